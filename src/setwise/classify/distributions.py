@@ -1,0 +1,90 @@
+"""From clusters to distances: class-cluster distributions and how they are compared."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from setwise.types import FloatArray, IntArray
+
+__all__ = [
+    "bhattacharyya",
+    "class_cluster_distributions",
+    "class_cluster_histogram",
+    "conditional_orthogonality",
+    "hellinger",
+    "overlap",
+    "signal_to_noise",
+]
+
+
+def class_cluster_histogram(rows: IntArray, clusters: IntArray, n_rows: int) -> FloatArray:
+    """How many vectors of each row (class or set) fell into each cluster (``H_cc``).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> class_cluster_histogram(np.array([0, 0, 1]), np.array([0, 1, 1]), 2)
+    array([[1., 1.],
+           [0., 1.]])
+    """
+    histogram = np.zeros((n_rows, int(clusters.max()) + 1))
+    np.add.at(histogram, (rows, clusters), 1.0)
+    return histogram
+
+
+def class_cluster_distributions(histogram: FloatArray) -> FloatArray:
+    """Rows of the histogram scaled to sum to one (Algorithm 1); empty rows stay empty."""
+    total = histogram.sum(axis=-1, keepdims=True)
+    return histogram / np.where(total > 0, total, 1.0)
+
+
+def overlap(p: FloatArray, q: FloatArray) -> FloatArray:
+    """Bhattacharyya coefficient ``sum_k sqrt(p_k q_k)``: 1 for equal, 0 for disjoint."""
+    # Rounding may push the sum above 1.
+    return np.minimum(np.sqrt(p * q).sum(axis=-1), 1.0)
+
+
+def bhattacharyya(p: FloatArray, q: FloatArray) -> FloatArray:
+    """Distance between two cluster distributions (paper eq. 1): ``-log overlap``.
+
+    Disjoint supports give ``inf``: a legitimate "no shared cluster", not an error.
+    """
+    with np.errstate(divide="ignore"):
+        return -np.log(overlap(p, q)) + 0.0  # no negative zero
+
+
+def hellinger(p: FloatArray, q: FloatArray) -> FloatArray:
+    """Distance between two cluster distributions (paper eq. 2), between 0 and 1."""
+    return np.sqrt(0.5 * ((np.sqrt(p) - np.sqrt(q)) ** 2).sum(axis=-1))
+
+
+def conditional_orthogonality(classes: FloatArray, probe: FloatArray) -> float:
+    """Largest conditional inner product of two classes with respect to the probe (eq. 3).
+
+    ``max over i != j of <p_i and p_p, p_j and p_p>`` with "and" on the supports: 0 when no
+    cluster holds the probe and two classes at once, which is where SHC stops.
+
+    Parameters
+    ----------
+    classes : array of shape (n_classes, n_clusters)
+        Distribution of each class.
+    probe : array of shape (n_clusters,)
+        Distribution of the probe.
+    """
+    shared = ((classes > 0) & (probe > 0)).astype(np.float64)
+    products = shared @ shared.T
+    np.fill_diagonal(products, 0.0)
+    return float(products.max(initial=0.0))
+
+
+def signal_to_noise(distances: FloatArray) -> float:
+    """Second smallest distance over the smallest, the paper's SNR; at least 1.
+
+    ``inf`` when the nearest class is at distance zero, or the only one within reach.
+    """
+    if len(distances) < 2:
+        return np.inf
+    first, second = np.partition(distances, 1)[:2]
+    if not np.isfinite(first) or first == second:
+        return 1.0
+    return float(second / first) if first > 0 else np.inf

@@ -1,0 +1,143 @@
+"""One graph into two halves: components first, then a spectral cut, never an empty side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse.csgraph import connected_components
+
+from setwise.cut.dfvc import dfvc
+from setwise.cut.fiedler import Fiedler, exact_fiedler
+from setwise.cut.laplacian import degrees, ncut
+from setwise.cut.sweep import sweep
+from setwise.errors import ParameterError
+from setwise.types import Adjacency, BoolArray, FloatArray, IntArray
+
+__all__ = ["CUTS", "Cut", "bisect"]
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A bipartition of a graph and what is known about it.
+
+    Attributes
+    ----------
+    side : array of bool, shape (n_vertices,)
+        Which half each vertex went to; both halves hold at least one.
+    kind : str
+        ``"components"``, or the name of the spectral cut.
+    ncut : float
+        Normalised cut value (paper eq. 7); 0 between components.
+    connectivity : float
+        Algebraic connectivity lambda_2; 0 for a disconnected graph.
+    n_iterations, is_ambiguous, has_converged, sign_switches
+        As in :class:`setwise.cut.fiedler.Fiedler`.
+    fallback : str
+        Empty, or what had to be used because the cut proper left one side empty:
+        ``"sweep"`` or ``"median"``.
+    """
+
+    side: BoolArray
+    kind: str
+    ncut: float
+    connectivity: float
+    n_iterations: int = 0
+    is_ambiguous: bool = False
+    has_converged: bool = True
+    sign_switches: IntArray | None = None
+    fallback: str = ""
+
+
+def _by_sign(adjacency: Adjacency, fiedler: Fiedler) -> BoolArray | None:
+    side = fiedler.vector >= 0
+    return None if side.all() or not side.any() else side
+
+
+def _by_sweep(adjacency: Adjacency, fiedler: Fiedler) -> BoolArray | None:
+    return sweep(adjacency, _relaxed_indicator(adjacency, fiedler))
+
+
+def _relaxed_indicator(adjacency: Adjacency, fiedler: Fiedler) -> FloatArray:
+    """``y = D^-1/2 v``, the relaxed NCut indicator (paper eq. 10)."""
+    return fiedler.vector / np.sqrt(degrees(adjacency))
+
+
+# name -> (how to find the vector, how to round it)
+CUTS: dict[
+    str,
+    tuple[
+        Callable[[Adjacency], Fiedler],
+        Callable[[Adjacency, Fiedler], BoolArray | None],
+    ],
+] = {
+    "exact": (exact_fiedler, _by_sign),
+    "paper": (dfvc, _by_sign),
+    "sweep": (exact_fiedler, _by_sweep),
+}
+
+
+def bisect(adjacency: Adjacency, cut: str = "sweep") -> Cut:
+    """Split a graph of at least two vertices into two non-empty halves.
+
+    A disconnected graph is split between its components, which costs nothing: the largest
+    against the rest (the one with the smallest vertex index among equals). A connected one
+    is cut by its Fiedler vector.
+
+    Parameters
+    ----------
+    adjacency : symmetric non-negative matrix of shape (n_vertices, n_vertices)
+        Edge weights, zero diagonal. Their scale does not matter.
+    cut : {"sweep", "exact", "paper"}
+        Exact vector and best threshold, exact vector and its signs, or Algorithm 3.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> barbell = np.kron(np.eye(2), np.ones((3, 3))) - np.eye(6)
+    >>> barbell[2, 3] = barbell[3, 2] = 0.1
+    >>> result = bisect(barbell)
+    >>> sorted(np.flatnonzero(result.side == result.side[0]).tolist())
+    [0, 1, 2]
+    """
+    n = adjacency.shape[0]
+    if n < 2:
+        msg = f"bisect: a graph of at least 2 vertices is needed to cut, got {n}."
+        raise ParameterError(msg)
+    if cut not in CUTS:
+        msg = f"bisect: cut must be one of {sorted(CUTS)}, got {cut!r}."
+        raise ParameterError(msg)
+    largest_weight = adjacency.max()
+    if largest_weight > 0:
+        with np.errstate(under="ignore"):
+            adjacency = adjacency / largest_weight
+    n_components, component = connected_components(adjacency, directed=False)
+    if n_components > 1:
+        side = component == np.bincount(component).argmax()
+        return Cut(side=side, kind="components", ncut=0.0, connectivity=0.0)
+    with np.errstate(under="ignore"):
+        return _spectral_cut(adjacency, cut)
+
+
+def _spectral_cut(adjacency: Adjacency, cut: str) -> Cut:
+    find_vector, split = CUTS[cut]
+    fiedler = find_vector(adjacency)
+    side, fallback = split(adjacency, fiedler), ""
+    if side is None:
+        side, fallback = _by_sweep(adjacency, fiedler), "sweep"
+    if side is None:
+        order = np.argsort(fiedler.vector, kind="stable")
+        side, fallback = np.zeros(len(order), dtype=bool), "median"
+        side[order[len(order) // 2 :]] = True
+    return Cut(
+        side=side,
+        kind=cut,
+        ncut=ncut(adjacency, side),
+        connectivity=fiedler.connectivity,
+        n_iterations=fiedler.n_iterations,
+        is_ambiguous=fiedler.is_ambiguous,
+        has_converged=fiedler.has_converged,
+        sign_switches=fiedler.sign_switches,
+        fallback=fallback,
+    )

@@ -1,0 +1,52 @@
+"""Degrees, the symmetric normalised Laplacian, and the NCut value of a bipartition."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+from setwise.types import Adjacency, BoolArray, FloatArray
+
+__all__ = ["degrees", "ncut", "normalised_laplacian", "null_vector"]
+
+
+def degrees(adjacency: Adjacency) -> FloatArray:
+    """Sum of the weights at each vertex (paper eq. 6)."""
+    return np.asarray(adjacency.sum(axis=1), dtype=np.float64).ravel()
+
+
+def null_vector(adjacency: Adjacency) -> FloatArray:
+    """Unit vector along ``sqrt(degree)``, the null vector of the normalised Laplacian."""
+    root = np.sqrt(degrees(adjacency))
+    return root / np.linalg.norm(root)
+
+
+def normalised_laplacian(adjacency: Adjacency) -> Adjacency:
+    """``D^-1/2 (D - A) D^-1/2``, the symmetric normalised Laplacian (paper eq. 12).
+
+    Every vertex must have an edge: separate the connected components first.
+    """
+    scale = 1.0 / np.sqrt(degrees(adjacency))
+    if sp.issparse(adjacency):
+        scaling = sp.diags_array(scale)
+        return sp.csr_array(sp.eye_array(len(scale)) - scaling @ adjacency @ scaling)
+    laplacian = -(adjacency * scale) * scale[:, None]
+    laplacian.flat[:: len(scale) + 1] += 1.0
+    return laplacian
+
+
+def ncut(adjacency: Adjacency, side: BoolArray) -> float:
+    """Weight across the cut times the sum of the inverse volumes (paper eq. 7).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> path = np.array([[0., 1, 0], [1, 0, 1], [0, 1, 0]])
+    >>> ncut(path, np.array([True, False, False]))
+    1.3333333333333333
+    """
+    degree = degrees(adjacency)
+    across = float((adjacency @ side.astype(np.float64))[~side].sum())
+    if across == 0.0:
+        return 0.0
+    return across * float(1.0 / degree[side].sum() + 1.0 / degree[~side].sum())

@@ -1,0 +1,41 @@
+"""Every exception and warning that setwise raises on purpose."""
+
+from __future__ import annotations
+
+__all__ = [
+    "ConvergenceWarning",
+    "DataError",
+    "DegenerateSplitWarning",
+    "MissingExtraError",
+    "ParameterError",
+    "SetwiseError",
+    "SetwiseWarning",
+]
+
+
+class SetwiseError(Exception):
+    """Anything setwise refuses to do."""
+
+
+class DataError(SetwiseError, ValueError):
+    """The sets or labels given cannot be used; the message names the culprit."""
+
+
+class ParameterError(SetwiseError, ValueError):
+    """A parameter has a value outside what its owner accepts."""
+
+
+class MissingExtraError(SetwiseError, ImportError):
+    """An optional dependency is missing; the message says which ``pip install`` helps."""
+
+
+class SetwiseWarning(UserWarning):
+    """The answer stands, but is weaker than usual."""
+
+
+class ConvergenceWarning(SetwiseWarning):
+    """An iteration hit its limit before it converged."""
+
+
+class DegenerateSplitWarning(SetwiseWarning):
+    """A cut put every vertex on one side, so a fallback split was used."""

@@ -1,0 +1,64 @@
+"""What every proximity graph offers: an adjacency, and room for a probe."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from setwise.errors import ParameterError
+from setwise.types import FloatArray
+
+__all__ = ["Graph", "GraphSolution", "check_positive", "symmetrised"]
+
+
+class Graph(ABC):
+    """A way to turn columns into a weighted graph; its parameters and nothing else."""
+
+    @abstractmethod
+    def adjacency(self, columns: FloatArray) -> sp.csr_array:
+        """Symmetric non-negative weights between the columns, zero on the diagonal.
+
+        Parameters
+        ----------
+        columns : array of shape (n_features, n_columns)
+            Unit columns.
+        """
+
+    def solve(self, columns: FloatArray) -> GraphSolution:
+        """Do for the gallery's columns whatever does not depend on a probe."""
+        return GraphSolution(self, columns, self.adjacency(columns))
+
+
+@dataclass(frozen=True)
+class GraphSolution:
+    """The graph of a gallery, solved once, into which probes are inserted.
+
+    Inserting never changes the solution: each probe sees the gallery alone.
+    """
+
+    graph: Graph
+    columns: FloatArray
+    adjacency: sp.csr_array
+
+    def insert(self, probe: FloatArray) -> sp.csr_array:
+        """Adjacency of the gallery's columns followed by the probe's."""
+        return self.graph.adjacency(np.hstack([self.columns, probe]))
+
+
+def symmetrised(codes: sp.csc_array) -> sp.csr_array:
+    """``A = |S| + |S'|``: from codes, one a column, to a graph."""
+    size = abs(codes)
+    adjacency = sp.csr_array(size + size.T)
+    adjacency.eliminate_zeros()
+    return adjacency
+
+
+def check_positive(owner: str, name: str, value: float) -> None:
+    """Refuse a parameter that is not a positive finite number."""
+    is_number = isinstance(value, int | float | np.integer | np.floating)
+    if not is_number or isinstance(value, bool) or not 0 < value < np.inf:
+        msg = f"{owner}: {name} must be a positive number, got {value!r}."
+        raise ParameterError(msg)

@@ -1,0 +1,87 @@
+"""The Gaussian graph (paper eq. 5)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.spatial.distance import pdist, squareform
+
+from setwise.errors import DataError, ParameterError
+from setwise.graph.base import Graph, GraphSolution
+from setwise.types import FloatArray
+
+__all__ = ["GaussianGraph"]
+
+
+@dataclass(frozen=True, eq=False)
+class GaussianGraph(Graph):
+    """``exp(-1/2 (x_i - x_j)' Sigma^-1 (x_i - x_j))`` between every two columns.
+
+    Parameters
+    ----------
+    sigma : float, vector, matrix or None, default=None
+        The paper's Sigma, a *covariance*: a scalar variance, one variance a feature, or a
+        matrix. None takes the median squared distance between the gallery's columns, so
+        that the weight of a median pair is ``exp(-1/2)``.
+    """
+
+    sigma: float | FloatArray | None = None
+
+    def adjacency(self, columns: FloatArray) -> sp.csr_array:
+        """Weights between all pairs of columns; a dense graph in sparse clothes."""
+        squared = pdist(self._whitened(columns), "sqeuclidean")
+        if self.sigma is None:
+            squared = squared / _median_scale(squared)
+        weights = np.exp(-0.5 * squared)
+        if len(weights) and not weights.any():
+            advice = float(np.median(squared))
+            msg = (
+                "GaussianGraph: every weight underflows to zero, so the graph has no edge. "
+                f"sigma is too small for these columns; try sigma={advice:.3g} times it."
+            )
+            raise DataError(msg)
+        return sp.csr_array(squareform(weights))
+
+    def solve(self, columns: FloatArray) -> GraphSolution:
+        """Fix the data-scaled Sigma on the gallery, so that no probe moves it."""
+        if self.sigma is not None:
+            return super().solve(columns)
+        scale = _median_scale(pdist(columns.T, "sqeuclidean"))
+        return replace(self, sigma=scale).solve(columns)
+
+    def _whitened(self, columns: FloatArray) -> FloatArray:
+        """Columns as rows, scaled so that squared distances are Mahalanobis ones."""
+        if self.sigma is None:
+            return columns.T
+        sigma = np.asarray(self.sigma, dtype=np.float64)
+        n_features = len(columns)
+        if sigma.ndim < 2:
+            fits = sigma.ndim == 0 or len(sigma) == n_features
+            if not fits or not (sigma > 0).all() or not np.isfinite(sigma).all():
+                raise ParameterError(_sigma_message(n_features, self.sigma))
+            return columns.T / np.sqrt(sigma)
+        if sigma.shape != (n_features, n_features):
+            raise ParameterError(_sigma_message(n_features, self.sigma))
+        try:
+            factor = np.linalg.cholesky(sigma)
+        except np.linalg.LinAlgError:
+            raise ParameterError(_sigma_message(n_features, self.sigma)) from None
+        return np.linalg.solve(factor, columns).T
+
+
+def _median_scale(squared: FloatArray) -> float:
+    """Median squared distance, or 1 where all columns coincide."""
+    positive = squared[squared > 0]
+    return float(np.median(positive)) if len(positive) else 1.0
+
+
+def _sigma_message(n_features: int, sigma: Any) -> str:
+    shape = np.shape(sigma)
+    return (
+        "GaussianGraph: sigma must be a positive number, a vector of "
+        f"{n_features} positive variances or a positive definite {n_features} x "
+        f"{n_features} matrix, got {'an array of shape ' + str(shape) if shape else sigma!r}."
+    )

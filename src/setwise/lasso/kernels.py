@@ -1,0 +1,288 @@
+"""Exact lasso by an active-set method on the Gram matrix, compiled with Numba.
+
+``min_a  1/2 ||x - D a||^2 + penalty ||a||_1`` needs ``D`` only through ``H = D'D`` and
+``q = D'x``. The optimality conditions, with ``g = q - H a``, are ``g_j = penalty sign(a_j)``
+where ``a_j != 0`` and ``|g_j| <= penalty`` elsewhere. An active-set method ends where they
+hold to rounding, which no first-order method does on columns as correlated as images are.
+
+The kernels are compiled once, for C-contiguous float64 arrays, and cached on disk.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+__all__ = ["code_columns", "code_in_l1_ball", "lasso_on_gram"]
+
+# A violator is an atom whose correlation with the residual exceeds the penalty by more.
+TOLERANCE = 1e-11
+# An atom is linearly dependent on the active ones when its squared distance to their span,
+# relative to its own squared norm, is below this.
+DEPENDENT = 1e-11
+# How many violators enter the working set in one pass over all atoms.
+ENTER_AT_ONCE = 16
+
+# Sums may be reassociated (so that they vectorise); nothing else of IEEE is given up.
+_compiled = njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+
+
+@_compiled
+def _subtract(g, scale, row):
+    for j in range(g.shape[0]):
+        g[j] -= scale * row[j]
+
+
+@_compiled
+def _append(factor, H, active, k, j):
+    """Grow the Cholesky factor of ``H[active, active]`` by atom ``j``; False if dependent."""
+    rest = H[j, j]
+    for r in range(k):
+        total = H[j, active[r]]
+        for c in range(r):
+            total -= factor[r, c] * factor[k, c]
+        factor[k, r] = total / factor[r, r]
+        rest -= factor[k, r] * factor[k, r]
+    if rest <= DEPENDENT * H[j, j]:
+        return False
+    factor[k, k] = np.sqrt(rest)
+    active[k] = j
+    return True
+
+
+@_compiled
+def _delete(factor, active, k, gone):
+    """Shrink the Cholesky factor by its row ``gone``, with Givens rotations."""
+    for r in range(gone, k - 1):
+        active[r] = active[r + 1]
+        for c in range(r + 2):
+            factor[r, c] = factor[r + 1, c]
+        a, b = factor[r, r], factor[r, r + 1]
+        size = np.sqrt(a * a + b * b)
+        cosine, sine = a / size, b / size
+        factor[r, r] = size
+        for below in range(r + 2, k):
+            left, right = factor[below, r], factor[below, r + 1]
+            factor[below, r] = cosine * left + sine * right
+            factor[below, r + 1] = cosine * right - sine * left
+    return k - 1
+
+
+@_compiled
+def _solve(factor, k, z):
+    """Solve ``H[active, active] z = rhs`` in place, by the factor's two triangles."""
+    for r in range(k):
+        total = z[r]
+        for c in range(r):
+            total -= factor[r, c] * z[c]
+        z[r] = total / factor[r, r]
+    for r in range(k - 1, -1, -1):
+        z[r] /= factor[r, r]
+        for c in range(r):
+            z[c] -= factor[r, c] * z[r]
+
+
+@_compiled
+def lasso_on_gram(H, q, penalty, a, max_steps):
+    """Move ``a`` (in place, any start) to the lasso optimum; False if ``max_steps`` is hit.
+
+    Each step either goes to the minimum for the present signs, or as far as the first
+    coefficient to reach zero, which then leaves; when the signs hold, the worst violator
+    enters. The objective falls at every step, so the number of sign patterns bounds them.
+    An atom dependent on the active ones enters by exchange: moving along the null direction
+    leaves the fit alone and lowers the l1 norm until an active coefficient reaches zero.
+    """
+    m = q.shape[0]
+    factor = np.empty((m, m))
+    active = np.empty(m, np.int64)
+    sign = np.zeros(m)
+    is_shut = np.zeros(m, np.bool_)
+    z = np.empty(m)
+    g = np.empty(m)
+    k = 0
+    for j in range(m):
+        if a[j] != 0.0:
+            if _append(factor, H, active, k, j):
+                sign[j] = np.sign(a[j])
+                k += 1
+            else:
+                a[j] = 0.0
+    for _ in range(max_steps):
+        for r in range(k):
+            z[r] = q[active[r]] - penalty * sign[active[r]]
+        _solve(factor, k, z)
+        stride, gone = 1.0, -1
+        for r in range(k):
+            j = active[r]
+            if z[r] * sign[j] <= 0.0:
+                reach = a[j] / (a[j] - z[r]) if a[j] != 0.0 else 0.0
+                if reach < stride:
+                    stride, gone = reach, r
+        for r in range(k):
+            a[active[r]] += stride * (z[r] - a[active[r]])
+        if gone >= 0:
+            j = active[gone]
+            is_shut[j] = stride == 0.0  # it came in on rounding alone: do not let it cycle
+            a[j] = 0.0
+            sign[j] = 0.0
+            k = _delete(factor, active, k, gone)
+            continue
+        g[:] = q
+        for r in range(k):
+            _subtract(g, a[active[r]], H[active[r]])
+        worst, entering, entering_sign = penalty + TOLERANCE, -1, 0.0
+        for j in range(m):
+            if abs(g[j]) > worst and sign[j] == 0.0 and not is_shut[j]:
+                worst, entering, entering_sign = abs(g[j]), j, np.sign(g[j])
+        if entering < 0:
+            return True
+        is_shut[:] = False
+        if not _append(factor, H, active, k, entering):
+            for r in range(k):
+                z[r] = H[entering, active[r]]
+            _solve(factor, k, z)
+            stride, gone = np.inf, -1
+            for r in range(k):
+                slope = z[r] * entering_sign
+                if a[active[r]] * slope > 0.0 and a[active[r]] / slope < stride:
+                    stride, gone = a[active[r]] / slope, r
+            if gone < 0:  # only rounding can bring us here: the l1 norm is bounded below
+                is_shut[entering] = True
+                continue
+            for r in range(k):
+                a[active[r]] -= stride * z[r] * entering_sign
+            a[entering] = stride * entering_sign
+            a[active[gone]] = 0.0
+            sign[active[gone]] = 0.0
+            k = _delete(factor, active, k, gone)
+            if not _append(factor, H, active, k, entering):
+                a[entering] = 0.0
+                is_shut[entering] = True
+                continue
+        sign[entering] = entering_sign
+        k += 1
+    return False
+
+
+@_compiled
+def _worst_violators(g, penalty, own, a, picked):
+    """Fill ``picked`` with the inactive atoms of largest ``|g|`` above the penalty; count."""
+    count = 0
+    for j in range(g.shape[0]):
+        size = abs(g[j])
+        if size <= penalty + TOLERANCE or j == own or a[j] != 0.0:
+            continue
+        if count == picked.shape[0] and size <= abs(g[picked[count - 1]]):
+            continue
+        slot = count if count < picked.shape[0] else count - 1
+        while slot > 0 and abs(g[picked[slot - 1]]) < size:
+            picked[slot] = picked[slot - 1]
+            slot -= 1
+        picked[slot] = j
+        count = min(count + 1, picked.shape[0])
+    return count
+
+
+@_compiled
+def code_columns(G, targets, penalty, starts, start_atoms, start_values, cap, max_steps):
+    """Lasso codes of the columns ``targets`` on all other columns, given the Gram matrix.
+
+    Column ``targets[t]`` starts from the code ``start_values[starts[t]:starts[t + 1]]`` on
+    ``start_atoms``. Returns atoms, values (``(n_targets, cap)``, ``cap`` at least the rank),
+    counts, and whether each column converged.
+    """
+    n = G.shape[0]
+    atoms = np.empty((targets.shape[0], cap), np.int64)
+    values = np.empty((targets.shape[0], cap))
+    counts = np.zeros(targets.shape[0], np.int64)
+    converged = np.ones(targets.shape[0], np.bool_)
+    a = np.zeros(n)
+    g = np.empty(n)
+    work = np.empty(n, np.int64)
+    picked = np.empty(ENTER_AT_ONCE, np.int64)
+    for t in range(targets.shape[0]):
+        own = targets[t]
+        size = 0
+        for s in range(starts[t], starts[t + 1]):
+            a[start_atoms[s]] = start_values[s]
+            work[size] = start_atoms[s]
+            size += 1
+        is_stationary = size == 0
+        for _ in range(max_steps):
+            g[:] = G[own]
+            for s in range(size):
+                _subtract(g, a[work[s]], G[work[s]])
+            entering = _worst_violators(g, penalty, own, a, picked)
+            if entering == 0 and is_stationary:
+                break
+            work[size : size + entering] = picked[:entering]
+            size += entering
+            H = np.empty((size, size))
+            q = np.empty(size)
+            local = np.empty(size)
+            for r in range(size):
+                q[r] = G[own, work[r]]
+                local[r] = a[work[r]]
+                for c in range(size):
+                    H[r, c] = G[work[r], work[c]]
+            if not lasso_on_gram(H, q, penalty, local, max_steps):
+                converged[t] = False
+            is_stationary = True
+            kept = 0
+            for r in range(size):
+                a[work[r]] = local[r]
+                if local[r] != 0.0:
+                    work[kept] = work[r]
+                    kept += 1
+            size = kept
+            if not converged[t]:
+                break
+        else:
+            converged[t] = False
+        for s in range(size):
+            atoms[t, s] = work[s]
+            values[t, s] = a[work[s]]
+            a[work[s]] = 0.0
+        counts[t] = size
+    return atoms, values, counts, converged
+
+
+@_compiled
+def code_in_l1_ball(H, Q, radius, codes, max_steps):
+    """Code each row of ``Q`` (``q = B'x``) with ``||a||_1 <= radius``, exactly, in place.
+
+    The bound is the lasso at some penalty; for fixed signs the l1 norm is linear in it, so
+    Newton's method on the penalty, kept inside a bracket, ends after finitely many steps.
+    """
+    k = H.shape[0]
+    factor = np.empty((k, k))
+    active = np.empty(k, np.int64)
+    slope = np.empty(k)
+    for i in range(Q.shape[0]):
+        a = codes[i]
+        low, high = 0.0, np.max(np.abs(Q[i]))
+        penalty = 0.0
+        for _ in range(max_steps):
+            lasso_on_gram(H, Q[i], penalty, a, max_steps)
+            norm = np.sum(np.abs(a))
+            if norm > radius:
+                low = penalty
+            else:
+                high = penalty
+            if abs(norm - radius) <= 1e-13 * radius or (penalty == 0.0 and norm <= radius):
+                break
+            m = 0
+            for j in range(k):
+                if a[j] != 0.0 and _append(factor, H, active, m, j):
+                    slope[m] = np.sign(a[j])
+                    m += 1
+            for r in range(m):
+                slope[r] = np.sign(a[active[r]])
+            _solve(factor, m, slope)
+            fall = 0.0
+            for r in range(m):
+                fall += slope[r] * np.sign(a[active[r]])
+            step = penalty + (norm - radius) / fall if fall > 0.0 else low
+            penalty = step if low < step < high else 0.5 * (low + high)
+            if high - low <= 1e-16 * high:
+                break

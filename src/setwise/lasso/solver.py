@@ -1,0 +1,143 @@
+"""The compiled lasso kernels behind NumPy and SciPy arrays."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import scipy.sparse as sp
+
+from setwise.errors import ConvergenceWarning
+from setwise.types import FloatArray, IntArray
+
+__all__ = ["l1_ball_codes", "lasso_codes", "optimality_violation"]
+
+_MAX_STEPS = 100_000
+
+
+def lasso_codes(
+    gram: FloatArray,
+    penalty: float,
+    *,
+    rank: int,
+    columns: IntArray | None = None,
+    start: sp.csc_array | None = None,
+) -> sp.csc_array:
+    """Code unit columns on all the *other* columns, exactly.
+
+    For each column ``i`` asked for, ``argmin_a 1/2 ||x_i - D a||^2 + penalty ||a||_1`` with
+    ``a_i = 0`` (paper eq. 14). Where columns are exact copies the optimum is not unique; the
+    copy that enters the active set first, in the order of the columns, keeps the weight.
+
+    Parameters
+    ----------
+    gram : array of shape (n_columns, n_columns)
+        Inner products of all columns.
+    penalty : float
+        The paper's ``w``.
+    rank : int
+        An upper bound on the rank of the columns; no code has more non-zeros.
+    columns : array of int, optional
+        Which columns to code; all by default.
+    start : csc_array of shape (n_columns, len(columns)), optional
+        Codes to start from. The result does not depend on them, only the time.
+
+    Returns
+    -------
+    csc_array of shape (n_columns, len(columns))
+        One code a column.
+    """
+    n = len(gram)
+    targets = np.arange(n) if columns is None else np.asarray(columns, dtype=np.int64)
+    if start is None:
+        start = sp.csc_array((n, len(targets)))
+    atoms, values, counts, has_converged = _kernels().code_columns(
+        np.ascontiguousarray(gram, dtype=np.float64),
+        targets,
+        float(penalty),
+        start.indptr.astype(np.int64),
+        start.indices.astype(np.int64),
+        start.data,
+        max(1, min(rank, n)),
+        _MAX_STEPS,
+    )
+    if not has_converged.all():
+        msg = (
+            f"lasso: {(~has_converged).sum()} of {len(targets)} columns did not reach "
+            f"their optimum in {_MAX_STEPS} steps; their codes are close to it."
+        )
+        warnings.warn(msg, ConvergenceWarning, stacklevel=2)
+    is_used = np.arange(atoms.shape[1]) < counts[:, None]
+    pointers = np.concatenate([[0], np.cumsum(counts)])
+    codes = sp.csc_array((values[is_used], atoms[is_used], pointers), shape=(n, len(targets)))
+    codes.sort_indices()
+    return codes
+
+
+def l1_ball_codes(
+    gram: FloatArray,
+    correlations: FloatArray,
+    radius: float,
+    *,
+    start: FloatArray | None = None,
+) -> FloatArray:
+    """Code vectors on a few atoms with ``||a||_1 <= radius``, exactly.
+
+    Parameters
+    ----------
+    gram : array of shape (n_atoms, n_atoms)
+        Inner products of the atoms.
+    correlations : array of shape (n_vectors, n_atoms)
+        Inner products of each vector with each atom.
+    radius : float
+        Bound on the l1 norm of each code.
+    start : array of shape (n_vectors, n_atoms), optional
+        Codes to start from.
+
+    Returns
+    -------
+    array of shape (n_vectors, n_atoms)
+        One code a row.
+    """
+    codes = np.zeros_like(correlations) if start is None else start.copy()
+    _kernels().code_in_l1_ball(
+        np.ascontiguousarray(gram, dtype=np.float64),
+        np.ascontiguousarray(correlations, dtype=np.float64),
+        float(radius),
+        codes,
+        _MAX_STEPS,
+    )
+    return codes
+
+
+def optimality_violation(gram: FloatArray, codes: sp.csc_array, penalty: float) -> float:
+    """Largest violation of the lasso's optimality conditions over all columns and atoms.
+
+    With ``g = D'(x - D a)``: ``g_j = penalty sign(a_j)`` where ``a_j != 0``, ``|g_j| <=
+    penalty`` elsewhere, the column itself apart.
+    """
+    dense = codes.toarray()
+    gradient = gram - gram @ dense
+    np.fill_diagonal(gradient, 0.0)
+    active = np.abs(gradient - penalty * np.sign(dense))
+    inactive = np.maximum(np.abs(gradient) - penalty, 0.0)
+    return float(np.where(dense != 0, active, inactive).max(initial=0.0))
+
+
+@cache
+def _kernels() -> ModuleType:
+    """Import the compiled kernels, saying so when they must be compiled first."""
+    # Numba alone takes 0.3 s to import: not before it is needed.
+    from setwise.lasso import kernels
+
+    home = Path(kernels.code_columns.stats.cache_path)
+    if not any(home.glob("kernels.code_columns-*.nbi")):
+        # At warning level, because a user who waits for seconds should know why.
+        logging.getLogger("setwise").warning(
+            "setwise: compiling its kernels, once (about 10 s)"
+        )
+    return kernels

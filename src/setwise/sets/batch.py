@@ -1,0 +1,209 @@
+"""SetBatch: many sets in one block of memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from setwise.errors import DataError
+from setwise.types import FloatArray, IntArray
+
+__all__ = ["SetBatch"]
+
+
+class SetBatch:
+    """A batch of sets: flat vectors, where each set begins, and names.
+
+    Behaves like a list of ``(n_vectors_i, n_features)`` arrays. Slicing or indexing with an
+    array gives a batch again, so scikit-learn's splitters and searches work on it.
+
+    Parameters
+    ----------
+    vectors : array of shape (n_vectors, n_features)
+        All vectors of all sets, one set after the other.
+    offsets : array of int, shape (n_sets + 1,)
+        Set ``i`` is ``vectors[offsets[i]:offsets[i + 1]]``.
+    names : sequence of str, optional
+        What error messages and reports call each set; its number by default.
+    labels : array of shape (n_sets,), optional
+        Class of each set, where the source knew it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> batch = SetBatch.from_groups(np.eye(3), ["a", "b", "a"])
+    >>> len(batch), batch.names, batch[0].shape
+    (2, ('a', 'b'), (2, 3))
+    """
+
+    def __init__(
+        self,
+        vectors: FloatArray,
+        offsets: IntArray,
+        names: Sequence[str] | None = None,
+        labels: npt.NDArray[Any] | None = None,
+    ) -> None:
+        self.vectors = vectors
+        self.offsets = np.asarray(offsets, dtype=np.int64)
+        n_sets = len(self.offsets) - 1
+        self.names = (
+            tuple(f"set {i}" for i in range(n_sets))
+            if names is None
+            else tuple(str(name) for name in names)
+        )
+        self.labels = None if labels is None else np.asarray(labels)
+
+    @classmethod
+    def from_list(
+        cls,
+        sets: Sequence[FloatArray],
+        names: Sequence[str] | None = None,
+        labels: npt.NDArray[Any] | None = None,
+    ) -> SetBatch:
+        """Stack 2-D arrays of equally many features; nothing is checked here."""
+        offsets = np.concatenate([[0], np.cumsum([len(s) for s in sets])])
+        return cls(np.concatenate(sets), offsets, names, labels)
+
+    @classmethod
+    def from_rows(cls, X: npt.ArrayLike, names: Sequence[str] | None = None) -> SetBatch:
+        """Make every row of a 2-D array a set of its own."""
+        vectors = _two_dimensional("SetBatch.from_rows", X)
+        return cls(vectors, np.arange(len(vectors) + 1), names)
+
+    @classmethod
+    def from_groups(cls, X: npt.ArrayLike, groups: npt.ArrayLike) -> SetBatch:
+        """Gather rows of equal group into sets, in the order groups first appear.
+
+        Parameters
+        ----------
+        X : array of shape (n_vectors, n_features)
+            One vector a row, in any order.
+        groups : array of shape (n_vectors,)
+            Which set each vector belongs to; the values become the names.
+        """
+        vectors = _two_dimensional("SetBatch.from_groups", X)
+        ids = np.asarray(groups)
+        if ids.shape != (len(vectors),):
+            msg = (
+                f"SetBatch.from_groups: groups must hold one id for each of the "
+                f"{len(vectors)} rows, got an array of shape {ids.shape}."
+            )
+            raise DataError(msg)
+        return cls._from_ids(vectors, ids)
+
+    @classmethod
+    def from_frame(cls, frame: Any, *, set: str, label: str | None = None) -> SetBatch:
+        """Gather the rows of a data frame (pandas, polars, ...) into sets.
+
+        Parameters
+        ----------
+        frame : data frame
+            Anything narwhals reads; one vector a row.
+        set : str
+            Column that says which set a row belongs to.
+        label : str, optional
+            Column with the class; it must not vary inside a set. Ends up in ``labels``.
+            All other columns are features.
+        """
+        import narwhals.stable.v1 as nw
+
+        table = nw.from_native(frame, eager_only=True)
+        for column in [set] if label is None else [set, label]:
+            if column not in table.columns:
+                msg = (
+                    f"SetBatch.from_frame: there is no column {column!r}; the columns "
+                    f"are {', '.join(map(repr, table.columns[:20]))}."
+                )
+                raise DataError(msg)
+        features = table.select([c for c in table.columns if c not in (set, label)])
+        vectors = _two_dimensional("SetBatch.from_frame", features.to_numpy())
+        ids = table[set].to_numpy()
+        labels = None if label is None else table[label].to_numpy()
+        return cls._from_ids(vectors, ids, labels)
+
+    @classmethod
+    def _from_ids(
+        cls,
+        vectors: FloatArray,
+        ids: npt.NDArray[Any],
+        vector_labels: npt.NDArray[Any] | None = None,
+    ) -> SetBatch:
+        _, first, inverse = np.unique(ids, return_index=True, return_inverse=True)
+        rank = np.argsort(np.argsort(first))  # in the order of first appearance
+        position = rank[inverse.ravel()]
+        order = np.argsort(position, kind="stable")
+        offsets = np.concatenate([[0], np.cumsum(np.bincount(position))])
+        names = [str(ids[i]) for i in np.sort(first)]
+        labels = None
+        if vector_labels is not None:
+            labels = vector_labels[np.sort(first)]
+            differs = vector_labels != labels[position]
+            if differs.any():
+                i = int(np.flatnonzero(differs)[0])
+                msg = (
+                    f"SetBatch.from_frame: set {names[position[i]]!r} has two labels, "
+                    f"{labels[position[i]]!r} and {vector_labels[i]!r} (row {i}). A set "
+                    "has one label: correct it, or make two sets of it."
+                )
+                raise DataError(msg)
+        return cls(vectors[order], offsets, names, labels)
+
+    @property
+    def n_features(self) -> int:
+        """Length of every vector."""
+        return int(self.vectors.shape[1])
+
+    @property
+    def sizes(self) -> IntArray:
+        """Number of vectors in each set."""
+        return np.diff(self.offsets)
+
+    @property
+    def shape(self) -> tuple[int]:
+        """``(n_sets,)``: to scikit-learn, a batch is a sequence of sets."""
+        return (len(self),)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __iter__(self) -> Iterator[FloatArray]:
+        return (self[i] for i in range(len(self)))
+
+    @overload
+    def __getitem__(self, key: int | np.integer[Any]) -> FloatArray: ...
+    @overload
+    def __getitem__(self, key: slice | npt.ArrayLike) -> SetBatch: ...
+    def __getitem__(self, key: Any) -> FloatArray | SetBatch:
+        if isinstance(key, int | np.integer):
+            i = range(len(self))[key]
+            return self.vectors[self.offsets[i] : self.offsets[i + 1]]
+        return self.take(np.arange(len(self))[key])
+
+    def take(self, indices: npt.ArrayLike, axis: int = 0) -> SetBatch:
+        """Return the sets at ``indices``, as a batch."""
+        chosen = np.asarray(indices, dtype=np.int64)
+        if len(chosen) == 0:
+            return SetBatch(self.vectors[:0], np.zeros(1, dtype=np.int64), [])
+        return SetBatch.from_list(
+            [self[i] for i in chosen],
+            [self.names[i] for i in chosen],
+            None if self.labels is None else self.labels[chosen],
+        )
+
+    def __repr__(self) -> str:
+        sizes = self.sizes
+        span = f"{sizes.min()} to {sizes.max()}" if len(sizes) else "no"
+        return f"SetBatch of {len(self)} sets of {span} vectors, {self.n_features} features"
+
+
+def _two_dimensional(caller: str, X: npt.ArrayLike) -> npt.NDArray[Any]:
+    vectors = np.asarray(X)
+    if vectors.ndim != 2:
+        msg = (
+            f"{caller}: X must be 2-D, one vector a row, got an array of shape {vectors.shape}."
+        )
+        raise DataError(msg)
+    return vectors

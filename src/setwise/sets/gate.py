@@ -1,0 +1,236 @@
+"""The one gate through which sets and labels come in.
+
+Everything behind it can rely on finite float64 vectors, at least one a set, equally many
+features, and one known label a set. Everything refused is refused here, with a message that
+names the set, what was expected, what came and what to do.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from setwise.errors import DataError
+from setwise.sets.batch import SetBatch
+from setwise.types import FloatArray, IntArray
+
+__all__ = ["check_labels", "check_sets"]
+
+_EXPECTED = "Expected a list of (n_vectors, n_features) arrays, one a set"
+
+
+def check_sets(
+    X: Any, *, caller: str = "check_sets", n_features: int | None = None
+) -> SetBatch:
+    """Validate sets in any accepted form and return them as one float64 batch.
+
+    Parameters
+    ----------
+    X : SetBatch, sequence of 2-D arrays, or 3-D array
+        Sets; a 3-D array is sets of equal size. Never modified.
+    caller : str
+        Who asks, for the message.
+    n_features : int, optional
+        How many features the vectors must have; by default as many as the first set has.
+
+    Raises
+    ------
+    DataError
+        Naming the set at fault.
+    """
+    if isinstance(X, SetBatch):
+        arrays: list[Any] = list(X)
+        names, labels = X.names, X.labels
+    else:
+        arrays, names, labels = _as_list(X, caller), None, None
+    if not arrays:
+        msg = f"{caller}: no sets given (an empty list). {_EXPECTED}."
+        raise DataError(msg)
+    if names is None:
+        names = tuple(f"set {i}" for i in range(len(arrays)))
+    checked = [_check_set(a, names[i], caller) for i, a in enumerate(arrays)]
+    _check_features(checked, names, caller, n_features)
+    return SetBatch.from_list(checked, names, labels)
+
+
+def check_labels(y: Any, n_sets: int, *, caller: str) -> tuple[npt.NDArray[Any], IntArray]:
+    """Validate one label a set; return the sorted classes and each set's class code."""
+    from sklearn.utils.multiclass import type_of_target
+
+    if y is None:
+        msg = f"{caller}: y is None. Expected one label for each of the {n_sets} sets."
+        raise DataError(msg)
+    labels = np.asarray(y)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels.ravel()
+    if labels.ndim != 1 or len(labels) != n_sets:
+        msg = (
+            f"{caller}: y must hold one label for each of the {n_sets} sets, got an "
+            f"array of shape {labels.shape}."
+        )
+        raise DataError(msg)
+    if labels.dtype.kind in "fc" and not np.isfinite(labels).all():
+        i = int(np.flatnonzero(~np.isfinite(labels))[0])
+        msg = f"{caller}: label {i} is {labels[i]}. Expected a class; NaN and inf are none."
+        raise DataError(msg)
+    if labels.dtype.kind == "f" and type_of_target(labels) == "continuous":
+        msg = (
+            f"{caller}: Unknown label type: y is continuous ({labels[0]!r}, ...). "
+            "Expected classes: integers or strings."
+        )
+        raise DataError(msg)
+    if labels.dtype == object:
+        missing = [i for i, label in enumerate(labels) if label is None or label != label]
+        if missing:
+            msg = (
+                f"{caller}: label {missing[0]} is missing ({labels[missing[0]]!r}). "
+                "Every gallery set needs a class; unlabelled sets go to predict."
+            )
+            raise DataError(msg)
+    try:
+        classes, codes = np.unique(labels, return_inverse=True)
+    except TypeError:
+        kinds = sorted({type(label).__name__ for label in labels})
+        msg = f"{caller}: labels mix {' and '.join(kinds)}. Expected one type of label."
+        raise DataError(msg) from None
+    if len(classes) < 2:
+        msg = (
+            f"{caller}: all {n_sets} sets have the label {classes[0]!r}: there is only one "
+            "class. Expected at least two classes to tell apart."
+        )
+        raise DataError(msg)
+    return classes, codes.astype(np.int64)
+
+
+def _as_list(X: Any, caller: str) -> list[Any]:
+    """Sets as a list, refusing what is certainly not a sequence of sets."""
+    if sp.issparse(X):
+        msg = (
+            f"{caller}: a sparse matrix was given. {_EXPECTED}; make each set dense with "
+            "`.toarray()`."
+        )
+        raise DataError(msg)
+    if hasattr(X, "columns") and hasattr(X, "to_numpy"):
+        msg = (
+            f"{caller}: a data frame was given. {_EXPECTED}; use "
+            "SetBatch.from_frame(frame, set=..., label=...)."
+        )
+        raise DataError(msg)
+    if isinstance(X, np.ndarray) and X.dtype != object:
+        if X.ndim == 3:
+            return list(X)
+        if X.ndim == 2:
+            msg = (
+                f"{caller}: a single 2-D array of shape {X.shape} was given. {_EXPECTED}. "
+                "Is it one set? Wrap it: [X]. Is every row a set of its own? "
+                "SetBatch.from_rows(X)."
+            )
+            raise DataError(msg)
+        msg = f"{caller}: a {X.ndim}-D array was given. {_EXPECTED}."
+        raise DataError(msg)
+    if isinstance(X, str | bytes | dict) or not hasattr(X, "__iter__"):
+        msg = f"{caller}: {type(X).__name__} was given. {_EXPECTED}."
+        raise DataError(msg)
+    return list(X)
+
+
+def _check_set(array: Any, name: str, caller: str) -> FloatArray:
+    """One set as a finite float64 array of shape (at least 1, at least 1)."""
+    who = f"{caller}: {name}"
+    if sp.issparse(array):
+        msg = f"{who} is a sparse matrix. Expected a dense array; use `.toarray()`."
+        raise DataError(msg)
+    try:
+        vectors = np.asarray(array)
+    except ValueError:
+        msg = f"{who} is ragged. Expected vectors of equally many features."
+        raise DataError(msg) from None
+    if vectors.ndim != 2:
+        advice = (
+            " A single vector is a set too: write x.reshape(1, -1)."
+            if vectors.ndim == 1
+            else " Flatten each image to a vector: X.reshape(len(X), -1)."
+            if vectors.ndim > 2
+            else ""
+        )
+        msg = f"{who} has shape {vectors.shape}. Expected 2-D, (n_vectors, n_features).{advice}"
+        raise DataError(msg)
+    if vectors.dtype.kind not in "biuf":
+        msg = (
+            f"{who} holds {_kind(vectors)} (dtype {vectors.dtype}). Expected real numbers; "
+            "convert it with `.astype(float)` if that is what they are."
+        )
+        raise DataError(msg)
+    if 0 in vectors.shape:
+        what = "vectors" if vectors.shape[0] == 0 else "features"
+        msg = (
+            f"{who} has no {what} (shape {vectors.shape}). Expected at least one vector of "
+            "at least one feature; leave the set out."
+        )
+        raise DataError(msg)
+    # Longer floats are cut and ints rounded to double precision; nothing else changes.
+    vectors = np.ascontiguousarray(vectors, dtype=np.float64)
+    _check_values(vectors, who)
+    return vectors
+
+
+def _check_values(vectors: FloatArray, who: str) -> None:
+    is_finite = np.isfinite(vectors)
+    if not is_finite.all():
+        row, column = np.argwhere(~is_finite)[0]
+        value = "NaN" if np.isnan(vectors[row, column]) else "inf"
+        msg = (
+            f"{who} contains {value} (vector {row}, feature {column}; "
+            f"{(~is_finite).sum()} such values). Expected finite numbers: drop the vector "
+            "or fill the value."
+        )
+        raise DataError(msg)
+    largest = np.abs(vectors).max()
+    if largest == 0:
+        msg = (
+            f"{who} holds nothing but zeros ({len(vectors)} vectors). Expected at least "
+            "one vector with a direction; leave the set out."
+        )
+        raise DataError(msg)
+    if largest > 1e150:
+        msg = (
+            f"{who} has values up to {largest:.3g}, whose squares overflow. Expected "
+            "magnitudes below 1e150: rescale the features."
+        )
+        raise DataError(msg)
+
+
+def _check_features(
+    sets: list[FloatArray],
+    names: tuple[str, ...],
+    caller: str,
+    n_features: int | None,
+) -> None:
+    expected = sets[0].shape[1] if n_features is None else n_features
+    source = f"{names[0]} has" if n_features is None else "the gallery has"
+    for vectors, name in zip(sets, names, strict=True):
+        if vectors.shape[1] == expected:
+            continue
+        advice = (
+            " Is it transposed? Pass `.T`."
+            if vectors.shape[0] == expected
+            else " All sets must come from the same features."
+        )
+        msg = (
+            f"{caller}: {name} has {vectors.shape[1]} features (shape {vectors.shape}), "
+            f"but {source} {expected}.{advice}"
+        )
+        raise DataError(msg)
+
+
+def _kind(vectors: npt.NDArray[Any]) -> str:
+    kinds = {
+        "c": "complex numbers",
+        "O": "Python objects",
+        "U": "strings",
+        "S": "bytes",
+    }
+    return kinds.get(vectors.dtype.kind, "something else than numbers")

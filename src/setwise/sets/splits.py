@@ -1,0 +1,76 @@
+"""Gallery and probe splits that keep every set whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from setwise.errors import DataError, ParameterError
+from setwise.types import IntArray
+
+__all__ = ["gallery_probe_split", "gallery_probe_splits"]
+
+
+def gallery_probe_split(
+    labels: npt.ArrayLike,
+    n_gallery: int,
+    *,
+    rng: np.random.Generator | int | None = None,
+) -> tuple[IntArray, IntArray]:
+    """Choose ``n_gallery`` sets of every class as gallery; the others are probes.
+
+    Splitting *sets*, never their vectors, is what keeps frames of one clip from standing on
+    both sides.
+
+    Parameters
+    ----------
+    labels : array of shape (n_sets,)
+        Class of each set.
+    n_gallery : int
+        Gallery sets a class; every class needs at least one more, to probe with.
+    rng : numpy.random.Generator or int, optional
+        Source of randomness.
+
+    Returns
+    -------
+    gallery, probes : arrays of int
+        Indices of sets, ascending.
+
+    Examples
+    --------
+    >>> gallery, probes = gallery_probe_split(["a", "a", "b", "b"], 1, rng=0)
+    >>> len(gallery), len(probes)
+    (2, 2)
+    """
+    if not isinstance(n_gallery, int | np.integer) or n_gallery < 1:
+        msg = f"gallery_probe_split: n_gallery must be an int of at least 1, got {n_gallery!r}."
+        raise ParameterError(msg)
+    generator = np.random.default_rng(rng)
+    classes, codes = np.unique(np.asarray(labels), return_inverse=True)
+    chosen: list[Any] = []
+    for code, label in enumerate(classes):
+        members = np.flatnonzero(codes == code)
+        if len(members) <= n_gallery:
+            msg = (
+                f"gallery_probe_split: class {label!r} has {len(members)} sets. Expected "
+                f"at least {n_gallery + 1}: {n_gallery} for the gallery and one to probe."
+            )
+            raise DataError(msg)
+        chosen.append(generator.choice(members, size=n_gallery, replace=False))
+    gallery = np.sort(np.concatenate(chosen))
+    return gallery, np.setdiff1d(np.arange(len(codes)), gallery)
+
+
+def gallery_probe_splits(
+    labels: npt.ArrayLike, n_gallery: int, n_splits: int, *, seed: int = 0
+) -> Iterator[tuple[IntArray, IntArray]]:
+    """Yield ``n_splits`` independent random splits, for ``cross_val_score(cv=...)`` too.
+
+    Split ``i`` depends on ``seed`` and ``i`` alone, not on how many are asked for.
+    """
+    for i in range(n_splits):
+        source = np.random.SeedSequence(seed, spawn_key=(i,))
+        yield gallery_probe_split(labels, n_gallery, rng=np.random.default_rng(source))

@@ -1,0 +1,18 @@
+"""Names for the arrays that travel between the steps."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["Adjacency", "BoolArray", "FloatArray", "IntArray"]
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+IntArray: TypeAlias = npt.NDArray[np.int64]
+BoolArray: TypeAlias = npt.NDArray[np.bool_]
+
+# A symmetric weighted graph: a csr_array as the graph builders make it, a FloatArray once it
+# is small. SciPy has no types, so neither has this.
+Adjacency: TypeAlias = Any
