@@ -1,1 +1,53 @@
-"""setwise."""
+"""setwise classifies sets: one set in, one answer out, with a reason.
+
+The public names are imported when first used, so that ``import setwise`` costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+_HOMES = {
+    "CVC": "setwise.classify",
+    "Explanation": "setwise.classify",
+    "SHC": "setwise.cluster",
+    "SetBatch": "setwise.sets",
+    "gallery_probe_split": "setwise.sets",
+    "gallery_probe_splits": "setwise.sets",
+    "GaussianGraph": "setwise.graph",
+    "LassoGraph": "setwise.graph",
+    "LeastSquaresGraph": "setwise.graph",
+    "OMPGraph": "setwise.graph",
+    "Whitener": "setwise.features",
+}
+
+__all__ = [
+    "CVC",
+    "SHC",
+    "Explanation",
+    "GaussianGraph",
+    "LassoGraph",
+    "LeastSquaresGraph",
+    "OMPGraph",
+    "SetBatch",
+    "Whitener",
+    "__version__",
+    "gallery_probe_split",
+    "gallery_probe_splits",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("setwise")
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    msg = f"module 'setwise' has no attribute {name!r}"
+    raise AttributeError(msg)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

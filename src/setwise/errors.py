@@ -7,6 +7,7 @@ __all__ = [
     "DataError",
     "DegenerateSplitWarning",
     "MissingExtraError",
+    "NoInformationWarning",
     "ParameterError",
     "SetwiseError",
     "SetwiseWarning",
@@ -39,3 +40,7 @@ class ConvergenceWarning(SetwiseWarning):
 
 class DegenerateSplitWarning(SetwiseWarning):
     """A cut put every vertex on one side, so a fallback split was used."""
+
+
+class NoInformationWarning(SetwiseWarning):
+    """A probe shares no cluster with any class, so its label is a guess."""

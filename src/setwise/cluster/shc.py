@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.preprocessing import normalize
+from sklearn.utils.validation import validate_data
 
 from setwise.cluster.tree import CutTree
+from setwise.errors import DataError
+from setwise.graph import Graph, as_graph
 from setwise.types import IntArray
 
-__all__ = ["PROBE", "HierarchicalClusters", "is_indivisible", "shc"]
+__all__ = ["PROBE", "SHC", "HierarchicalClusters", "is_indivisible", "shc"]
 
 # The dummy label of the probe's vertices. Class codes are 0, 1, ..., so no class can have it.
 PROBE = -1
@@ -73,3 +79,62 @@ def shc(tree: CutTree, class_codes: IntArray) -> HierarchicalClusters:
             first, second = tree.split(index)
             waiting += [second, first]
     return HierarchicalClusters(labels, tuple(leaves), tuple(inner), tree)
+
+
+class SHC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+    """Semi-supervised hierarchical clustering: nothing to guess, labels say when to stop.
+
+    Rows are cut in two by the graph alone, again and again, until no cluster holds
+    unlabelled rows together with two classes. The number of clusters is an outcome.
+
+    Parameters
+    ----------
+    graph : str or Graph, default="lasso"
+        How proximity is measured, see :mod:`setwise.graph`.
+    cut : {"sweep", "exact", "paper"}, default="sweep"
+        How a connected cluster is divided, see :func:`setwise.cut.bisect`.
+
+    Attributes
+    ----------
+    labels_ : array of int, shape (n_samples,)
+        Cluster of each row.
+    n_clusters_ : int
+        How many there are.
+    clusters_ : HierarchicalClusters
+        Leaves, divided nodes and the tree of cuts.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from setwise.cluster import SHC
+    >>> X = np.array([[1, 0.1, 0], [1, 0.2, 0], [0, 0.1, 1], [0, 0.2, 1], [1, 0.15, 0]])
+    >>> SHC().fit_predict(X, [0, 0, 1, 1, -1])
+    array([0, 0, 1, 1, 0])
+    """
+
+    def __init__(self, graph: str | Graph = "lasso", cut: str = "sweep") -> None:
+        self.graph = graph
+        self.cut = cut
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Cluster the rows of ``X``, of classes ``y``; -1 marks the unlabelled rows."""
+        vectors = validate_data(self, X, dtype=np.float64)
+        labels = np.asarray(y)
+        if labels.shape != (len(vectors),):
+            msg = (
+                f"SHC.fit: y must hold one class for each of the {len(vectors)} rows, -1 for "
+                f"the unlabelled, got an array of shape {labels.shape}."
+            )
+            raise DataError(msg)
+        is_probe = labels == PROBE
+        codes = np.full(len(labels), PROBE, dtype=np.int64)
+        codes[~is_probe] = np.unique(labels[~is_probe], return_inverse=True)[1]
+        adjacency = as_graph(self.graph).adjacency(normalize(vectors).T)
+        self.clusters_ = shc(CutTree(adjacency, self.cut), codes)
+        self.labels_ = self.clusters_.labels
+        self.n_clusters_ = len(self.clusters_.leaves)
+        return self
+
+    def fit_predict(self, X: Any, y: Any = None) -> IntArray:
+        """Cluster of each row."""
+        return self.fit(X, y).labels_

@@ -51,8 +51,9 @@ class CutTree:
         """Indices of the two children of a node, cutting it if nobody did before."""
         node = self.nodes[index]
         if node.children is None:
-            graph = self._graphs.pop(index)
+            graph = self._graphs[index]
             node.cut = bisect(graph, self.cut)
+            del self._graphs[index]
             # The half with the smaller first vertex comes first, whatever its sign.
             first_side = node.cut.side[0]
             node.children = (len(self.nodes), len(self.nodes) + 1)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from setwise.cut.dfvc import dfvc
@@ -46,7 +47,7 @@ class Cut:
     n_iterations: int = 0
     is_ambiguous: bool = False
     has_converged: bool = True
-    sign_switches: IntArray | None = None
+    sign_switches: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     fallback: str = ""
 
 
@@ -108,16 +109,26 @@ def bisect(adjacency: Adjacency, cut: str = "sweep") -> Cut:
     if cut not in CUTS:
         msg = f"bisect: cut must be one of {sorted(CUTS)}, got {cut!r}."
         raise ParameterError(msg)
-    largest_weight = adjacency.max()
-    if largest_weight > 0:
-        with np.errstate(under="ignore"):
-            adjacency = adjacency / largest_weight
-    n_components, component = connected_components(adjacency, directed=False)
+    adjacency = _scaled(adjacency)
+    # SciPy takes dense weights below 1e-8 for missing edges, and sparse zeros for edges.
+    n_components, component = connected_components(sp.csr_array(adjacency), directed=False)
     if n_components > 1:
         side = component == np.bincount(component).argmax()
         return Cut(side=side, kind="components", ncut=0.0, connectivity=0.0)
     with np.errstate(under="ignore"):
         return _spectral_cut(adjacency, cut)
+
+
+def _scaled(adjacency: Adjacency) -> Adjacency:
+    """Weights relative to the largest; those that are or become zero are no edges."""
+    largest_weight = adjacency.max() or 1.0
+    with np.errstate(under="ignore"):
+        if not sp.issparse(adjacency):
+            return adjacency / largest_weight
+        scaled = sp.csr_array(adjacency, dtype=np.float64, copy=True)
+        scaled.data /= largest_weight
+    scaled.eliminate_zeros()
+    return scaled
 
 
 def _spectral_cut(adjacency: Adjacency, cut: str) -> Cut:

@@ -1,8 +1,8 @@
 """The exact Fiedler vector, and a certificate for its signs.
 
 The null vector ``u`` of the normalised Laplacian is known, so it is moved out of the way
-symmetrically: ``L + 2 u u'`` has the eigenpairs of ``L`` except that ``u`` now sits at 2, the
-upper end of the spectrum. No shift is needed, and nothing depends on the scale of the
+symmetrically: ``L + 3 u u'`` has the eigenpairs of ``L`` except that ``u`` now sits at 3, above
+the spectrum, which ends at 2. No shift is needed, and nothing depends on the scale of the
 weights (the paper's over-deflation needs one and does: see :mod:`setwise.cut.dfvc`).
 
 Only signs matter for a cut. For a computed pair with residual ``r`` and distance ``gap`` to
@@ -12,7 +12,7 @@ larger than that has its final sign; the others are *open*.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import scipy.sparse as sp
@@ -48,8 +48,9 @@ class Fiedler:
         More than 1 % of the signs are open: another cut may be as good.
     has_converged : bool
         False when an iteration limit was hit.
-    sign_switches : array of shape (n_vertices,) or None
-        How often each entry changed sign on the way, for iterative methods.
+    sign_switches : array of int, shape (n_vertices,)
+        How often each entry changed sign on the way; empty unless the method iterates on
+        the vector (DFVC).
     """
 
     vector: FloatArray
@@ -58,7 +59,7 @@ class Fiedler:
     n_open: int = 0
     is_ambiguous: bool = False
     has_converged: bool = True
-    sign_switches: IntArray | None = None
+    sign_switches: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
 
 def exact_fiedler(adjacency: Adjacency) -> Fiedler:
@@ -80,7 +81,7 @@ def with_canonical_sign(vector: FloatArray) -> FloatArray:
 def _by_dense_solver(adjacency: FloatArray) -> Fiedler:
     laplacian = normalised_laplacian(adjacency)
     null = null_vector(adjacency)
-    deflated = laplacian + 2.0 * np.outer(null, null)
+    deflated = laplacian + 3.0 * np.outer(null, null)
     last = min(1, len(null) - 1)
     values, vectors = linalg.eigh(deflated, subset_by_index=[0, last], check_finite=False)
     return _certified(laplacian, values, vectors[:, 0], n_iterations=0)

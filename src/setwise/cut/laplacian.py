@@ -49,4 +49,4 @@ def ncut(adjacency: Adjacency, side: BoolArray) -> float:
     across = float((adjacency @ side.astype(np.float64))[~side].sum())
     if across == 0.0:
         return 0.0
-    return across * float(1.0 / degree[side].sum() + 1.0 / degree[~side].sum())
+    return across / float(degree[side].sum()) + across / float(degree[~side].sum())

@@ -10,8 +10,9 @@ from setwise.types import Adjacency, BoolArray, FloatArray
 
 __all__ = ["sweep"]
 
-# Values closer than this (relative to the spread) are one value: no threshold between them,
-# or the order of the rows would decide.
+# Values closer than this (relative to their root mean square, weighted by degree, which no
+# nearly isolated vertex can spoil) are one value: no threshold between them, or the order of
+# the rows would decide.
 _SAME = 1e-9
 
 
@@ -28,19 +29,30 @@ def sweep(adjacency: Adjacency, vector: FloatArray) -> BoolArray | None:
     """
     order = np.argsort(vector, kind="stable")
     values = vector[order]
-    is_threshold = np.diff(values) > _SAME * np.abs(values).max()
+    degree = degrees(adjacency)[order]
+    size = np.linalg.norm(np.sqrt(degree) * values) / np.sqrt(degree.sum())
+    is_threshold = np.diff(values) > _SAME * size
     if not is_threshold.any():
         return None
-    degree = degrees(adjacency)[order]
-    across = np.cumsum(degree - 2.0 * _weight_to_earlier(adjacency, order))[:-1]
-    volume = np.cumsum(degree)
-    low, high = volume[:-1], volume[-1] - volume[:-1]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        value = np.maximum(across, 0.0) * (1.0 / low + 1.0 / high)
+    value = _ncut_of_thresholds(degree, _weight_to_earlier(adjacency, order))
     value[~is_threshold] = np.inf
     side = np.ones(len(vector), dtype=bool)
-    side[order[: int(np.nanargmin(value)) + 1]] = False
+    side[order[: int(np.argmin(value)) + 1]] = False
     return side
+
+
+def _ncut_of_thresholds(degree: FloatArray, to_earlier: FloatArray) -> FloatArray:
+    """NCut after each vertex but the last.
+
+    Both sides are summed from their own end and the lighter one decides what is across: the
+    volume of a light side would be lost in the rounding of a sum that began at the other.
+    """
+    surplus = degree - 2.0 * to_earlier
+    low, high = np.cumsum(degree)[:-1], np.cumsum(degree[::-1])[::-1][1:]
+    from_low, from_high = np.cumsum(surplus)[:-1], -np.cumsum(surplus[::-1])[::-1][1:]
+    across = np.maximum(np.where(low <= high, from_low, from_high), 0.0)
+    is_free = across == 0.0
+    return across / np.where(is_free, 1.0, low) + across / np.where(is_free, 1.0, high)
 
 
 def _weight_to_earlier(adjacency: Adjacency, order: np.ndarray) -> FloatArray:

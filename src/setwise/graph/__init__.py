@@ -1,5 +1,6 @@
 """Columns to proximity graph: lasso, Gaussian, least squares, fixed sparsity."""
 
+from setwise.errors import ParameterError
 from setwise.graph.base import Graph, GraphSolution
 from setwise.graph.gaussian import GaussianGraph
 from setwise.graph.lasso import LassoGraph
@@ -14,6 +15,7 @@ __all__ = [
     "LassoGraph",
     "LeastSquaresGraph",
     "OMPGraph",
+    "as_graph",
 ]
 
 GRAPHS: dict[str, type[Graph]] = {
@@ -22,3 +24,13 @@ GRAPHS: dict[str, type[Graph]] = {
     "least_squares": LeastSquaresGraph,
     "omp": OMPGraph,
 }
+
+
+def as_graph(graph: str | Graph) -> Graph:
+    """A graph by its name, with default parameters, or the graph itself."""
+    if isinstance(graph, Graph):
+        return graph
+    if graph not in GRAPHS:
+        msg = f"graph must be one of {sorted(GRAPHS)} or a Graph, got {graph!r}."
+        raise ParameterError(msg)
+    return GRAPHS[graph]()

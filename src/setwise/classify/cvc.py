@@ -1,0 +1,273 @@
+"""CVC, the estimator: fit a gallery of labelled sets, label others."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from setwise.classify.ensemble import Ensemble, Settings
+from setwise.classify.explanation import Explanation, explain
+from setwise.classify.fusion import Fused, fuse
+from setwise.classify.gallery_weights import halved, look_weights
+from setwise.classify.members import all_looks
+from setwise.classify.parameters import check_parameters, named_views
+from setwise.errors import DataError, NoInformationWarning
+from setwise.features import Whitener
+from setwise.graph import Graph, LassoGraph, as_graph
+from setwise.parallel import in_threads
+from setwise.sets import SetBatch, check_labels, check_sets
+from setwise.types import FloatArray
+
+__all__ = ["CVC", "VIEWS"]
+
+# name -> what is done to the vectors before they are scaled to unit norm
+VIEWS: dict[str, Any] = {"plain": None, "whitened": Whitener()}
+
+
+class CVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Classification via clustering: says whose set it is, how surely, and why.
+
+    Gallery and probe are clustered *together*, without looking at labels; the probe gets the
+    label of the class that spreads over the clusters as it does. Each probe is judged alone.
+
+    Parameters
+    ----------
+    dims : sequence of int, default=range(1, 11)
+        Numbers of columns a set is reduced to; each makes one classifier of the ensemble.
+    bases : sequence of {"svd", "centred", "dictionary"}
+        Kinds of basis: singular vectors of the set, of the set minus its mean, or atoms of
+        a dictionary with an l1 bound (the paper's).
+    views : sequence of str, transformers or (name, transformer) pairs
+        What is done to the vectors first: ``"plain"``, ``"whitened"`` (by the gallery's own
+        vectors), or any scikit-learn transformer of rows, such as one that computes other
+        features. All vectors are scaled to unit norm afterwards.
+    graph : str or Graph, default="lasso"
+        Proximity of columns: ``"lasso"``, ``"gaussian"``, ``"least_squares"``, ``"omp"``, or
+        one with parameters such as ``LassoGraph(alpha=0.01)``.
+    cut : {"sweep", "exact", "paper"}, default="sweep"
+        How SHC divides a cluster, see :func:`setwise.cut.bisect`.
+    clusterer : None or scikit-learn clusterer, default=None
+        None is SHC; anything with ``fit_predict`` works.
+    distance : {"bhattacharyya", "hellinger"}, default="bhattacharyya"
+        Between cluster distributions.
+    fusion : {"coefficient", "mode", "sum", "none"}
+        Sum of Bhattacharyya coefficients, majority of labels, sum of distances, or the
+        largest dimensionality alone.
+    weights : {"gallery", None}, default="gallery"
+        Whether views and bases that mislead on the gallery's own sets, left out in turn, are
+        dropped from the ensemble.
+    compare : {"classes", "sets"}, default="classes"
+        Whether all gallery sets of a class share one distribution or have one each.
+    radii : sequence of float, default=(1.0,)
+        l1 bounds of the dictionaries.
+    n_seeds : int, default=1
+        Random starts of each dictionary.
+    stop_early : bool, default=True
+        In mode fusion, stop when the rest of the ensemble can no longer change the label.
+        Labels are the same either way.
+    n_jobs : int, optional
+        Threads. Labels do not depend on it.
+    random_state : int, RandomState or None, default=None
+        Starts of the dictionaries; nothing else is random.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        Labels, sorted.
+    n_features_in_ : int
+        Length of the vectors.
+    members_ : tuple of Member
+        The ensemble.
+    weights_ : array of shape (n_members,)
+        How much each member counts; one of weight 0 is never asked.
+    gallery_accuracy_ : dict of str to float, or None
+        Share of the gallery's own sets that each look recognised when left out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from setwise import CVC
+    >>> rng = np.random.default_rng(0)
+    >>> def album(mean):
+    ...     return rng.normal(size=(12, 5)) * 0.2 + mean
+    >>> gallery = [album(np.eye(5)[i]) for i in (0, 0, 1, 1)]
+    >>> clf = CVC(dims=(1, 2)).fit(gallery, ["anna", "anna", "bert", "bert"])
+    >>> clf.predict([album(np.eye(5)[1])])
+    array(['bert'], dtype='<U4')
+    """
+
+    def __init__(
+        self,
+        dims: Sequence[int] = range(1, 11),
+        *,
+        bases: Sequence[str] = ("svd", "centred"),
+        views: Sequence[Any] = ("plain", "whitened"),
+        graph: str | Graph = "lasso",
+        cut: str = "sweep",
+        clusterer: Any = None,
+        distance: str = "bhattacharyya",
+        fusion: str = "coefficient",
+        weights: str | None = "gallery",
+        compare: str = "classes",
+        radii: Sequence[float] = (1.0,),
+        n_seeds: int = 1,
+        stop_early: bool = True,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.dims = dims
+        self.bases = bases
+        self.views = views
+        self.graph = graph
+        self.cut = cut
+        self.clusterer = clusterer
+        self.distance = distance
+        self.fusion = fusion
+        self.weights = weights
+        self.compare = compare
+        self.radii = radii
+        self.n_seeds = n_seeds
+        self.stop_early = stop_early
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    @classmethod
+    def as_in_paper(cls, **parameters: Any) -> Self:
+        """The paper's setting: dictionary atoms, lasso 0.01, Algorithm 3, majority vote."""
+        paper: dict[str, Any] = {
+            "bases": ("dictionary",),
+            "views": ("plain",),
+            "graph": LassoGraph(alpha=0.01),
+            "cut": "paper",
+            "fusion": "mode",
+            "weights": None,
+        }
+        return cls(**(paper | parameters))
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Solve the gallery: everything that does not depend on a probe is done here.
+
+        Parameters
+        ----------
+        X : list of arrays of shape (n_vectors_i, n_features), SetBatch or 3-D array
+            Gallery sets.
+        y : array of shape (n_sets,)
+            Class of each set.
+        """
+        gallery = check_sets(X, caller="CVC.fit")
+        self.classes_, codes = check_labels(y, len(gallery), caller="CVC.fit")
+        self.n_features_in_ = gallery.n_features
+        self.ensemble_ = Ensemble(self._settings(), gallery, codes, len(self.classes_))
+        self.members_ = self.ensemble_.settings.members
+        self.gallery_accuracy_: dict[str, float] | None = None
+        self.weights_ = np.ones(len(self.members_))
+        if self.weights == "gallery" and len(self.ensemble_.settings.looks) > 1:
+            self._weigh(gallery)
+        return self
+
+    def _settings(self) -> Settings:
+        check_parameters(self.get_params(deep=False))
+        views = named_views(self.views, VIEWS)
+        entropy = check_random_state(self.random_state).randint(2**31 - 1)
+        return Settings(
+            dims=tuple(sorted({int(d) for d in self.dims})),
+            looks=all_looks(tuple(views), tuple(self.bases), tuple(self.radii), self.n_seeds),
+            views=views,
+            graph=as_graph(self.graph),
+            cut=self.cut,
+            clusterer=self.clusterer,
+            distance=self.distance,
+            compare=self.compare,
+            entropy=int(entropy),
+            n_jobs=self.n_jobs,
+        )
+
+    def _weigh(self, gallery: SetBatch) -> None:
+        """Try every look on the gallery's own sets, and drop those that mislead."""
+        trial = self.ensemble_
+        if np.bincount(trial.codes).min() < 2:
+            codes = np.repeat(trial.codes, 2)
+            trial = Ensemble(trial.settings, halved(gallery), codes, trial.n_classes)
+        is_right = trial.recognises_own_sets(self.fusion)
+        looks = trial.settings.looks
+        self.gallery_accuracy_ = {
+            str(look): float(right.mean()) for look, right in zip(looks, is_right, strict=True)
+        }
+        member_looks = np.array([looks.index(member.look) for member in self.members_])
+        self.weights_ = look_weights(is_right, member_looks)
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """Label of each set.
+
+        A probe that shares no cluster with any class gets a label all the same, and a
+        :class:`setwise.errors.NoInformationWarning` says so.
+        """
+        stop = self.stop_early and self.fusion == "mode"
+        return self.classes_[[a.code for a in self._answers(X, "predict", stop=stop)]]
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Probability of each class for each set; even where nothing is known.
+
+        Shares of the votes, of the summed coefficients, or a softmax of distances, by
+        ``fusion``. They rank sets by certainty; for frequencies, wrap the classifier in
+        scikit-learn's ``CalibratedClassifierCV``.
+        """
+        answers = self._answers(X, "predict_proba", stop=False)
+        return np.array([answer.probabilities for answer in answers])
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Fused score of each class for each set, largest for the label predicted.
+
+        For two classes, the second's score less the first's, as scikit-learn has it.
+        """
+        answers = self._answers(X, "decision_function", stop=False)
+        scores = np.array([answer.scores for answer in answers])
+        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+
+    def explain(self, probe: Any) -> Explanation:
+        """Why one set gets its label: votes, distances, tree of cuts, class-cluster table.
+
+        Parameters
+        ----------
+        probe : array of shape (n_vectors, n_features)
+            One set.
+        """
+        check_is_fitted(self)
+        sets = [probe] if np.ndim(probe) == 2 else probe
+        batch = check_sets(sets, caller="CVC.explain", n_features=self.n_features_in_)
+        if len(batch) != 1:
+            msg = f"CVC.explain: expected one set, got {len(batch)}. Explain them one by one."
+            raise DataError(msg)
+        return explain(self.ensemble_, batch[0], self.weights_, self.fusion, self.classes_)
+
+    def _answers(self, X: Any, caller: str, *, stop: bool) -> list[Fused]:
+        check_is_fitted(self)
+        probes = check_sets(X, caller=f"CVC.{caller}", n_features=self.n_features_in_)
+        ensemble, weights = self.ensemble_, self.weights_
+
+        def answer(vectors: FloatArray) -> Fused:
+            verdicts = ensemble.judge(vectors, weights, stop_when_decided=stop)
+            return fuse(ensemble.ballot(verdicts, weights), self.fusion)
+
+        answers = list(in_threads(answer, probes, self.n_jobs))
+        lost = [probes.names[i] for i, found in enumerate(answers) if found.is_degenerate]
+        if lost:
+            msg = (
+                f"CVC.{caller}: {len(lost)} of {len(answers)} sets share no cluster with any "
+                f"class ({', '.join(lost[:3])}{', ...' if len(lost) > 3 else ''}): all classes "
+                "are equally probable, and the label means nothing."
+            )
+            warnings.warn(msg, NoInformationWarning, stacklevel=3)
+        return answers
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        return tags

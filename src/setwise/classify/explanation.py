@@ -1,0 +1,302 @@
+"""Why a set got its label, in numbers that can be printed, plotted and tested."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from setwise.classify.distributions import class_cluster_distributions, signal_to_noise
+from setwise.classify.ensemble import Ensemble
+from setwise.classify.fusion import fuse, votes
+from setwise.classify.members import Member
+from setwise.classify.verdict import Verdict
+from setwise.cluster import HierarchicalClusters
+from setwise.cut import dfvc
+from setwise.types import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from matplotlib.figure import Figure
+
+__all__ = ["CutStep", "Explanation", "MemberVote", "explain"]
+
+
+@dataclass(frozen=True)
+class MemberVote:
+    """What one member of the ensemble said.
+
+    Attributes
+    ----------
+    member : Member
+        View, kind of basis and dimensionality.
+    weight : float
+        How much it counts.
+    label : object
+        Label of its nearest class; None when it shares no cluster with any.
+    distances : array of shape (n_classes,)
+        To each class; ``inf`` where no cluster is shared.
+    snr : float
+        Second smallest distance over the smallest.
+    """
+
+    member: Member
+    weight: float
+    label: Any
+    distances: FloatArray
+    snr: float
+
+
+@dataclass(frozen=True)
+class CutStep:
+    """One node of the tree of cuts.
+
+    Attributes
+    ----------
+    node, parent : int
+        Index of the node and of its parent (-1 for the root).
+    children : tuple of int
+        Two indices, or none for a leaf.
+    depth, n_columns, n_probe : int
+        Depth in the tree, columns in the node, the probe's columns among them.
+    class_counts : array of int, shape (n_classes,)
+        Columns of each class.
+    kind : str
+        ``"leaf"``, ``"components"`` or the name of the spectral cut that divides it.
+    connectivity, ncut : float
+        Of the cut that divides it; NaN for a leaf.
+    fell_away : tuple
+        Labels that were together with the probe here and are no longer after the cut.
+    """
+
+    node: int
+    parent: int
+    children: tuple[int, ...]
+    depth: int
+    n_columns: int
+    n_probe: int
+    class_counts: IntArray
+    kind: str
+    connectivity: float
+    ncut: float
+    fell_away: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """The answer for one probe, and everything it rests on.
+
+    Attributes
+    ----------
+    label : object
+        The answer.
+    classes : array of shape (n_classes,)
+        All labels.
+    probabilities, scores : arrays of shape (n_classes,)
+        As ``predict_proba`` and the fused scores.
+    is_degenerate : bool
+        No member shares a cluster with any class; the label means nothing.
+    votes : tuple of MemberVote
+        One a member that counts.
+    shown : Member
+        The member whose clusters are shown below: the largest that voted for the answer.
+    snr : float
+        Its second smallest distance over the smallest (the paper's SNR): the margin.
+    tree : tuple of CutStep
+        Its tree of cuts, in the order of division; empty for clusterers without tree.
+    class_cluster : array of shape (n_classes + 1, n_clusters)
+        Its class-cluster distributions; the probe is the last row.
+    support : array of shape (n_vectors,)
+        For each vector of the probe, how far its clusters speak for the answer, between 0
+        (other classes) and 1 (the answer's), over all members; NaN where none speaks.
+    sign_switches : array of shape (n_vectors,)
+        How often the vector changed sides while the Fiedler vectors of the shown member
+        settled (DFVC): a measure of doubt.
+    probe_points, gallery_points : arrays of shape (n, 2)
+        The vectors in the plane of the gallery's two largest principal directions.
+    gallery_point_classes : array of int
+        Class code of each gallery point.
+    """
+
+    label: Any
+    classes: npt.NDArray[Any]
+    probabilities: FloatArray
+    scores: FloatArray
+    is_degenerate: bool
+    votes: tuple[MemberVote, ...]
+    shown: Member
+    snr: float
+    tree: tuple[CutStep, ...]
+    class_cluster: FloatArray
+    support: FloatArray
+    sign_switches: FloatArray
+    probe_points: FloatArray
+    gallery_points: FloatArray
+    gallery_point_classes: IntArray
+
+    def __str__(self) -> str:
+        order = np.argsort(-self.probabilities, kind="stable")[:3]
+        ranking = ", ".join(f"{self.classes[i]} {self.probabilities[i]:.2f}" for i in order)
+        agree = sum(vote.label == self.label for vote in self.votes)
+        doubtful = int((self.support < 0.5).sum())
+        return (
+            f"{self.label}: {ranking}; {agree} of {len(self.votes)} members agree, "
+            f"{doubtful} of {len(self.support)} vectors speak for another class."
+        )
+
+    def plot(self, path: str | Path | None = None) -> Figure:
+        """Draw sets, votes, tree of cuts and class-cluster table; save it to ``path``."""
+        from setwise.classify.explanation_plot import plot_explanation
+
+        return plot_explanation(self, path)
+
+
+def explain(
+    ensemble: Ensemble,
+    vectors: FloatArray,
+    weights: FloatArray,
+    fusion: str,
+    classes: npt.NDArray[Any],
+) -> Explanation:
+    """Judge one probe by every member that counts, and keep the reasons."""
+    verdicts = ensemble.judge(vectors, weights)
+    ballot = ensemble.ballot(verdicts, weights)
+    answer = fuse(ballot, fusion)
+    members = ensemble.settings.members
+    by_member = votes(ballot)
+    nearest = [int(v.argmax()) if v.any() else None for v in by_member]
+    asked = list(verdicts)
+    agreeing = [i for i, code in zip(asked, nearest, strict=True) if code == answer.code]
+    shown = max(agreeing or asked, key=lambda i: members[i].n_columns)
+    class_distances = -ballot.by_class(-np.array([v.distances for v in verdicts.values()]))
+    shares = {i: _shares_of_columns(ensemble, vectors, members[i]) for i in asked}
+    return Explanation(
+        label=classes[answer.code],
+        classes=classes,
+        probabilities=answer.probabilities,
+        scores=answer.scores,
+        is_degenerate=answer.is_degenerate,
+        votes=tuple(
+            MemberVote(
+                member=members[i],
+                weight=float(weights[i]),
+                label=None if code is None else classes[code],
+                distances=distances,
+                snr=signal_to_noise(distances),
+            )
+            for i, code, distances in zip(asked, nearest, class_distances, strict=True)
+        ),
+        shown=members[shown],
+        snr=signal_to_noise(class_distances[asked.index(shown)]),
+        tree=_tree(ensemble, shown, verdicts[shown], classes),
+        class_cluster=_by_class(ensemble, shown, verdicts[shown]),
+        support=_support(ensemble, verdicts, weights, shares, answer.code),
+        sign_switches=shares[shown] @ _sign_switches(verdicts[shown], shares[shown].shape[1]),
+        probe_points=ensemble.sketch.project(vectors),
+        gallery_points=ensemble.sketch.points,
+        gallery_point_classes=ensemble.sketch.classes,
+    )
+
+
+def _by_class(ensemble: Ensemble, shown: int, verdict: Verdict) -> FloatArray:
+    """Class-cluster distributions, the probe last, whatever the rows of the member are."""
+    histogram = np.zeros((ensemble.n_classes + 1, verdict.histogram.shape[1]))
+    np.add.at(histogram, ensemble.row_classes, verdict.histogram[:-1])
+    histogram[-1] = verdict.histogram[-1]
+    return class_cluster_distributions(histogram)
+
+
+def _tree(
+    ensemble: Ensemble, shown: int, verdict: Verdict, classes: npt.NDArray[Any]
+) -> tuple[CutStep, ...]:
+    clusters = verdict.clusters
+    if not isinstance(clusters, HierarchicalClusters):
+        return ()
+    column_classes = ensemble.galleries[shown].column_classes
+    n_gallery, n_classes = len(column_classes), ensemble.n_classes
+    nodes = clusters.tree.nodes
+
+    def counts(index: int) -> tuple[IntArray, int]:
+        inside = nodes[index].vertices
+        gallery = column_classes[inside[inside < n_gallery]]
+        return np.bincount(gallery, minlength=n_classes), int((inside >= n_gallery).sum())
+
+    def step(index: int, *, is_leaf: bool) -> CutStep:
+        node = nodes[index]
+        class_counts, n_probe = counts(index)
+        children = () if is_leaf or node.children is None else node.children
+        cut = None if is_leaf else node.cut
+        still = np.zeros(n_classes, dtype=bool)
+        for child in children:
+            child_counts, child_probe = counts(child)
+            still |= (child_counts > 0) & (child_probe > 0)
+        gone = (class_counts > 0) & ~still if children and n_probe else np.zeros(0, dtype=int)
+        return CutStep(
+            node=index,
+            parent=node.parent,
+            children=children,
+            depth=node.depth,
+            n_columns=len(node.vertices),
+            n_probe=n_probe,
+            class_counts=class_counts,
+            kind="leaf" if cut is None else cut.kind,
+            connectivity=np.nan if cut is None else cut.connectivity,
+            ncut=np.nan if cut is None else cut.ncut,
+            fell_away=tuple(classes[np.flatnonzero(gone)]),
+        )
+
+    return tuple(
+        [step(i, is_leaf=False) for i in clusters.inner]
+        + [step(i, is_leaf=True) for i in clusters.leaves]
+    )
+
+
+def _shares_of_columns(ensemble: Ensemble, vectors: FloatArray, member: Member) -> FloatArray:
+    """How much of each vector each column of the probe's basis carries, rows summing to 1."""
+    seen = ensemble.vectors_in_view(vectors, member.look.view)
+    basis = ensemble.bases(vectors, member.look)[ensemble.settings.dims.index(member.n_columns)]
+    if member.look.basis == "centred" and len(seen) > 1:
+        seen = seen - seen.mean(axis=0)
+    energy = (seen @ basis) ** 2
+    total = energy.sum(axis=1, keepdims=True)
+    return np.divide(energy, total, out=np.zeros_like(energy), where=total > 0)
+
+
+def _support(
+    ensemble: Ensemble,
+    verdicts: dict[int, Verdict],
+    weights: FloatArray,
+    shares: dict[int, FloatArray],
+    code: int,
+) -> FloatArray:
+    """For each vector, how much of its clusters' gallery columns is of class ``code``."""
+    for_answer = total = np.zeros(len(next(iter(shares.values()))))
+    for i, verdict in verdicts.items():
+        column_classes = ensemble.galleries[i].column_classes
+        clusters = verdict.clusters.labels
+        gallery, probe = clusters[: len(column_classes)], clusters[len(column_classes) :]
+        n_clusters = int(clusters.max()) + 1
+        all_columns = np.bincount(gallery, minlength=n_clusters)
+        of_answer = np.bincount(gallery[column_classes == code], minlength=n_clusters)
+        speaks = (all_columns > 0)[probe]
+        purity = (of_answer / np.maximum(all_columns, 1))[probe]
+        for_answer = for_answer + weights[i] * (shares[i] @ (purity * speaks))
+        total = total + weights[i] * (shares[i] @ speaks.astype(np.float64))
+    return np.divide(for_answer, total, out=np.full_like(total, np.nan), where=total > 0)
+
+
+def _sign_switches(verdict: Verdict, n_probe: int) -> FloatArray:
+    """Sign switches of the probe's columns, summed over the cuts they went through."""
+    clusters = verdict.clusters
+    switches = np.zeros(len(clusters.labels))
+    if isinstance(clusters, HierarchicalClusters):
+        tree = clusters.tree
+        for index in clusters.inner:
+            node = tree.nodes[index]
+            if node.cut is not None and node.cut.kind != "components":
+                inside = node.vertices
+                switches[inside] += dfvc(tree.adjacency[inside][:, inside]).sign_switches
+    return switches[len(switches) - n_probe :]

@@ -1,0 +1,173 @@
+"""Many classifiers, one answer: how the members of an ensemble are fused.
+
+Each member gives a distance to every *row* (a class, or a gallery set of a class). Fusion turns
+the members' distances into one score a class, largest best, and one probability a class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from setwise.types import BoolArray, FloatArray, IntArray
+
+__all__ = ["FUSIONS", "Ballot", "Fused", "fuse", "is_decided", "votes"]
+
+# What the summed distances add to the votes: enough to break a tie, never to make one.
+_TIE_BREAK = 1e-6
+
+
+@dataclass(frozen=True)
+class Ballot:
+    """What the members say of one probe.
+
+    Attributes
+    ----------
+    distances : array of shape (n_members, n_rows)
+        Finite: a row that shares no cluster with the probe gets the stand-in described in
+        :func:`setwise.classify.verdict.finite`.
+    overlaps : array of shape (n_members, n_rows)
+        Bhattacharyya coefficients; a member whose overlaps are all zero knows nothing.
+    weights : array of shape (n_members,)
+        How much each member counts.
+    dims : array of int, shape (n_members,)
+        Number of columns a set has in each member; the largest stands for "no fusion".
+    row_classes : array of int, shape (n_rows,)
+        Class code of each row.
+    n_classes : int
+        Number of classes.
+    """
+
+    distances: FloatArray
+    overlaps: FloatArray
+    weights: FloatArray
+    dims: IntArray
+    row_classes: IntArray
+    n_classes: int
+
+    @property
+    def is_informed(self) -> BoolArray:
+        """Which members share a cluster with any row at all."""
+        return self.overlaps.max(axis=1) > 0
+
+    def by_class(self, row_values: FloatArray) -> FloatArray:
+        """Best (largest) value among the rows of each class, along the last axis."""
+        best = np.full((*row_values.shape[:-1], self.n_classes), -np.inf)
+        np.maximum.at(
+            np.moveaxis(best, -1, 0), self.row_classes, np.moveaxis(row_values, -1, 0)
+        )
+        return best
+
+
+@dataclass(frozen=True)
+class Fused:
+    """The answer of an ensemble.
+
+    Attributes
+    ----------
+    code : int
+        Class code of the answer.
+    scores : array of shape (n_classes,)
+        Largest for the answer.
+    probabilities : array of shape (n_classes,)
+        Finite, non-negative, sum to one; largest for the answer.
+    is_degenerate : bool
+        No member shared a cluster with any class: there is no information, every class is
+        equally probable and ``code`` means nothing.
+    """
+
+    code: int
+    scores: FloatArray
+    probabilities: FloatArray
+    is_degenerate: bool
+
+
+def votes(ballot: Ballot) -> FloatArray:
+    """Weighted votes of each member for each class, shape (n_members, n_classes).
+
+    A member votes for the class of its nearest row. Classes exactly as near share its vote:
+    giving it to the first in alphabetical order would favour that class everywhere. A member
+    that knows nothing abstains.
+    """
+    nearness = ballot.by_class(-ballot.distances)
+    is_nearest = nearness == nearness.max(axis=1, keepdims=True)
+    share = is_nearest / is_nearest.sum(axis=1, keepdims=True)
+    return share * (ballot.weights * ballot.is_informed)[:, None]
+
+
+def is_decided(totals: FloatArray, remaining: float) -> bool:
+    """Whether votes worth ``remaining`` can no longer change or tie the majority."""
+    if len(totals) < 2:
+        return True
+    second, first = np.partition(totals, -2)[-2:]
+    # A hair more than zero, so that the rounding of sums never decides.
+    return bool(first - second > remaining + 1e-9)
+
+
+def _mode(ballot: Ballot) -> tuple[FloatArray, FloatArray]:
+    """Majority of the members' labels; ties by the smaller summed distance, then order."""
+    total = votes(ballot).sum(axis=0).round(9)
+    scores = total + _TIE_BREAK * _sum(ballot)[1]
+    return scores, scores / scores.sum()
+
+
+def _sum(ballot: Ballot) -> tuple[FloatArray, FloatArray]:
+    """Sum of distances (the paper's sum rule): the class of the row with the smallest."""
+    summed = ballot.by_class(-_weighted_sum(ballot, ballot.distances))
+    return summed, _softmax(summed / ballot.weights.sum())
+
+
+def _coefficient(ballot: Ballot) -> tuple[FloatArray, FloatArray]:
+    """Sum of Bhattacharyya coefficients, each member's scaled to sum to one (bounded)."""
+    total = ballot.overlaps.sum(axis=1, keepdims=True)
+    shares = ballot.overlaps / np.where(total > 0, total, 1.0)
+    scores = ballot.by_class(_weighted_sum(ballot, shares))
+    return scores, scores / scores.sum()
+
+
+def _none(ballot: Ballot) -> tuple[FloatArray, FloatArray]:
+    """The member of largest dimensionality alone (the heaviest of them, then the last)."""
+    weight = np.where(ballot.dims == ballot.dims.max(), ballot.weights, -1.0)
+    alone = len(weight) - 1 - int(weight[::-1].argmax())
+    scores = ballot.by_class(-ballot.distances[alone])
+    return scores, _softmax(scores)
+
+
+def _weighted_sum(ballot: Ballot, values: FloatArray) -> FloatArray:
+    """Sum over the members that know something, by their weights."""
+    return (ballot.weights * ballot.is_informed) @ values
+
+
+def _softmax(scores: FloatArray) -> FloatArray:
+    powers = np.exp(scores - scores.max())
+    return powers / powers.sum()
+
+
+FUSIONS: dict[str, Callable[[Ballot], tuple[FloatArray, FloatArray]]] = {
+    "mode": _mode,
+    "sum": _sum,
+    "coefficient": _coefficient,
+    "none": _none,
+}
+
+
+def fuse(ballot: Ballot, fusion: str) -> Fused:
+    """Fuse the members' distances into one answer.
+
+    Parameters
+    ----------
+    ballot : Ballot
+        The members' distances and overlaps.
+    fusion : {"mode", "sum", "coefficient", "none"}
+        Majority of labels, sum of distances, sum of coefficients, or the largest
+        dimensionality alone.
+    """
+    counted = ballot.is_informed & (ballot.weights > 0)
+    if not counted.any():
+        even = np.full(ballot.n_classes, 1.0 / ballot.n_classes)
+        return Fused(0, np.zeros(ballot.n_classes), even, is_degenerate=True)
+    scores, probabilities = FUSIONS[fusion](ballot)
+    code = int(scores.argmax())
+    return Fused(code, scores, probabilities, is_degenerate=False)

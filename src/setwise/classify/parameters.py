@@ -1,0 +1,78 @@
+"""What the parameters of CVC may be; errors name the parameter, the choices and the value."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from setwise.classify.fusion import FUSIONS
+from setwise.classify.members import BASES
+from setwise.classify.verdict import DISTANCES
+from setwise.cut import CUTS
+from setwise.errors import ParameterError
+
+__all__ = ["check_parameters", "named_views"]
+
+_CHOICES: dict[str, Collection[Any]] = {
+    "cut": CUTS,
+    "distance": DISTANCES,
+    "fusion": FUSIONS,
+    "weights": ("gallery", None),
+    "compare": ("classes", "sets"),
+}
+
+
+def check_parameters(parameters: Mapping[str, Any]) -> None:
+    """Refuse the first parameter outside what CVC accepts."""
+    for name, choices in _CHOICES.items():
+        if parameters[name] not in tuple(choices):
+            _refuse(name, f"one of {', '.join(map(repr, choices))}", parameters[name])
+    dims = _as_tuple("dims", parameters["dims"])
+    if not all(_is_whole(d) and d >= 1 for d in dims):
+        _refuse("dims", "a sequence of ints of at least 1", parameters["dims"])
+    if not all(basis in BASES for basis in _as_tuple("bases", parameters["bases"])):
+        _refuse("bases", f"a sequence from {', '.join(map(repr, BASES))}", parameters["bases"])
+    radii = _as_tuple("radii", parameters["radii"])
+    if not all(isinstance(r, int | float) and 0 < r < np.inf for r in radii):
+        _refuse("radii", "a sequence of positive numbers", parameters["radii"])
+    if not _is_whole(parameters["n_seeds"]) or parameters["n_seeds"] < 1:
+        _refuse("n_seeds", "an int of at least 1", parameters["n_seeds"])
+
+
+def named_views(views: Any, known: Mapping[str, Any]) -> dict[str, Any]:
+    """Views by name: known names, transformers, or (name, transformer) pairs."""
+    named: dict[str, Any] = {}
+    for view in _as_tuple("views", views):
+        if isinstance(view, str) and view in known:
+            name, transformer = view, known[view]
+        elif isinstance(view, tuple) and len(view) == 2 and isinstance(view[0], str):
+            name, transformer = view
+        elif hasattr(view, "transform"):
+            name, transformer = type(view).__name__.lower(), view
+        else:
+            expected = (
+                f"a sequence of {', '.join(map(repr, known))}, transformers or "
+                "(name, transformer) pairs"
+            )
+            _refuse("views", expected, view)
+        if name in named:
+            _refuse("views", "views of different names; give (name, transformer) pairs", name)
+        named[name] = transformer
+    return named
+
+
+def _as_tuple(name: str, value: Any) -> tuple[Any, ...]:
+    if isinstance(value, str) or not isinstance(value, Iterable) or not len(tuple(value)):
+        _refuse(name, "a sequence with at least one entry", value)
+    return tuple(value)
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def _refuse(name: str, expected: str, value: Any) -> None:
+    msg = f"CVC: {name} must be {expected}, got {value!r}."
+    raise ParameterError(msg)

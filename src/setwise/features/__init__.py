@@ -1,0 +1,5 @@
+"""Vector to vector before any basis: the views an ensemble looks through."""
+
+from setwise.features.whitening import Whitener
+
+__all__ = ["Whitener"]
