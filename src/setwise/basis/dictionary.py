@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from setwise.basis.svd import principal_directions
 from setwise.lasso import l1_ball_codes
 from setwise.types import FloatArray
 
@@ -48,17 +49,15 @@ def dictionary_bases(
     """
     # Atoms never leave the span of the set, so all the work is done inside it: exact, and
     # as cheap for 2000 features as for 40.
-    _, strengths, directions = np.linalg.svd(vectors, full_matrices=False)
-    floor = strengths[0] * max(vectors.shape) * np.finfo(np.float64).eps
-    frame = directions[strengths > floor]
-    inside = np.ascontiguousarray(vectors @ frame.T)
-    largest = min(max(dims), len(frame))
+    frame = principal_directions(vectors)
+    inside = np.ascontiguousarray(vectors @ frame)
+    largest = min(max(dims), frame.shape[1])
     learned: dict[int, FloatArray] = {}
     for d, child in zip(dims, rng.spawn(len(dims)), strict=True):
         n_atoms = min(d, largest)
         if n_atoms not in learned:
             atoms, _ = learn_dictionary(inside, n_atoms, radius=radius, rng=child)
-            learned[n_atoms] = frame.T @ atoms
+            learned[n_atoms] = frame @ atoms
     return [learned[min(d, largest)] for d in dims]
 
 
@@ -94,12 +93,15 @@ def learn_dictionary(
 
 
 def _first_atoms(vectors: FloatArray, n_atoms: int, rng: np.random.Generator) -> FloatArray:
-    """``n_atoms`` random distinct non-zero vectors of the set, scaled to unit norm."""
+    """``n_atoms`` random non-zero vectors of the set, as distinct as they come, unit norm."""
     norms = np.linalg.norm(vectors, axis=1)
     usable = vectors[norms > 0] / norms[norms > 0, None]
     distinct = np.unique(usable.round(12), axis=0, return_index=True)[1]
-    # A rank of n_atoms needs at least as many distinct vectors, so enough are there.
-    chosen = rng.choice(np.sort(distinct), size=n_atoms, replace=False)
+    # A rank of n_atoms needs at least as many vectors; some may differ by less than 1e-12.
+    copies = np.setdiff1d(np.arange(len(usable)), distinct)
+    # In the order of their content, not of their place in the set.
+    pool = np.concatenate([distinct, copies[: max(0, n_atoms - len(distinct))]])
+    chosen = rng.choice(pool, size=n_atoms, replace=False)
     return np.ascontiguousarray(usable[chosen].T)
 
 

@@ -15,7 +15,7 @@ from scipy import linalg
 
 from setwise.types import FloatArray
 
-__all__ = ["centred_svd_bases", "svd_bases"]
+__all__ = ["centred_svd_bases", "principal_directions", "svd_bases"]
 
 
 def svd_bases(vectors: FloatArray, dims: Sequence[int]) -> list[FloatArray]:
@@ -33,7 +33,7 @@ def svd_bases(vectors: FloatArray, dims: Sequence[int]) -> list[FloatArray]:
     list of arrays of shape (n_features, min(d, rank))
         Orthonormal columns, strongest direction first.
     """
-    directions = _left_singular_vectors(vectors)
+    directions = principal_directions(vectors)
     return [directions[:, :d] for d in dims]
 
 
@@ -43,20 +43,30 @@ def centred_svd_bases(vectors: FloatArray, dims: Sequence[int]) -> list[FloatArr
     A set that does not vary (one vector, or copies of one) has no such direction and is
     represented by the direction of its mean instead, so that no set is left without column.
     """
-    centred = vectors - vectors.mean(axis=0)
-    # Subtracting the mean of equal rows leaves rounding noise, not a direction.
-    noise = np.finfo(np.float64).eps * max(vectors.shape) * np.abs(vectors).max()
-    if np.abs(centred).max() <= noise:
+    # The mean is rounded in proportion to the vectors, however little they vary.
+    directions = principal_directions(
+        vectors - vectors.mean(axis=0), scale=float(np.linalg.norm(vectors))
+    )
+    if directions.shape[1] == 0:
         return svd_bases(vectors, dims)
-    return svd_bases(centred, dims)
+    return [directions[:, :d] for d in dims]
 
 
-def _left_singular_vectors(vectors: FloatArray) -> FloatArray:
-    """Left singular vectors of ``vectors.T`` that stand above rounding."""
-    _, strengths, directions = linalg.svd(vectors, full_matrices=False, check_finite=False)
-    floor = strengths[0] * max(vectors.shape) * np.finfo(np.float64).eps
-    kept = directions[strengths > floor].T
-    # The sign of a singular vector is arbitrary: fix it, so that no result depends on it.
-    largest = np.abs(kept).argmax(axis=0)
-    signs = np.sign(kept[largest, np.arange(kept.shape[1])])
+def principal_directions(vectors: FloatArray, scale: float = 0.0) -> FloatArray:
+    """Left singular vectors of ``vectors.T`` that stand above rounding at ``scale``.
+
+    The sign of a singular vector is arbitrary. Here it points where the set leans: the cubes
+    of the set's coordinates along it sum to a positive number. Equal sets, and the same set
+    in another order, get equal signs.
+    """
+    coordinates, strengths, directions = linalg.svd(
+        vectors, full_matrices=False, check_finite=False
+    )
+    floor = max(strengths[0], scale) * max(vectors.shape) * np.finfo(np.float64).eps
+    is_kept = strengths > floor
+    kept = directions[is_kept].T
+    lean = (coordinates[:, is_kept] ** 3).sum(axis=0)
+    largest = kept[np.abs(kept).argmax(axis=0), np.arange(kept.shape[1])]
+    # A set in perfect balance leans nowhere: its largest entry decides.
+    signs = np.sign(np.where(np.abs(lean) > 1e-9, lean, largest))
     return np.ascontiguousarray(kept * signs)

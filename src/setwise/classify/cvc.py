@@ -240,7 +240,8 @@ class CVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             One set.
         """
         check_is_fitted(self)
-        sets = [probe] if np.ndim(probe) == 2 else probe
+        is_array = isinstance(probe, np.ndarray) and probe.ndim == 2
+        sets = [probe] if is_array else probe
         batch = check_sets(sets, caller="CVC.explain", n_features=self.n_features_in_)
         if len(batch) != 1:
             msg = f"CVC.explain: expected one set, got {len(batch)}. Explain them one by one."

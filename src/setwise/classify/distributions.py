@@ -27,7 +27,7 @@ def class_cluster_histogram(rows: IntArray, clusters: IntArray, n_rows: int) -> 
     array([[1., 1.],
            [0., 1.]])
     """
-    histogram = np.zeros((n_rows, int(clusters.max()) + 1))
+    histogram = np.zeros((n_rows, int(clusters.max(initial=-1)) + 1))
     np.add.at(histogram, (rows, clusters), 1.0)
     return histogram
 

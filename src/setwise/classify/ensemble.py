@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.preprocessing import normalize
 
 from setwise.classify.fusion import Ballot, fuse, is_decided, votes
 from setwise.classify.members import Look, Member, bases_of_set
 from setwise.classify.sketch import GallerySketch
 from setwise.classify.verdict import MemberGallery, Verdict, finite
+from setwise.features import unit_rows
 from setwise.graph import Graph
 from setwise.parallel import in_threads
 from setwise.sets import SetBatch
@@ -99,6 +99,7 @@ class Ensemble:
             column_sets=column_sets,
             column_rows=column_sets if settings.compare == "sets" else classes,
             column_classes=classes,
+            n_sets=len(bases),
             n_rows=len(self.row_classes),
             clusterer=settings.clusterer,
             cut=settings.cut,
@@ -109,7 +110,7 @@ class Ensemble:
         """The vectors of one set as a view shows them, scaled to unit norm."""
         transformer = self.views[view]
         seen = vectors if transformer is None else transformer.transform(vectors)
-        return normalize(np.asarray(seen, dtype=np.float64))
+        return unit_rows(np.asarray(seen, dtype=np.float64))
 
     def bases(self, vectors: FloatArray, look: Look) -> list[FloatArray]:
         """Bases of one set in one look, one for each dimensionality."""

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+from threadpoolctl import threadpool_limits
 
 from setwise.classify.distributions import class_cluster_distributions, signal_to_noise
-from setwise.classify.ensemble import Ensemble
+from setwise.classify.ensemble import Ensemble, ProbeBases
 from setwise.classify.fusion import fuse, votes
 from setwise.classify.members import Member
 from setwise.classify.verdict import Verdict
@@ -162,6 +163,18 @@ def explain(
     classes: npt.NDArray[Any],
 ) -> Explanation:
     """Judge one probe by every member that counts, and keep the reasons."""
+    # As for predict: matrices this small are slower on several threads of BLAS than on one.
+    with threadpool_limits(limits=1, user_api="blas"):
+        return _explain(ensemble, vectors, weights, fusion, classes)
+
+
+def _explain(
+    ensemble: Ensemble,
+    vectors: FloatArray,
+    weights: FloatArray,
+    fusion: str,
+    classes: npt.NDArray[Any],
+) -> Explanation:
     verdicts = ensemble.judge(vectors, weights)
     ballot = ensemble.ballot(verdicts, weights)
     answer = fuse(ballot, fusion)
@@ -172,7 +185,8 @@ def explain(
     agreeing = [i for i, code in zip(asked, nearest, strict=True) if code == answer.code]
     shown = max(agreeing or asked, key=lambda i: members[i].n_columns)
     class_distances = -ballot.by_class(-np.array([v.distances for v in verdicts.values()]))
-    shares = {i: _shares_of_columns(ensemble, vectors, members[i]) for i in asked}
+    bases = ProbeBases(ensemble, vectors)
+    shares = {i: _shares_of_columns(ensemble, vectors, members[i], bases) for i in asked}
     return Explanation(
         label=classes[answer.code],
         classes=classes,
@@ -254,10 +268,12 @@ def _tree(
     )
 
 
-def _shares_of_columns(ensemble: Ensemble, vectors: FloatArray, member: Member) -> FloatArray:
+def _shares_of_columns(
+    ensemble: Ensemble, vectors: FloatArray, member: Member, bases: ProbeBases
+) -> FloatArray:
     """How much of each vector each column of the probe's basis carries, rows summing to 1."""
     seen = ensemble.vectors_in_view(vectors, member.look.view)
-    basis = ensemble.bases(vectors, member.look)[ensemble.settings.dims.index(member.n_columns)]
+    basis = bases[member]
     if member.look.basis == "centred" and len(seen) > 1:
         seen = seen - seen.mean(axis=0)
     energy = (seen @ basis) ** 2

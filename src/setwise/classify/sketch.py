@@ -7,8 +7,8 @@ from typing import Self
 
 import numpy as np
 from scipy import linalg
-from sklearn.preprocessing import normalize
 
+from setwise.features import unit_rows
 from setwise.sets import SetBatch
 from setwise.types import FloatArray, IntArray
 
@@ -42,7 +42,7 @@ class GallerySketch:
     def of(cls, gallery: SetBatch, codes: IntArray) -> Self:
         """Sketch a gallery whose sets have these class codes."""
         every = -(-len(gallery.vectors) // _MOST_POINTS)
-        units = normalize(gallery.vectors[::every])
+        units = unit_rows(gallery.vectors[::every])
         mean = units.mean(axis=0)
         axes = linalg.svd(units - mean, full_matrices=False)[2][:2]
         classes = np.repeat(codes, gallery.sizes)[::every]
@@ -51,5 +51,5 @@ class GallerySketch:
 
     def project(self, vectors: FloatArray) -> FloatArray:
         """Vectors as points of the plane."""
-        points = (normalize(vectors) - self.mean) @ self.axes.T
+        points = (unit_rows(vectors) - self.mean) @ self.axes.T
         return np.pad(points, ((0, 0), (0, 2 - points.shape[1])))

@@ -63,8 +63,8 @@ class MemberGallery:
         Row (class, or set) whose distribution each column counts in.
     column_classes : array of int, shape (n_columns,)
         Class code of each column.
-    n_rows : int
-        Number of rows.
+    n_sets, n_rows : int
+        Number of gallery sets and of rows.
     clusterer, cut : see :func:`setwise.cluster.cluster_maker`
     distance : str
         Name in ``DISTANCES``.
@@ -74,6 +74,7 @@ class MemberGallery:
     column_sets: IntArray
     column_rows: IntArray
     column_classes: IntArray
+    n_sets: int
     n_rows: int
     clusterer: Any
     cut: str
@@ -96,7 +97,7 @@ class MemberGallery:
         """
         maker = self._maker(self.solution.adjacency, self.solution.columns)
         verdicts = []
-        for i in range(int(self.column_sets.max(initial=-1)) + 1):
+        for i in range(self.n_sets):
             is_probe = self.column_sets == i
             classes = np.where(is_probe, PROBE, self.column_classes)
             rows = np.where(is_probe, self.n_rows, self.column_rows)

@@ -7,11 +7,11 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.preprocessing import normalize
 from sklearn.utils.validation import validate_data
 
 from setwise.cluster.tree import CutTree
 from setwise.errors import DataError
+from setwise.features import unit_rows
 from setwise.graph import Graph, as_graph
 from setwise.types import IntArray
 
@@ -129,7 +129,7 @@ class SHC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         is_probe = labels == PROBE
         codes = np.full(len(labels), PROBE, dtype=np.int64)
         codes[~is_probe] = np.unique(labels[~is_probe], return_inverse=True)[1]
-        adjacency = as_graph(self.graph).adjacency(normalize(vectors).T)
+        adjacency = as_graph(self.graph).adjacency(unit_rows(vectors).T)
         self.clusters_ = shc(CutTree(adjacency, self.cut), codes)
         self.labels_ = self.clusters_.labels
         self.n_clusters_ = len(self.clusters_.leaves)

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
+from setwise.compiled import kernels_of
 from setwise.cut.dfvc import dfvc
 from setwise.cut.fiedler import Fiedler, exact_fiedler
 from setwise.cut.laplacian import degrees, ncut
@@ -110,9 +111,8 @@ def bisect(adjacency: Adjacency, cut: str = "sweep") -> Cut:
         msg = f"bisect: cut must be one of {sorted(CUTS)}, got {cut!r}."
         raise ParameterError(msg)
     adjacency = _scaled(adjacency)
-    # SciPy takes dense weights below 1e-8 for missing edges, and sparse zeros for edges.
-    n_components, component = connected_components(sp.csr_array(adjacency), directed=False)
-    if n_components > 1:
+    component = _components(adjacency)
+    if component.any():
         side = component == np.bincount(component).argmax()
         return Cut(side=side, kind="components", ncut=0.0, connectivity=0.0)
     with np.errstate(under="ignore"):
@@ -120,15 +120,28 @@ def bisect(adjacency: Adjacency, cut: str = "sweep") -> Cut:
 
 
 def _scaled(adjacency: Adjacency) -> Adjacency:
-    """Weights relative to the largest; those that are or become zero are no edges."""
-    largest_weight = adjacency.max() or 1.0
+    """Without stored zeros, and of a magnitude whose squares neither over- nor underflow.
+
+    The scale of the weights means nothing to the normalised Laplacian. To the paper's shift
+    it does, so ordinary weights are left as they are.
+    """
+    largest = adjacency.max()
+    factor = 1.0 if 1e-100 < largest < 1e100 or largest == 0 else largest
     with np.errstate(under="ignore"):
         if not sp.issparse(adjacency):
-            return adjacency / largest_weight
+            return adjacency / factor
         scaled = sp.csr_array(adjacency, dtype=np.float64, copy=True)
-        scaled.data /= largest_weight
+        scaled.data /= factor
     scaled.eliminate_zeros()
     return scaled
+
+
+def _components(adjacency: Adjacency) -> IntArray:
+    """Connected component of each vertex, numbered in the order of their first vertices."""
+    if sp.issparse(adjacency):
+        return connected_components(adjacency, directed=False)[1]
+    # SciPy would take dense weights below 1e-8 for missing edges.
+    return kernels_of("setwise.cut").dense_components(adjacency)
 
 
 def _spectral_cut(adjacency: Adjacency, cut: str) -> Cut:

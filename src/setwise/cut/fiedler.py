@@ -12,14 +12,15 @@ larger than that has its final sign; the others are *open*.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 import scipy.sparse as sp
 from scipy import linalg
-from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
-from setwise.cut.laplacian import normalised_laplacian, null_vector
+from setwise.compiled import kernels_of
+from setwise.cut.laplacian import degrees, normalised_laplacian, null_vector
 from setwise.types import Adjacency, FloatArray, IntArray
 
 __all__ = ["Fiedler", "exact_fiedler", "with_canonical_sign"]
@@ -28,6 +29,11 @@ __all__ = ["Fiedler", "exact_fiedler", "with_canonical_sign"]
 DENSE_LIMIT = 300
 # The paper lets 1 % of the signs change; we let 1 % of them be unproven.
 OPEN_FRACTION = 0.01
+# Lanczos goes on until the vector is known to this.
+_ENOUGH = 1e-8
+# And the distance to the next eigenvalue to this share of it.
+_ENOUGH_FOR_GAP = 0.1
+_MOST_STEPS = 1000
 
 
 @dataclass(frozen=True)
@@ -88,44 +94,100 @@ def _by_dense_solver(adjacency: FloatArray) -> Fiedler:
 
 
 def _by_lanczos(adjacency: sp.csr_array) -> Fiedler:
-    laplacian = normalised_laplacian(adjacency)
+    """Lanczos on ``D^-1/2 A D^-1/2``, whose largest eigenvalue but one is ``1 - lambda_2``.
+
+    One run finds the vector to ``_ENOUGH``. A second one, away from that vector, finds how
+    far the next eigenvalue is: the first run cannot tell, because a Krylov space holds one
+    vector of a multiple eigenvalue however often it repeats.
+    """
     null = null_vector(adjacency)
     n = len(null)
-    n_products = 0
+    scale = 1.0 / np.sqrt(degrees(adjacency))
+    row = np.repeat(np.arange(n), np.diff(adjacency.indptr))
+    weights = adjacency.data * scale[row] * scale[adjacency.indices]
+    matrix = (adjacency.indptr, adjacency.indices, weights, null)
+    # Fixed starts: the same graph always gives the same vector.
+    start, other_start = np.random.default_rng(0).standard_normal((2, n))
+    found = _largest(matrix, start, lambda pair: pair.residual <= _ENOUGH * pair.gap)
+    following = _largest(
+        *(matrix, other_start),
+        lambda pair: pair.residual <= _ENOUGH_FOR_GAP * (found.value - pair.value),
+        away_from=found.vector,
+    )
+    laplacian = sp.csr_array(
+        (-weights, adjacency.indices, adjacency.indptr), shape=(n, n)
+    ) + sp.eye_array(n)
+    return _certified(
+        laplacian,
+        1.0 - np.array([found.value, following.value + following.residual]),
+        found.vector,
+        n_iterations=found.n_steps + following.n_steps,
+        has_converged=found.residual <= _ENOUGH,
+    )
 
-    def flipped(x: FloatArray) -> FloatArray:
-        """``2 I - L - 2 u u'``: the Fiedler vector on top, ``u`` at the bottom."""
-        nonlocal n_products
-        n_products += 1
-        x = x.ravel()
-        return 2.0 * x - laplacian @ x - 2.0 * (null @ x) * null
 
-    operator = LinearOperator((n, n), matvec=flipped, dtype=np.float64)
-    # A fixed start: the same graph always gives the same vector.
-    start = np.random.default_rng(0).standard_normal(n)
-    start -= (null @ start) * null
-    for tolerance in (1e-7, 1e-10, 1e-14):
-        try:
-            values, vectors = eigsh(
-                operator, k=2, which="LA", v0=start, tol=tolerance, ncv=min(n, 32)
-            )
-        except ArpackNoConvergence:
-            break
-        order = np.argsort(-values)
-        found = _certified(
-            laplacian,
-            2.0 - values[order],
-            vectors[:, order[0]],
-            n_iterations=n_products,
+@dataclass(frozen=True)
+class _RitzPair:
+    """An approximate eigenpair; ``gap`` is the distance to the next one of the same run."""
+
+    value: float
+    vector: FloatArray
+    residual: float
+    gap: float
+    n_steps: int
+
+
+def _largest(
+    matrix: tuple[IntArray, IntArray, FloatArray, FloatArray],
+    start: FloatArray,
+    is_enough: Callable[[_RitzPair], bool],
+    away_from: FloatArray | None = None,
+) -> _RitzPair:
+    """Largest eigenpair away from the null vector, and from one vector more if given."""
+    null = matrix[-1]
+    known = [] if away_from is None else [away_from]
+    start = start - (null @ start) * null
+    for vector in known:
+        start -= (vector @ start) * vector
+    first = len(known)
+    most = min(len(null) - 1, first + _MOST_STEPS)
+    vectors = np.empty((most + 1, len(null)))
+    vectors[: first + 1] = [*known, start / np.linalg.norm(start)]
+    diagonal, beside = np.empty(most), np.empty(most)
+    done, checkpoint = first, first + 16
+    while True:
+        checkpoint = min(checkpoint, most)
+        steps = kernels_of("setwise.cut").lanczos_steps(
+            *matrix, vectors, diagonal, beside, done, checkpoint
         )
-        if not found.is_ambiguous:
-            return found
-        start = vectors.sum(axis=1)
-    return _by_dense_solver(adjacency.toarray())
+        is_last = steps < checkpoint or steps == most
+        done = steps
+        size = done - first
+        values, inside = linalg.eigh_tridiagonal(
+            diagonal[first:done],
+            beside[first : done - 1],
+            select="i",
+            select_range=(max(size - 2, 0), size - 1),
+        )
+        pair = _RitzPair(
+            value=float(values[-1]),
+            vector=inside[:, -1] @ vectors[first:done],
+            residual=float(beside[done - 1] * abs(inside[-1, -1])),
+            gap=float(values[-1] - values[0]),
+            n_steps=size,
+        )
+        if is_last or is_enough(pair):
+            return pair
+        checkpoint = done + max(8, size // 3)
 
 
 def _certified(
-    laplacian: Adjacency, values: FloatArray, vector: FloatArray, *, n_iterations: int
+    laplacian: Adjacency,
+    values: FloatArray,
+    vector: FloatArray,
+    *,
+    n_iterations: int,
+    has_converged: bool = True,
 ) -> Fiedler:
     """Count the entries whose sign the residual and the eigengap leave open."""
     vector = with_canonical_sign(vector)
@@ -141,4 +203,5 @@ def _certified(
         n_iterations=n_iterations,
         n_open=n_open,
         is_ambiguous=n_open > OPEN_FRACTION * len(vector),
+        has_converged=has_converged,
     )

@@ -7,10 +7,10 @@ from typing import Any, Self
 import numpy as np
 from scipy import linalg
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from setwise.errors import ParameterError
+from setwise.features.units import unit_rows
 from setwise.types import FloatArray
 
 __all__ = ["Whitener"]
@@ -26,7 +26,7 @@ class Whitener(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    shrinkage : float, default=0.1
+    shrinkage : float, default=1.0
         Larger is gentler; at infinity only the mean is subtracted.
 
     Attributes
@@ -39,7 +39,7 @@ class Whitener(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Factor of each direction, relative to the directions without variance.
     """
 
-    def __init__(self, shrinkage: float = 0.1) -> None:
+    def __init__(self, shrinkage: float = 1.0) -> None:
         self.shrinkage = shrinkage
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -47,7 +47,7 @@ class Whitener(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if not self.shrinkage > 0:
             msg = f"Whitener: shrinkage must be a positive number, got {self.shrinkage!r}."
             raise ParameterError(msg)
-        units = normalize(validate_data(self, X, dtype=np.float64))
+        units = unit_rows(validate_data(self, X, dtype=np.float64))
         self.mean_: FloatArray = units.mean(axis=0)
         _, strengths, directions = linalg.svd(units - self.mean_, full_matrices=False)
         variances = strengths**2 / len(units)
@@ -62,7 +62,7 @@ class Whitener(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def transform(self, X: Any) -> FloatArray:
         """Whiten the rows of ``X`` and scale them to unit norm."""
         check_is_fitted(self)
-        units = normalize(validate_data(self, X, dtype=np.float64, reset=False))
+        units = unit_rows(validate_data(self, X, dtype=np.float64, reset=False))
         centred = units - self.mean_
         inside = centred @ self.directions_.T
-        return normalize(centred + (inside * (self.gains_ - 1.0)) @ self.directions_)
+        return unit_rows(centred + (inside * (self.gains_ - 1.0)) @ self.directions_)

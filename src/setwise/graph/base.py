@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from setwise.errors import ParameterError
 from setwise.types import FloatArray
 
-__all__ = ["Graph", "GraphSolution", "check_positive", "symmetrised"]
+__all__ = ["Graph", "GraphSolution", "check_count", "check_positive", "symmetrised"]
 
 
 class Graph(ABC):
@@ -54,6 +54,14 @@ def symmetrised(codes: sp.csc_array) -> sp.csr_array:
     adjacency = sp.csr_array(size + size.T)
     adjacency.eliminate_zeros()
     return adjacency
+
+
+def check_count(owner: str, name: str, value: int) -> None:
+    """Refuse a parameter that is not a whole number of at least 1."""
+    is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not is_whole or value < 1:
+        msg = f"{owner}: {name} must be an int of at least 1, got {value!r}."
+        raise ParameterError(msg)
 
 
 def check_positive(owner: str, name: str, value: float) -> None:

@@ -56,14 +56,18 @@ class GaussianGraph(Graph):
         """Columns as rows, scaled so that squared distances are Mahalanobis ones."""
         if self.sigma is None:
             return columns.T
-        sigma = np.asarray(self.sigma, dtype=np.float64)
         n_features = len(columns)
+        try:
+            sigma = np.asarray(self.sigma, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ParameterError(_sigma_message(n_features, self.sigma)) from None
         if sigma.ndim < 2:
             fits = sigma.ndim == 0 or len(sigma) == n_features
             if not fits or not (sigma > 0).all() or not np.isfinite(sigma).all():
                 raise ParameterError(_sigma_message(n_features, self.sigma))
             return columns.T / np.sqrt(sigma)
-        if sigma.shape != (n_features, n_features):
+        fits = sigma.shape == (n_features, n_features)
+        if not fits or not np.isfinite(sigma).all() or not np.allclose(sigma, sigma.T):
             raise ParameterError(_sigma_message(n_features, self.sigma))
         try:
             factor = np.linalg.cholesky(sigma)
@@ -79,9 +83,10 @@ def _median_scale(squared: FloatArray) -> float:
 
 
 def _sigma_message(n_features: int, sigma: Any) -> str:
-    shape = np.shape(sigma)
+    array = np.asarray(sigma, dtype=object)
+    received = f"an array of shape {array.shape}" if array.ndim else repr(sigma)
     return (
         "GaussianGraph: sigma must be a positive number, a vector of "
-        f"{n_features} positive variances or a positive definite {n_features} x "
-        f"{n_features} matrix, got {'an array of shape ' + str(shape) if shape else sigma!r}."
+        f"{n_features} positive variances or a symmetric positive definite {n_features} x "
+        f"{n_features} matrix, got {received}."
     )

@@ -17,8 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy import linalg
 
-from setwise.errors import ParameterError
-from setwise.graph.base import Graph, check_positive, symmetrised
+from setwise.graph.base import Graph, check_count, check_positive, symmetrised
 from setwise.types import FloatArray
 
 __all__ = ["LeastSquaresGraph", "leave_one_out_least_squares"]
@@ -40,12 +39,7 @@ class LeastSquaresGraph(Graph):
     tolerance: float = 1e-10
 
     def __post_init__(self) -> None:
-        if not isinstance(self.n_largest, int | np.integer) or self.n_largest < 1:
-            msg = (
-                "LeastSquaresGraph: n_largest must be an int of at least 1, "
-                f"got {self.n_largest!r}."
-            )
-            raise ParameterError(msg)
+        check_count("LeastSquaresGraph", "n_largest", self.n_largest)
         check_positive("LeastSquaresGraph", "tolerance", self.tolerance)
 
     def adjacency(self, columns: FloatArray) -> sp.csr_array:

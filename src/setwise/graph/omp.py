@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from setwise.errors import ParameterError
-from setwise.graph.base import Graph, symmetrised
+from setwise.graph.base import Graph, check_count, symmetrised
 from setwise.types import FloatArray
 
 __all__ = ["OMPGraph"]
@@ -28,9 +27,7 @@ class OMPGraph(Graph):
     n_nonzero: int = 10
 
     def __post_init__(self) -> None:
-        if not isinstance(self.n_nonzero, int | np.integer) or self.n_nonzero < 1:
-            msg = f"OMPGraph: n_nonzero must be an int of at least 1, got {self.n_nonzero!r}."
-            raise ParameterError(msg)
+        check_count("OMPGraph", "n_nonzero", self.n_nonzero)
 
     def adjacency(self, columns: FloatArray) -> sp.csr_array:
         """Run scikit-learn's pursuit for each column, the column itself out of reach."""

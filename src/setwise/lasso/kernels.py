@@ -5,13 +5,14 @@
 where ``a_j != 0`` and ``|g_j| <= penalty`` elsewhere. An active-set method ends where they
 hold to rounding, which no first-order method does on columns as correlated as images are.
 
-The kernels are compiled once, for C-contiguous float64 arrays, and cached on disk.
+All arrays are C-contiguous float64 or int64, so that each kernel is compiled once.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from setwise.compiled import kernel
 
 __all__ = ["code_columns", "code_in_l1_ball", "lasso_on_gram"]
 
@@ -20,21 +21,23 @@ TOLERANCE = 1e-11
 # An atom is linearly dependent on the active ones when its squared distance to their span,
 # relative to its own squared norm, is below this.
 DEPENDENT = 1e-11
+# The same for an atom that takes the place of another: only rounding is refused, because
+# leaving a violator out costs more than an ill-conditioned factor, whose residuals are small.
+SINGULAR = 1e-13
+# A violation that rounding alone may leave behind where columns are nearly dependent.
+ACCEPTED = 1e-9
 # How many violators enter the working set in one pass over all atoms.
 ENTER_AT_ONCE = 16
 
-# Sums may be reassociated (so that they vectorise); nothing else of IEEE is given up.
-_compiled = njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
 
-
-@_compiled
+@kernel
 def _subtract(g, scale, row):
     for j in range(g.shape[0]):
         g[j] -= scale * row[j]
 
 
-@_compiled
-def _append(factor, H, active, k, j):
+@kernel
+def _append(factor, H, active, k, j, least):
     """Grow the Cholesky factor of ``H[active, active]`` by atom ``j``; False if dependent."""
     rest = H[j, j]
     for r in range(k):
@@ -43,14 +46,14 @@ def _append(factor, H, active, k, j):
             total -= factor[r, c] * factor[k, c]
         factor[k, r] = total / factor[r, r]
         rest -= factor[k, r] * factor[k, r]
-    if rest <= DEPENDENT * H[j, j]:
+    if rest <= least * H[j, j]:
         return False
     factor[k, k] = np.sqrt(rest)
     active[k] = j
     return True
 
 
-@_compiled
+@kernel
 def _delete(factor, active, k, gone):
     """Shrink the Cholesky factor by its row ``gone``, with Givens rotations."""
     for r in range(gone, k - 1):
@@ -68,7 +71,7 @@ def _delete(factor, active, k, gone):
     return k - 1
 
 
-@_compiled
+@kernel
 def _solve(factor, k, z):
     """Solve ``H[active, active] z = rhs`` in place, by the factor's two triangles."""
     for r in range(k):
@@ -82,7 +85,7 @@ def _solve(factor, k, z):
             z[c] -= factor[r, c] * z[r]
 
 
-@_compiled
+@kernel
 def lasso_on_gram(H, q, penalty, a, max_steps):
     """Move ``a`` (in place, any start) to the lasso optimum; False if ``max_steps`` is hit.
 
@@ -91,6 +94,7 @@ def lasso_on_gram(H, q, penalty, a, max_steps):
     enters. The objective falls at every step, so the number of sign patterns bounds them.
     An atom dependent on the active ones enters by exchange: moving along the null direction
     leaves the fit alone and lowers the l1 norm until an active coefficient reaches zero.
+    An atom that only rounding calls a violator is shut out until something else has moved.
     """
     m = q.shape[0]
     factor = np.empty((m, m))
@@ -99,10 +103,12 @@ def lasso_on_gram(H, q, penalty, a, max_steps):
     is_shut = np.zeros(m, np.bool_)
     z = np.empty(m)
     g = np.empty(m)
+    before = np.empty(m)
+    has_entered = False
     k = 0
     for j in range(m):
         if a[j] != 0.0:
-            if _append(factor, H, active, k, j):
+            if _append(factor, H, active, k, j, DEPENDENT):
                 sign[j] = np.sign(a[j])
                 k += 1
             else:
@@ -120,6 +126,9 @@ def lasso_on_gram(H, q, penalty, a, max_steps):
                     stride, gone = reach, r
         for r in range(k):
             a[active[r]] += stride * (z[r] - a[active[r]])
+        if stride > 0.0 and (gone >= 0 or has_entered):
+            is_shut[:] = False
+        has_entered = False
         if gone >= 0:
             j = active[gone]
             is_shut[j] = stride == 0.0  # it came in on rounding alone: do not let it cycle
@@ -130,14 +139,16 @@ def lasso_on_gram(H, q, penalty, a, max_steps):
         g[:] = q
         for r in range(k):
             _subtract(g, a[active[r]], H[active[r]])
-        worst, entering, entering_sign = penalty + TOLERANCE, -1, 0.0
+        rounding = 0.0
+        for r in range(k):
+            rounding += 1e-15 * abs(a[active[r]])
+        worst, entering, entering_sign = penalty + TOLERANCE + rounding, -1, 0.0
         for j in range(m):
             if abs(g[j]) > worst and sign[j] == 0.0 and not is_shut[j]:
                 worst, entering, entering_sign = abs(g[j]), j, np.sign(g[j])
         if entering < 0:
             return True
-        is_shut[:] = False
-        if not _append(factor, H, active, k, entering):
+        if not _append(factor, H, active, k, entering, DEPENDENT):
             for r in range(k):
                 z[r] = H[entering, active[r]]
             _solve(factor, k, z)
@@ -146,25 +157,37 @@ def lasso_on_gram(H, q, penalty, a, max_steps):
                 slope = z[r] * entering_sign
                 if a[active[r]] * slope > 0.0 and a[active[r]] / slope < stride:
                     stride, gone = a[active[r]] / slope, r
-            if gone < 0:  # only rounding can bring us here: the l1 norm is bounded below
+            # Where the objective has its minimum before that point, the atom is hardly
+            # dependent: it enters like any other, if its distance is more than rounding.
+            minimum_first = (worst - penalty) / (stride * H[entering, entering])
+            is_first = _append(factor, H, active, k, entering, minimum_first)
+            is_rounding = is_first and factor[k, k] ** 2 <= SINGULAR * H[entering, entering]
+            if is_rounding or (gone < 0 and not is_first):
                 is_shut[entering] = True
                 continue
-            for r in range(k):
-                a[active[r]] -= stride * z[r] * entering_sign
-            a[entering] = stride * entering_sign
-            a[active[gone]] = 0.0
-            sign[active[gone]] = 0.0
-            k = _delete(factor, active, k, gone)
-            if not _append(factor, H, active, k, entering):
-                a[entering] = 0.0
-                is_shut[entering] = True
-                continue
+            if not is_first:
+                before[:] = a
+                leaving = active[gone]
+                for r in range(k):
+                    a[active[r]] -= stride * z[r] * entering_sign
+                a[entering] = stride * entering_sign
+                a[leaving] = 0.0
+                k = _delete(factor, active, k, gone)
+                if not _append(factor, H, active, k, entering, SINGULAR):
+                    a[:] = before
+                    _append(factor, H, active, k, leaving, 0.0)
+                    k += 1
+                    is_shut[entering] = True
+                    continue
+                sign[leaving] = 0.0
+                is_shut[:] = False
+        has_entered = True
         sign[entering] = entering_sign
         k += 1
     return False
 
 
-@_compiled
+@kernel
 def _worst_violators(g, penalty, own, a, picked):
     """Fill ``picked`` with the inactive atoms of largest ``|g|`` above the penalty; count."""
     count = 0
@@ -183,13 +206,13 @@ def _worst_violators(g, penalty, own, a, picked):
     return count
 
 
-@_compiled
+@kernel
 def code_columns(G, targets, penalty, starts, start_atoms, start_values, cap, max_steps):
     """Lasso codes of the columns ``targets`` on all other columns, given the Gram matrix.
 
     Column ``targets[t]`` starts from the code ``start_values[starts[t]:starts[t + 1]]`` on
     ``start_atoms``. Returns atoms, values (``(n_targets, cap)``, ``cap`` at least the rank),
-    counts, and whether each column converged.
+    counts, and whether each column converged, within ``cap`` atoms.
     """
     n = G.shape[0]
     atoms = np.empty((targets.shape[0], cap), np.int64)
@@ -216,6 +239,7 @@ def code_columns(G, targets, penalty, starts, start_atoms, start_values, cap, ma
             if entering == 0 and is_stationary:
                 break
             work[size : size + entering] = picked[:entering]
+            old_size = size
             size += entering
             H = np.empty((size, size))
             q = np.empty(size)
@@ -227,6 +251,7 @@ def code_columns(G, targets, penalty, starts, start_atoms, start_values, cap, ma
                     H[r, c] = G[work[r], work[c]]
             if not lasso_on_gram(H, q, penalty, local, max_steps):
                 converged[t] = False
+            is_final = is_stationary and not local[old_size:].any()  # no violator got in
             is_stationary = True
             kept = 0
             for r in range(size):
@@ -235,54 +260,76 @@ def code_columns(G, targets, penalty, starts, start_atoms, start_values, cap, ma
                     work[kept] = work[r]
                     kept += 1
             size = kept
-            if not converged[t]:
+            if is_final and abs(g[picked[0]]) > penalty + ACCEPTED:
+                converged[t] = False
+            if is_final or not converged[t]:
                 break
         else:
             converged[t] = False
+        counts[t] = min(size, cap)
+        if size > cap:
+            converged[t] = False
         for s in range(size):
-            atoms[t, s] = work[s]
-            values[t, s] = a[work[s]]
+            if s < cap:
+                atoms[t, s] = work[s]
+                values[t, s] = a[work[s]]
             a[work[s]] = 0.0
-        counts[t] = size
     return atoms, values, counts, converged
 
 
-@_compiled
+@kernel
 def code_in_l1_ball(H, Q, radius, codes, max_steps):
     """Code each row of ``Q`` (``q = B'x``) with ``||a||_1 <= radius``, exactly, in place.
 
-    The bound is the lasso at some penalty; for fixed signs the l1 norm is linear in it, so
+    The bound is the lasso at some penalty; for fixed signs the code is linear in it, so
     Newton's method on the penalty, kept inside a bracket, ends after finitely many steps.
+    Where atoms are so close that no double is the penalty, the two ends of the bracket are
+    mixed. Returns whether each code converged; those that did not are inside the ball too.
     """
     k = H.shape[0]
+    converged = np.ones(Q.shape[0], np.bool_)
     factor = np.empty((k, k))
     active = np.empty(k, np.int64)
     slope = np.empty(k)
+    inside = np.empty(k)
+    outside = np.empty(k)
     for i in range(Q.shape[0]):
         a = codes[i]
-        low, high = 0.0, np.max(np.abs(Q[i]))
-        penalty = 0.0
+        top = np.max(np.abs(Q[i]))
+        low, high, penalty = 0.0, top, 0.0
+        low_norm, high_norm = radius, 0.0
+        inside[:] = 0.0
         for _ in range(max_steps):
-            lasso_on_gram(H, Q[i], penalty, a, max_steps)
+            if not lasso_on_gram(H, Q[i], penalty, a, max_steps):
+                converged[i] = False
+                break
             norm = np.sum(np.abs(a))
             if norm > radius:
-                low = penalty
+                low, low_norm = penalty, norm
+                outside[:] = a
             else:
-                high = penalty
+                high, high_norm = penalty, norm
+                inside[:] = a
             if abs(norm - radius) <= 1e-13 * radius or (penalty == 0.0 and norm <= radius):
+                break
+            if high - low <= 1e-15 * top:
+                a[:] = inside + (outside - inside) * (radius - high_norm) / (
+                    low_norm - high_norm
+                )
                 break
             m = 0
             for j in range(k):
-                if a[j] != 0.0 and _append(factor, H, active, m, j):
+                if a[j] != 0.0 and _append(factor, H, active, m, j, DEPENDENT):
                     slope[m] = np.sign(a[j])
                     m += 1
-            for r in range(m):
-                slope[r] = np.sign(a[active[r]])
             _solve(factor, m, slope)
             fall = 0.0
             for r in range(m):
                 fall += slope[r] * np.sign(a[active[r]])
             step = penalty + (norm - radius) / fall if fall > 0.0 else low
             penalty = step if low < step < high else 0.5 * (low + high)
-            if high - low <= 1e-16 * high:
-                break
+        else:
+            converged[i] = False
+        if not converged[i]:
+            a *= radius / max(radius, np.sum(np.abs(a)))
+    return converged

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 import warnings
-from functools import cache
-from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import scipy.sparse as sp
 
+from setwise.compiled import kernels_of
 from setwise.errors import ConvergenceWarning
 from setwise.types import FloatArray, IntArray
 
@@ -44,7 +41,8 @@ def lasso_codes(
     columns : array of int, optional
         Which columns to code; all by default.
     start : csc_array of shape (n_columns, len(columns)), optional
-        Codes to start from. The result does not depend on them, only the time.
+        Codes to start from. The result does not depend on them, only the time; what a
+        start gives a column itself is ignored.
 
     Returns
     -------
@@ -53,9 +51,8 @@ def lasso_codes(
     """
     n = len(gram)
     targets = np.arange(n) if columns is None else np.asarray(columns, dtype=np.int64)
-    if start is None:
-        start = sp.csc_array((n, len(targets)))
-    atoms, values, counts, has_converged = _kernels().code_columns(
+    start = sp.csc_array((n, len(targets))) if start is None else _cleaned(start, targets)
+    atoms, values, counts, has_converged = kernels_of("setwise.lasso").code_columns(
         np.ascontiguousarray(gram, dtype=np.float64),
         targets,
         float(penalty),
@@ -68,12 +65,15 @@ def lasso_codes(
     if not has_converged.all():
         msg = (
             f"lasso: {(~has_converged).sum()} of {len(targets)} columns did not reach "
-            f"their optimum in {_MAX_STEPS} steps; their codes are close to it."
+            f"their optimum in {_MAX_STEPS} steps with at most {rank} atoms; their codes "
+            "are approximate."
         )
         warnings.warn(msg, ConvergenceWarning, stacklevel=2)
     is_used = np.arange(atoms.shape[1]) < counts[:, None]
     pointers = np.concatenate([[0], np.cumsum(counts)])
-    codes = sp.csc_array((values[is_used], atoms[is_used], pointers), shape=(n, len(targets)))
+    # 32-bit indices, because scikit-learn's clusterers take no others.
+    indices, pointers = atoms[is_used].astype(np.int32), pointers.astype(np.int32)
+    codes = sp.csc_array((values[is_used], indices, pointers), shape=(n, len(targets)))
     codes.sort_indices()
     return codes
 
@@ -103,14 +103,24 @@ def l1_ball_codes(
     array of shape (n_vectors, n_atoms)
         One code a row.
     """
-    codes = np.zeros_like(correlations) if start is None else start.copy()
-    _kernels().code_in_l1_ball(
+    codes = (
+        np.zeros(correlations.shape)
+        if start is None
+        else np.array(start, dtype=np.float64, order="C")
+    )
+    has_converged = kernels_of("setwise.lasso").code_in_l1_ball(
         np.ascontiguousarray(gram, dtype=np.float64),
         np.ascontiguousarray(correlations, dtype=np.float64),
         float(radius),
         codes,
         _MAX_STEPS,
     )
+    if not has_converged.all():
+        msg = (
+            f"l1 ball: {(~has_converged).sum()} of {len(codes)} codes did not reach their "
+            f"optimum in {_MAX_STEPS} steps; they keep the bound, but are approximate."
+        )
+        warnings.warn(msg, ConvergenceWarning, stacklevel=2)
     return codes
 
 
@@ -128,16 +138,11 @@ def optimality_violation(gram: FloatArray, codes: sp.csc_array, penalty: float) 
     return float(np.where(dense != 0, active, inactive).max(initial=0.0))
 
 
-@cache
-def _kernels() -> ModuleType:
-    """Import the compiled kernels, saying so when they must be compiled first."""
-    # Numba alone takes 0.3 s to import: not before it is needed.
-    from setwise.lasso import kernels
-
-    home = Path(kernels.code_columns.stats.cache_path)
-    if not any(home.glob("kernels.code_columns-*.nbi")):
-        # At warning level, because a user who waits for seconds should know why.
-        logging.getLogger("setwise").warning(
-            "setwise: compiling its kernels, once (about 10 s)"
-        )
-    return kernels
+def _cleaned(start: sp.csc_array, targets: IntArray) -> sp.csc_array:
+    """The start as the kernel relies on it: non-zeros only, none on a column itself."""
+    column = np.repeat(targets, np.diff(start.indptr))
+    values = np.where(start.indices == column, 0.0, start.data)
+    cleaned = sp.csc_array((values, start.indices, start.indptr), shape=start.shape, copy=True)
+    cleaned.sum_duplicates()
+    cleaned.eliminate_zeros()
+    return cleaned

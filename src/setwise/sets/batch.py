@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from setwise.errors import DataError
+from setwise.sets.identifiers import as_identifiers, is_missing, unique_identifiers
 from setwise.types import FloatArray, IntArray
 
 __all__ = ["SetBatch"]
@@ -55,6 +56,10 @@ class SetBatch:
             else tuple(str(name) for name in names)
         )
         self.labels = None if labels is None else np.asarray(labels)
+        for what, given in (("names", self.names), ("labels", self.labels)):
+            if given is not None and len(given) != n_sets:
+                msg = f"SetBatch: expected {n_sets} {what}, one a set, got {len(given)}."
+                raise DataError(msg)
 
     @classmethod
     def from_list(
@@ -85,14 +90,14 @@ class SetBatch:
             Which set each vector belongs to; the values become the names.
         """
         vectors = _two_dimensional("SetBatch.from_groups", X)
-        ids = np.asarray(groups)
+        ids = as_identifiers(groups, "SetBatch.from_groups: groups")
         if ids.shape != (len(vectors),):
             msg = (
                 f"SetBatch.from_groups: groups must hold one id for each of the "
                 f"{len(vectors)} rows, got an array of shape {ids.shape}."
             )
             raise DataError(msg)
-        return cls._from_ids(vectors, ids)
+        return cls._from_ids("SetBatch.from_groups", vectors, ids)
 
     @classmethod
     def from_frame(cls, frame: Any, *, set: str, label: str | None = None) -> SetBatch:
@@ -118,20 +123,34 @@ class SetBatch:
                     f"are {', '.join(map(repr, table.columns[:20]))}."
                 )
                 raise DataError(msg)
-        features = table.select([c for c in table.columns if c not in (set, label)])
-        vectors = _two_dimensional("SetBatch.from_frame", features.to_numpy())
+        features = [column for column in table.columns if column not in (set, label)]
+        if not features:
+            msg = (
+                "SetBatch.from_frame: there are no feature columns beside "
+                f"{', '.join(map(repr, table.columns))}. Expected at least one."
+            )
+            raise DataError(msg)
+        vectors = table.select(features).to_numpy()
         ids = table[set].to_numpy()
         labels = None if label is None else table[label].to_numpy()
-        return cls._from_ids(vectors, ids, labels)
+        return cls._from_ids("SetBatch.from_frame", vectors, ids, labels)
 
     @classmethod
     def _from_ids(
         cls,
+        caller: str,
         vectors: FloatArray,
         ids: npt.NDArray[Any],
         vector_labels: npt.NDArray[Any] | None = None,
     ) -> SetBatch:
-        _, first, inverse = np.unique(ids, return_index=True, return_inverse=True)
+        missing = np.flatnonzero(is_missing(ids))
+        if len(missing):
+            msg = (
+                f"{caller}: row {missing[0]} belongs to no set, its id is missing "
+                f"({ids[missing[0]]}). Expected a set for every row: fill it or drop the row."
+            )
+            raise DataError(msg)
+        _, first, inverse = unique_identifiers(ids, f"{caller}: the set ids")
         rank = np.argsort(np.argsort(first))  # in the order of first appearance
         position = rank[inverse.ravel()]
         order = np.argsort(position, kind="stable")
@@ -140,12 +159,14 @@ class SetBatch:
         labels = None
         if vector_labels is not None:
             labels = vector_labels[np.sort(first)]
-            differs = vector_labels != labels[position]
+            differs = is_missing(vector_labels) != is_missing(labels)[position]
+            known = ~is_missing(vector_labels) & ~differs
+            differs[known] = vector_labels[known] != labels[position][known]
             if differs.any():
                 i = int(np.flatnonzero(differs)[0])
                 msg = (
-                    f"SetBatch.from_frame: set {names[position[i]]!r} has two labels, "
-                    f"{labels[position[i]]!r} and {vector_labels[i]!r} (row {i}). A set "
+                    f"{caller}: set {names[position[i]]!r} has two labels, "
+                    f"'{labels[position[i]]}' and '{vector_labels[i]}' (row {i}). A set "
                     "has one label: correct it, or make two sets of it."
                 )
                 raise DataError(msg)
@@ -185,12 +206,11 @@ class SetBatch:
     def take(self, indices: npt.ArrayLike, axis: int = 0) -> SetBatch:
         """Return the sets at ``indices``, as a batch."""
         chosen = np.asarray(indices, dtype=np.int64)
+        labels = None if self.labels is None else self.labels[chosen]
         if len(chosen) == 0:
-            return SetBatch(self.vectors[:0], np.zeros(1, dtype=np.int64), [])
+            return SetBatch(self.vectors[:0], np.zeros(1, dtype=np.int64), [], labels)
         return SetBatch.from_list(
-            [self[i] for i in chosen],
-            [self.names[i] for i in chosen],
-            None if self.labels is None else self.labels[chosen],
+            [self[i] for i in chosen], [self.names[i] for i in chosen], labels
         )
 
     def __repr__(self) -> str:
@@ -200,10 +220,12 @@ class SetBatch:
 
 
 def _two_dimensional(caller: str, X: npt.ArrayLike) -> npt.NDArray[Any]:
-    vectors = np.asarray(X)
+    try:
+        vectors = np.asarray(X)
+    except ValueError:
+        msg = f"{caller}: X is ragged. Expected rows of equally many features."
+        raise DataError(msg) from None
     if vectors.ndim != 2:
-        msg = (
-            f"{caller}: X must be 2-D, one vector a row, got an array of shape {vectors.shape}."
-        )
+        msg = f"{caller}: X has shape {vectors.shape}. Expected a 2-D array, one vector a row."
         raise DataError(msg)
     return vectors

@@ -15,6 +15,7 @@ import scipy.sparse as sp
 
 from setwise.errors import DataError
 from setwise.sets.batch import SetBatch
+from setwise.sets.identifiers import as_identifiers, is_missing, unique_identifiers
 from setwise.types import FloatArray, IntArray
 
 __all__ = ["check_labels", "check_sets"]
@@ -58,12 +59,10 @@ def check_sets(
 
 def check_labels(y: Any, n_sets: int, *, caller: str) -> tuple[npt.NDArray[Any], IntArray]:
     """Validate one label a set; return the sorted classes and each set's class code."""
-    from sklearn.utils.multiclass import type_of_target
-
     if y is None:
         msg = f"{caller}: y is None. Expected one label for each of the {n_sets} sets."
         raise DataError(msg)
-    labels = np.asarray(y)
+    labels = as_identifiers(y, f"{caller}: y")
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels.ravel()
     if labels.ndim != 1 or len(labels) != n_sets:
@@ -76,33 +75,27 @@ def check_labels(y: Any, n_sets: int, *, caller: str) -> tuple[npt.NDArray[Any],
         i = int(np.flatnonzero(~np.isfinite(labels))[0])
         msg = f"{caller}: label {i} is {labels[i]}. Expected a class; NaN and inf are none."
         raise DataError(msg)
-    if labels.dtype.kind == "f" and type_of_target(labels) == "continuous":
+    if labels.dtype.kind == "f" and (labels != np.floor(labels)).any():
         msg = (
-            f"{caller}: Unknown label type: y is continuous ({labels[0]!r}, ...). "
+            f"{caller}: Unknown label type: y is continuous ({labels[0]}, ...). "
             "Expected classes: integers or strings."
         )
         raise DataError(msg)
-    if labels.dtype == object:
-        missing = [i for i, label in enumerate(labels) if label is None or label != label]
-        if missing:
-            msg = (
-                f"{caller}: label {missing[0]} is missing ({labels[missing[0]]!r}). "
-                "Every gallery set needs a class; unlabelled sets go to predict."
-            )
-            raise DataError(msg)
-    try:
-        classes, codes = np.unique(labels, return_inverse=True)
-    except TypeError:
-        kinds = sorted({type(label).__name__ for label in labels})
-        msg = f"{caller}: labels mix {' and '.join(kinds)}. Expected one type of label."
-        raise DataError(msg) from None
-    if len(classes) < 2:
+    missing = np.flatnonzero(is_missing(labels))
+    if len(missing):
         msg = (
-            f"{caller}: all {n_sets} sets have the label {classes[0]!r}: there is only one "
-            "class. Expected at least two classes to tell apart."
+            f"{caller}: label {missing[0]} is missing ({labels[missing[0]]}). Expected a "
+            "class for every gallery set; unlabelled sets go to predict."
         )
         raise DataError(msg)
-    return classes, codes.astype(np.int64)
+    classes, _, codes = unique_identifiers(labels, f"{caller}: labels")
+    if len(classes) < 2:
+        msg = (
+            f"{caller}: all {n_sets} sets have the label {classes.tolist()[0]!r}: there is "
+            "only one class. Expected at least two classes to tell apart."
+        )
+        raise DataError(msg)
+    return classes, codes
 
 
 def _as_list(X: Any, caller: str) -> list[Any]:
@@ -113,13 +106,13 @@ def _as_list(X: Any, caller: str) -> list[Any]:
             "`.toarray()`."
         )
         raise DataError(msg)
-    if hasattr(X, "columns") and hasattr(X, "to_numpy"):
+    if hasattr(X, "to_numpy") and hasattr(X, "columns"):
         msg = (
             f"{caller}: a data frame was given. {_EXPECTED}; use "
             "SetBatch.from_frame(frame, set=..., label=...)."
         )
         raise DataError(msg)
-    if isinstance(X, np.ndarray) and X.dtype != object:
+    if isinstance(X, np.ndarray) and (X.dtype != object or X.ndim == 0):
         if X.ndim == 3:
             return list(X)
         if X.ndim == 2:
@@ -129,7 +122,8 @@ def _as_list(X: Any, caller: str) -> list[Any]:
                 "SetBatch.from_rows(X)."
             )
             raise DataError(msg)
-        msg = f"{caller}: a {X.ndim}-D array was given. {_EXPECTED}."
+        advice = " Flatten each image to a vector." if X.ndim > 3 else ""
+        msg = f"{caller}: a {X.ndim}-D array was given. {_EXPECTED}.{advice}"
         raise DataError(msg)
     if isinstance(X, str | bytes | dict) or not hasattr(X, "__iter__"):
         msg = f"{caller}: {type(X).__name__} was given. {_EXPECTED}."
@@ -143,10 +137,19 @@ def _check_set(array: Any, name: str, caller: str) -> FloatArray:
     if sp.issparse(array):
         msg = f"{who} is a sparse matrix. Expected a dense array; use `.toarray()`."
         raise DataError(msg)
+    if np.ma.is_masked(array):
+        msg = (
+            f"{who} has masked values. Expected a value everywhere: drop the vector or use "
+            "`.filled(...)`."
+        )
+        raise DataError(msg)
     try:
         vectors = np.asarray(array)
     except ValueError:
-        msg = f"{who} is ragged. Expected vectors of equally many features."
+        msg = (
+            f"{who} is ragged. Expected vectors of equally many features: bring all to one "
+            "size first."
+        )
         raise DataError(msg) from None
     if vectors.ndim != 2:
         advice = (
@@ -154,7 +157,7 @@ def _check_set(array: Any, name: str, caller: str) -> FloatArray:
             if vectors.ndim == 1
             else " Flatten each image to a vector: X.reshape(len(X), -1)."
             if vectors.ndim > 2
-            else ""
+            else " Is X itself one set? Wrap it: [X]."
         )
         msg = f"{who} has shape {vectors.shape}. Expected 2-D, (n_vectors, n_features).{advice}"
         raise DataError(msg)
@@ -172,7 +175,8 @@ def _check_set(array: Any, name: str, caller: str) -> FloatArray:
         )
         raise DataError(msg)
     # Longer floats are cut and ints rounded to double precision; nothing else changes.
-    vectors = np.ascontiguousarray(vectors, dtype=np.float64)
+    with np.errstate(over="ignore"):  # what is too long for a double is refused as inf
+        vectors = np.ascontiguousarray(vectors, dtype=np.float64)
     _check_values(vectors, who)
     return vectors
 
@@ -195,10 +199,11 @@ def _check_values(vectors: FloatArray, who: str) -> None:
             "one vector with a direction; leave the set out."
         )
         raise DataError(msg)
-    if largest > 1e150:
+    if not 1e-150 < largest < 1e150:
+        what = "overflow" if largest > 1 else "underflow"
         msg = (
-            f"{who} has values up to {largest:.3g}, whose squares overflow. Expected "
-            "magnitudes below 1e150: rescale the features."
+            f"{who} has values up to {largest:.3g}, whose squares {what}. Expected "
+            "magnitudes between 1e-150 and 1e150: rescale the features."
         )
         raise DataError(msg)
 

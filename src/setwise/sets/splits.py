@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from setwise.errors import DataError, ParameterError
+from setwise.sets.identifiers import as_identifiers, is_missing, unique_identifiers
 from setwise.types import IntArray
 
 __all__ = ["gallery_probe_split", "gallery_probe_splits"]
@@ -45,13 +46,21 @@ def gallery_probe_split(
     >>> len(gallery), len(probes)
     (2, 2)
     """
-    if not isinstance(n_gallery, int | np.integer) or n_gallery < 1:
+    is_whole = isinstance(n_gallery, int | np.integer) and not isinstance(n_gallery, bool)
+    if not is_whole or n_gallery < 1:
         msg = f"gallery_probe_split: n_gallery must be an int of at least 1, got {n_gallery!r}."
         raise ParameterError(msg)
     generator = np.random.default_rng(rng)
-    classes, codes = np.unique(np.asarray(labels), return_inverse=True)
+    known = as_identifiers(labels, "gallery_probe_split: labels")
+    if known.ndim != 1 or len(known) == 0 or is_missing(known).any():
+        msg = (
+            "gallery_probe_split: labels must be of shape (n_sets,), one a set and none "
+            f"missing, got {known.dtype} of shape {known.shape}."
+        )
+        raise DataError(msg)
+    classes, _, codes = unique_identifiers(known, "gallery_probe_split: labels")
     chosen: list[Any] = []
-    for code, label in enumerate(classes):
+    for code, label in enumerate(classes.tolist()):
         members = np.flatnonzero(codes == code)
         if len(members) <= n_gallery:
             msg = (

@@ -1,0 +1,48 @@
+"""How the few hot loops are compiled: once, cached on disk, and announced."""
+
+from __future__ import annotations
+
+import logging
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+__all__ = ["kernel", "kernels_of"]
+
+
+def kernel(function: Any) -> Any:
+    """Compile a function of plain loops when it is first called.
+
+    Sums may be reassociated, so that they vectorise; nothing else of IEEE arithmetic is
+    given up. The GIL is released, so that probes can be judged in parallel threads.
+    """
+    from numba import njit
+
+    return njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})(function)
+
+
+@cache
+def kernels_of(package: str) -> ModuleType:
+    """Import ``package.kernels``, saying so when it must be compiled first.
+
+    Not at the top of a module: Numba alone takes 0.3 s to import.
+    """
+    module = import_module(f"{package}.kernels")
+    dispatchers = [f for f in vars(module).values() if hasattr(f, "stats")]
+    is_cached = all(
+        any(Path(f.stats.cache_path).glob(f"kernels.{f.__name__}-*.nbi")) for f in dispatchers
+    )
+    if not is_cached:
+        _announce()
+    return module
+
+
+@cache
+def _announce() -> None:
+    """Say once a process that compiling takes a while."""
+    # At warning level, because a user who waits for seconds should know why.
+    logging.getLogger("setwise").warning(
+        "setwise: compiling, once (about 10 s); the next start will find it done"
+    )

@@ -1,0 +1,35 @@
+"""Optional dependencies: imported where they are needed, with advice where they are missing."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from types import ModuleType
+
+from setwise.errors import MissingExtraError
+
+__all__ = ["require"]
+
+
+def require(module: str, extra: str) -> ModuleType:
+    """Import an optional module, or say which extra brings it.
+
+    Parameters
+    ----------
+    module : str
+        What to import, such as ``"matplotlib.figure"``.
+    extra : str
+        The extra of setwise that installs it.
+
+    Raises
+    ------
+    MissingExtraError
+        When it is not installed. One that is there but broken raises its own error.
+    """
+    package = module.partition(".")[0]
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != package:
+            raise
+        msg = f'{package} is needed here and not installed: pip install "setwise[{extra}]"'
+        raise MissingExtraError(msg) from error

@@ -1,0 +1,125 @@
+"""Fusing many members into one answer."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from setwise.classify.fusion import FUSIONS, Ballot, fuse, is_decided, votes
+
+
+def ballot(overlaps, *, weights=None, dims=None, row_classes=None) -> Ballot:
+    overlaps = np.asarray(overlaps, dtype=float)
+    n_members, n_rows = overlaps.shape
+    rows = np.arange(n_rows) if row_classes is None else np.asarray(row_classes)
+    return Ballot(
+        distances=-np.log(np.maximum(overlaps, 0.01)),
+        overlaps=overlaps,
+        weights=np.ones(n_members) if weights is None else np.asarray(weights, dtype=float),
+        dims=np.arange(1, n_members + 1) if dims is None else np.asarray(dims),
+        row_classes=rows,
+        n_classes=int(rows.max()) + 1,
+    )
+
+
+@st.composite
+def ballots(draw) -> Ballot:
+    n_members, n_rows = draw(st.integers(1, 6)), draw(st.integers(2, 6))
+    # A few discrete values, so that ties and all-zero members are common.
+    value = st.sampled_from([0.0, 0.0, 0.25, 0.5, 1.0])
+    overlaps = draw(
+        st.lists(
+            st.lists(value, min_size=n_rows, max_size=n_rows),
+            min_size=n_members,
+            max_size=n_members,
+        )
+    )
+    weights = draw(
+        st.lists(st.sampled_from([0.0, 1.0, 2.0]), min_size=n_members, max_size=n_members)
+    )
+    classes = draw(st.lists(st.integers(0, 3), min_size=n_rows, max_size=n_rows))
+    classes = np.unique(classes, return_inverse=True)[1]
+    return ballot(overlaps, weights=weights, row_classes=classes)
+
+
+def test_mode_takes_the_majority_even_against_one_very_sure_member():
+    members = [[0.6, 0.5], [0.6, 0.5], [0.0, 1.0]]
+    assert fuse(ballot(members), "mode").code == 0
+    assert fuse(ballot(members), "sum").code == 1
+    assert fuse(ballot(members), "coefficient").code == 1
+    assert fuse(ballot(members), "none").code == 1  # the last has the largest dimensionality
+
+
+def test_mode_breaks_ties_by_the_smaller_summed_distance_then_by_class_order():
+    assert fuse(ballot([[0.9, 0.5], [0.1, 0.8]]), "mode").code == 1
+    assert fuse(ballot([[0.5, 0.9], [0.8, 0.1]]), "mode").code == 0
+    assert fuse(ballot([[0.9, 0.5], [0.5, 0.9]]), "mode").code == 0
+
+
+def test_a_member_torn_between_two_classes_shares_its_vote():
+    np.testing.assert_array_equal(votes(ballot([[0.5, 0.5, 0.1]])), [[0.5, 0.5, 0.0]])
+
+
+def test_a_member_that_knows_nothing_abstains():
+    np.testing.assert_array_equal(votes(ballot([[0.0, 0.0], [0.1, 0.2]])), [[0, 0], [0, 1]])
+
+
+@pytest.mark.parametrize("fusion", FUSIONS)
+def test_weights_decide(fusion):
+    members = [[0.9, 0.2], [0.1, 0.8]]
+    assert fuse(ballot(members, weights=[1, 0], dims=[2, 2]), fusion).code == 0
+    assert fuse(ballot(members, weights=[0, 1], dims=[2, 2]), fusion).code == 1
+
+
+@pytest.mark.parametrize("fusion", FUSIONS)
+def test_no_overlap_at_all_is_said_and_not_class_zero(fusion):
+    answer = fuse(ballot(np.zeros((3, 4))), fusion)
+    assert answer.is_degenerate
+    np.testing.assert_array_equal(answer.probabilities, 0.25)
+
+
+def test_sets_as_rows_give_the_class_of_the_nearest_set():
+    rows = [0, 0, 1]
+    assert fuse(ballot([[0.1, 0.9, 0.5]], row_classes=rows), "sum").code == 0
+    assert fuse(ballot([[0.1, 0.4, 0.5]], row_classes=rows), "coefficient").code == 1
+
+
+@pytest.mark.parametrize("fusion", FUSIONS)
+@given(votes_of=ballots())
+def test_probabilities_are_probabilities_and_agree_with_the_answer(votes_of, fusion):
+    with np.errstate(all="raise", under="ignore"):
+        answer = fuse(votes_of, fusion)
+    assert np.isfinite(answer.probabilities).all()
+    assert (answer.probabilities >= 0).all()
+    assert abs(answer.probabilities.sum() - 1) < 1e-12
+    assert np.isfinite(answer.scores).all()
+    assert answer.scores.argmax() == answer.code
+    assert answer.probabilities[answer.code] == answer.probabilities.max()
+
+
+@given(votes_of=ballots(), data=st.data())
+def test_stopping_when_decided_never_changes_the_label(votes_of, data):
+    """Whatever the remaining members say, the label of the full vote stands."""
+    by_member = votes(votes_of)
+    n = len(by_member)
+    full = fuse(votes_of, "mode")
+    for asked in range(1, n + 1):
+        if is_decided(by_member[:asked].sum(axis=0), float(votes_of.weights[asked:].sum())):
+            some = Ballot(
+                votes_of.distances[:asked],
+                votes_of.overlaps[:asked],
+                votes_of.weights[:asked],
+                votes_of.dims[:asked],
+                votes_of.row_classes,
+                votes_of.n_classes,
+            )
+            assert fuse(some, "mode").code == full.code
+            break
+
+
+def test_the_papers_rule_is_the_special_case_of_even_weights():
+    """floor(nu / 2) + 1 equal labels decide among nu members; fewer need not."""
+    assert is_decided(np.array([6.0, 0.0]), 4)
+    assert not is_decided(np.array([5.0, 0.0]), 5)

@@ -1,0 +1,67 @@
+"""What the gallery says about the looks of an ensemble."""
+
+from __future__ import annotations
+
+import numpy as np
+from tests.conftest import toy_sets
+
+from setwise import CVC
+from setwise.classify.gallery_weights import halved, look_weights
+from setwise.sets import check_sets
+
+
+def test_a_look_beaten_beyond_chance_is_dropped_and_the_rest_vote_evenly():
+    best = np.ones(20)
+    as_good = np.r_[np.zeros(2), np.ones(18)]
+    worse = np.r_[np.zeros(5), np.ones(15)]  # 5 of 5 disagreements lost: p = 1/32
+    weights = look_weights(np.array([best, as_good, worse]), np.array([0, 1, 2, 0]))
+    np.testing.assert_array_equal(weights, [1, 1, 0, 1])
+
+
+def test_losses_count_only_where_the_best_look_was_right():
+    best = np.r_[np.ones(10), np.zeros(5)]
+    other = np.r_[np.zeros(5), np.ones(5), np.ones(4), np.zeros(1)]  # loses 5, wins 4
+    np.testing.assert_array_equal(look_weights(np.array([best, other]), np.arange(2)), [1, 1])
+
+
+def test_nothing_is_dropped_when_no_look_recognises_anything():
+    np.testing.assert_array_equal(look_weights(np.zeros((3, 9)), np.arange(3)), [1, 1, 1])
+
+
+def test_halves_split_along_the_strongest_variation_whatever_the_order(seed):
+    rng = np.random.default_rng(seed)
+    side = np.repeat([-1.0, 1.0], 5)[:, None]
+    vectors = np.hstack([10 * side, rng.standard_normal((10, 3))])
+    for order in (np.arange(10), rng.permutation(10)):
+        first, second = halved(check_sets([vectors[order]]))
+        assert len(set(np.sign(first[:, 0]))) == len(set(np.sign(second[:, 0]))) == 1
+        assert {*first[:, 1], *second[:, 1]} == {*vectors[:, 1]}
+
+
+def test_a_set_of_one_vector_is_its_own_other_half():
+    first, second = halved(check_sets([np.ones((1, 4))]))
+    np.testing.assert_array_equal(first, second)
+
+
+def test_a_misleading_view_is_dropped_by_fit(seed):
+    """Sign-scrambled features carry no class: the gallery must notice."""
+    from sklearn.preprocessing import FunctionTransformer
+
+    sets, labels = toy_sets(seed, n_classes=4, n_sets=5, noise=0.3)
+    noise = FunctionTransformer(
+        lambda X: np.random.default_rng(int(1e6 * abs(X).sum()) % 2**31).normal(size=X.shape)
+    )
+    clf = CVC(
+        dims=(1, 2, 3), bases=("svd",), views=("plain", ("noise", noise)), random_state=0
+    ).fit(sets, labels)
+    weight = dict(zip(map(str, clf.members_), clf.weights_, strict=True))
+    assert weight["plain svd, d=2"] == 1
+    assert weight["noise svd, d=2"] == 0
+    assert clf.gallery_accuracy_["plain svd"] > clf.gallery_accuracy_["noise svd"]
+
+
+def test_one_set_a_class_is_tried_by_halves(seed):
+    sets, labels = toy_sets(seed, n_sets=1, n_vectors=(14, 15))
+    clf = CVC(dims=(1, 2)).fit(sets, labels)
+    assert set(clf.gallery_accuracy_) == {str(m.look) for m in clf.members_}
+    assert max(clf.gallery_accuracy_.values()) > 0.5

@@ -1,0 +1,93 @@
+"""The tree of cuts: a partition at every node, and no cut made twice."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from tests.reference.algorithms import GRAPHS
+
+import setwise.cluster.tree as tree_module
+from setwise.cluster import CutTree
+from setwise.cut import CUTS, bisect
+from setwise.cut.fiedler import DENSE_LIMIT
+from setwise.errors import ParameterError
+
+STORAGES = {"dense": np.array, "sparse": sp.csr_array}
+
+
+def grown(tree, n_splits=10**9):
+    """Cut the tree, breadth first, until every leaf is one vertex or the splits are spent."""
+    waiting = [0]
+    while waiting and n_splits > 0:
+        index = waiting.pop(0)
+        if len(tree.nodes[index].vertices) > 1:
+            waiting += tree.split(index)
+            n_splits -= 1
+    return tree
+
+
+@pytest.mark.parametrize("storage", STORAGES)
+@pytest.mark.parametrize("cut", CUTS)
+@pytest.mark.parametrize("kind", GRAPHS)
+def test_children_partition_their_parent(kind, cut, storage):
+    A = GRAPHS[kind](30, np.random.default_rng(0))
+    tree = grown(CutTree(STORAGES[storage](A), cut))
+    assert len(tree.nodes) == 2 * len(A) - 1
+    for index, node in enumerate(tree.nodes):
+        if node.children is None:
+            assert len(node.vertices) == 1
+            assert node.cut is None
+            continue
+        first, second = (tree.nodes[child] for child in node.children)
+        together = np.sort(np.r_[first.vertices, second.vertices])
+        assert together.tolist() == np.sort(node.vertices).tolist()
+        assert min(len(first.vertices), len(second.vertices)) > 0
+        assert first.vertices[0] == node.vertices[0]
+        assert first.parent == second.parent == index
+        assert first.depth == second.depth == node.depth + 1
+
+
+@pytest.mark.parametrize("storage", STORAGES)
+@pytest.mark.parametrize("n", [25, DENSE_LIMIT + 25])
+def test_a_node_is_cut_as_its_own_subgraph(n, storage):
+    """Degrees are those inside the cluster, on both sides of the switch to dense graphs."""
+    A = GRAPHS["planted"](n, np.random.default_rng(1))
+    tree = grown(CutTree(STORAGES[storage](A), "exact"), n_splits=5)
+    for node in tree.nodes:
+        if node.children is not None and not node.cut.is_ambiguous:
+            inside = A[np.ix_(node.vertices, node.vertices)]
+            expected = node.vertices[bisect(inside, "exact").side]
+            halves = [set(tree.nodes[child].vertices.tolist()) for child in node.children]
+            assert set(expected.tolist()) in halves
+
+
+def test_no_cut_is_made_twice(monkeypatch):
+    n_cuts = 0
+
+    def counted(*arguments):
+        nonlocal n_cuts
+        n_cuts += 1
+        return bisect(*arguments)
+
+    monkeypatch.setattr(tree_module, "bisect", counted)
+    tree = CutTree(GRAPHS["gaussian"](20, np.random.default_rng(2)))
+    assert n_cuts == 0  # nobody asked yet
+    assert tree.split(0) == tree.split(0) == (1, 2)
+    assert n_cuts == 1
+    grown(tree)
+    grown(tree)
+    assert n_cuts == 19
+
+
+@pytest.mark.parametrize("storage", STORAGES)
+def test_input_is_not_modified(storage):
+    A = GRAPHS["lasso"](30, np.random.default_rng(3))
+    given = STORAGES[storage](A)
+    grown(CutTree(given))
+    np.testing.assert_array_equal(sp.csr_array(given).toarray(), A)
+
+
+def test_one_vertex_cannot_be_split_however_often_one_tries():
+    tree = CutTree(np.zeros((1, 1)))
+    for _ in range(2):
+        with pytest.raises(ParameterError, match="at least 2 vertices"):
+            tree.split(0)

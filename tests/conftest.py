@@ -1,0 +1,57 @@
+"""Fixtures shared by all tests: toy sets, and real data where it is at hand."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, settings
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "benchmarks"))
+
+# Machines differ in speed; a slow example is no failure.
+settings.register_profile(
+    "setwise", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
+)
+settings.load_profile("setwise")
+
+
+@pytest.fixture
+def seed() -> int:
+    """One seed by default; SETWISE_TEST_SEED picks another."""
+    return int(os.environ.get("SETWISE_TEST_SEED", "0"))
+
+
+@pytest.fixture(scope="session")
+def real():
+    """Loader of the real datasets; skips, saying so, where they are absent."""
+    import datasets
+
+    if datasets.data_folder() is None:
+        pytest.skip("real datasets found neither in ../shared/data nor in $SETWISE_DATA")
+    return datasets.load
+
+
+def toy_sets(
+    seed: int,
+    n_classes: int = 3,
+    n_sets: int = 3,
+    n_vectors: tuple[int, int] = (6, 12),
+    n_features: int = 20,
+    noise: float = 0.1,
+) -> tuple[list[np.ndarray], np.ndarray]:
+    """Sets that live near one 3-dimensional subspace a class, with labels."""
+    rng = np.random.default_rng(seed)
+    subspaces = rng.standard_normal((n_classes, 3, n_features))
+    means = rng.standard_normal((n_classes, n_features))
+    sets, labels = [], []
+    for c in range(n_classes):
+        for _ in range(n_sets):
+            n = rng.integers(*n_vectors)
+            inside = rng.standard_normal((n, 3)) @ subspaces[c] + 2 * means[c]
+            sets.append(inside + noise * rng.standard_normal((n, n_features)))
+            labels.append(c)
+    return sets, np.array(labels)

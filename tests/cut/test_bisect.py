@@ -1,0 +1,281 @@
+"""Bisection: components first, then a spectral cut, never an empty side."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from tests.reference.algorithms import GRAPHS, NCut, connected_components, laplacian
+
+from setwise.cut import CUTS, Fiedler, bisect, exact_fiedler, ncut
+from setwise.cut.fiedler import DENSE_LIMIT
+from setwise.errors import ParameterError
+
+STORAGES = {"dense": np.array, "sparse": sp.csr_array}
+
+
+@pytest.fixture(params=STORAGES)
+def stored(request):
+    return STORAGES[request.param]
+
+
+@pytest.fixture(params=CUTS)
+def cut(request):
+    return request.param
+
+
+def complete(n):
+    return np.ones((n, n)) - np.eye(n)
+
+
+def path(n):
+    return np.eye(n, k=1) + np.eye(n, k=-1)
+
+
+def star(n):
+    A = np.zeros((n, n))
+    A[0, 1:] = A[1:, 0] = 1
+    return A
+
+
+def blocks(*parts):
+    return sp.block_diag(parts).toarray()
+
+
+def weakly_joined(weight):
+    A = blocks(complete(4), complete(5))
+    A[3, 4] = A[4, 3] = weight
+    return A
+
+
+def same_partition(side, other):
+    return bool((side == other).all() or (side != other).all())
+
+
+def random_graphs(n_graphs, smallest=3, largest=50):
+    for kind, make in GRAPHS.items():
+        for seed in range(n_graphs):
+            rng = np.random.default_rng(seed)
+            yield kind, make(int(rng.integers(smallest, largest)), rng), rng
+
+
+def check_proper(found, A):
+    assert found.side.dtype == bool
+    assert found.side.shape == (len(A),)
+    assert 0 < found.side.sum() < len(A)
+    assert found.ncut == pytest.approx(NCut(A, found.side) if found.ncut else 0.0, rel=1e-9)
+
+
+# ---------------------------------------------------------------------------- components
+
+
+@pytest.mark.parametrize(
+    ("A", "expected"),
+    [
+        (blocks(complete(3), complete(5), complete(4)), [3, 4, 5, 6, 7]),
+        (blocks(complete(4), complete(4), complete(2)), [0, 1, 2, 3]),  # first of the largest
+        (blocks(complete(2), np.zeros((3, 3))), [0, 1]),  # isolated vertices
+        (np.zeros((4, 4)), [0]),  # nothing but isolated vertices
+        (blocks(path(3), star(4)), [3, 4, 5, 6]),
+    ],
+)
+def test_largest_component_against_the_rest(A, expected, cut, stored):
+    found = bisect(stored(A), cut)
+    assert np.flatnonzero(found.side).tolist() == expected
+    assert (found.kind, found.ncut, found.connectivity) == ("components", 0.0, 0.0)
+    assert not found.is_ambiguous
+
+
+@pytest.mark.parametrize("weight", [1e-3, 1e-8, 1e-9, 1e-15, 1e-60, 1e-300])
+def test_a_weak_edge_is_an_edge(weight, cut, stored):
+    """And it is where to cut, whether stored dense or sparse."""
+    found = bisect(stored(weakly_joined(weight)), cut)
+    assert found.kind == cut
+    assert same_partition(found.side, np.arange(9) < 4)
+    assert found.ncut == pytest.approx(weight / (12 + weight) + weight / (20 + weight))
+
+
+def test_a_stored_zero_is_no_edge(cut):
+    rows, columns = np.array([[0, 1, 1, 2], [1, 0, 2, 1]])
+    for weights in ([1.0, 1.0, 0.0, 0.0], [0.0] * 4, [1e300, 1e300, 1e-300, 1e-300]):
+        A = sp.csr_array((np.array(weights), (rows, columns)), shape=(3, 3))
+        before = A.copy()
+        assert bisect(A, cut).kind == "components"
+        assert A.nnz == before.nnz == 4
+        np.testing.assert_array_equal(A.data, before.data)
+
+
+# ---------------------------------------------------------------------------- never empty
+
+
+@pytest.mark.parametrize(
+    "A",
+    [
+        path(2),
+        path(3),
+        path(17),
+        complete(3),
+        complete(30),
+        star(9),
+        weakly_joined(0.1),
+        blocks(complete(3), complete(3), complete(3)) + 1e-12 * complete(9),
+        np.kron(complete(4), np.ones((3, 3))),  # every row three times
+        path(DENSE_LIMIT + 5),
+        star(DENSE_LIMIT + 5),
+    ],
+    ids=lambda A: f"{len(A)}-{A.sum():.3g}",
+)
+def test_neither_side_is_empty(A, cut, stored):
+    found = bisect(stored(A), cut)
+    check_proper(found, A)
+    assert found.kind == cut
+
+
+def test_neither_side_is_empty_on_random_graphs(cut, stored):
+    for _, A, _ in random_graphs(15):
+        found = bisect(stored(A), cut)
+        check_proper(found, A)
+        assert found.has_converged
+        assert found.n_iterations > 0 or cut != "paper"
+
+
+@pytest.mark.parametrize("kind", ["exact", "sweep"])
+def test_two_vertices_need_no_fallback(kind, stored):
+    found = bisect(stored(0.3 * path(2)), kind)
+    assert (found.fallback, found.is_ambiguous) == ("", False)
+    assert found.ncut == pytest.approx(2.0)
+    assert found.connectivity == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize(
+    ("vector", "fallback", "side"),
+    [
+        ([1.0, 2.0, 3.0, 4.0], "sweep", [False, False, True, True]),
+        ([1.0, 1.0, 1.0, 1.0], "median", [False, False, True, True]),
+        ([-1.0, -1.0, -1.0, -1.0], "median", [False, False, True, True]),
+    ],
+)
+def test_an_improper_split_falls_back_and_says_so(vector, fallback, side, monkeypatch):
+    by_sign = CUTS["exact"][1]
+    # On a cycle all degrees are equal, so a constant vector is constant for the sweep too.
+    found_vector = Fiedler(vector=np.array(vector), connectivity=0.0)
+    monkeypatch.setitem(CUTS, "improper", (lambda adjacency: found_vector, by_sign))
+    cycle = path(4) + np.eye(4, k=3) + np.eye(4, k=-3)
+    found = bisect(cycle, "improper")
+    assert found.fallback == fallback
+    assert found.side.tolist() == side
+
+
+# ---------------------------------------------------------------------------- what it says
+
+
+def test_sweep_is_never_worse_than_the_signs(stored):
+    for _, A, _ in random_graphs(30):
+        by_sweep, by_sign = bisect(stored(A), "sweep"), bisect(stored(A), "exact")
+        assert by_sweep.ncut <= by_sign.ncut + 1e-12
+        assert by_sweep.connectivity <= by_sweep.ncut + 1e-12
+        assert by_sign.connectivity == pytest.approx(np.linalg.eigvalsh(laplacian(A))[1])
+
+
+def test_exact_cut_is_by_the_signs_of_the_fiedler_vector():
+    for _, A, _ in random_graphs(10):
+        assert (bisect(A, "exact").side == (exact_fiedler(A / A.max()).vector >= 0)).all()
+
+
+def test_dense_and_sparse_agree(cut):
+    for _, A, _ in random_graphs(5, DENSE_LIMIT + 1, DENSE_LIMIT + 20):
+        dense, sparse = bisect(A, cut), bisect(sp.csr_array(A), cut)
+        if not (dense.is_ambiguous or sparse.is_ambiguous):
+            assert same_partition(dense.side, sparse.side)
+            assert dense.ncut == pytest.approx(sparse.ncut)
+
+
+@pytest.mark.parametrize("kind", ["exact", "sweep"])
+def test_the_order_of_the_rows_does_not_matter(kind, stored):
+    """Not so for "paper", whose start vector comes from a QR in row order."""
+    n_compared = 0
+    for _, A, rng in random_graphs(30, smallest=10):
+        order = rng.permutation(len(A))
+        found, permuted = bisect(stored(A), kind), bisect(stored(A[order][:, order]), kind)
+        if not found.is_ambiguous:
+            assert same_partition(found.side[order], permuted.side)
+            n_compared += 1
+    assert n_compared > 100
+
+
+def test_the_order_of_the_rows_does_not_matter_between_unequal_components(cut, stored):
+    A = blocks(complete(3), complete(5), np.zeros((1, 1)), path(4))
+    found = bisect(stored(A), cut)
+    for seed in range(10):
+        order = np.random.default_rng(seed).permutation(len(A))
+        assert (bisect(stored(A[order][:, order]), cut).side == found.side[order]).all()
+
+
+# ------------------------------------------------------------------------------- numerics
+
+
+@pytest.mark.parametrize("scale", [1e-310, 1e-200, 1e-10, 1e10, 1e200, 1e306])
+@pytest.mark.parametrize("cut", ["exact", "sweep"])
+def test_scale_of_the_weights_does_not_matter(scale, cut, stored):
+    """But to "paper", whose eta is not scale free."""
+    for _, A, _ in random_graphs(5, smallest=10):
+        A = A / A.max()
+        # Keep what stays representable: subnormal numbers have few digits.
+        A[A < 1e-3] = 0.0
+        if connected_components(A).max() > 0:
+            continue
+        plain, scaled = bisect(stored(A), cut), bisect(stored(scale * A), cut)
+        if not plain.is_ambiguous:
+            assert same_partition(plain.side, scaled.side)
+            assert scaled.ncut == pytest.approx(plain.ncut, rel=1e-6)
+
+
+@pytest.mark.parametrize("n", [2, 3, 8, 40, DENSE_LIMIT + 10])
+def test_weights_of_any_size_raise_nothing(n, cut, stored):
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        A = np.triu(10.0 ** rng.uniform(-300, 300, (n, n)), 1)
+        A[rng.random((n, n)) < 0.7 * (n > 5)] = 0.0
+        A = A + A.T
+        with np.errstate(all="raise"):
+            found = bisect(stored(A), cut)
+        assert 0 < found.side.sum() < n
+        assert 0.0 <= found.ncut <= 2.0 + 1e-12
+
+
+@pytest.mark.parametrize("n", [2, 3, 8, 40])
+def test_signs_and_sweep_with_weights_of_any_size(n, stored):
+    """Best threshold, recomputed; rounding cannot hide a light vertex."""
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        A = np.triu(10.0 ** rng.uniform(-40, 0, (n, n)), 1)
+        A = A + A.T
+        by_sweep, by_sign = bisect(stored(A), "sweep"), bisect(stored(A), "exact")
+        assert by_sweep.ncut == pytest.approx(NCut(A, by_sweep.side), rel=1e-9)
+        assert by_sweep.ncut <= by_sign.ncut + 1e-12
+
+
+def test_input_is_not_modified(cut, stored):
+    for _, A, _ in random_graphs(2):
+        given = stored(7.0 * A)
+        bisect(given, cut)
+        np.testing.assert_array_equal(sp.csr_array(given).toarray(), 7.0 * A)
+
+
+def test_integer_weights(cut, stored):
+    A = weakly_joined(1)
+    found = bisect(stored(A.astype(np.int64)), cut)
+    assert same_partition(found.side, bisect(A, cut).side)
+    assert found.ncut == pytest.approx(ncut(A, found.side))
+
+
+# --------------------------------------------------------------------------------- errors
+
+
+@pytest.mark.parametrize("n", [0, 1])
+def test_needs_two_vertices(n, cut, stored):
+    with pytest.raises(ParameterError, match=f"at least 2 vertices is needed to cut, got {n}"):
+        bisect(stored(np.zeros((n, n))), cut)
+
+
+def test_names_the_cuts_it_knows(stored):
+    with pytest.raises(ParameterError, match=r"\['exact', 'paper', 'sweep'\], got 'ratio'"):
+        bisect(stored(path(3)), "ratio")

@@ -1,0 +1,588 @@
+"""The exact lasso: optimality conditions, scikit-learn, scipy and plain Python as oracles."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from scipy.optimize import minimize
+from scipy.spatial.distance import pdist
+from sklearn.linear_model import Lasso
+from tests.helpers import fingerprint, unit_columns
+
+from setwise.errors import ConvergenceWarning
+from setwise.lasso import kernels, l1_ball_codes, lasso_codes, optimality_violation, solver
+
+
+def around_one_direction(rng, n_features, n_columns, spread):
+    columns = rng.standard_normal((n_features, 1)) + spread * rng.standard_normal(
+        (n_features, n_columns)
+    )
+    return columns / np.linalg.norm(columns, axis=0)
+
+
+def low_rank(rng, n_features, n_columns, rank):
+    columns = rng.standard_normal((n_features, rank)) @ rng.standard_normal((rank, n_columns))
+    return columns / np.linalg.norm(columns, axis=0)
+
+
+def with_twins(rng, sign):
+    columns = unit_columns(rng, 15, 10)
+    return np.hstack([columns, sign * columns])
+
+
+FAMILIES = {
+    "random": lambda rng: unit_columns(rng, 30, 12),
+    "more columns than features": lambda rng: unit_columns(rng, 5, 60),
+    "rank deficient": lambda rng: low_rank(rng, 20, 40, 3),
+    "correlated": lambda rng: around_one_direction(rng, 20, 30, 0.05),
+    "nearly equal": lambda rng: around_one_direction(rng, 8, 30, 1e-5),
+    "duplicated": lambda rng: with_twins(rng, 1),
+    "sign-flipped": lambda rng: with_twins(rng, -1),
+    "orthogonal": lambda rng: np.eye(6),
+    "one column": lambda rng: unit_columns(rng, 4, 1),
+}
+
+
+@pytest.fixture(params=FAMILIES)
+def family(request):
+    return request.param
+
+
+@pytest.fixture
+def columns(family):
+    return FAMILIES[family](np.random.default_rng(0))
+
+
+def solved(D, penalty, **options):
+    return lasso_codes(D.T @ D, penalty, rank=min(D.shape), **options)
+
+
+def literal_violation(columns, codes, penalty):
+    """The optimality conditions, one column and one atom at a time."""
+    worst = 0.0
+    for i, code in enumerate(codes.toarray().T):
+        residual = columns[:, i] - columns @ code
+        for j, coefficient in enumerate(code):
+            if j == i:
+                continue
+            slope = columns[:, j] @ residual
+            if coefficient != 0:
+                worst = max(worst, abs(slope - penalty * np.sign(coefficient)))
+            else:
+                worst = max(worst, abs(slope) - penalty)
+    return worst
+
+
+def objective(columns, i, code, penalty):
+    residual = columns[:, i] - columns @ code
+    return 0.5 * residual @ residual + penalty * np.abs(code).sum()
+
+
+@pytest.mark.parametrize("penalty", [1e-3, 0.05, 0.3])
+def test_codes_are_optimal_and_never_use_their_own_column(family, columns, penalty):
+    codes = solved(columns, penalty)
+    assert codes.shape == (columns.shape[1],) * 2
+    # What counts as a violation matters only where columns differ by next to nothing.
+    bound = 2 * kernels.TOLERANCE if family == "nearly equal" else 1e-12
+    assert literal_violation(columns, codes, penalty) <= bound
+    assert not codes.diagonal().any()
+    assert np.diff(codes.indptr).max() <= min(columns.shape)
+    assert codes.data.all()
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_nearly_equal_columns_of_many_scales_end_optimal_and_without_a_warning(seed):
+    # Clusters of columns 1e-8 to 1 apart: every atom is almost dependent on some others.
+    rng = np.random.default_rng(seed)
+    for _ in range(150):
+        spread = 10.0 ** rng.uniform(-4, 0) * rng.choice([1, 1e-2, 1e-4], size=30)
+        columns = around_one_direction(rng, rng.integers(2, 9), 30, spread)
+        penalty = 10.0 ** rng.uniform(-6, 0)
+        gram = columns.T @ columns
+        codes = lasso_codes(gram, penalty, rank=min(columns.shape))
+        assert optimality_violation(gram, codes, penalty) <= 1e-10
+
+
+@given(
+    hnp.arrays(
+        np.float64,
+        st.tuples(st.integers(1, 5), st.integers(1, 8)),
+        elements=st.floats(-1, 1, width=16),
+    ).filter(lambda columns: (np.linalg.norm(columns, axis=0) > 0.1).all()),
+    st.floats(1e-3, 1),
+)
+def test_any_gram_matrix_is_solved(columns, penalty):
+    columns = columns / np.linalg.norm(columns, axis=0)
+    codes = solved(columns, penalty)
+    assert literal_violation(columns, codes, penalty) <= 1e-10
+    assert not codes.diagonal().any()
+
+
+@pytest.mark.parametrize("family", ["random", "correlated"])
+def test_scikit_learn_finds_the_same_codes_and_no_better_objective(family):
+    columns = FAMILIES[family](np.random.default_rng(1))
+    n_features, n_columns = columns.shape
+    penalty = 0.05
+    codes = solved(columns, penalty).toarray()
+    oracle = Lasso(
+        alpha=penalty / n_features, fit_intercept=False, tol=1e-10, max_iter=1_000_000
+    )
+    for i in range(n_columns):
+        others = np.delete(np.arange(n_columns), i)
+        expected = np.zeros(n_columns)
+        expected[others] = oracle.fit(columns[:, others], columns[:, i]).coef_
+        np.testing.assert_allclose(codes[:, i], expected, atol=1e-4)
+        ours = objective(columns, i, codes[:, i], penalty)
+        assert ours == pytest.approx(objective(columns, i, expected, penalty), abs=1e-9)
+        assert ours <= objective(columns, i, expected, penalty) + 1e-14
+
+
+def test_orthogonal_atoms_are_soft_thresholded():
+    # One column against the axes: a_j = sign(x_j) max(|x_j| - penalty, 0).
+    x = np.array([0.8, -0.5, 0.3, -0.1, 0.1])
+    x[-1] = np.sqrt(1 - (x[:-1] ** 2).sum())
+    columns = np.column_stack([np.eye(5), x])
+    code = solved(columns, 0.2, columns=np.array([5])).toarray()[:5, 0]
+    np.testing.assert_allclose(code, np.sign(x) * np.maximum(np.abs(x) - 0.2, 0), atol=1e-15)
+
+
+def test_a_penalty_above_every_correlation_leaves_all_codes_empty(columns):
+    gram = columns.T @ columns
+    largest = np.abs(gram - np.diag(gram.diagonal())).max()
+    assert solved(columns, largest + 1e-9).nnz == 0
+
+
+def test_the_penalty_at_which_the_first_coefficient_appears_is_exact():
+    columns = unit_columns(np.random.default_rng(2), 10, 6)
+    gram = columns.T @ columns
+    largest = np.abs(gram - np.eye(6)).max()
+    assert solved(columns, largest - 1e-6).nnz == 2  # the closest pair, each by the other
+
+
+def starts_of(columns):
+    n = columns.shape[1]
+    rng = np.random.default_rng(3)
+    noise = np.where(rng.random((n, n)) < 0.3, rng.standard_normal((n, n)), 0.0)
+    zeros = sp.csc_array(np.ones((n, n)))
+    zeros.data[:] = 0.0
+    twice = sp.csc_array((np.full(2 * n, 0.1), np.zeros(2 * n), 2 * np.arange(n + 1)), (n, n))
+    return {
+        "its own solution": solved(columns, 0.05),
+        "that of a smaller penalty": solved(columns, 0.01),
+        "noise": sp.csc_array(noise),
+        "the column itself": sp.csc_array(np.eye(n)),
+        "explicit zeros": zeros,
+        "an entry given twice": twice,
+        "whole numbers": sp.csc_array(np.ones((n, n), dtype=np.int64)),
+    }
+
+
+@pytest.mark.parametrize("start", starts_of(np.eye(2)))
+@pytest.mark.parametrize("family", ["random", "correlated", "more columns than features"])
+def test_any_start_leads_to_the_same_codes_and_stays_as_it_was(family, start):
+    columns = FAMILIES[family](np.random.default_rng(0))
+    given_start = starts_of(columns)[start]
+    before = fingerprint(given_start.data, given_start.indices, given_start.indptr)
+    codes = solved(columns, 0.05, start=given_start)
+    after = fingerprint(given_start.data, given_start.indices, given_start.indptr)
+    assert after == before
+    np.testing.assert_allclose(codes.toarray(), solved(columns, 0.05).toarray(), atol=1e-12)
+    assert not codes.diagonal().any()
+
+
+@pytest.mark.parametrize("asked", [[3], [11, 0, 5], []])
+def test_a_subset_of_columns_gets_the_same_codes(asked):
+    columns = FAMILIES["random"](np.random.default_rng(0))
+    every = solved(columns, 0.05).toarray()
+    some = solved(columns, 0.05, columns=np.array(asked, dtype=np.int64))
+    assert some.shape == (12, len(asked))
+    np.testing.assert_array_equal(some.toarray(), every[:, asked])
+
+
+def test_of_exact_copies_the_first_keeps_the_weight():
+    columns = unit_columns(np.random.default_rng(4), 10, 3)
+    columns = np.column_stack([columns[:, 0] + 0.3 * columns[:, 1], columns[:, 0], columns])
+    columns = columns / np.linalg.norm(columns, axis=0)
+    code = solved(columns, 0.05, columns=np.array([0])).toarray()[:, 0]
+    assert code[1] != 0
+    assert code[2] == 0  # the same column again
+
+
+def test_gram_and_columns_stay_as_they_were():
+    columns = FAMILIES["duplicated"](np.random.default_rng(0))
+    gram = np.asfortranarray(columns.T @ columns)
+    asked = np.array([2, 1])
+    before = fingerprint(gram, asked)
+    lasso_codes(gram, 0.05, rank=15, columns=asked)
+    assert fingerprint(gram, asked) == before
+
+
+@pytest.mark.parametrize("change", [0.0, 1e-3, -1e-6])
+def test_optimality_violation_is_the_literal_one(change):
+    columns = FAMILIES["random"](np.random.default_rng(5))
+    codes = solved(columns, 0.05)
+    codes.data[7] += change
+    found = optimality_violation(columns.T @ columns, codes, 0.05)
+    assert found == pytest.approx(literal_violation(columns, codes, 0.05), abs=1e-15)
+    assert (found > 1e-8) == (change != 0)
+
+
+def test_optimality_violation_sees_a_missing_coefficient():
+    columns = FAMILIES["random"](np.random.default_rng(5))
+    nothing = sp.csc_array((12, 12))
+    gram = columns.T @ columns
+    expected = np.abs(gram - np.eye(12)).max() - 0.05
+    assert optimality_violation(gram, nothing, 0.05) == pytest.approx(expected, abs=1e-12)
+
+
+def test_too_few_steps_give_a_warning(monkeypatch):
+    monkeypatch.setattr(solver, "_MAX_STEPS", 1)
+    columns = FAMILIES["random"](np.random.default_rng(0))
+    with pytest.warns(ConvergenceWarning, match="12 of 12 columns .* in 1 steps"):
+        solved(columns, 0.05)
+
+
+def test_a_rank_below_the_true_one_gives_a_warning_and_no_more_atoms():
+    columns = FAMILIES["random"](np.random.default_rng(0))
+    with pytest.warns(ConvergenceWarning, match="with at most 2 atoms"):
+        codes = lasso_codes(columns.T @ columns, 0.01, rank=2)
+    assert np.diff(codes.indptr).max() == 2
+
+
+# Codes in the l1 ball.
+
+ATOMS = {
+    "independent": lambda rng: unit_columns(rng, 8, 4),
+    "one atom": lambda rng: unit_columns(rng, 8, 1),
+    "dependent": lambda rng: low_rank(rng, 8, 5, 3),
+    "duplicated": lambda rng: np.repeat(unit_columns(rng, 8, 3), 2, axis=1),
+    "sign-flipped": lambda rng: (lambda b: np.hstack([b, -b]))(unit_columns(rng, 8, 2)),
+}
+
+
+def coded(atoms, vectors, radius, **options):
+    return l1_ball_codes(atoms.T @ atoms, vectors @ atoms, radius, **options)
+
+
+def ball_conditions(atoms, vectors, codes, radius):
+    """How far codes leave the ball, and their duality gap: both zero at the optimum only."""
+    slopes = (vectors - codes @ atoms.T) @ atoms
+    outside = np.abs(codes).sum(axis=1) - radius
+    gap = radius * np.abs(slopes).max(axis=1) - (slopes * codes).sum(axis=1)
+    return outside.max(), gap.max()
+
+
+@pytest.mark.parametrize("kind", ATOMS)
+@pytest.mark.parametrize("radius", [0.05, 1.0, 100.0])
+def test_codes_are_the_optimum_in_the_ball(kind, radius):
+    rng = np.random.default_rng(6)
+    atoms, vectors = ATOMS[kind](rng), rng.standard_normal((30, 8))
+    vectors[3] = 0.0
+    outside, gap = ball_conditions(atoms, vectors, coded(atoms, vectors, radius), radius)
+    assert outside <= 1e-12 * radius
+    assert gap <= 1e-10
+
+
+@pytest.mark.parametrize("spread", [1e-3, 1e-5, 1e-6, 1e-7])
+@pytest.mark.parametrize("radius", [0.1, 1.0, 100.0])
+def test_nearly_equal_atoms_neither_leave_the_ball_nor_cycle(spread, radius):
+    rng = np.random.default_rng(0)
+    atoms = around_one_direction(rng, 10, 6, spread)
+    vectors = rng.standard_normal((50, 10))
+    outside, gap = ball_conditions(atoms, vectors, coded(atoms, vectors, radius), radius)
+    assert outside <= 1e-12 * radius
+    # A Gram matrix cannot tell atoms 1e-7 apart: taking one for another costs this much.
+    taken_for_equal = radius * np.linalg.norm(vectors, axis=1).max() * pdist(atoms.T).max()
+    assert gap <= (1e-8 if spread > 1e-7 else taken_for_equal)
+
+
+@pytest.mark.parametrize("radius", [0.3, 1.0, 2.0])
+def test_scipy_finds_the_same_codes_in_the_ball(radius):
+    rng = np.random.default_rng(7)
+    atoms, vectors = ATOMS["independent"](rng), rng.standard_normal((6, 8))
+    codes = coded(atoms, vectors, radius)
+    split = np.hstack([atoms, -atoms])  # a = p - m with p, m >= 0
+    for vector, code in zip(vectors, codes, strict=True):
+        oracle = minimize(
+            lambda pm, x=vector: 0.5 * ((x - split @ pm) ** 2).sum(),
+            np.zeros(8),
+            jac=lambda pm, x=vector: split.T @ (split @ pm - x),
+            bounds=[(0, None)] * 8,
+            constraints={
+                "type": "ineq",
+                "fun": lambda pm: radius - pm.sum(),
+                "jac": lambda pm: -np.ones(8),
+            },
+            method="SLSQP",
+            options={"ftol": 1e-15, "maxiter": 1000},
+        )
+        np.testing.assert_allclose(code, oracle.x[:4] - oracle.x[4:], atol=1e-6)
+        assert 0.5 * ((vector - atoms @ code) ** 2).sum() <= oracle.fun + 1e-12
+
+
+def test_a_bound_that_does_not_bind_gives_least_squares():
+    rng = np.random.default_rng(8)
+    atoms, vectors = ATOMS["independent"](rng), rng.standard_normal((10, 8))
+    expected = np.linalg.lstsq(atoms, vectors.T)[0].T
+    radius = np.abs(expected).sum(axis=1).max() * 1.001
+    np.testing.assert_allclose(coded(atoms, vectors, radius), expected, atol=1e-12)
+
+
+def test_the_start_and_the_type_of_the_numbers_do_not_matter():
+    rng = np.random.default_rng(9)
+    atoms = ATOMS["independent"](rng)
+    vectors = rng.integers(-3, 4, (10, 8))
+    expected = coded(atoms, vectors.astype(float), 1.0)
+    start = rng.standard_normal((10, 4))
+    before = fingerprint(start)
+    np.testing.assert_allclose(coded(atoms, vectors, 1.0, start=start), expected, atol=1e-12)
+    assert fingerprint(start) == before
+    whole = l1_ball_codes(np.eye(2, dtype=int), np.array([[3, 2]]), 1.5)
+    np.testing.assert_allclose(whole, [[1.25, 0.25]], atol=1e-13)  # q minus 1.75
+    fortran = np.asfortranarray(vectors @ atoms)
+    np.testing.assert_array_equal(l1_ball_codes(atoms.T @ atoms, fortran, 1.0), expected)
+
+
+def test_too_few_steps_in_the_ball_give_a_warning_and_keep_the_bound(monkeypatch):
+    monkeypatch.setattr(solver, "_MAX_STEPS", 1)
+    rng = np.random.default_rng(10)
+    atoms, vectors = ATOMS["independent"](rng), rng.standard_normal((10, 8))
+    with pytest.warns(ConvergenceWarning, match="10 of 10 codes .* in 1 steps"):
+        codes = coded(atoms, vectors, 0.5, start=np.ones((10, 4)))
+    assert np.abs(codes).sum(axis=1).max() <= 0.5 * (1 + 1e-12)
+
+
+# The kernels as plain Python: nested calls still go to compiled code, so each is run alone.
+
+
+def both_ways(kernel, *arguments):
+    """Results and changed arguments of the compiled kernel and of its Python source."""
+    outcomes = []
+    for run in (kernel, kernel.py_func):
+        own = [a.copy() if isinstance(a, np.ndarray) else a for a in arguments]
+        result = run(*own)
+        results = result if isinstance(result, tuple) else (result,)
+        outcomes.append([r for r in (*results, *own) if r is not None])
+    return outcomes
+
+
+def assert_same_both_ways(kernel, *arguments):
+    for compiled, plain in zip(*both_ways(kernel, *arguments), strict=True):
+        np.testing.assert_allclose(compiled, plain, rtol=0, atol=1e-12)
+
+
+def test_plain_python_agrees_on_the_linear_algebra():
+    rng = np.random.default_rng(11)
+    columns = unit_columns(rng, 6, 5)
+    gram = columns.T @ columns
+    factor, active = np.zeros((5, 5)), np.zeros(5, np.int64)
+    assert_same_both_ways(kernels._subtract, gram[0].copy(), 0.3, gram[1])
+    for k in range(4):
+        assert_same_both_ways(kernels._append, factor, gram, active, k, k + 1, 1e-11)
+        assert kernels._append(factor, gram, active, k, k + 1, 1e-11)
+    np.testing.assert_allclose((factor @ factor.T)[:4, :4], gram[1:, 1:], atol=1e-14)
+    assert not kernels._append.py_func(factor, gram, active, 4, 2, 1e-11)  # already in
+    right = rng.standard_normal(4)
+    assert_same_both_ways(kernels._solve, factor, 4, right)
+    kernels._solve.py_func(factor, 4, right_in_place := right.copy())
+    np.testing.assert_allclose(gram[1:, 1:] @ right_in_place, right, atol=1e-13)
+    for gone in range(4):
+        left, order = factor.copy(), active.copy()
+        assert_same_both_ways(kernels._delete, left, order, 4, gone)
+        assert kernels._delete.py_func(left, order, 4, gone) == 3
+        kept = order[:3]
+        np.testing.assert_allclose(
+            (np.tril(left) @ np.tril(left).T)[:3, :3], gram[np.ix_(kept, kept)], atol=1e-14
+        )
+
+
+def test_plain_python_agrees_on_the_worst_violators():
+    rng = np.random.default_rng(12)
+    g, a = rng.standard_normal(40), np.where(rng.random(40) < 0.2, 1.0, 0.0)
+    picked = np.full(kernels.ENTER_AT_ONCE, -1)
+    assert_same_both_ways(kernels._worst_violators, g, 0.1, 3, a, picked)
+    count = kernels._worst_violators.py_func(g, 0.1, 3, a, picked)
+    allowed = np.flatnonzero((a == 0) & (np.arange(40) != 3) & (np.abs(g) > 0.1))
+    expected = allowed[np.argsort(-np.abs(g[allowed]), kind="stable")][:count]
+    assert count == 16
+    np.testing.assert_array_equal(picked, expected)
+
+
+@pytest.mark.parametrize("penalty", [0.0, 1e-3, 0.05])
+@pytest.mark.parametrize("start", [0.0, 1.0])
+@pytest.mark.parametrize("max_steps", [1, 10_000])
+def test_plain_python_agrees_on_the_lasso(columns, penalty, start, max_steps):
+    gram = columns.T @ columns
+    atoms = np.ascontiguousarray(gram[1:, 1:])
+    code = np.full(len(atoms), start)
+    assert_same_both_ways(
+        kernels.lasso_on_gram, atoms, gram[0, 1:].copy(), penalty, code, max_steps
+    )
+
+
+@pytest.mark.parametrize(("cap", "max_steps"), [(30, 1), (2, 10_000), (30, 10_000)])
+def test_plain_python_agrees_on_all_columns(columns, cap, max_steps):
+    columns = columns[:, :20]
+    n = columns.shape[1]
+    start = solved(columns, 0.02)
+    compiled, plain = both_ways(
+        kernels.code_columns,
+        columns.T @ columns,
+        np.arange(n),
+        0.05,
+        start.indptr.astype(np.int64),
+        start.indices.astype(np.int64),
+        start.data,
+        cap,
+        max_steps,
+    )
+    counts = compiled[2]
+    np.testing.assert_array_equal(plain[2], counts)
+    np.testing.assert_array_equal(plain[3], compiled[3])
+    used = np.arange(cap) < counts[:, None]
+    np.testing.assert_array_equal(plain[0][used], compiled[0][used])
+    np.testing.assert_allclose(plain[1][used], compiled[1][used], atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ATOMS)
+@pytest.mark.parametrize("max_steps", [1, 2, 10_000])
+def test_plain_python_agrees_on_the_ball(kind, max_steps):
+    rng = np.random.default_rng(13)
+    atoms, vectors = ATOMS[kind](rng), rng.standard_normal((5, 8))
+    codes = np.ones((5, atoms.shape[1]))
+    for radius in (0.3, 50.0):
+        assert_same_both_ways(
+            kernels.code_in_l1_ball, atoms.T @ atoms, vectors @ atoms, radius, codes, max_steps
+        )
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_plain_python_ends_optimal_among_nearly_equal_atoms(seed):
+    # Rounding decides the way here, so the end is compared with the conditions instead.
+    rng = np.random.default_rng(seed)
+    for _ in range(40):
+        spread = 10.0 ** rng.uniform(-6, 0) * rng.choice([1, 1e-2, 1e-4], size=15)
+        columns = around_one_direction(rng, rng.integers(2, 9), 15, spread)
+        gram = columns.T @ columns
+        code = np.zeros(14)
+        penalty = 10.0 ** rng.uniform(-5, 0)
+        q = gram[0, 1:].copy()
+        assert kernels.lasso_on_gram.py_func(
+            np.ascontiguousarray(gram[1:, 1:]), q, penalty, code, 10_000
+        )
+        slopes = q - gram[1:, 1:] @ code
+        bound = np.where(code != 0, penalty * np.sign(code), np.clip(slopes, -penalty, penalty))
+        np.testing.assert_allclose(slopes, bound, rtol=0, atol=1e-9)
+        codes = np.zeros((3, 6))
+        atoms, vectors = columns[:, :6], rng.standard_normal((3, len(columns)))
+        arguments = atoms.T @ atoms, vectors @ atoms, 1.0, codes, 10_000
+        assert kernels.code_in_l1_ball.py_func(*arguments).all()
+        assert np.abs(codes).sum(axis=1).max() <= 1 + 1e-12
+
+
+PLAIN = pytest.mark.parametrize("lasso", [kernels.lasso_on_gram, kernels.lasso_on_gram.py_func])
+
+
+def at_angle(angle):
+    return np.array([np.cos(angle), np.sin(angle)])
+
+
+@PLAIN
+@pytest.mark.parametrize("angle", [1e-5, 2e-6])
+def test_an_atom_very_close_to_another_still_enters(lasso, angle):
+    atoms = np.column_stack([at_angle(0), at_angle(angle)])
+    x = np.array([0.3, 0.4])
+    code = np.zeros(2)
+    assert lasso(atoms.T @ atoms, atoms.T @ x, 0.0, code, 100)
+    np.testing.assert_allclose(atoms @ code, x, atol=1e-3)  # coefficients of 0.4 / angle
+
+
+@PLAIN
+def test_an_atom_no_further_than_rounding_is_taken_for_a_copy(lasso):
+    atoms = np.column_stack([at_angle(0), at_angle(1e-7)])
+    code = np.zeros(2)
+    assert lasso(atoms.T @ atoms, atoms.T @ np.array([0.3, 0.4]), 0.0, code, 100)
+    assert np.count_nonzero(code) == 1
+    assert code.sum() == pytest.approx(0.3, abs=1e-6)
+
+
+@PLAIN
+def test_copies_whose_correlations_differ_by_rounding_do_not_cycle(lasso):
+    code = np.zeros(2)
+    assert lasso(np.ones((2, 2)), np.array([0.5, 0.5 + 1e-9]), 0.0, code, 100)
+    np.testing.assert_array_equal(code, [0.0, 0.5 + 1e-9])
+
+
+def exchange_for_a_copy():
+    """Atoms 0 and 1 are active; 2 violates by 1e-8, and without atom 1 is a copy of atom 0."""
+    penalty = 1e-6
+    atoms = np.column_stack([at_angle(0), at_angle(2e-5), at_angle(-1e-7)])
+    residual = np.linalg.solve(atoms[:, :2].T, [penalty, -penalty])
+    start = np.array([1.0, -1e-3, 0.0])
+    return atoms, atoms @ start + residual, start, penalty
+
+
+@PLAIN
+def test_an_exchange_for_a_copy_is_taken_back(lasso):
+    atoms, x, start, penalty = exchange_for_a_copy()
+    assert np.abs(atoms[:, 2] @ (x - atoms @ start)) > penalty + 5e-9
+    code = start.copy()
+    assert lasso(atoms.T @ atoms, atoms.T @ x, penalty, code, 100)
+    np.testing.assert_allclose(code, start, atol=1e-5)
+    assert code[2] == 0
+
+
+@pytest.mark.parametrize("code", [kernels.code_columns, kernels.code_columns.py_func])
+def test_a_violation_left_behind_counts_as_not_converged(code):
+    atoms, x, start, penalty = exchange_for_a_copy()
+    columns = np.column_stack([atoms, x])
+    *_, converged = code(
+        columns.T @ columns,
+        np.array([3]),
+        penalty,
+        np.array([0, 2]),
+        np.array([0, 1]),
+        start[:2].copy(),
+        3,
+        100,
+    )
+    assert not converged[0]
+
+
+_FIRST_START = """
+import logging, sys, time
+import numpy as np
+from setwise.lasso import l1_ball_codes, lasso_codes
+logging.basicConfig(stream=sys.stderr, format="%(message)s")
+began = time.perf_counter()
+lasso_codes(np.eye(3), 0.1, rank=3)
+l1_ball_codes(np.eye(3), np.ones((2, 3)), 1.0)
+print(time.perf_counter() - began)
+"""
+
+
+def test_the_kernels_say_that_they_compile_and_do_it_once(tmp_path):
+    # Timing: 15 s is the promise on a free machine; three times that on a busy one.
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    runs = [
+        subprocess.run(
+            [sys.executable, "-c", _FIRST_START],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        for _ in range(2)
+    ]
+    assert runs[0].stderr.count("compiling, once") == 1
+    assert float(runs[0].stdout) < 45
+    assert runs[1].stderr == ""
+    assert float(runs[1].stdout) < 5
