@@ -16,11 +16,11 @@ import time
 from pathlib import Path
 
 import numpy as np
-from datasets import PROTOCOLS, Dataset, load
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
+from datasets import PROTOCOLS, Dataset, load
 from setwise import CVC
 from setwise.classify.fusion import fuse
 from setwise.parallel import in_threads

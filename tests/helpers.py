@@ -13,6 +13,14 @@ def unit_columns(rng: np.random.Generator, n_features: int, n_columns: int) -> n
     return columns / np.linalg.norm(columns, axis=0)
 
 
+def low_rank_columns(
+    rng: np.random.Generator, n_features: int, n_columns: int, rank: int
+) -> np.ndarray:
+    """Random unit columns inside a space of ``rank`` dimensions."""
+    columns = rng.standard_normal((n_features, rank)) @ rng.standard_normal((rank, n_columns))
+    return columns / np.linalg.norm(columns, axis=0)
+
+
 def fingerprint(*arrays: np.ndarray) -> str:
     """A hash of values, shapes and types: equal before and after means untouched."""
     digest = hashlib.sha256()

@@ -64,14 +64,15 @@ def test_the_tree_is_a_tree_of_cuts(explained):
             # Indivisible: no probe, or fewer than two classes, or a single column.
             assert step.n_probe == 0 or (step.class_counts > 0).sum() < 2 or step.n_columns == 1
         else:
-            first, second = (steps[child] for child in step.children)
-            assert first.n_columns + second.n_columns == step.n_columns
+            children = [steps[child] for child in step.children]
+            assert len(children) == 2 or step.kind == "components"
+            assert sum(child.n_columns for child in children) == step.n_columns
             np.testing.assert_array_equal(
-                first.class_counts + second.class_counts, step.class_counts
+                sum(child.class_counts for child in children), step.class_counts
             )
             assert step.ncut >= step.connectivity - 1e-9
             still = set()
-            for child in (first, second):
+            for child in children:
                 if child.n_probe:
                     still |= set(why.classes[child.class_counts > 0])
             assert set(step.fell_away) == set(why.classes[step.class_counts > 0]) - still

@@ -18,6 +18,7 @@ from tests.reference.algorithms import (
     paper_fiedler,
 )
 
+import setwise.cluster.tree as tree_module
 from setwise.classify.distributions import (
     bhattacharyya,
     class_cluster_distributions,
@@ -25,7 +26,7 @@ from setwise.classify.distributions import (
     conditional_orthogonality,
 )
 from setwise.cluster import PROBE, SHC, CutTree, cluster_maker, is_indivisible, shc
-from setwise.cut import CUTS
+from setwise.cut import CUTS, Cut
 from setwise.cut.fiedler import DENSE_LIMIT
 from setwise.errors import DataError, ParameterError
 
@@ -87,7 +88,7 @@ def test_exact_cut_same_as_algorithm_2_with_eigh(kind):
             is_same = False
         assert is_same or not fiedler.is_clear
         # Where the vector is not clear, the result must have said so.
-        assert is_same or any(found.tree.nodes[i].cut.is_ambiguous for i in found.inner)
+        assert is_same or is_ambiguous(found)
         n_clear += fiedler.is_clear
     assert n_clear > 0.3 * N_GRAPHS  # sparse graphs end in many small symmetric ones
 
@@ -115,7 +116,7 @@ def test_label_and_distances_same_as_algorithm_1(kind, cut, fiedler):
     for seed in range(N_GRAPHS, N_GRAPHS + 25):
         A, codes = labelled(kind, seed)
         found = shc(CutTree(A, cut), codes)
-        if any(found.tree.nodes[i].cut.is_ambiguous for i in found.inner):
+        if is_ambiguous(found):
             continue
         try:
             ell_p, B = CVC(
@@ -148,11 +149,17 @@ def test_indivisible_same_as_the_definition(labels):
 # ------------------------------------------------------------------ what the clusters promise
 
 
+def is_ambiguous(found):
+    cuts = [found.tree.nodes[index].cut for index in found.inner]
+    return any(cut is not None and cut.is_ambiguous for cut in cuts)
+
+
 def check_contract(found, codes):
     n = len(codes)
     tree = found.tree
-    assert len(found.inner) <= n - 1
-    assert len(found.leaves) == len(found.inner) + 1
+    n_cuts = sum(len(tree.nodes[index].children) - 1 for index in found.inner)
+    assert n_cuts <= n - 1
+    assert len(found.leaves) == n_cuts + 1
     clusters = [tree.nodes[index].vertices for index in found.leaves]
     assert np.sort(np.concatenate(clusters)).tolist() == list(range(n))
     for number, cluster in enumerate(clusters):
@@ -262,12 +269,19 @@ def test_one_tree_serves_every_labelling():
     assert len(shared.nodes) <= 2 * len(A) - 1
 
 
-def test_a_tree_deeper_than_the_recursion_limit():
-    """Without edges each cut takes off one vertex, so the tree is as deep as it is large."""
-    n = sys.getrecursionlimit() + 500
+def test_a_tree_deeper_than_the_recursion_limit(monkeypatch):
+    """Cuts that take off one vertex each make the tree as deep as the graph is large."""
+    n = sys.getrecursionlimit() + 200
+
+    def take_off_the_first(graph, cut):
+        side = np.arange(graph.shape[0]) > 0
+        return Cut(side=side, kind=cut, ncut=1.0, connectivity=0.0)
+
+    monkeypatch.setattr(tree_module, "bisect", take_off_the_first)
+    path = sp.csr_array(sp.diags_array([np.ones(n - 1), np.ones(n - 1)], offsets=[-1, 1]))
     codes = np.arange(n) % 2
     codes[-1] = PROBE
-    found = shc(CutTree(sp.csr_array((n, n))), codes)
+    found = shc(CutTree(path), codes)
     assert max(node.depth for node in found.tree.nodes) > sys.getrecursionlimit()
     assert len(found.leaves) == n - 1  # the last two vertices: one class and the probe
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from tests.reference.algorithms import GRAPHS
+from tests.reference.algorithms import GRAPHS, connected_components
 
 import setwise.cluster.tree as tree_module
 from setwise.cluster import CutTree
@@ -31,19 +31,31 @@ def grown(tree, n_splits=10**9):
 def test_children_partition_their_parent(kind, cut, storage):
     A = GRAPHS[kind](30, np.random.default_rng(0))
     tree = grown(CutTree(STORAGES[storage](A), cut))
-    assert len(tree.nodes) == 2 * len(A) - 1
+    assert sum(not node.children for node in tree.nodes) == len(A)
     for index, node in enumerate(tree.nodes):
-        if node.children is None:
+        if not node.children:
             assert len(node.vertices) == 1
             assert node.cut is None
             continue
-        first, second = (tree.nodes[child] for child in node.children)
-        together = np.sort(np.r_[first.vertices, second.vertices])
+        children = [tree.nodes[child] for child in node.children]
+        together = np.sort(np.concatenate([child.vertices for child in children]))
         assert together.tolist() == np.sort(node.vertices).tolist()
-        assert min(len(first.vertices), len(second.vertices)) > 0
-        assert first.vertices[0] == node.vertices[0]
-        assert first.parent == second.parent == index
-        assert first.depth == second.depth == node.depth + 1
+        assert min(len(child.vertices) for child in children) > 0
+        assert children[0].vertices[0] == node.vertices[0]
+        assert {(child.parent, child.depth) for child in children} == {(index, node.depth + 1)}
+        inside = A[np.ix_(node.vertices, node.vertices)]
+        n_components = connected_components(inside).max() + 1
+        assert len(children) == (2 if n_components == 1 else n_components)
+        assert (node.cut is None) == (n_components > 1)
+
+
+def test_components_part_all_at_once_whatever_their_order():
+    clique = np.ones((4, 4)) - np.eye(4)
+    A = np.kron(np.eye(5), clique)
+    order = np.random.default_rng(0).permutation(20)
+    tree = CutTree(A[order][:, order])
+    found = {frozenset(order[tree.nodes[child].vertices].tolist()) for child in tree.split(0)}
+    assert found == {frozenset(range(4 * i, 4 * i + 4)) for i in range(5)}
 
 
 @pytest.mark.parametrize("storage", STORAGES)
@@ -53,7 +65,7 @@ def test_a_node_is_cut_as_its_own_subgraph(n, storage):
     A = GRAPHS["planted"](n, np.random.default_rng(1))
     tree = grown(CutTree(STORAGES[storage](A), "exact"), n_splits=5)
     for node in tree.nodes:
-        if node.children is not None and not node.cut.is_ambiguous:
+        if node.cut is not None and not node.cut.is_ambiguous:
             inside = A[np.ix_(node.vertices, node.vertices)]
             expected = node.vertices[bisect(inside, "exact").side]
             halves = [set(tree.nodes[child].vertices.tolist()) for child in node.children]

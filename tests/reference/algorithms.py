@@ -97,11 +97,9 @@ def SHC(
         return ell_k
     A_c = A[np.ix_(i_c, i_c)]
     # Departure: several components mean several zero eigenvalues, an isolated vertex an
-    # infinite D_c^(-1/2). Cutting between components (the largest against the rest) is free.
-    components = connected_components(A_c)
-    if components.max() > 0:
-        ell_hat = components == np.argmax(np.bincount(components))
-    else:
+    # infinite D_c^(-1/2). Cutting between components is free, and all are cut at once.
+    ell_hat = connected_components(A_c)
+    if ell_hat.max() == 0:
         n = len(A_c)
         D_c = np.zeros((n, n))
         for j in range(n):
@@ -113,7 +111,7 @@ def SHC(
         # Departure: stop instead of recursing for ever.
         if ell_hat.all() or not ell_hat.any():
             raise ImproperSplit
-    for p in (0, 1):
+    for p in range(int(ell_hat.max()) + 1):
         # Departure: the paper's c + 1 repeats labels that deeper calls have given already
         # (c is passed by value), which would merge unrelated clusters.
         c = int(ell_k.max()) + 1

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from sklearn.exceptions import DataConversionWarning
 from tests.helpers import fingerprint
 
 from setwise.errors import DataError
@@ -275,7 +276,6 @@ GOOD_LABELS = {
     "negative ints": ([-1, -7, -1], [-7, -1], [1, 0, 1]),
     "bool": ([True, False, True], [False, True], [1, 0, 1]),
     "whole floats": ([2.0, 1.0, 2.0], [1.0, 2.0], [1, 0, 1]),
-    "column": ([[5], [3], [5]], [3, 5], [1, 0, 1]),
     "bytes": ([b"b", b"a", b"b"], [b"a", b"b"], [1, 0, 1]),
     "objects": (np.array(["b", "a", "b"], dtype=object), ["a", "b"], [1, 0, 1]),
     "series": (pd.Series(["b", "a", "b"]), ["a", "b"], [1, 0, 1]),
@@ -291,6 +291,14 @@ def test_labels_become_sorted_classes_and_codes(kind):
     assert classes.tolist() == expected_classes
     assert codes.tolist() == expected_codes
     assert codes.dtype == np.int64
+
+
+@pytest.mark.parametrize("y", [[[5], [3], [5]], np.array([["b"], ["a"], ["b"]], dtype=object)])
+def test_a_column_of_labels_is_read_with_scikit_learns_warning(y):
+    with pytest.warns(DataConversionWarning, match="column-vector y"):
+        classes, codes = check_labels(y, 3, caller="CVC.fit")
+    assert codes.tolist() == [1, 0, 1]
+    assert len(classes) == 2
 
 
 BAD_LABELS = {
@@ -324,9 +332,7 @@ def test_unusable_labels_are_refused(kind):
     assert re.search("Expected|must", str(refusal.value))
 
 
-@pytest.mark.parametrize(
-    "y", [np.array(["b", "a", "b"]), np.array([2.0, 1.0, 2.0]), np.array([[2], [1], [2]])]
-)
+@pytest.mark.parametrize("y", [np.array(["b", "a", "b"]), np.array([2.0, 1.0, 2.0])])
 def test_labels_given_stay_as_they_were(y):
     before = fingerprint(y)
     check_labels(y, 3, caller="CVC.fit")

@@ -39,7 +39,7 @@ class CVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    dims : sequence of int, default=range(1, 11)
+    dims : sequence of int, default=(1, ..., 10)
         Numbers of columns a set is reduced to; each makes one classifier of the ensemble.
     bases : sequence of {"svd", "centred", "dictionary"}
         Kinds of basis: singular vectors of the set, of the set minus its mean, or atoms of
@@ -105,7 +105,7 @@ class CVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        dims: Sequence[int] = range(1, 11),
+        dims: Sequence[int] = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10),
         *,
         bases: Sequence[str] = ("svd", "centred"),
         views: Sequence[Any] = ("plain", "whitened"),
@@ -210,7 +210,8 @@ class CVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         :class:`setwise.errors.NoInformationWarning` says so.
         """
         stop = self.stop_early and self.fusion == "mode"
-        return self.classes_[[a.code for a in self._answers(X, "predict", stop=stop)]]
+        codes = [answer.code for answer in self._answers(X, "predict", stop=stop)]
+        return self.classes_[codes]
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Probability of each class for each set; even where nothing is known.

@@ -60,7 +60,7 @@ class CutStep:
     node, parent : int
         Index of the node and of its parent (-1 for the root).
     children : tuple of int
-        Two indices, or none for a leaf.
+        Two halves or several components; none for a leaf.
     depth, n_columns, n_probe : int
         Depth in the tree, columns in the node, the probe's columns among them.
     class_counts : array of int, shape (n_classes,)
@@ -241,8 +241,10 @@ def _tree(
     def step(index: int, *, is_leaf: bool) -> CutStep:
         node = nodes[index]
         class_counts, n_probe = counts(index)
-        children = () if is_leaf or node.children is None else node.children
+        children = () if is_leaf else node.children
         cut = None if is_leaf else node.cut
+        kind = "leaf" if is_leaf else "components" if cut is None else cut.kind
+        free = np.nan if is_leaf else 0.0
         still = np.zeros(n_classes, dtype=bool)
         for child in children:
             child_counts, child_probe = counts(child)
@@ -256,9 +258,9 @@ def _tree(
             n_columns=len(node.vertices),
             n_probe=n_probe,
             class_counts=class_counts,
-            kind="leaf" if cut is None else cut.kind,
-            connectivity=np.nan if cut is None else cut.connectivity,
-            ncut=np.nan if cut is None else cut.ncut,
+            kind=kind,
+            connectivity=free if cut is None else cut.connectivity,
+            ncut=free if cut is None else cut.ncut,
             fell_away=tuple(classes[np.flatnonzero(gone)]),
         )
 
@@ -312,7 +314,7 @@ def _sign_switches(verdict: Verdict, n_probe: int) -> FloatArray:
         tree = clusters.tree
         for index in clusters.inner:
             node = tree.nodes[index]
-            if node.cut is not None and node.cut.kind != "components":
+            if node.cut is not None:
                 inside = node.vertices
                 switches[inside] += dfvc(tree.adjacency[inside][:, inside]).sign_switches
     return switches[len(switches) - n_probe :]

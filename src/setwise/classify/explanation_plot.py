@@ -31,7 +31,7 @@ _INK, _GREY, _LIGHT = "#2b2f36", "#7a828c", "#dfe3e8"
 # No reds: they belong to the probe. Classes beyond these are all drawn in the last colour.
 _PALETTE = (
     *("#3f74b5", "#f0a030", "#4f9e58", "#8661b5", "#36a8a8"),
-    *("#94704f", "#aeb030", "#84b8e6", "#9cd07f", "#c3a3dc"),
+    *("#94704f", "#aeb030", "#84b8e6", "#9cd07f", "#5b6675"),
 )
 _OTHER_CLASS = "#b9c0c8"
 _SIZE_INCHES = (14.0, 9.2)
@@ -344,8 +344,8 @@ def _draw_row(
 class _Stop:
     """What the tree draws at one place: a leaf, a cut, or several cuts that shed leaves.
 
-    A cut *sheds* when one half is without probe: nothing more happens to that half, so it
-    hangs below the stop instead of taking a branch of its own.
+    A cut *sheds* the parts without probe: nothing more happens to them, so they hang below
+    the stop instead of taking branches of their own.
     """
 
     step: CutStep
@@ -353,6 +353,7 @@ class _Stop:
     cuts: tuple[CutStep, ...]
     shed: tuple[CutStep, ...]
     column: int
+    is_branching: bool = False
     row: float = 0.0
 
 
@@ -384,12 +385,18 @@ def _stops(tree: Sequence[CutStep], most_cuts: int) -> list[_Stop]:
         room = max(_MOST_STOPS - column, 1)
         run = most_cuts if end.children else max(-(-len(cuts) // room), 1)
         for some in (tuple(cuts[i : i + run]) for i in range(0, len(cuts), run)):
-            shed = [by_node[i] for cut in some for i in cut.children if not by_node[i].n_probe]
-            stops.append(_Stop(some[0], parent, some, tuple(shed), column))
+            stops.append(_Stop(some[0], parent, some, _shed(some, by_node), column))
             parent, column = len(stops) - 1, column + 1
-        stops.append(_Stop(end, parent, (end,) if end.children else (), (), column))
-        waiting += [(by_node[i], len(stops) - 1) for i in reversed(end.children)]
+        last = (end,) if end.children else ()
+        stops.append(_Stop(end, parent, last, _shed(last, by_node), column, bool(last)))
+        onwards = (by_node[i] for i in reversed(end.children))
+        waiting += [(child, len(stops) - 1) for child in onwards if child.n_probe]
     return _in_rows(stops)
+
+
+def _shed(cuts: Sequence[CutStep], by_node: dict[int, CutStep]) -> tuple[CutStep, ...]:
+    children = (by_node[i] for cut in cuts for i in cut.children)
+    return tuple(child for child in children if not child.n_probe)
 
 
 def _in_rows(stops: list[_Stop]) -> list[_Stop]:
@@ -509,8 +516,8 @@ class _Sheet:
         radius = self.draw_pie(x, y, stop.step.class_counts, stop.step.n_probe)
         if not stop.cuts or self.row < 16:
             return
-        # Beside the way up, where there is one.
-        ha, shift = ("center", 0) if stop.shed else ("right", 2)
+        # Left of the ways up and down, where there are any.
+        ha, shift = ("right", 2) if stop.is_branching else ("center", 0)
         self.write(x + shift, y - radius - 1.5, self.cut_text(stop), va="bottom", ha=ha)
         below = y + radius
         if stop.shed:
@@ -523,7 +530,7 @@ class _Sheet:
         gone = list(dict.fromkeys(label for step in stop.cuts for label in step.fell_away))
         if below + self.font < y + 0.75 * self.row:
             text = self.names_that_fit(gone)
-            self.write(x, below + 1, text, va="top", ha="center", color=_GREY)
+            self.write(x + shift, below + 1, text, va="top", ha=ha, color=_GREY)
 
     def cut_text(self, stop: _Stop) -> str:
         if len(stop.cuts) > 1:

@@ -76,8 +76,7 @@ def shc(tree: CutTree, class_codes: IntArray) -> HierarchicalClusters:
             leaves.append(index)
         else:
             inner.append(index)
-            first, second = tree.split(index)
-            waiting += [second, first]
+            waiting += reversed(tree.split(index))
     return HierarchicalClusters(labels, tuple(leaves), tuple(inner), tree)
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from setwise.cut import Cut, bisect
+from setwise.cut import Cut, bisect, components
 from setwise.cut.fiedler import DENSE_LIMIT
 from setwise.types import Adjacency, IntArray
 
@@ -20,12 +20,24 @@ __all__ = ["CutTree", "Node"]
 
 @dataclass
 class Node:
-    """A cluster of vertices, and the cut that divides it once one was asked for."""
+    """A cluster of vertices, and what it was divided into once somebody asked.
+
+    Attributes
+    ----------
+    vertices : array of int
+        Its members, ascending.
+    depth, parent : int
+        Depth in the tree, and index of the parent (-1 for the root).
+    children : tuple of int
+        Indices of its components, or of its two halves; empty while undivided.
+    cut : Cut or None
+        The cut between two halves; None while undivided, and between components.
+    """
 
     vertices: IntArray
     depth: int
     parent: int = -1
-    children: tuple[int, int] | None = None
+    children: tuple[int, ...] = ()
     cut: Cut | None = None
 
 
@@ -47,18 +59,25 @@ class CutTree:
         # Sub-graphs of uncut nodes; a node's own is dropped once its children have theirs.
         self._graphs: dict[int, Adjacency] = {0: _compact(adjacency)}
 
-    def split(self, index: int) -> tuple[int, int]:
-        """Indices of the two children of a node, cutting it if nobody did before."""
+    def split(self, index: int) -> tuple[int, ...]:
+        """Indices of the children of a node, cutting it if nobody did before.
+
+        A disconnected cluster falls into its components, all at once: separating them costs
+        nothing, and which of them came first must not matter. A connected one is cut in two.
+        """
         node = self.nodes[index]
-        if node.children is None:
+        if not node.children:
             graph = self._graphs[index]
-            node.cut = bisect(graph, self.cut)
+            part = components(graph)
+            if not part.any():
+                node.cut = bisect(graph, self.cut)
+                # The half with the smaller first vertex comes first, whatever its sign.
+                part = (node.cut.side != node.cut.side[0]).astype(np.int64)
             del self._graphs[index]
-            # The half with the smaller first vertex comes first, whatever its sign.
-            first_side = node.cut.side[0]
-            node.children = (len(self.nodes), len(self.nodes) + 1)
-            for side in (first_side, not first_side):
-                inside = np.flatnonzero(node.cut.side == side)
+            n_parts = int(part.max()) + 1
+            node.children = tuple(range(len(self.nodes), len(self.nodes) + n_parts))
+            for child in range(n_parts):
+                inside = np.flatnonzero(part == child)
                 self._graphs[len(self.nodes)] = _compact(graph[inside][:, inside])
                 self.nodes.append(Node(node.vertices[inside], node.depth + 1, index))
         return node.children

@@ -1,6 +1,6 @@
 """Graph to two halves: components, Laplacian, Fiedler vector, sweep cut, NCut value."""
 
-from setwise.cut.bisect import CUTS, Cut, bisect
+from setwise.cut.bisect import CUTS, Cut, bisect, components
 from setwise.cut.dfvc import dfvc
 from setwise.cut.fiedler import Fiedler, exact_fiedler
 from setwise.cut.laplacian import degrees, ncut, normalised_laplacian
@@ -11,6 +11,7 @@ __all__ = [
     "Cut",
     "Fiedler",
     "bisect",
+    "components",
     "degrees",
     "dfvc",
     "exact_fiedler",

@@ -17,7 +17,7 @@ from setwise.cut.sweep import sweep
 from setwise.errors import ParameterError
 from setwise.types import Adjacency, BoolArray, FloatArray, IntArray
 
-__all__ = ["CUTS", "Cut", "bisect"]
+__all__ = ["CUTS", "Cut", "bisect", "components"]
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ def bisect(adjacency: Adjacency, cut: str = "sweep") -> Cut:
         msg = f"bisect: cut must be one of {sorted(CUTS)}, got {cut!r}."
         raise ParameterError(msg)
     adjacency = _scaled(adjacency)
-    component = _components(adjacency)
+    component = components(adjacency)
     if component.any():
         side = component == np.bincount(component).argmax()
         return Cut(side=side, kind="components", ncut=0.0, connectivity=0.0)
@@ -136,9 +136,14 @@ def _scaled(adjacency: Adjacency) -> Adjacency:
     return scaled
 
 
-def _components(adjacency: Adjacency) -> IntArray:
-    """Connected component of each vertex, numbered in the order of their first vertices."""
+def components(adjacency: Adjacency) -> IntArray:
+    """Connected component of each vertex, numbered in the order of their first vertices.
+
+    A weight of zero is no edge, stored or not.
+    """
     if sp.issparse(adjacency):
+        adjacency = adjacency.copy()
+        adjacency.eliminate_zeros()
         return connected_components(adjacency, directed=False)[1]
     # SciPy would take dense weights below 1e-8 for missing edges.
     return kernels_of("setwise.cut").dense_components(adjacency)

@@ -60,11 +60,16 @@ def check_sets(
 def check_labels(y: Any, n_sets: int, *, caller: str) -> tuple[npt.NDArray[Any], IntArray]:
     """Validate one label a set; return the sorted classes and each set's class code."""
     if y is None:
-        msg = f"{caller}: y is None. Expected one label for each of the {n_sets} sets."
+        msg = (
+            f"{caller}: requires y to be passed, but the target y is None. Expected one label "
+            f"for each of the {n_sets} sets."
+        )
         raise DataError(msg)
     labels = as_identifiers(y, f"{caller}: y")
     if labels.ndim == 2 and labels.shape[1] == 1:
-        labels = labels.ravel()
+        from sklearn.utils import column_or_1d
+
+        labels = column_or_1d(labels, warn=True)
     if labels.ndim != 1 or len(labels) != n_sets:
         msg = (
             f"{caller}: y must hold one label for each of the {n_sets} sets, got an "

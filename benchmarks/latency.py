@@ -1,0 +1,112 @@
+"""Seconds that users notice: importing, compiling once, and one probe of ETH-80.
+
+python benchmarks/latency.py
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+from threadpoolctl import threadpool_limits
+
+from datasets import data_folder, load
+from setwise import CVC
+
+COMPILE = """
+import time, numpy as np
+from setwise import CVC
+rng = np.random.default_rng(0)
+sets = [rng.normal(size=(8, 30)) for _ in range(6)]
+started = time.perf_counter()
+CVC(dims=(2,), bases=("svd", "dictionary")).fit(sets, [0, 0, 1, 1, 2, 2]).predict(sets)
+from setwise.cut import exact_fiedler
+import scipy.sparse as sp
+exact_fiedler(sp.csr_array(np.ones((400, 400)) - np.eye(400)))
+print(time.perf_counter() - started)
+"""
+MEMBERS = {
+    "one member, plain centred, d = 10": {"views": ("plain",), "bases": ("centred",)},
+    "one member, plain svd, d = 10": {"views": ("plain",), "bases": ("svd",)},
+    "one member, whitened centred, d = 10": {"views": ("whitened",), "bases": ("centred",)},
+}
+
+
+def seconds_of(code: str, **environment: str) -> float:
+    """The number a fresh interpreter prints."""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | environment, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    return float(done.stdout)
+
+
+def cold_import() -> float:
+    """Seconds of `import setwise`, the median of five fresh interpreters."""
+    code = (
+        "import time; t = time.perf_counter(); import setwise; print(time.perf_counter() - t)"
+    )
+    return statistics.median(seconds_of(code) for _ in range(5))
+
+
+def compiling() -> float:
+    """Seconds that the first use takes longer than the second, with an empty cache."""
+    with tempfile.TemporaryDirectory() as cache:
+        first = seconds_of(COMPILE, NUMBA_CACHE_DIR=cache)
+        return first - seconds_of(COMPILE, NUMBA_CACHE_DIR=cache)
+
+
+def per_probe(clf: CVC, probes, repeats: int = 3) -> tuple[float, float]:
+    """Median and largest milliseconds of one probe in one thread."""
+    clf.predict(probes[:1])
+    times = []
+    for _ in range(repeats):
+        for i in range(len(probes)):
+            started = time.perf_counter()
+            clf.predict(probes[i : i + 1])
+            times.append(1e3 * (time.perf_counter() - started))
+    return statistics.median(times), max(times)
+
+
+def main() -> None:
+    """Print one table and write out/latency.json."""
+    table = Table(title="What users wait for")
+    for column in ("what", "median", "largest"):
+        table.add_column(column, justify="left" if column == "what" else "right")
+    rows: dict[str, list[float]] = {}
+    rows["cold `import setwise` (ms)"] = [1e3 * cold_import()]
+    rows["compiling, once (s)"] = [compiling()]
+    if data_folder() is not None:
+        data = load("eth80")
+        gallery, probes = data.folds[0]
+        sets, labels = data.sets[gallery], data.labels[gallery]
+        with threadpool_limits(1):
+            for name, parameters in MEMBERS.items():
+                clf = CVC((10,), random_state=0, **parameters).fit(sets, labels)
+                rows[f"{name} (ms a probe)"] = list(per_probe(clf, data.sets[probes]))
+            clf = CVC.as_in_paper(dims=(10,), random_state=0).fit(sets, labels)
+            rows["one member, the paper's setting, d = 10 (ms a probe)"] = list(
+                per_probe(clf, data.sets[probes])
+            )
+            clf = CVC(random_state=0).fit(sets, labels)
+            rows[f"whole default ensemble, {int((clf.weights_ > 0).sum())} members (ms)"] = (
+                list(per_probe(clf, data.sets[probes], repeats=1))
+            )
+    for name, values in rows.items():
+        table.add_row(name, *(f"{value:.1f}" for value in values))
+    Console(width=100).print(table)
+    out = Path("out/latency.json")
+    out.parent.mkdir(exist_ok=True)
+    out.write_text(json.dumps(rows, indent=1))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,218 @@
+import json
+import logging
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+
+import pytest
+from typer.testing import CliRunner
+
+from setwise.cli import app
+from setwise.demo import run_demo
+from setwise.errors import DataError
+
+HEAVY = ("sklearn", "scipy", "numba", "matplotlib", "numpy")
+SETWISE = [sys.executable, "-c", "from setwise.cli import app; app()"]
+
+
+def setwise(*arguments, **environment):
+    return subprocess.run(
+        [*SETWISE, *arguments],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        env={**os.environ, "PYTHONIOENCODING": "utf-8", **environment},
+        timeout=200,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def result(tmp_path_factory):
+    return run_demo(tmp_path_factory.mktemp("demo"), quick=True)
+
+
+def demo_that(monkeypatch, action):
+    """Let ``setwise demo`` do something else: call the action with its progress."""
+
+    def run(*_, progress, **__):
+        return action(progress)
+
+    monkeypatch.setattr("setwise.demo.run_demo", run)
+
+
+def demo_that_raises(monkeypatch, error):
+    def action(progress):
+        raise error
+
+    demo_that(monkeypatch, action)
+
+
+def test_json_is_one_document_and_nothing_else(tmp_path):
+    found = setwise("demo", "--quick", "--json", "--out", str(tmp_path / "new"))
+    assert found.returncode == 0
+    assert found.stderr == ""
+    document = json.loads(found.stdout)
+    assert document["accuracy"]["coefficient"]["all"] > 0.9
+    assert {"sets", "accuracy", "per_class", "seconds", "picture"} <= set(document)
+    assert (tmp_path / "new" / "explanation.png").stat().st_size > 50_000
+
+
+def test_tables(result, monkeypatch):
+    demo_that(monkeypatch, lambda progress: result)
+    found = CliRunner().invoke(app, ["demo"], env={"FORCE_COLOR": "", "TTY_COMPATIBLE": ""})
+    assert found.exit_code == 0
+    for text in ("each image alone", "fusion coefficient", "mixed", "Seconds:", "by digit"):
+        assert text in found.stdout
+    assert str(result.picture) in found.stdout
+    assert "\x1b" not in found.stdout
+
+
+def test_tables_without_picture_give_advice(result, monkeypatch):
+    advice = 'pip install "setwise[plot]"'
+    demo_that(monkeypatch, lambda progress: replace(result, picture=None, advice=advice))
+    found = CliRunner().invoke(app, ["demo"])
+    assert found.exit_code == 0
+    assert advice in found.stdout
+
+
+def test_where_nobody_watches_progress_is_plain_and_on_stderr(result, monkeypatch):
+    def action(progress):
+        for done in range(3):
+            progress("classify", done, 2)
+        return result
+
+    demo_that(monkeypatch, action)
+    found = CliRunner().invoke(app, ["demo"])
+    assert found.stderr == "classify ...\n"
+
+
+def test_quiet_is_one_line(result, monkeypatch):
+    demo_that(monkeypatch, lambda progress: result)
+    found = CliRunner().invoke(app, ["demo", "--quiet"])
+    assert found.exit_code == 0
+    assert found.output.count("\n") == 1
+    assert "of 20 sets right" in found.output
+    assert logging.getLogger("setwise").level == logging.NOTSET
+
+
+@pytest.mark.parametrize(
+    "error", [DataError("set 3 is\nempty."), OSError(28, "No space left on device")]
+)
+def test_failure_is_one_line_and_status_1(monkeypatch, error):
+    demo_that_raises(monkeypatch, error)
+    found = CliRunner().invoke(app, ["demo", "--quiet"])
+    assert found.exit_code == 1
+    assert found.stdout == ""
+    assert found.stderr.startswith("setwise: ")
+    assert found.stderr.count("\n") == 1
+
+
+def test_interrupt_is_one_line_and_status_130(monkeypatch):
+    demo_that_raises(monkeypatch, KeyboardInterrupt())
+    found = CliRunner().invoke(app, ["demo", "--quiet"])
+    assert found.exit_code == 130
+    assert found.stderr == "setwise: interrupted.\n"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT to a single process")
+def test_ctrl_c_in_the_middle(tmp_path):
+    process = subprocess.Popen(
+        [*SETWISE, "demo", "--out", str(tmp_path)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    for line in process.stderr:
+        if line.startswith("classify"):
+            break
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert err.endswith("setwise: interrupted.\n")
+    assert "Traceback" not in err
+    assert out == ""
+
+
+@pytest.mark.parametrize(
+    "arguments", [["demo", "--no-such-option"], ["no-such-command"], ["demo", "extra"], []]
+)
+def test_wrong_usage_is_status_2(arguments):
+    assert CliRunner().invoke(app, arguments).exit_code == 2
+
+
+def test_out_that_is_a_file_is_wrong_usage(tmp_path):
+    (tmp_path / "file").touch()
+    found = CliRunner().invoke(app, ["demo", "--out", str(tmp_path / "file")])
+    assert found.exit_code == 2
+
+
+@pytest.mark.parametrize("arguments", [["version"], ["--version"]])
+def test_version(arguments):
+    import setwise
+
+    found = CliRunner().invoke(app, arguments)
+    assert found.exit_code == 0
+    assert found.output == f"setwise {setwise.__version__}\n"
+
+
+def test_help_is_fast():
+    start = time.perf_counter()
+    found = setwise("--help")
+    took = time.perf_counter() - start
+    assert found.returncode == 0
+    assert "demo" in found.stdout
+    # 0.3 s where nothing else runs; generous, because test machines are busy.
+    assert took < 5
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import setwise",
+        "from setwise.cli import app; app(['--help'], standalone_mode=False)",
+        "from setwise.cli import app; app(['demo', '--help'], standalone_mode=False)",
+    ],
+)
+def test_nothing_heavy_is_imported_early(code):
+    check = f"import sys; print([m for m in {HEAVY} if m in sys.modules], file=sys.stderr)"
+    found = subprocess.run(
+        [sys.executable, "-c", f"{code}\n{check}"], capture_output=True, text=True, check=True
+    )
+    assert found.stderr == "[]\n"
+
+
+BAR = """
+from setwise.cli import _progress
+with _progress(is_silent=False) as report:
+    report("fit", 0, 1)
+    for done in range(4):
+        report("classify", done, 3)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminal")
+@pytest.mark.parametrize("no_color", ["", "1"])
+def test_on_a_terminal_there_is_a_bar(no_color):
+    import pty
+
+    parent, child = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm-256color", "NO_COLOR": no_color}
+    process = subprocess.Popen([sys.executable, "-c", BAR], stderr=child, env=environment)
+    os.close(child)
+    shown = b""
+    try:
+        while chunk := os.read(parent, 65536):
+            shown += chunk
+    except OSError:
+        pass  # Linux says EIO when the other side is closed.
+    finally:
+        os.close(parent)
+    assert process.wait(timeout=60) == 0
+    text = shown.decode()
+    assert "classify" in text
+    assert "3/3" in text
+    assert ("\x1b[32m" in text) is (no_color == "")
