@@ -256,6 +256,27 @@ def test_a_probe_like_nothing_in_the_gallery_is_said_to_be_unknown(seed):
     assert clf.explain(probe).is_degenerate
 
 
+def test_dimensionalities_that_tell_nothing_apart_are_left_out(seed):
+    def dims_used(n_vectors, n_features):
+        sets, labels = toy_sets(
+            seed, n_vectors=(n_vectors, n_vectors + 1), n_features=n_features
+        )
+        clf = CVC(dims=(2, 4, 8), bases=("svd",), views=("plain",)).fit(sets, labels)
+        return {member.n_columns for member in clf.members_}
+
+    assert dims_used(10, 20) == {2, 4, 8}
+    assert dims_used(5, 20) == {2, 4}
+    assert dims_used(10, 9) == {2, 4}
+    assert dims_used(1, 20) == {1}
+
+
+def test_a_view_that_breaks_vectors_is_named(toy):
+    gallery, y, _, _ = toy
+    broken = FunctionTransformer(lambda X: X / 0.0 if len(X) else X)
+    with np.errstate(all="ignore"), pytest.raises(DataError, match="view 'broken' made"):
+        CVC(dims=(1,), views=("plain", ("broken", broken))).fit(gallery, y)
+
+
 # --- scikit-learn's tools
 
 

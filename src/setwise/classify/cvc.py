@@ -41,6 +41,8 @@ class CVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     dims : sequence of int, default=(1, ..., 10)
         Numbers of columns a set is reduced to; each makes one classifier of the ensemble.
+        Those above the size of the largest gallery set, or above half of the number of
+        features, tell nothing apart and are left out.
     bases : sequence of {"svd", "centred", "dictionary"}
         Kinds of basis: singular vectors of the set, of the set minus its mean, or atoms of
         a dictionary with an l1 bound (the paper's).

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -14,6 +14,7 @@ from setwise.classify.fusion import Ballot, fuse, is_decided, votes
 from setwise.classify.members import Look, Member, bases_of_set
 from setwise.classify.sketch import GallerySketch
 from setwise.classify.verdict import MemberGallery, Verdict, finite
+from setwise.errors import DataError
 from setwise.features import unit_rows
 from setwise.graph import Graph
 from setwise.parallel import in_threads
@@ -62,7 +63,6 @@ class Ensemble:
     def __init__(
         self, settings: Settings, gallery: SetBatch, codes: IntArray, n_classes: int
     ) -> None:
-        self.settings = settings
         self.codes = codes
         self.n_classes = n_classes
         self.row_classes = codes if settings.compare == "sets" else np.arange(n_classes)
@@ -71,6 +71,7 @@ class Ensemble:
             name: None if transformer is None else clone(transformer).fit(gallery.vectors)
             for name, transformer in settings.views.items()
         }
+        self.settings = settings = replace(settings, dims=self._usable(settings.dims, gallery))
         by_look = dict(
             zip(
                 settings.looks,
@@ -84,6 +85,16 @@ class Ensemble:
             by_look[member.look][settings.dims.index(member.n_columns)]
             for member in settings.members
         ]
+
+    def _usable(self, dims: tuple[int, ...], gallery: SetBatch) -> tuple[int, ...]:
+        """The dimensionalities that can tell sets apart; the largest such if all are larger.
+
+        No set has more columns than vectors. And two subspaces of more than half of the
+        features always intersect, whosever they are.
+        """
+        widths = [self.vectors_in_view(gallery[0], view).shape[1] for view in self.views]
+        most = max(1, min(int(gallery.sizes.max()), max(widths) // 2))
+        return tuple(d for d in dims if d <= most) or (most,)
 
     def _solve(self, gallery: SetBatch, look: Look) -> list[MemberGallery]:
         """The gallery's bases and graphs in one look, one for each dimensionality."""
@@ -109,8 +120,17 @@ class Ensemble:
     def vectors_in_view(self, vectors: FloatArray, view: str) -> FloatArray:
         """The vectors of one set as a view shows them, scaled to unit norm."""
         transformer = self.views[view]
-        seen = vectors if transformer is None else transformer.transform(vectors)
-        return unit_rows(np.asarray(seen, dtype=np.float64))
+        if transformer is None:
+            return unit_rows(vectors)
+        seen = np.asarray(transformer.transform(vectors), dtype=np.float64)
+        if seen.ndim != 2 or len(seen) != len(vectors) or not np.isfinite(seen).all():
+            msg = (
+                f"view {view!r} made an array of shape {seen.shape} of {len(vectors)} vectors, "
+                f"{'with' if not np.isfinite(seen).all() else 'without'} NaN or inf. Expected "
+                "one finite row for each vector: correct its transformer."
+            )
+            raise DataError(msg)
+        return unit_rows(seen)
 
     def bases(self, vectors: FloatArray, look: Look) -> list[FloatArray]:
         """Bases of one set in one look, one for each dimensionality."""
