@@ -13,13 +13,9 @@ from setwise.extras import require
 matplotlib = pytest.importorskip("matplotlib")
 
 from setwise.classify.explanation import CutStep  # noqa: E402
-from setwise.classify.explanation_plot import (  # noqa: E402
-    _OTHER_CLASS,
-    _PALETTE,
-    _Page,
-    _stops,
-    plot_explanation,
-)
+from setwise.classify.explanation_plot import plot_explanation  # noqa: E402
+from setwise.classify.plot_page import _OTHER_CLASS, _PALETTE, Page  # noqa: E402
+from setwise.classify.tree_plot import _stops  # noqa: E402
 
 
 def albums(n_classes, n_sets=2, n_images=8, n_features=12, seed=0):
@@ -155,7 +151,7 @@ def test_one_vector(tmp_path):
 def test_many_classes_keep_to_what_fits(tmp_path):
     found = explanation_of(30)
     figure = found.plot(tmp_path / "why.png")
-    page = _Page.of(figure, found)
+    page = Page.of(figure, found)
     assert sum(colour != _OTHER_CLASS for colour in page.colours) == len(_PALETTE)
     assert page.colours[page.answer] == _PALETTE[0]
     assert any(t.startswith("20 more classes") for t in all_texts(figure))
@@ -164,7 +160,7 @@ def test_many_classes_keep_to_what_fits(tmp_path):
 def test_few_classes_keep_their_colours_from_probe_to_probe():
     sets, y = albums(3)
     clf = CVC(dims=(1,)).fit(sets, y)
-    pages = [_Page.of(clf.explain(s).plot(), clf.explain(s)) for s in (sets[0], sets[-1])]
+    pages = [Page.of(clf.explain(s).plot(), clf.explain(s)) for s in (sets[0], sets[-1])]
     assert pages[0].answer != pages[1].answer
     assert pages[0].colours == pages[1].colours
 

@@ -1,0 +1,101 @@
+"""The page an explanation is drawn on: size, colours and letters of all panels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from setwise.classify.explanation import Explanation
+
+__all__ = ["GREY", "INK", "LIGHT", "PROBE", "SIZE_INCHES", "Box", "Page"]
+
+# Left, bottom, width and height of a panel, as shares of the figure.
+Box: TypeAlias = tuple[float, float, float, float]
+PROBE = "#d81b60"
+INK, GREY, LIGHT = "#2b2f36", "#7a828c", "#dfe3e8"
+# No reds: they belong to the probe. Classes beyond these are all drawn in the last colour.
+_PALETTE = (
+    *("#3f74b5", "#f0a030", "#4f9e58", "#8661b5", "#36a8a8"),
+    *("#94704f", "#aeb030", "#84b8e6", "#9cd07f", "#5b6675"),
+)
+_OTHER_CLASS = "#b9c0c8"
+SIZE_INCHES = (14.0, 9.2)
+_LONGEST_NAME = 16
+# Asked in this order for characters that matplotlib's own font lacks.
+_WIDE_FONTS = (
+    *("Noto Sans CJK JP", "Noto Sans CJK SC", "Source Han Sans", "PingFang SC"),
+    *("Hiragino Sans", "Microsoft YaHei", "Yu Gothic", "Malgun Gothic", "Arial Unicode MS"),
+)
+
+
+@dataclass(frozen=True)
+class Page:
+    """The figure, and how each class is called and coloured on all of its panels."""
+
+    figure: Figure
+    explanation: Explanation
+    names: list[str]
+    colours: list[str]
+    family: list[str]
+    answer: int
+
+    @classmethod
+    def of(cls, figure: Figure, explanation: Explanation) -> Page:
+        """The page of one explanation: which names and colours its classes get."""
+        n_classes = len(explanation.classes)
+        colours = [_OTHER_CLASS] * n_classes
+        # Few classes keep their colours from probe to probe; of many, the likely ones have one.
+        ranked = np.argsort(-explanation.probabilities, kind="stable")
+        order = range(n_classes) if n_classes <= len(_PALETTE) else ranked
+        for code, colour in zip(order, _PALETTE, strict=False):
+            colours[int(code)] = colour
+        family, names = _drawable([str(label) for label in explanation.classes])
+        answer = int(np.flatnonzero(explanation.classes == explanation.label)[0])
+        return cls(figure, explanation, names, colours, family, answer)
+
+    def is_answer(self, code: int) -> bool:
+        """Whether a class is the answer, where there is one."""
+        return bool(code == self.answer) and not self.explanation.is_degenerate
+
+    def weight(self, code: int) -> str:
+        """Of the letters of a class's name."""
+        return "bold" if self.is_answer(code) else "normal"
+
+    def panel(self, box: Box, title: str, note: str = "", *, hang: float = 0.0) -> Any:
+        """Axes without frame or ticks, under a title and a line that says how to read them.
+
+        ``hang`` is how far the title stands out to the left, as a share of the figure.
+        """
+        ax = self.figure.add_axes(box, facecolor="none")
+        ax.set(xticks=[], yticks=[])
+        ax.spines[:].set_visible(False)
+        above = {"transform": ax.transAxes, "va": "bottom", "clip_on": False}
+        left, height = -hang / box[2], box[3] * SIZE_INCHES[1] * 72
+        self.write(ax, left, 1 + 20 / height, title, size=10.5, weight="bold", **above)
+        self.write(ax, left, 1 + 8 / height, note, size=7.5, color=GREY, **above)
+        return ax
+
+    def write(self, ax: Any, x: float, y: float, text: str, **style: Any) -> Any:
+        """Put down text as it is: no mathematics in it, and letters from any script."""
+        style = {"size": 8.5, "color": INK, "va": "center", **style}
+        return ax.text(x, y, text, family=self.family, parse_math=False, **style)
+
+
+def _drawable(names: list[str]) -> tuple[list[str], list[str]]:
+    """Fonts that can draw the names, and the names: short, on one line, of known letters."""
+    from matplotlib.font_manager import fontManager, get_font
+
+    family, path_of = ["DejaVu Sans"], {font.name: font.fname for font in fontManager.ttflist}
+    known = set(get_font(path_of[family[0]]).get_charmap())
+    for font in _WIDE_FONTS:
+        if font in path_of and not known.issuperset(map(ord, "".join(names))):
+            family.append(font)
+            known |= set(get_font(path_of[font]).get_charmap())
+    lines = (" ".join(name.split()) for name in names)
+    short = (n if len(n) <= _LONGEST_NAME else n[: _LONGEST_NAME - 1] + "…" for n in lines)
+    return family, ["".join(c if ord(c) in known else "□" for c in name) for name in short]
