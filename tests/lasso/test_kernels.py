@@ -59,11 +59,11 @@ def test_plain_python_agrees_on_the_linear_algebra():
 
 def test_plain_python_agrees_on_the_worst_violators():
     rng = np.random.default_rng(12)
-    g, a = rng.standard_normal(40), np.where(rng.random(40) < 0.2, 1.0, 0.0)
+    g, is_offered = rng.standard_normal(40), rng.random(40) < 0.2
     picked = np.full(kernels.ENTER_AT_ONCE, -1)
-    assert_same_both_ways(kernels._worst_violators, g, 0.1, 3, a, picked)
-    count = kernels._worst_violators.py_func(g, 0.1, 3, a, picked)
-    allowed = np.flatnonzero((a == 0) & (np.arange(40) != 3) & (np.abs(g) > 0.1))
+    assert_same_both_ways(kernels._worst_violators, g, 0.1, is_offered, picked)
+    count = kernels._worst_violators.py_func(g, 0.1, is_offered, picked)
+    allowed = np.flatnonzero(~is_offered & (np.abs(g) > 0.1))
     expected = allowed[np.argsort(-np.abs(g[allowed]), kind="stable")][:count]
     assert count == 16
     np.testing.assert_array_equal(picked, expected)
@@ -79,6 +79,15 @@ def test_plain_python_agrees_on_the_lasso(columns, penalty, start, max_steps):
     assert_same_both_ways(
         kernels.lasso_on_gram, atoms, gram[0, 1:].copy(), penalty, code, max_steps
     )
+
+
+def test_plain_python_agrees_on_the_descent(columns):
+    """The loop itself, which lasso_on_gram's plain Python would leave to the compiled one."""
+    gram = columns.T @ columns
+    atoms, q = np.ascontiguousarray(gram[1:, 1:]), gram[0, 1:].copy()
+    m = len(atoms)
+    state = (np.zeros(m), np.zeros((m, m)), np.zeros(m, np.int64), np.zeros(m))
+    assert_same_both_ways(kernels._descend, atoms, q, 0.01, *state, 0, m, 10_000)
 
 
 @pytest.mark.parametrize(("cap", "max_steps"), [(30, 1), (2, 10_000), (30, 10_000)])

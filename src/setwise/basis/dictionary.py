@@ -8,11 +8,13 @@ atoms behave like archetypes: unit vectors near the set, far from orthogonal.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 
 import numpy as np
 
 from setwise.basis.svd import principal_directions
+from setwise.errors import ConvergenceWarning
 from setwise.lasso import l1_ball_codes
 from setwise.types import FloatArray
 
@@ -68,7 +70,7 @@ def learn_dictionary(
     radius: float,
     rng: np.random.Generator,
     tolerance: float = 1e-4,
-    max_iter: int = 100,
+    max_iter: int = 1000,
 ) -> tuple[FloatArray, float]:
     """Alternate exact coding and block-coordinate atom updates until the loss settles.
 
@@ -89,6 +91,12 @@ def learn_dictionary(
         if previous - loss <= tolerance * loss:
             break
         atoms = _updated_atoms(atoms, vectors, codes, residuals)
+    else:
+        msg = (
+            f"dictionary: the loss of {n_atoms} atoms had not settled after {max_iter} "
+            "alternations; the atoms are usable, but more would do better."
+        )
+        warnings.warn(msg, ConvergenceWarning, stacklevel=2)
     return atoms / np.linalg.norm(atoms, axis=0), loss
 
 

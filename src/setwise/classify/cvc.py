@@ -59,8 +59,8 @@ class CVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         None is SHC; anything with ``fit_predict`` works.
     distance : {"bhattacharyya", "hellinger"}, default="bhattacharyya"
         Between cluster distributions.
-    fusion : {"coefficient", "mode", "sum", "none"}
-        Sum of Bhattacharyya coefficients, majority of labels, sum of distances, or the
+    fusion : {"mode", "sum", "coefficient", "none"}, default="mode"
+        Majority of labels, sum of distances, sum of Bhattacharyya coefficients, or the
         largest dimensionality alone.
     weights : {"gallery", None}, default="gallery"
         Whether views and bases that mislead on the gallery's own sets, left out in turn, are
@@ -115,7 +115,7 @@ class CVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         cut: str = "sweep",
         clusterer: Any = None,
         distance: str = "bhattacharyya",
-        fusion: str = "coefficient",
+        fusion: str = "mode",
         weights: str | None = "gallery",
         compare: str = "classes",
         radii: Sequence[float] = (1.0,),

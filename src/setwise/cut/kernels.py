@@ -1,4 +1,4 @@
-"""The two loops under every cut: components of small graphs, Lanczos steps on large ones."""
+"""The loops under every cut: components and sweep of small graphs, Lanczos on large ones."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from setwise.compiled import kernel
 
-__all__ = ["dense_components", "lanczos_steps"]
+__all__ = ["dense_components", "lanczos_steps", "weight_to_earlier"]
 
 
 @kernel
@@ -32,6 +32,17 @@ def dense_components(adjacency):
             head += 1
         count += 1
     return component
+
+
+@kernel
+def weight_to_earlier(adjacency, order):
+    """For each vertex in ``order``, the weight of its edges to those before it."""
+    weight = np.zeros(order.shape[0])
+    for i in range(order.shape[0]):
+        row = adjacency[order[i]]
+        for j in range(i):
+            weight[i] += row[order[j]]
+    return weight
 
 
 @kernel

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
+from setwise.compiled import kernels_of
 from setwise.cut.laplacian import degrees
 from setwise.types import Adjacency, BoolArray, FloatArray
 
@@ -58,7 +59,7 @@ def _ncut_of_thresholds(degree: FloatArray, to_earlier: FloatArray) -> FloatArra
 def _weight_to_earlier(adjacency: Adjacency, order: np.ndarray) -> FloatArray:
     """For each vertex in ``order``, the weight of its edges to those before it."""
     if not sp.issparse(adjacency):
-        return np.tril(adjacency[np.ix_(order, order)], -1).sum(axis=1)
+        return kernels_of("setwise.cut").weight_to_earlier(adjacency, order)
     edges = adjacency.tocoo()
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))

@@ -37,6 +37,21 @@ def _subtract(g, scale, row):
 
 
 @kernel
+def _copy(target, source, count):
+    # A loop compiles in a fraction of the time that a slice takes.
+    for j in range(count):
+        target[j] = source[j]
+
+
+@kernel
+def _l1_norm(a):
+    total = 0.0
+    for j in range(a.shape[0]):
+        total += abs(a[j])
+    return total
+
+
+@kernel
 def _append(factor, H, active, k, j, least):
     """Grow the Cholesky factor of ``H[active, active]`` by atom ``j``; False if dependent."""
     rest = H[j, j]
@@ -87,24 +102,24 @@ def _solve(factor, k, z):
 
 @kernel
 def lasso_on_gram(H, q, penalty, a, max_steps):
-    """Move ``a`` (in place, any start) to the lasso optimum; False if ``max_steps`` is hit.
-
-    Each step either goes to the minimum for the present signs, or as far as the first
-    coefficient to reach zero, which then leaves; when the signs hold, the worst violator
-    enters. The objective falls at every step, so the number of sign patterns bounds them.
-    An atom dependent on the active ones enters by exchange: moving along the null direction
-    leaves the fit alone and lowers the l1 norm until an active coefficient reaches zero.
-    An atom that only rounding calls a violator is shut out until something else has moved.
-    """
+    """Move ``a`` (in place, any start) to the lasso optimum; False if ``max_steps`` is hit."""
     m = q.shape[0]
     factor = np.empty((m, m))
     active = np.empty(m, np.int64)
     sign = np.zeros(m)
-    is_shut = np.zeros(m, np.bool_)
-    z = np.empty(m)
-    g = np.empty(m)
-    before = np.empty(m)
-    has_entered = False
+    k = _activate(H, a, factor, active, sign, m)
+    return _descend(H, q, penalty, a, factor, active, sign, k, m, max_steps) >= 0
+
+
+@kernel
+def _open(is_shut):
+    for j in range(is_shut.shape[0]):
+        is_shut[j] = False
+
+
+@kernel
+def _activate(H, a, factor, active, sign, m):
+    """Factor the Gram matrix of the non-zero coefficients; dependent ones become zero."""
     k = 0
     for j in range(m):
         if a[j] != 0.0:
@@ -113,6 +128,28 @@ def lasso_on_gram(H, q, penalty, a, max_steps):
                 k += 1
             else:
                 a[j] = 0.0
+    return k
+
+
+@kernel
+def _descend(H, q, penalty, a, factor, active, sign, k, m, max_steps):
+    """Go on from ``k`` active atoms to the optimum over the first ``m``; -1 if not reached.
+
+    Each step either goes to the minimum for the present signs, or as far as the first
+    coefficient to reach zero, which then leaves; when the signs hold, the worst violator
+    enters. The objective falls at every step, so the number of sign patterns bounds them.
+    An atom dependent on the active ones enters by exchange: moving along the null direction
+    leaves the fit alone and lowers the l1 norm until an active coefficient reaches zero.
+    An atom that only rounding calls a violator is shut out until something else has moved.
+
+    Returns how many atoms are active then; ``factor``, ``active`` and ``sign`` describe them,
+    so that more atoms can be offered and the descent go on.
+    """
+    is_shut = np.zeros(m, np.bool_)
+    z = np.empty(m)
+    g = np.empty(m)
+    before = np.empty(m)
+    has_entered = False
     for _ in range(max_steps):
         for r in range(k):
             z[r] = q[active[r]] - penalty * sign[active[r]]
@@ -127,7 +164,7 @@ def lasso_on_gram(H, q, penalty, a, max_steps):
         for r in range(k):
             a[active[r]] += stride * (z[r] - a[active[r]])
         if stride > 0.0 and (gone >= 0 or has_entered):
-            is_shut[:] = False
+            _open(is_shut)
         has_entered = False
         if gone >= 0:
             j = active[gone]
@@ -136,7 +173,7 @@ def lasso_on_gram(H, q, penalty, a, max_steps):
             sign[j] = 0.0
             k = _delete(factor, active, k, gone)
             continue
-        g[:] = q
+        _copy(g, q, m)
         for r in range(k):
             _subtract(g, a[active[r]], H[active[r]])
         rounding = 0.0
@@ -147,7 +184,7 @@ def lasso_on_gram(H, q, penalty, a, max_steps):
             if abs(g[j]) > worst and sign[j] == 0.0 and not is_shut[j]:
                 worst, entering, entering_sign = abs(g[j]), j, np.sign(g[j])
         if entering < 0:
-            return True
+            return k
         if not _append(factor, H, active, k, entering, DEPENDENT):
             for r in range(k):
                 z[r] = H[entering, active[r]]
@@ -166,7 +203,7 @@ def lasso_on_gram(H, q, penalty, a, max_steps):
                 is_shut[entering] = True
                 continue
             if not is_first:
-                before[:] = a
+                _copy(before, a, m)
                 leaving = active[gone]
                 for r in range(k):
                     a[active[r]] -= stride * z[r] * entering_sign
@@ -174,26 +211,26 @@ def lasso_on_gram(H, q, penalty, a, max_steps):
                 a[leaving] = 0.0
                 k = _delete(factor, active, k, gone)
                 if not _append(factor, H, active, k, entering, SINGULAR):
-                    a[:] = before
+                    _copy(a, before, m)
                     _append(factor, H, active, k, leaving, 0.0)
                     k += 1
                     is_shut[entering] = True
                     continue
                 sign[leaving] = 0.0
-                is_shut[:] = False
+                _open(is_shut)
         has_entered = True
         sign[entering] = entering_sign
         k += 1
-    return False
+    return -1
 
 
 @kernel
-def _worst_violators(g, penalty, own, a, picked):
-    """Fill ``picked`` with the inactive atoms of largest ``|g|`` above the penalty; count."""
+def _worst_violators(g, penalty, is_offered, picked):
+    """Fill ``picked`` with the atoms of largest ``|g|`` above the penalty not offered yet."""
     count = 0
     for j in range(g.shape[0]):
         size = abs(g[j])
-        if size <= penalty + TOLERANCE or j == own or a[j] != 0.0:
+        if size <= penalty + TOLERANCE or is_offered[j]:
             continue
         if count == picked.shape[0] and size <= abs(g[picked[count - 1]]):
             continue
@@ -219,62 +256,83 @@ def code_columns(G, targets, penalty, starts, start_atoms, start_values, cap, ma
     values = np.empty((targets.shape[0], cap))
     counts = np.zeros(targets.shape[0], np.int64)
     converged = np.ones(targets.shape[0], np.bool_)
-    a = np.zeros(n)
+    is_offered = np.zeros(n, np.bool_)
     g = np.empty(n)
-    work = np.empty(n, np.int64)
     picked = np.empty(ENTER_AT_ONCE, np.int64)
+    # The working set: which atoms, their Gram matrix and coefficients, and which are active.
+    room = min(n, 64) + ENTER_AT_ONCE
+    work, active = np.empty(n, np.int64), np.empty(n, np.int64)
+    q, a, sign = np.empty(n), np.empty(n), np.empty(n)
+    H, factor = np.empty((room, room)), np.empty((room, room))
     for t in range(targets.shape[0]):
         own = targets[t]
-        size = 0
+        size, k = 0, 0
+        is_offered[own] = True
         for s in range(starts[t], starts[t + 1]):
-            a[start_atoms[s]] = start_values[s]
             work[size] = start_atoms[s]
+            a[size] = start_values[s]
             size += 1
         is_stationary = size == 0
+        entering = size
         for _ in range(max_steps):
-            g[:] = G[own]
-            for s in range(size):
-                _subtract(g, a[work[s]], G[work[s]])
-            entering = _worst_violators(g, penalty, own, a, picked)
-            if entering == 0 and is_stationary:
-                break
-            work[size : size + entering] = picked[:entering]
-            old_size = size
-            size += entering
-            H = np.empty((size, size))
-            q = np.empty(size)
-            local = np.empty(size)
-            for r in range(size):
+            if size > room:
+                room = min(n, 2 * size) + ENTER_AT_ONCE
+                H, factor = _grown(H, room), _grown(factor, room)
+            for r in range(size - entering, size):
+                is_offered[work[r]] = True
+                sign[r] = 0.0
                 q[r] = G[own, work[r]]
-                local[r] = a[work[r]]
-                for c in range(size):
-                    H[r, c] = G[work[r], work[c]]
-            if not lasso_on_gram(H, q, penalty, local, max_steps):
-                converged[t] = False
-            is_final = is_stationary and not local[old_size:].any()  # no violator got in
-            is_stationary = True
-            kept = 0
-            for r in range(size):
-                a[work[r]] = local[r]
-                if local[r] != 0.0:
-                    work[kept] = work[r]
-                    kept += 1
-            size = kept
-            if is_final and abs(g[picked[0]]) > penalty + ACCEPTED:
-                converged[t] = False
-            if is_final or not converged[t]:
+                for c in range(r + 1):
+                    H[r, c] = H[c, r] = G[work[r], work[c]]
+            if k == 0 and entering > 0 and not is_stationary:
+                k = _activate(H, a, factor, active, sign, size)
+            if entering > 0:
+                reached = _descend(H, q, penalty, a, factor, active, sign, k, size, max_steps)
+                converged[t] = reached >= 0
+                if reached < 0:
+                    break
+                # None of the new atoms got in: only rounding calls them violators.
+                is_final = is_stationary
+                for r in range(size - entering, size):
+                    is_final = is_final and a[r] == 0.0
+                k, is_stationary = reached, True
+                if is_final:
+                    converged[t] = abs(g[picked[0]]) <= penalty + ACCEPTED
+                    break
+            _copy(g, G[own], n)
+            for r in range(k):
+                _subtract(g, a[active[r]], G[work[active[r]]])
+            entering = _worst_violators(g, penalty, is_offered, picked)
+            if entering == 0:
                 break
+            for r in range(entering):
+                work[size + r] = picked[r]
+                a[size + r] = 0.0
+            size += entering
         else:
             converged[t] = False
-        counts[t] = min(size, cap)
-        if size > cap:
+        count = 0
+        for r in range(size):
+            is_offered[work[r]] = False
+            if a[r] != 0.0:
+                if count < cap:
+                    atoms[t, count] = work[r]
+                    values[t, count] = a[r]
+                count += 1
+        is_offered[own] = False
+        counts[t] = min(count, cap)
+        if count > cap:
             converged[t] = False
-        for s in range(size):
-            if s < cap:
-                atoms[t, s] = work[s]
-                values[t, s] = a[work[s]]
-            a[work[s]] = 0.0
     return atoms, values, counts, converged
+
+
+@kernel
+def _grown(square, room):
+    """The same matrix in a larger one."""
+    larger = np.empty((room, room))
+    for r in range(square.shape[0]):
+        _copy(larger[r], square[r], square.shape[0])
+    return larger
 
 
 @kernel
@@ -295,27 +353,29 @@ def code_in_l1_ball(H, Q, radius, codes, max_steps):
     outside = np.empty(k)
     for i in range(Q.shape[0]):
         a = codes[i]
-        top = np.max(np.abs(Q[i]))
+        top = 0.0
+        for j in range(k):
+            top = max(top, abs(Q[i, j]))
+            inside[j] = 0.0
         low, high, penalty = 0.0, top, 0.0
         low_norm, high_norm = radius, 0.0
-        inside[:] = 0.0
         for _ in range(max_steps):
             if not lasso_on_gram(H, Q[i], penalty, a, max_steps):
                 converged[i] = False
                 break
-            norm = np.sum(np.abs(a))
+            norm = _l1_norm(a)
             if norm > radius:
                 low, low_norm = penalty, norm
-                outside[:] = a
+                _copy(outside, a, k)
             else:
                 high, high_norm = penalty, norm
-                inside[:] = a
+                _copy(inside, a, k)
             if abs(norm - radius) <= 1e-13 * radius or (penalty == 0.0 and norm <= radius):
                 break
             if high - low <= 1e-15 * top:
-                a[:] = inside + (outside - inside) * (radius - high_norm) / (
-                    low_norm - high_norm
-                )
+                share = (radius - high_norm) / (low_norm - high_norm)
+                for j in range(k):
+                    a[j] = inside[j] + (outside[j] - inside[j]) * share
                 break
             m = 0
             for j in range(k):
@@ -331,5 +391,7 @@ def code_in_l1_ball(H, Q, radius, codes, max_steps):
         else:
             converged[i] = False
         if not converged[i]:
-            a *= radius / max(radius, np.sum(np.abs(a)))
+            shrink = radius / max(radius, _l1_norm(a))
+            for j in range(k):
+                a[j] *= shrink
     return converged
