@@ -52,18 +52,18 @@ def labels_by_fusion(clf: CVC, sets) -> dict[str, np.ndarray]:
         ballot = ensemble.ballot(ensemble.judge(vectors, weights), weights)
         return [fuse(ballot, fusion).code for fusion in FUSIONS]
 
-    codes = np.array(list(in_threads(answer, sets, n_jobs=2)))
+    codes = np.array(list(in_threads(answer, sets, clf.n_jobs)))
     return {fusion: clf.classes_[codes[:, i]] for i, fusion in enumerate(FUSIONS)}
 
 
-def run(dataset: Dataset, make, console: Console) -> dict:
+def run(dataset: Dataset, make, jobs: int, console: Console) -> dict:
     """Accuracy of one setting on every fold of a dataset."""
     accuracy = {fusion: [] for fusion in FUSIONS}
     dropped, started = [], time.perf_counter()
     for gallery, probes in track(
         dataset.folds, f"{dataset.name}", console=console, transient=True
     ):
-        clf = make().set_params(n_jobs=2).fit(dataset.sets[gallery], dataset.labels[gallery])
+        clf = make().set_params(n_jobs=jobs).fit(dataset.sets[gallery], dataset.labels[gallery])
         kept = {str(m.look) for m, w in zip(clf.members_, clf.weights_, strict=True) if w}
         dropped.append(sorted({str(m.look) for m in clf.members_} - kept))
         for fusion, labels in labels_by_fusion(clf, dataset.sets[probes]).items():
@@ -97,6 +97,7 @@ def main() -> None:
     parser.add_argument("datasets", nargs="*", default=list(PROTOCOLS), metavar="DATASET")
     parser.add_argument("--setting", choices=[*SETTINGS, "all"], default="all")
     parser.add_argument("--parts", action="store_true", help="vary one part at a time")
+    parser.add_argument("--jobs", type=int, default=2, help="threads (2)")
     parser.add_argument("--out", type=Path, default=Path("out/accuracy.json"))
     options = parser.parse_args()
     console = Console(width=110)
@@ -115,7 +116,7 @@ def main() -> None:
                 for title, parameters in PARTS.items()
             }
         for title, make in chosen.items():
-            result = run(dataset, make, console)
+            result = run(dataset, make, options.jobs, console)
             results[f"{name}, {title}"] = result
             show(title, dataset, result, make().fusion, console)
             options.out.parent.mkdir(parents=True, exist_ok=True)

@@ -26,7 +26,7 @@ class Whitener(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    shrinkage : float, default=0.1
+    shrinkage : float, default=0.3
         Larger is gentler; at infinity only the mean is subtracted.
 
     Attributes
@@ -39,7 +39,7 @@ class Whitener(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Factor of each direction, relative to the directions without variance.
     """
 
-    def __init__(self, shrinkage: float = 0.1) -> None:
+    def __init__(self, shrinkage: float = 0.3) -> None:
         self.shrinkage = shrinkage
 
     def fit(self, X: Any, y: Any = None) -> Self:
