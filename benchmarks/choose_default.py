@@ -1,0 +1,102 @@
+"""How the default was chosen: what galleries say of themselves, probes never looked at.
+
+    python benchmarks/choose_default.py [DATASET ...]
+
+Every gallery set of every fold is left out in turn (where a class has one set only, halves of
+sets) and classified by the others, once for each candidate: the default with one part changed.
+Prints the share recognised by each fusion of the whole ensemble and writes
+out/choose_default.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+from datasets import PROTOCOLS, load
+from setwise import CVC, LassoGraph, Whitener
+from setwise.classify.ensemble import Ensemble
+from setwise.classify.fusion import fuse
+from setwise.classify.gallery_weights import halved
+from setwise.classify.verdict import MemberGallery
+from setwise.parallel import in_threads
+from setwise.sets import check_labels
+
+FUSIONS = ("mode", "sum", "coefficient")
+DIMS = (2, 4, 6, 8, 10)
+
+
+def whitened(shrinkage: float) -> dict:
+    return {"views": ("plain", ("whitened", Whitener(shrinkage)))}
+
+
+CANDIDATES = {
+    "default (alpha 0.05, whitening 0.3, sweep)": {},
+    "alpha 0.02": {"graph": LassoGraph(0.02)},
+    "alpha 0.1": {"graph": LassoGraph(0.1)},
+    "exact signs": {"cut": "exact"},
+    "whitening 0.1": whitened(0.1),
+    "whitening 1": whitened(1.0),
+    "plain view only": {"views": ("plain",)},
+    "svd only": {"bases": ("svd",)},
+    "centred only": {"bases": ("centred",)},
+    "each set a row": {"compare": "sets"},
+}
+
+
+def own_accuracy(parameters: dict, gallery, labels, jobs: int) -> list[float]:
+    """Share of the gallery's own sets that the ensemble recognises, for each fusion."""
+    clf = CVC(DIMS, weights=None, random_state=0, n_jobs=jobs, **parameters)
+    classes, codes = check_labels(labels, len(gallery), caller="choose_default")
+    if np.bincount(codes).min() < 2:
+        gallery, codes = halved(gallery), np.repeat(codes, 2)
+    ensemble = Ensemble(clf._settings(), gallery, codes, len(classes))
+    verdicts = list(in_threads(MemberGallery.judge_own_sets, ensemble.galleries, jobs))
+    even = np.ones(len(verdicts))
+    ballots = [
+        ensemble.ballot({i: own[s] for i, own in enumerate(verdicts)}, even)
+        for s in range(len(codes))
+    ]
+    answers = np.array(
+        [[fuse(ballot, fusion).code for fusion in FUSIONS] for ballot in ballots]
+    )
+    return (answers == codes[:, None]).mean(axis=0).tolist()
+
+
+def main() -> None:
+    """Run what the command line asks for."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("datasets", nargs="*", default=["eth80", "coil20", "yaleb"])
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--out", type=Path, default=Path("out/choose_default.json"))
+    options = parser.parse_args()
+    console = Console(width=110)
+    results: dict[str, dict] = {}
+    for name in options.datasets:
+        if name not in PROTOCOLS:
+            parser.error(f"no dataset {name!r}; known are {', '.join(PROTOCOLS)}")
+        data = load(name)
+        table = Table(title=f"{name}: % of the gallery's own sets recognised")
+        for column in ("candidate", *FUSIONS):
+            table.add_column(column, justify="left" if column == "candidate" else "right")
+        for title, parameters in CANDIDATES.items():
+            found = [
+                own_accuracy(parameters, data.sets[g], data.labels[g], options.jobs)
+                for g, _ in track(data.folds, title, console=console, transient=True)
+            ]
+            means = 100 * np.mean(found, axis=0)
+            results[f"{name}, {title}"] = dict(zip(FUSIONS, means.tolist(), strict=True))
+            table.add_row(title, *(f"{x:.2f}" for x in means))
+            options.out.parent.mkdir(parents=True, exist_ok=True)
+            options.out.write_text(json.dumps(results, indent=1))
+        console.print(table)
+
+
+if __name__ == "__main__":
+    main()
