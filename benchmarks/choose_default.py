@@ -32,18 +32,19 @@ FUSIONS = ("mode", "sum", "coefficient")
 DIMS = (2, 4, 6, 8, 10)
 
 
-def whitened(shrinkage: float) -> dict:
-    return {"views": ("plain", ("whitened", Whitener(shrinkage)))}
+def whitened(strength: float, shrinkage: float) -> dict:
+    return {"views": ("plain", ("whitened", Whitener(strength, shrinkage)))}
 
 
 CANDIDATES = {
-    "default (alpha 0.05, whitening 0.3, sweep)": {},
+    "default": {},
     "alpha 0.02": {"graph": LassoGraph(0.02)},
     "alpha 0.1": {"graph": LassoGraph(0.1)},
     "exact signs": {"cut": "exact"},
-    "whitening 0.1": whitened(0.1),
-    "whitening 1": whitened(1.0),
+    "full whitening, shrinkage 0.1": whitened(1.0, 0.1),
+    "full whitening, shrinkage 1": whitened(1.0, 1.0),
     "plain view only": {"views": ("plain",)},
+    "whitened view only": {"views": ("whitened",)},
     "svd only": {"bases": ("svd",)},
     "centred only": {"bases": ("centred",)},
     "each set a row": {"compare": "sets"},

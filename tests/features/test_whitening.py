@@ -10,27 +10,28 @@ from setwise import Whitener
 from setwise.errors import ParameterError
 
 
-def literal(X, Y, shrinkage):
+def literal(X, Y, strength, shrinkage):
     """The definition, with a full eigendecomposition."""
     X = X / np.linalg.norm(X, axis=1, keepdims=True)
     Y = Y / np.linalg.norm(Y, axis=1, keepdims=True)
     variance, directions = np.linalg.eigh(np.cov(X.T, bias=True))
     variance = np.maximum(variance, 0)
-    scale = 1 / np.sqrt(variance + shrinkage * variance.mean())
+    scale = (variance + shrinkage * variance.mean()) ** (-strength / 2)
     out = (Y - X.mean(axis=0)) @ directions * scale @ directions.T
     return out / np.linalg.norm(out, axis=1, keepdims=True)
 
 
 @pytest.mark.parametrize("shape", [(50, 8), (8, 50)])
 @pytest.mark.parametrize("shrinkage", [0.1, 1.0, 100.0])
-def test_equals_the_definition(seed, shape, shrinkage):
+@pytest.mark.parametrize("strength", [0.5, 1.0])
+def test_equals_the_definition(seed, shape, strength, shrinkage):
     rng = np.random.default_rng(seed)
     X, Y = (
         rng.standard_normal(shape) * np.arange(1, shape[1] + 1),
         rng.standard_normal((5, shape[1])),
     )
-    found = Whitener(shrinkage).fit(X).transform(Y)
-    np.testing.assert_allclose(found, literal(X, Y, shrinkage), atol=1e-10)
+    found = Whitener(strength, shrinkage).fit(X).transform(Y)
+    np.testing.assert_allclose(found, literal(X, Y, strength, shrinkage), atol=1e-10)
 
 
 def test_a_loud_common_direction_no_longer_dominates(seed):
@@ -42,9 +43,10 @@ def test_a_loud_common_direction_no_longer_dominates(seed):
         variance = vectors.var(axis=0)
         return variance.max() / variance.min()
 
-    gentle = dominance(Whitener(1.0).fit(X).transform(X))
-    strong = dominance(Whitener(0.01).fit(X).transform(X))
-    assert strong < gentle / 3 < dominance(units) / 3
+    half = dominance(Whitener(0.5, 0.01).fit(X).transform(X))
+    full = dominance(Whitener(1.0, 0.01).fit(X).transform(X))
+    assert 1.5 * full < half
+    assert 1.5 * half < dominance(units)
 
 
 def test_the_mean_vector_becomes_zero_and_not_nan():
@@ -52,10 +54,11 @@ def test_the_mean_vector_becomes_zero_and_not_nan():
     np.testing.assert_array_equal(Whitener().fit(X[:1]).transform(X[:1]), [[0.0, 0.0]])
 
 
-@pytest.mark.parametrize("shrinkage", [0, -1.0, float("nan")])
-def test_bad_shrinkage_is_refused(shrinkage):
-    with pytest.raises(ParameterError, match="shrinkage must be a positive number"):
-        Whitener(shrinkage).fit(np.eye(3))
+@pytest.mark.parametrize("value", [0, -1.0, float("nan")])
+@pytest.mark.parametrize("name", ["strength", "shrinkage"])
+def test_bad_parameters_are_refused(name, value):
+    with pytest.raises(ParameterError, match=f"{name} must be a positive number"):
+        Whitener(**{name: value}).fit(np.eye(3))
 
 
 @parametrize_with_checks([Whitener()])

@@ -17,17 +17,19 @@ __all__ = ["Whitener"]
 
 
 class Whitener(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Flatten what all vectors share, so that what tells them apart is heard.
+    """Soften what all vectors share, so that what tells them apart is heard.
 
     Vectors are scaled to unit norm, the mean is subtracted, and every principal direction
-    of variance ``v`` is multiplied by ``(v + shrinkage * mean variance) ** -0.5``. Light, a
-    common background or a loud feature dominate the largest directions of most galleries;
-    after this they no longer do. A weak direction is lifted, but never without bound.
+    of variance ``v`` is multiplied by ``(v + shrinkage * mean variance) ** (-strength / 2)``.
+    Light, a common background or a loud feature dominate the largest directions of most
+    galleries; after this they do so less. A weak direction is lifted, but not without bound.
 
     Parameters
     ----------
-    shrinkage : float, default=0.3
-        Larger is gentler; at infinity only the mean is subtracted.
+    strength : float, default=0.5
+        1 makes all directions equally loud, 0 leaves them as they are.
+    shrinkage : float, default=0.1
+        How much variance every direction is granted; larger is gentler.
 
     Attributes
     ----------
@@ -39,14 +41,18 @@ class Whitener(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Factor of each direction, relative to the directions without variance.
     """
 
-    def __init__(self, shrinkage: float = 0.3) -> None:
+    def __init__(self, strength: float = 0.5, shrinkage: float = 0.1) -> None:
+        self.strength = strength
         self.shrinkage = shrinkage
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn mean and principal directions of the rows of ``X``."""
-        if not self.shrinkage > 0:
-            msg = f"Whitener: shrinkage must be a positive number, got {self.shrinkage!r}."
-            raise ParameterError(msg)
+        for name in ("strength", "shrinkage"):
+            if not getattr(self, name) > 0:
+                msg = (
+                    f"Whitener: {name} must be a positive number, got {getattr(self, name)!r}."
+                )
+                raise ParameterError(msg)
         units = unit_rows(validate_data(self, X, dtype=np.float64))
         self.mean_: FloatArray = units.mean(axis=0)
         _, strengths, directions = linalg.svd(units - self.mean_, full_matrices=False)
@@ -54,9 +60,10 @@ class Whitener(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         floor = self.shrinkage * variances.sum() / units.shape[1]
         is_kept = variances > 0
         self.directions_: FloatArray = directions[is_kept]
-        # The directions without variance would all be multiplied by floor ** -0.5; a common
-        # factor means nothing to unit vectors, so theirs is taken as 1.
-        self.gains_: FloatArray = np.sqrt(floor / (variances[is_kept] + floor))
+        # The directions without variance would all get the same factor; a common factor
+        # means nothing to unit vectors, so theirs is taken as 1.
+        relative = floor / (variances[is_kept] + floor)
+        self.gains_: FloatArray = relative ** (self.strength / 2)
         return self
 
     def transform(self, X: Any) -> FloatArray:
