@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.cluster import DBSCAN, KMeans, SpectralClustering
+from tests.named_graphs import complete, star
 from tests.reference.algorithms import (
     CVC,
     GRAPHS,
@@ -175,16 +176,6 @@ def check_contract(found, codes):
     histogram = class_cluster_histogram(rows, found.labels, N_CLASSES + 1)
     distributions = class_cluster_distributions(histogram)
     assert conditional_orthogonality(distributions[:-1], distributions[-1]) == 0.0
-
-
-def star(n):
-    A = np.zeros((n, n))
-    A[0, 1:] = A[1:, 0] = 1
-    return A
-
-
-def complete(n):
-    return np.ones((n, n)) - np.eye(n)
 
 
 DEGENERATE = {

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from tests.named_graphs import complete, path, star
 from tests.reference.algorithms import GRAPHS, NCut, connected_components, laplacian
 
 from setwise.cut import CUTS, Fiedler, bisect, exact_fiedler, ncut
@@ -20,20 +21,6 @@ def stored(request):
 @pytest.fixture(params=CUTS)
 def cut(request):
     return request.param
-
-
-def complete(n):
-    return np.ones((n, n)) - np.eye(n)
-
-
-def path(n):
-    return np.eye(n, k=1) + np.eye(n, k=-1)
-
-
-def star(n):
-    A = np.zeros((n, n))
-    A[0, 1:] = A[1:, 0] = 1
-    return A
 
 
 def blocks(*parts):

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from tests.named_graphs import complete, path, star
 from tests.reference.algorithms import GRAPHS, laplacian
 
 from setwise.cut import exact_fiedler, fiedler
@@ -51,20 +52,6 @@ def cycle(n):
     i = np.arange(n)
     A = np.zeros((n, n))
     A[i, (i + 1) % n] = A[(i + 1) % n, i] = 1
-    return A
-
-
-def complete(n):
-    return np.ones((n, n)) - np.eye(n)
-
-
-def path(n):
-    return np.eye(n, k=1) + np.eye(n, k=-1)
-
-
-def star(n):
-    A = np.zeros((n, n))
-    A[0, 1:] = A[1:, 0] = 1
     return A
 
 

@@ -1,0 +1,17 @@
+"""Small graphs that everybody knows, as dense adjacency matrices."""
+
+import numpy as np
+
+
+def complete(n):
+    return np.ones((n, n)) - np.eye(n)
+
+
+def path(n):
+    return np.eye(n, k=1) + np.eye(n, k=-1)
+
+
+def star(n):
+    A = np.zeros((n, n))
+    A[0, 1:] = A[1:, 0] = 1
+    return A
