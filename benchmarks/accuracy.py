@@ -34,13 +34,13 @@ SETTINGS = {
 # What each part contributes: the default with one part changed.
 PARTS = {
     "default": {},
-    "plain view only": {"views": ("plain",)},
-    "whitened view only": {"views": ("whitened",)},
-    "svd only": {"bases": ("svd",)},
-    "centred only": {"bases": ("centred",)},
+    "whitened svd only": {"views": ("whitened",), "bases": ("svd",)},
+    "plain centred only": {"views": ("plain",), "bases": ("centred",)},
+    "plain svd only": {"views": ("plain",), "bases": ("svd",)},
+    "both views, both bases": {"views": ("plain", "whitened"), "bases": ("svd", "centred")},
     "no gallery weights": {"weights": None},
-    "exact cut": {"cut": "exact"},
-    "distance to each set": {"compare": "sets"},
+    "exact signs": {"cut": "exact"},
+    "each set a row": {"compare": "sets"},
 }
 
 

@@ -32,22 +32,24 @@ FUSIONS = ("mode", "sum", "coefficient")
 DIMS = (2, 4, 6, 8, 10)
 
 
-def whitened(strength: float, shrinkage: float) -> dict:
-    return {"views": ("plain", ("whitened", Whitener(strength, shrinkage)))}
+BOTH = ("svd", "centred")
+
+
+def full_whitening(shrinkage: float) -> dict:
+    return {"views": ("plain", ("whitened", Whitener(1.0, shrinkage))), "bases": BOTH}
 
 
 CANDIDATES = {
-    "default": {},
-    "alpha 0.02": {"graph": LassoGraph(0.02)},
-    "alpha 0.1": {"graph": LassoGraph(0.1)},
-    "exact signs": {"cut": "exact"},
-    "full whitening, shrinkage 0.1": whitened(1.0, 0.1),
-    "full whitening, shrinkage 1": whitened(1.0, 1.0),
-    "plain view only": {"views": ("plain",)},
-    "whitened view only": {"views": ("whitened",)},
-    "svd only": {"bases": ("svd",)},
-    "centred only": {"bases": ("centred",)},
-    "each set a row": {"compare": "sets"},
+    "default: whitened svd, plain centred": {},
+    "plain svd, plain centred": {"views": ("plain",), "bases": BOTH},
+    "whitened svd, whitened centred": {"views": ("whitened",), "bases": BOTH},
+    "all four": {"views": ("plain", "whitened"), "bases": BOTH},
+    "all four, full whitening, shrinkage 0.1": full_whitening(0.1),
+    "all four, full whitening, shrinkage 1": full_whitening(1.0),
+    "default, alpha 0.02": {"graph": LassoGraph(0.02)},
+    "default, alpha 0.1": {"graph": LassoGraph(0.1)},
+    "default, exact signs": {"cut": "exact"},
+    "default, each set a row": {"compare": "sets"},
 }
 
 

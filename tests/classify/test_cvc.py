@@ -41,7 +41,7 @@ def toy(seed):
         {"cut": "paper"},
         {"compare": "sets"},
         {"distance": "hellinger"},
-        {"graph": "gaussian"},
+        {"graph": "gaussian", "bases": ("svd",)},
         {"graph": "omp"},
         {"weights": None},
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
 from collections.abc import Sequence
 from typing import Any, Self
@@ -29,6 +30,7 @@ __all__ = ["CVC", "VIEWS"]
 
 # name -> what is done to the vectors before they are scaled to unit norm
 VIEWS: dict[str, Any] = {"plain": None, "whitened": Whitener()}
+DEFAULT_PAIRS = (("whitened", "svd"), ("plain", "centred"))
 
 
 class CVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -43,13 +45,18 @@ class CVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Numbers of columns a set is reduced to; each makes one classifier of the ensemble.
         Those above the size of the largest gallery set, or above half of the number of
         features, tell nothing apart and are left out.
-    bases : sequence of {"svd", "centred", "dictionary"}
+    bases : sequence of {"svd", "centred", "dictionary"}, optional
         Kinds of basis: singular vectors of the set, of the set minus its mean, or atoms of
         a dictionary with an l1 bound (the paper's).
-    views : sequence of str, transformers or (name, transformer) pairs
+    views : sequence of str, transformers or (name, transformer) pairs, optional
         What is done to the vectors first: ``"plain"``, ``"whitened"`` (by the gallery's own
         vectors), or any scikit-learn transformer of rows, such as one that computes other
         features. All vectors are scaled to unit norm afterwards.
+
+        Every basis is combined with every view. By default, the two combinations that
+        galleries do best with: *where* a set is, by singular vectors of the whitened
+        vectors, and *how it varies*, by centred singular vectors of the plain ones. With
+        only one of the two given, the other is all of its names but dictionaries.
     graph : str or Graph, default="lasso"
         Proximity of columns: ``"lasso"``, ``"gaussian"``, ``"least_squares"``, ``"omp"``, or
         one with parameters such as ``LassoGraph(alpha=0.01)``.
@@ -109,8 +116,8 @@ class CVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self,
         dims: Sequence[int] = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10),
         *,
-        bases: Sequence[str] = ("svd", "centred"),
-        views: Sequence[Any] = ("plain", "whitened"),
+        bases: Sequence[str] | None = None,
+        views: Sequence[Any] | None = None,
         graph: str | Graph = "lasso",
         cut: str = "sweep",
         clusterer: Any = None,
@@ -176,11 +183,14 @@ class CVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _settings(self) -> Settings:
         check_parameters(self.get_params(deep=False))
-        views = named_views(self.views, VIEWS)
+        views = named_views(tuple(VIEWS) if self.views is None else self.views, VIEWS)
+        bases = ("svd", "centred") if self.bases is None else tuple(self.bases)
+        is_default = self.views is None and self.bases is None
+        pairs = DEFAULT_PAIRS if is_default else tuple(itertools.product(views, bases))
         entropy = check_random_state(self.random_state).randint(2**31 - 1)
         return Settings(
             dims=tuple(sorted({int(d) for d in self.dims})),
-            looks=all_looks(tuple(views), tuple(self.bases), tuple(self.radii), self.n_seeds),
+            looks=all_looks(pairs, tuple(self.radii), self.n_seeds),
             views=views,
             graph=as_graph(self.graph),
             cut=self.cut,

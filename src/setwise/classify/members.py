@@ -7,7 +7,7 @@ and one seed); a *member* is a look at one dimensionality. All members vote toge
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -74,13 +74,13 @@ BASES: dict[str, Callable[[FloatArray, Sequence[int], Look, int], list[FloatArra
 
 
 def all_looks(
-    views: Sequence[str], bases: Sequence[str], radii: Sequence[float], n_seeds: int
+    pairs: Iterable[tuple[str, str]], radii: Sequence[float], n_seeds: int
 ) -> tuple[Look, ...]:
-    """All combinations; bounds and seeds multiply dictionaries only."""
+    """A look for each pair of view and basis; bounds and seeds multiply dictionaries only."""
     starts = list(itertools.product(radii, range(n_seeds)))
     return tuple(
         Look(view, basis, radius, seed)
-        for view, basis in itertools.product(views, bases)
+        for view, basis in pairs
         for radius, seed in (starts if basis == "dictionary" else [(1.0, 0)])
     )
 

@@ -32,8 +32,9 @@ def check_parameters(parameters: Mapping[str, Any]) -> None:
     dims = _as_tuple("dims", parameters["dims"])
     if not all(_is_whole(d) and d >= 1 for d in dims):
         _refuse("dims", "a sequence of ints of at least 1", parameters["dims"])
-    if not all(basis in BASES for basis in _as_tuple("bases", parameters["bases"])):
-        _refuse("bases", f"a sequence from {', '.join(map(repr, BASES))}", parameters["bases"])
+    bases = parameters["bases"]
+    if bases is not None and not all(basis in BASES for basis in _as_tuple("bases", bases)):
+        _refuse("bases", f"a sequence from {', '.join(map(repr, BASES))}", bases)
     radii = _as_tuple("radii", parameters["radii"])
     if not all(isinstance(r, int | float) and 0 < r < np.inf for r in radii):
         _refuse("radii", "a sequence of positive numbers", parameters["radii"])
