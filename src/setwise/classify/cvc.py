@@ -104,12 +104,13 @@ class CVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     >>> import numpy as np
     >>> from setwise import CVC
     >>> rng = np.random.default_rng(0)
-    >>> def album(mean):
-    ...     return rng.normal(size=(12, 5)) * 0.2 + mean
-    >>> gallery = [album(np.eye(5)[i]) for i in (0, 0, 1, 1)]
-    >>> clf = CVC(dims=(1, 2)).fit(gallery, ["anna", "anna", "bert", "bert"])
-    >>> clf.predict([album(np.eye(5)[1])])
-    array(['bert'], dtype='<U4')
+    >>> faces = {name: rng.normal(size=(3, 20)) for name in ("anna", "bert")}
+    >>> def album(name):
+    ...     return (rng.normal(size=(12, 3)) + 1) @ faces[name]
+    >>> labels = ["anna", "anna", "bert", "bert"]
+    >>> clf = CVC(dims=(1, 2, 3)).fit([album(name) for name in labels], labels)
+    >>> clf.predict([album("bert"), album("anna")])
+    array(['bert', 'anna'], dtype='<U4')
     """
 
     def __init__(
