@@ -76,6 +76,7 @@ def main() -> None:
     """Run what the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("datasets", nargs="*", default=["eth80", "coil20", "yaleb"])
+    parser.add_argument("--only", default="", help="candidates whose name holds this")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--out", type=Path, default=Path("out/choose_default.json"))
     options = parser.parse_args()
@@ -89,6 +90,8 @@ def main() -> None:
         for column in ("candidate", *FUSIONS):
             table.add_column(column, justify="left" if column == "candidate" else "right")
         for title, parameters in CANDIDATES.items():
+            if options.only not in title:
+                continue
             found = [
                 own_accuracy(parameters, data.sets[g], data.labels[g], options.jobs)
                 for g, _ in track(data.folds, title, console=console, transient=True)

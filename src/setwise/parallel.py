@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TypeVar
+from contextlib import AbstractContextManager
+from functools import cache
+from typing import Any, TypeVar
 
 from joblib import Parallel, delayed
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
-__all__ = ["in_threads"]
+__all__ = ["in_threads", "one_blas_thread"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -23,7 +25,18 @@ def in_threads(
     BLAS itself keeps to one thread meanwhile: the matrices of one probe are too small to
     share, and n_jobs times all cores would only get in each other's way.
     """
-    with threadpool_limits(limits=1, user_api="blas"):
+    with one_blas_thread():
         yield from Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(
             delayed(work)(item) for item in items
         )
+
+
+def one_blas_thread() -> AbstractContextManager[Any]:
+    """Keep BLAS to one thread for a while."""
+    return _libraries().limit(limits=1, user_api="blas")
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    """The BLAS libraries of this process; looking for them takes longer than a small probe."""
+    return ThreadpoolController()

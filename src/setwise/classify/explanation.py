@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from threadpoolctl import threadpool_limits
 
 from setwise.classify.distributions import class_cluster_distributions, signal_to_noise
 from setwise.classify.ensemble import Ensemble, ProbeBases
@@ -16,6 +15,7 @@ from setwise.classify.members import Member
 from setwise.classify.verdict import Verdict
 from setwise.cluster import HierarchicalClusters
 from setwise.cut import dfvc
+from setwise.parallel import one_blas_thread
 from setwise.types import FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ def explain(
 ) -> Explanation:
     """Judge one probe by every member that counts, and keep the reasons."""
     # As for predict: matrices this small are slower on several threads of BLAS than on one.
-    with threadpool_limits(limits=1, user_api="blas"):
+    with one_blas_thread():
         return _explain(ensemble, vectors, weights, fusion, classes)
 
 

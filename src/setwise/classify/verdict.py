@@ -127,6 +127,8 @@ def finite(verdict: Verdict) -> FloatArray:
     ``1 / sqrt(m n)``, the smallest there is. Sharing nothing counts as half of that: farther
     than any row that shares something, but not so far that one member decides alone.
     """
-    sizes = verdict.histogram.sum(axis=1)
-    least = 1.0 / np.sqrt(np.maximum(sizes[:-1] * sizes[-1], 1.0))
+    *sizes, probe_size = verdict.histogram.sum(axis=1)
+    # A row without columns (its only set is left out) is as far as the farthest.
+    row_sizes = np.where(np.array(sizes) > 0, sizes, max(*sizes, 1.0))
+    least = 1.0 / np.sqrt(row_sizes * max(probe_size, 1.0))
     return np.where(np.isinf(verdict.distances), -np.log(0.5 * least), verdict.distances)
