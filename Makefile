@@ -1,6 +1,6 @@
 # Every target makes .venv and installs by itself, and is quick the second time.
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench accuracy figures clean
+.PHONY: help demo test lint bench accuracy choose figures clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -40,6 +40,9 @@ MATHEMATICS := */setwise/sets/*$(comma)*/setwise/features/*$(comma)*/setwise/bas
 
 accuracy: $(STAMP) ## the accuracy tables, on the real datasets (about half an hour)
 	$(BIN)/python benchmarks/accuracy.py
+
+choose: $(STAMP) ## how the default was chosen, on galleries alone (about an hour)
+	$(BIN)/python benchmarks/choose_default.py
 
 bench: $(STAMP) ## seconds: one probe, compiling, importing
 	$(BIN)/python benchmarks/latency.py
