@@ -49,7 +49,7 @@ def labels_by_fusion(clf: CVC, sets) -> dict[str, np.ndarray]:
     ensemble, weights = clf.ensemble_, clf.weights_
 
     def answer(vectors):
-        ballot = ensemble.ballot(ensemble.judge(vectors, weights), weights)
+        ballot = ensemble.ask(vectors, weights)
         return [fuse(ballot, fusion).code for fusion in FUSIONS]
 
     codes = np.array(list(in_threads(answer, sets, clf.n_jobs)))

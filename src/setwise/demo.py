@@ -305,7 +305,7 @@ def _labels_by_fusion(
     ensemble, weights = clf.ensemble_, clf.weights_
 
     def judge(vectors: FloatArray) -> Ballot:
-        return ensemble.ballot(ensemble.judge(vectors, weights), weights)
+        return ensemble.ask(vectors, weights)
 
     ballots: list[Ballot] = []
     for ballot in in_threads(judge, probes, clf.n_jobs):

@@ -331,6 +331,7 @@ def test_feature_kinds_fuse_in_one_vote(toy):
         ({"bases": ("pca",)}, "bases must be a sequence from 'svd', 'centred'"),
         ({"bases": "svd"}, "bases must be a sequence"),
         ({"views": ("sepia",)}, "views must be a sequence of 'plain', 'whitened'"),
+        ({"views": (("five", 5),)}, r"views must be .* got \('five', 5\)"),
         ({"views": ("plain", "plain")}, "views of different names"),
         ({"graph": "knn"}, "graph must be one of"),
         ({"cut": "kernighan"}, "cut must be one of 'exact', 'paper', 'sweep'"),

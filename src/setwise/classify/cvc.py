@@ -22,7 +22,7 @@ from setwise.classify.parameters import check_parameters, named_views
 from setwise.errors import DataError, NoInformationWarning
 from setwise.features import Whitener
 from setwise.graph import Graph, LassoGraph, as_graph
-from setwise.parallel import in_threads
+from setwise.parallel import in_threads, one_blas_thread
 from setwise.sets import SetBatch, check_labels, check_sets
 from setwise.types import FloatArray
 
@@ -260,7 +260,8 @@ class CVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if len(batch) != 1:
             msg = f"CVC.explain: expected one set, got {len(batch)}. Explain them one by one."
             raise DataError(msg)
-        return explain(self.ensemble_, batch[0], self.weights_, self.fusion, self.classes_)
+        with one_blas_thread():
+            return explain(self.ensemble_, batch[0], self.weights_, self.fusion, self.classes_)
 
     def _answers(self, X: Any, caller: str, *, stop: bool) -> list[Fused]:
         check_is_fitted(self)
@@ -268,8 +269,7 @@ class CVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ensemble, weights = self.ensemble_, self.weights_
 
         def answer(vectors: FloatArray) -> Fused:
-            verdicts = ensemble.judge(vectors, weights, stop_when_decided=stop)
-            return fuse(ensemble.ballot(verdicts, weights), self.fusion)
+            return fuse(ensemble.ask(vectors, weights, stop_when_decided=stop), self.fusion)
 
         answers = list(in_threads(answer, probes, self.n_jobs))
         lost = [probes.names[i] for i, found in enumerate(answers) if found.is_degenerate]

@@ -157,6 +157,13 @@ class Ensemble:
                     break
         return verdicts
 
+    def ask(
+        self, vectors: FloatArray, weights: FloatArray, *, stop_when_decided: bool = False
+    ) -> Ballot:
+        """What the members with any weight say of one probe, see :meth:`judge`."""
+        verdicts = self.judge(vectors, weights, stop_when_decided=stop_when_decided)
+        return self.ballot(verdicts, weights)
+
     def ballot(self, verdicts: Mapping[int, Verdict], weights: FloatArray) -> Ballot:
         """The verdicts of some members as one ballot."""
         asked = np.fromiter(verdicts, dtype=np.int64)

@@ -15,7 +15,6 @@ from setwise.classify.members import Member
 from setwise.classify.verdict import Verdict
 from setwise.cluster import HierarchicalClusters
 from setwise.cut import dfvc
-from setwise.parallel import one_blas_thread
 from setwise.types import FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -163,18 +162,6 @@ def explain(
     classes: npt.NDArray[Any],
 ) -> Explanation:
     """Judge one probe by every member that counts, and keep the reasons."""
-    # As for predict: matrices this small are slower on several threads of BLAS than on one.
-    with one_blas_thread():
-        return _explain(ensemble, vectors, weights, fusion, classes)
-
-
-def _explain(
-    ensemble: Ensemble,
-    vectors: FloatArray,
-    weights: FloatArray,
-    fusion: str,
-    classes: npt.NDArray[Any],
-) -> Explanation:
     verdicts = ensemble.judge(vectors, weights)
     ballot = ensemble.ballot(verdicts, weights)
     answer = fuse(ballot, fusion)

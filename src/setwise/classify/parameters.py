@@ -48,7 +48,7 @@ def named_views(views: Any, known: Mapping[str, Any]) -> dict[str, Any]:
     for view in _as_tuple("views", views):
         if isinstance(view, str) and view in known:
             name, transformer = view, known[view]
-        elif isinstance(view, tuple) and len(view) == 2 and isinstance(view[0], str):
+        elif _is_named_transformer(view):
             name, transformer = view
         elif hasattr(view, "transform"):
             name, transformer = type(view).__name__.lower(), view
@@ -62,6 +62,12 @@ def named_views(views: Any, known: Mapping[str, Any]) -> dict[str, Any]:
             _refuse("views", "views of different names; give (name, transformer) pairs", name)
         named[name] = transformer
     return named
+
+
+def _is_named_transformer(view: Any) -> bool:
+    if not isinstance(view, tuple) or len(view) != 2 or not isinstance(view[0], str):
+        return False
+    return view[1] is None or hasattr(view[1], "transform")
 
 
 def _as_tuple(name: str, value: Any) -> tuple[Any, ...]:
