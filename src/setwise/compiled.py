@@ -24,15 +24,15 @@ def kernel(function: Any) -> Any:
 
 
 @cache
-def kernels_of(package: str) -> ModuleType:
-    """Import ``package.kernels``, saying so when it must be compiled first.
+def kernels_of(package: str, name: str = "kernels") -> ModuleType:
+    """Import a package's module of kernels, saying so when it must be compiled first.
 
     Not at the top of a module: Numba alone takes 0.3 s to import.
     """
-    module = import_module(f"{package}.kernels")
+    module = import_module(f"{package}.{name}")
     dispatchers = [f for f in vars(module).values() if hasattr(f, "stats")]
     is_cached = all(
-        any(Path(f.stats.cache_path).glob(f"kernels.{f.__name__}-*.nbi")) for f in dispatchers
+        any(Path(f.stats.cache_path).glob(f"*kernels.{f.__name__}-*.nbi")) for f in dispatchers
     )
     if not is_cached:
         _announce()

@@ -12,7 +12,7 @@ from setwise.errors import DataError, ParameterError
 from setwise.graph import (
     GRAPHS,
     GaussianGraph,
-    GraphSolution,
+    GalleryGraph,
     LassoGraph,
     LeastSquaresGraph,
     OMPGraph,
@@ -63,7 +63,7 @@ def test_inserting_a_probe_is_solving_from_scratch_with_what_the_gallery_fixed(n
     rng = np.random.default_rng(6)
     gallery, probe = unit_columns(rng, 15, 12), unit_columns(rng, 15, 3)
     solution = GRAPHS[name]().solve(gallery)
-    assert isinstance(solution, GraphSolution)
+    assert isinstance(solution, GalleryGraph)
     before = fingerprint(solution.columns, solution.adjacency.toarray(), probe)
     inserted = solution.insert(probe)
     np.testing.assert_allclose(

@@ -37,11 +37,12 @@ def test_plain_python_agrees_on_the_linear_algebra():
     columns = unit_columns(rng, 6, 5)
     gram = columns.T @ columns
     factor, active = np.zeros((5, 5)), np.zeros(5, np.int64)
-    assert_same_both_ways(kernels._subtract, gram[0].copy(), 0.3, gram[1])
+    assert_same_both_ways(kernels.subtract, gram[0].copy(), 0.3, gram[1], 3)
     for k in range(4):
         assert_same_both_ways(kernels._append, factor, gram, active, k, k + 1, 1e-11)
         assert kernels._append(factor, gram, active, k, k + 1, 1e-11)
-    np.testing.assert_allclose((factor @ factor.T)[:4, :4], gram[1:, 1:], atol=1e-14)
+    lower = np.tril(factor)[:4, :4]
+    np.testing.assert_allclose(lower @ lower.T, gram[1:, 1:], atol=1e-14)
     assert not kernels._append.py_func(factor, gram, active, 4, 2, 1e-11)  # already in
     right = rng.standard_normal(4)
     assert_same_both_ways(kernels._solve, factor, 4, right)
@@ -61,8 +62,8 @@ def test_plain_python_agrees_on_the_worst_violators():
     rng = np.random.default_rng(12)
     g, is_offered = rng.standard_normal(40), rng.random(40) < 0.2
     picked = np.full(kernels.ENTER_AT_ONCE, -1)
-    assert_same_both_ways(kernels._worst_violators, g, 0.1, is_offered, picked)
-    count = kernels._worst_violators.py_func(g, 0.1, is_offered, picked)
+    assert_same_both_ways(kernels.worst_violators, g, 40, 0.1, is_offered, picked)
+    count = kernels.worst_violators.py_func(g, 40, 0.1, is_offered, picked)
     allowed = np.flatnonzero(~is_offered & (np.abs(g) > 0.1))
     expected = allowed[np.argsort(-np.abs(g[allowed]), kind="stable")][:count]
     assert count == 16
@@ -90,14 +91,23 @@ def test_plain_python_agrees_on_the_descent(columns):
     assert_same_both_ways(kernels._descend, atoms, q, 0.01, *state, 0, m, 10_000)
 
 
+def bordered(columns, n_new=0):
+    """The Gram matrix as the kernel takes it, the last columns being new."""
+    gram = columns.T @ columns
+    n = len(gram) - n_new
+    parts = gram[:n, :n], gram[:n, n:], gram[n:]
+    return [np.ascontiguousarray(part) for part in parts]
+
+
+@pytest.mark.parametrize("n_new", [0, 3])
 @pytest.mark.parametrize(("cap", "max_steps"), [(30, 1), (2, 10_000), (30, 10_000)])
-def test_plain_python_agrees_on_all_columns(columns, cap, max_steps):
+def test_plain_python_agrees_on_all_columns(columns, cap, max_steps, n_new):
     columns = columns[:, :20]
     n = columns.shape[1]
     start = solved(columns, 0.02)
     compiled, plain = both_ways(
         kernels.code_columns,
-        columns.T @ columns,
+        *bordered(columns, n_new),
         np.arange(n),
         0.05,
         start.indptr.astype(np.int64),
@@ -112,6 +122,29 @@ def test_plain_python_agrees_on_all_columns(columns, cap, max_steps):
     used = np.arange(cap) < counts[:, None]
     np.testing.assert_array_equal(plain[0][used], compiled[0][used])
     np.testing.assert_allclose(plain[1][used], compiled[1][used], atol=1e-12)
+
+
+def test_plain_python_agrees_on_a_large_working_set():
+    """Large enough for coordinate sweeps, which find most of the support at once."""
+    rng = np.random.default_rng(14)
+    columns = unit_columns(rng, 30, 60)
+    gram = columns.T @ columns
+    atoms, q = np.ascontiguousarray(gram[1:, 1:]), gram[0, 1:].copy()
+    m = len(atoms)
+    assert m > kernels.SWEEP_ABOVE
+    a = rng.standard_normal(m) * (rng.random(m) < 0.3)
+    assert_same_both_ways(kernels._coordinate_sweeps, atoms, q, 0.01, a, np.zeros(m), m)
+    state = (np.zeros((m, m)), np.zeros(m, np.int64), np.zeros(m), np.zeros(m))
+    k = kernels._align.py_func(atoms, a, *state[:3], 0, m)
+    assert_same_both_ways(kernels._align, atoms, a, *state[:3], k, m)
+    a[state[1][: k // 2]] = 0.0  # some leave, others come
+    a[np.flatnonzero(a == 0)[-5:]] = 0.1
+    assert_same_both_ways(kernels._align, atoms, a, *state[:3], k, m)
+    arguments = atoms, q, 0.01, a, *state, k, m, 10_000
+    assert kernels.settle.py_func(*arguments) == np.count_nonzero(a)
+    slopes = q - atoms @ a
+    bound = np.where(a != 0, 0.01 * np.sign(a), np.clip(slopes, -0.01, 0.01))
+    np.testing.assert_allclose(slopes, bound, rtol=0, atol=1e-11)
 
 
 @pytest.mark.parametrize("kind", ATOMS)
@@ -207,7 +240,7 @@ def test_a_violation_left_behind_counts_as_not_converged(code):
     atoms, x, start, penalty = exchange_for_a_copy()
     columns = np.column_stack([atoms, x])
     *_, converged = code(
-        columns.T @ columns,
+        *bordered(columns),
         np.array([3]),
         penalty,
         np.array([0, 2]),

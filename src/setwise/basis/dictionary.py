@@ -14,14 +14,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from setwise.basis.svd import principal_directions
+from setwise.compiled import kernels_of
 from setwise.errors import ConvergenceWarning
-from setwise.lasso import l1_ball_codes
 from setwise.types import FloatArray
 
 __all__ = ["dictionary_bases", "learn_dictionary"]
 
-# An atom no code uses teaches nothing: it is replaced by the worst-reconstructed vector.
-_UNUSED = 1e-10
+# Of the coding of one vector; far more than any has taken.
+_MAX_STEPS = 100_000
 
 
 def dictionary_bases(
@@ -81,27 +81,29 @@ def learn_dictionary(
     loss : float
         Mean of half the squared residuals, for codes within the bound.
     """
+    vectors = np.ascontiguousarray(vectors, dtype=np.float64)
     atoms = _first_atoms(vectors, n_atoms, rng)
-    codes = np.zeros((len(vectors), n_atoms))
-    loss = np.inf
-    for _ in range(max_iter):
-        codes = l1_ball_codes(atoms.T @ atoms, vectors @ atoms, radius, start=codes)
-        residuals = vectors - codes @ atoms.T
-        previous, loss = loss, 0.5 * float((residuals**2).sum(axis=1).mean())
-        if previous - loss <= tolerance * loss:
-            break
-        atoms = _updated_atoms(atoms, vectors, codes, residuals)
-    else:
+    loss, has_settled, n_approximate = kernels_of("setwise.basis").alternate(
+        vectors, atoms, float(radius), float(tolerance), max_iter, _MAX_STEPS
+    )
+    if n_approximate > 0:
+        msg = (
+            f"dictionary: {n_approximate} codes on {n_atoms} atoms, over all alternations, did "
+            f"not reach their optimum in {_MAX_STEPS} steps; they keep the bound, but are "
+            "approximate."
+        )
+        warnings.warn(msg, ConvergenceWarning, stacklevel=2)
+    if not has_settled:
         msg = (
             f"dictionary: the loss of {n_atoms} atoms had not settled after {max_iter} "
             "alternations; the atoms are usable, but more would do better."
         )
         warnings.warn(msg, ConvergenceWarning, stacklevel=2)
-    return atoms / np.linalg.norm(atoms, axis=0), loss
+    return (atoms / np.linalg.norm(atoms, axis=1, keepdims=True)).T, loss
 
 
 def _first_atoms(vectors: FloatArray, n_atoms: int, rng: np.random.Generator) -> FloatArray:
-    """``n_atoms`` random non-zero vectors of the set, as distinct as they come, unit norm."""
+    """``n_atoms`` random non-zero vectors of the set, as distinct as they come, unit rows."""
     norms = np.linalg.norm(vectors, axis=1)
     usable = vectors[norms > 0] / norms[norms > 0, None]
     distinct = np.unique(usable.round(12), axis=0, return_index=True)[1]
@@ -110,24 +112,4 @@ def _first_atoms(vectors: FloatArray, n_atoms: int, rng: np.random.Generator) ->
     # In the order of their content, not of their place in the set.
     pool = np.concatenate([distinct, copies[: max(0, n_atoms - len(distinct))]])
     chosen = rng.choice(pool, size=n_atoms, replace=False)
-    return np.ascontiguousarray(usable[chosen].T)
-
-
-def _updated_atoms(
-    atoms: FloatArray, vectors: FloatArray, codes: FloatArray, residuals: FloatArray
-) -> FloatArray:
-    """One sweep of block-coordinate descent over the atoms, codes fixed."""
-    atoms = atoms.copy()
-    usage = codes.T @ codes
-    target = vectors.T @ codes
-    badly_coded = iter(np.argsort(-(residuals**2).sum(axis=1), kind="stable"))
-    for j in range(atoms.shape[1]):
-        if usage[j, j] < _UNUSED:
-            replacement = vectors[next(badly_coded)]
-            norm = np.linalg.norm(replacement)
-            if norm > 0:
-                atoms[:, j] = replacement / norm
-            continue
-        moved = atoms[:, j] + (target[:, j] - atoms @ usage[:, j]) / usage[j, j]
-        atoms[:, j] = moved / max(float(np.linalg.norm(moved)), 1.0)
-    return atoms
+    return usable[chosen]

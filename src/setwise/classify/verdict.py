@@ -16,7 +16,7 @@ from setwise.classify.distributions import (
     overlap,
 )
 from setwise.cluster import PROBE, ClusterMaker, Clusters, cluster_maker
-from setwise.graph import GraphSolution
+from setwise.graph import GalleryGraph
 from setwise.types import FloatArray, IntArray
 
 __all__ = ["DISTANCES", "MemberGallery", "Verdict", "finite"]
@@ -55,7 +55,7 @@ class MemberGallery:
 
     Attributes
     ----------
-    solution : GraphSolution
+    solution : GalleryGraph
         The gallery's graph.
     column_sets : array of int, shape (n_columns,)
         Gallery set of each column.
@@ -70,7 +70,7 @@ class MemberGallery:
         Name in ``DISTANCES``.
     """
 
-    solution: GraphSolution
+    solution: GalleryGraph
     column_sets: IntArray
     column_rows: IntArray
     column_classes: IntArray

@@ -1,7 +1,7 @@
 """Columns to proximity graph: lasso, Gaussian, least squares, fixed sparsity."""
 
 from setwise.errors import ParameterError
-from setwise.graph.base import Graph, GraphSolution
+from setwise.graph.base import GalleryGraph, Graph
 from setwise.graph.gaussian import GaussianGraph
 from setwise.graph.lasso import LassoGraph
 from setwise.graph.least_squares import LeastSquaresGraph
@@ -9,9 +9,9 @@ from setwise.graph.omp import OMPGraph
 
 __all__ = [
     "GRAPHS",
+    "GalleryGraph",
     "GaussianGraph",
     "Graph",
-    "GraphSolution",
     "LassoGraph",
     "LeastSquaresGraph",
     "OMPGraph",

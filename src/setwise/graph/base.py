@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 from setwise.errors import ParameterError
-from setwise.types import FloatArray
+from setwise.types import BoolArray, FloatArray
 
-__all__ = ["Graph", "GraphSolution", "check_count", "check_positive", "symmetrised"]
+__all__ = ["GalleryGraph", "Graph", "check_count", "check_positive", "symmetrised"]
 
 
 class Graph(ABC):
@@ -27,20 +29,42 @@ class Graph(ABC):
             Unit columns.
         """
 
-    def solve(self, columns: FloatArray) -> GraphSolution:
+    def solve(self, columns: FloatArray, *, n_jobs: int | None = None) -> GalleryGraph:
         """Do for the gallery's columns whatever does not depend on a probe."""
-        return GraphSolution(self, columns, self.adjacency(columns))
+        return GalleryGraph(self, columns, self.adjacency(columns))
+
+    def enroll(self, gallery: GalleryGraph, columns: FloatArray) -> GalleryGraph:
+        """The solved graph of a gallery with more columns at its end."""
+        return self.solve(np.hstack([gallery.columns, columns]))
+
+    def forget(self, gallery: GalleryGraph, is_kept: BoolArray) -> GalleryGraph:
+        """The solved graph of a gallery without some of its columns."""
+        return self.solve(gallery.columns[:, is_kept])
+
+    def memory(self, n_features: int, n_columns: int) -> int:
+        """Bytes that solving a gallery takes, and judging a probe against it."""
+        # Columns, a dense matrix of all pairs, and two more of them on the way.
+        return 8 * n_columns * (n_features + 3 * n_columns)
 
 
 @dataclass(frozen=True)
-class GraphSolution:
+class GalleryGraph:
     """The graph of a gallery, solved once, into which probes are inserted.
 
-    Inserting never changes the solution: each probe sees the gallery alone.
+    Inserting never changes it: each probe sees the gallery alone.
+
+    Attributes
+    ----------
+    graph : Graph
+        How it was made.
+    columns : array of shape (n_features, n_columns)
+        The gallery's unit columns.
+    adjacency : csr_array of shape (n_columns, n_columns)
+        Their graph.
     """
 
     graph: Graph
-    columns: FloatArray
+    columns: npt.NDArray[Any]
     adjacency: sp.csr_array
 
     def insert(self, probe: FloatArray) -> sp.csr_array:

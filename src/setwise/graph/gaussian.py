@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from scipy.spatial.distance import pdist, squareform
 
 from setwise.errors import DataError, ParameterError
-from setwise.graph.base import Graph, GraphSolution
+from setwise.graph.base import GalleryGraph, Graph
 from setwise.types import FloatArray
 
 __all__ = ["GaussianGraph"]
@@ -45,7 +45,7 @@ class GaussianGraph(Graph):
             raise DataError(msg)
         return sp.csr_array(squareform(weights))
 
-    def solve(self, columns: FloatArray) -> GraphSolution:
+    def solve(self, columns: FloatArray, *, n_jobs: int | None = None) -> GalleryGraph:
         """Fix the data-scaled Sigma on the gallery, so that no probe moves it."""
         if self.sigma is not None:
             return super().solve(columns)

@@ -5,8 +5,9 @@ eq. 14), and ``A = |S| + |S'|``.
 
 When new atoms ``b`` arrive, an old code ``a_i`` stays optimal if and only if no new atom
 violates its conditions: ``|b'(x_i - D a_i)| <= alpha``. One matrix product finds the columns
-that must be solved again; the rest is kept. The result is the graph that solving from
-scratch would give, not an approximation.
+that must be solved again; the rest is kept. When atoms leave, the codes that used none of
+them stay optimal. Either way the result is the graph that solving from scratch would give,
+not an approximation.
 """
 
 from __future__ import annotations
@@ -16,11 +17,15 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from setwise.graph.base import Graph, GraphSolution, check_positive, symmetrised
-from setwise.lasso import lasso_codes
-from setwise.types import FloatArray
+from setwise.graph.base import GalleryGraph, Graph, check_positive
+from setwise.graph.lasso_gallery import GramLasso, LassoGallery, PooledLasso
+from setwise.types import BoolArray, FloatArray
 
-__all__ = ["LassoGraph", "LassoSolution"]
+__all__ = ["GRAM_LIMIT", "LassoGraph"]
+
+# Up to this many columns their Gram matrix is kept. Beyond, it would take more memory than
+# everything else together, and reading its rows more time than doing without.
+GRAM_LIMIT = 4000
 
 
 @dataclass(frozen=True)
@@ -42,55 +47,28 @@ class LassoGraph(Graph):
         """Solve from scratch."""
         return self.solve(columns).adjacency
 
-    def solve(self, columns: FloatArray) -> LassoSolution:
+    def solve(self, columns: FloatArray, *, n_jobs: int | None = None) -> LassoGallery:
         """Code the gallery's columns on each other, and keep what a probe will need."""
-        gram = columns.T @ columns
-        codes = lasso_codes(gram, self.alpha, rank=min(columns.shape))
-        return LassoSolution(
-            graph=self,
-            columns=columns,
-            adjacency=symmetrised(codes),
-            gram=gram,
-            codes=codes,
-            residuals=columns - columns @ codes,
-        )
+        if columns.shape[1] <= GRAM_LIMIT:
+            return GramLasso.solved(self, columns, self.alpha)
+        return PooledLasso.solved(self, columns, self.alpha, n_jobs)
 
+    def enroll(self, gallery: GalleryGraph, columns: FloatArray) -> LassoGallery:
+        """Solve only what the new columns change."""
+        assert isinstance(gallery, LassoGallery)  # noqa: S101
+        n_columns = len(gallery.codes) + columns.shape[1]
+        if isinstance(gallery, GramLasso) and n_columns > GRAM_LIMIT:
+            return self.solve(np.hstack([gallery.columns, columns]))
+        return gallery.with_columns(columns)
 
-@dataclass(frozen=True)
-class LassoSolution(GraphSolution):
-    """A solved lasso graph: Gram matrix, codes and residuals of the gallery's columns."""
+    def forget(self, gallery: GalleryGraph, is_kept: BoolArray) -> LassoGallery:
+        """Solve only what the lost columns were used by."""
+        assert isinstance(gallery, LassoGallery)  # noqa: S101
+        if isinstance(gallery, PooledLasso) and is_kept.sum() <= GRAM_LIMIT:
+            return self.solve(gallery.columns[:, is_kept])
+        return gallery.without_columns(is_kept)
 
-    gram: FloatArray
-    codes: sp.csc_array
-    residuals: FloatArray
-
-    def insert(self, probe: FloatArray) -> sp.csr_array:
-        """Adjacency with the probe's columns last, solving only what the probe changes."""
-        return symmetrised(self.codes_with(probe))
-
-    def codes_with(self, probe: FloatArray) -> sp.csc_array:
-        """Codes of all columns, the gallery's and the probe's, on all others."""
-        alpha = self.graph.alpha  # type: ignore[attr-defined]
-        n, n_new = self.columns.shape[1], probe.shape[1]
-        strip = self.columns.T @ probe
-        gram = np.block([[self.gram, strip], [strip.T, probe.T @ probe]])
-
-        is_changed = (np.abs(self.residuals.T @ probe) > alpha).any(axis=1)
-        changed = np.flatnonzero(is_changed)
-        grown = sp.csc_array(
-            (self.codes.data, self.codes.indices, self.codes.indptr),
-            shape=(n + n_new, n),
-        )
-        solved = lasso_codes(
-            gram,
-            alpha,
-            rank=min(self.columns.shape[0], n + n_new),
-            columns=np.concatenate([changed, np.arange(n, n + n_new)]),
-            start=sp.hstack(
-                [grown[:, changed], sp.csc_array((n + n_new, n_new))], format="csc"
-            ),
-        )
-        together = sp.hstack([grown, solved], format="csc")
-        source = np.concatenate([np.arange(n), n + len(changed) + np.arange(n_new)])
-        source[changed] = n + np.arange(len(changed))
-        return together[:, source]
+    def memory(self, n_features: int, n_columns: int) -> int:
+        """Columns, residuals, codes and graphs, and the Gram matrix or the pools."""
+        kind = GramLasso if n_columns <= GRAM_LIMIT else PooledLasso
+        return kind.bytes_needed(n_features, n_columns)

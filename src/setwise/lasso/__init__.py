@@ -1,5 +1,25 @@
-"""Exact lasso on a Gram matrix: the solver under the basis and under the graph."""
+"""Exact lasso: the solver under the basis and under the graph.
 
-from setwise.lasso.solver import l1_ball_codes, lasso_codes, optimality_violation
+With the Gram matrix of all columns where it fits in memory (``solver``), without it where
+it does not (``pools``).
+"""
 
-__all__ = ["l1_ball_codes", "lasso_codes", "optimality_violation"]
+from setwise.lasso.codes import Codes
+from setwise.lasso.pools import Pools, code_blocks, code_changed
+from setwise.lasso.solver import (
+    code_by_gram,
+    l1_ball_codes,
+    lasso_codes,
+    optimality_violation,
+)
+
+__all__ = [
+    "Codes",
+    "Pools",
+    "code_blocks",
+    "code_by_gram",
+    "code_changed",
+    "l1_ball_codes",
+    "lasso_codes",
+    "optimality_violation",
+]

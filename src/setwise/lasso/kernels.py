@@ -14,7 +14,16 @@ import numpy as np
 
 from setwise.compiled import kernel
 
-__all__ = ["code_columns", "code_in_l1_ball", "lasso_on_gram"]
+__all__ = [
+    "code_columns",
+    "code_in_l1_ball",
+    "collect",
+    "grown",
+    "lasso_on_gram",
+    "settle",
+    "subtract",
+    "worst_violators",
+]
 
 # A violator is an atom whose correlation with the residual exceeds the penalty by more.
 TOLERANCE = 1e-11
@@ -28,11 +37,16 @@ SINGULAR = 1e-13
 ACCEPTED = 1e-9
 # How many violators enter the working set in one pass over all atoms.
 ENTER_AT_ONCE = 16
+# Working sets larger than this begin with coordinate sweeps: with many atoms to let in, one
+# after the other takes longer.
+SWEEP_ABOVE, SWEEPS = 40, 5
 
 
 @kernel
-def _subtract(g, scale, row):
-    for j in range(g.shape[0]):
+def subtract(g, scale, row, count):
+    """``g[:count] -= scale * row[:count]``."""
+    # From zero: an index that Numba cannot see to be positive keeps the loop from vectorising.
+    for j in range(count):
         g[j] -= scale * row[j]
 
 
@@ -107,7 +121,7 @@ def lasso_on_gram(H, q, penalty, a, max_steps):
     factor = np.empty((m, m))
     active = np.empty(m, np.int64)
     sign = np.zeros(m)
-    k = _activate(H, a, factor, active, sign, m)
+    k = _align(H, a, factor, active, sign, 0, m)
     return _descend(H, q, penalty, a, factor, active, sign, k, m, max_steps) >= 0
 
 
@@ -118,17 +132,52 @@ def _open(is_shut):
 
 
 @kernel
-def _activate(H, a, factor, active, sign, m):
-    """Factor the Gram matrix of the non-zero coefficients; dependent ones become zero."""
-    k = 0
+def _align(H, a, factor, active, sign, k, m):
+    """Make the active atoms the non-zero coefficients; dependent ones become zero."""
+    for r in range(k - 1, -1, -1):
+        if a[active[r]] == 0.0:
+            k = _delete(factor, active, k, r)
     for j in range(m):
-        if a[j] != 0.0:
+        sign[j] = 0.0
+    for r in range(k):
+        sign[active[r]] = np.sign(a[active[r]])
+    for j in range(m):
+        if a[j] != 0.0 and sign[j] == 0.0:
             if _append(factor, H, active, k, j, DEPENDENT):
                 sign[j] = np.sign(a[j])
                 k += 1
             else:
                 a[j] = 0.0
     return k
+
+
+@kernel
+def _coordinate_sweeps(H, q, penalty, a, g, m):
+    """A few sweeps of coordinate descent, to find most of the support in one go."""
+    _copy(g, q, m)
+    for j in range(m):
+        if a[j] != 0.0:
+            subtract(g, a[j], H[j], m)
+    for _ in range(SWEEPS):
+        for j in range(m):
+            target = g[j] + H[j, j] * a[j]
+            size = max(abs(target) - penalty, 0.0) / H[j, j]
+            change = (size if target > 0.0 else -size) - a[j]
+            if change != 0.0:
+                a[j] = size if target > 0.0 else -size
+                subtract(g, change, H[j], m)
+
+
+@kernel
+def settle(H, q, penalty, a, factor, active, sign, g, k, m, max_steps):
+    """Move ``a`` to the optimum over the first ``m`` atoms, ``k`` of them active before.
+
+    Returns how many are active then, -1 if ``max_steps`` is hit.
+    """
+    if m > SWEEP_ABOVE:
+        _coordinate_sweeps(H, q, penalty, a, g, m)
+    k = _align(H, a, factor, active, sign, k, m)
+    return _descend(H, q, penalty, a, factor, active, sign, k, m, max_steps)
 
 
 @kernel
@@ -175,7 +224,7 @@ def _descend(H, q, penalty, a, factor, active, sign, k, m, max_steps):
             continue
         _copy(g, q, m)
         for r in range(k):
-            _subtract(g, a[active[r]], H[active[r]])
+            subtract(g, a[active[r]], H[active[r]], m)
         rounding = 0.0
         for r in range(k):
             rounding += 1e-15 * abs(a[active[r]])
@@ -225,10 +274,10 @@ def _descend(H, q, penalty, a, factor, active, sign, k, m, max_steps):
 
 
 @kernel
-def _worst_violators(g, penalty, is_offered, picked):
+def worst_violators(g, n, penalty, is_offered, picked):
     """Fill ``picked`` with the atoms of largest ``|g|`` above the penalty not offered yet."""
     count = 0
-    for j in range(g.shape[0]):
+    for j in range(n):
         size = abs(g[j])
         if size <= penalty + TOLERANCE or is_offered[j]:
             continue
@@ -244,20 +293,26 @@ def _worst_violators(g, penalty, is_offered, picked):
 
 
 @kernel
-def code_columns(G, targets, penalty, starts, start_atoms, start_values, cap, max_steps):
+def code_columns(
+    G, tail, strip, targets, penalty, starts, start_atoms, start_values, cap, max_steps
+):
     """Lasso codes of the columns ``targets`` on all other columns, given the Gram matrix.
 
+    The Gram matrix is ``G`` for the old columns, bordered by ``strip`` with one row for each
+    new one, and ``tail``, the same products again with one row for each old one.
+
     Column ``targets[t]`` starts from the code ``start_values[starts[t]:starts[t + 1]]`` on
-    ``start_atoms``. Returns atoms, values (``(n_targets, cap)``, ``cap`` at least the rank),
-    counts, and whether each column converged, within ``cap`` atoms.
+    ``start_atoms``. Returns atoms (ascending), values (``(n_targets, cap)``, ``cap`` at least
+    the rank), counts, and whether each column converged, within ``cap`` atoms.
     """
-    n = G.shape[0]
+    n_old = G.shape[0]
+    n = n_old + strip.shape[0]
     atoms = np.empty((targets.shape[0], cap), np.int64)
     values = np.empty((targets.shape[0], cap))
     counts = np.zeros(targets.shape[0], np.int64)
     converged = np.ones(targets.shape[0], np.bool_)
     is_offered = np.zeros(n, np.bool_)
-    g = np.empty(n)
+    g, scratch = np.empty(n), np.empty(n)
     picked = np.empty(ENTER_AT_ONCE, np.int64)
     # The working set: which atoms, their Gram matrix and coefficients, and which are active.
     room = min(n, 64) + ENTER_AT_ONCE
@@ -277,32 +332,44 @@ def code_columns(G, targets, penalty, starts, start_atoms, start_values, cap, ma
         for _ in range(max_steps):
             if size > room:
                 room = min(n, 2 * size) + ENTER_AT_ONCE
-                H, factor = _grown(H, room), _grown(factor, room)
+                H, factor = grown(H, room), grown(factor, room)
             for r in range(size - entering, size):
                 is_offered[work[r]] = True
-                sign[r] = 0.0
-                q[r] = G[own, work[r]]
-                for c in range(r + 1):
-                    H[r, c] = H[c, r] = G[work[r], work[c]]
-            if k == 0 and entering > 0 and not is_stationary:
-                k = _activate(H, a, factor, active, sign, size)
+                i = work[r]
+                if i >= n_old:
+                    q[r] = strip[i - n_old, own]
+                    for c in range(r + 1):
+                        H[r, c] = H[c, r] = strip[i - n_old, work[c]]
+                else:
+                    q[r] = G[own, i] if own < n_old else strip[own - n_old, i]
+                    for c in range(r + 1):
+                        j = work[c]
+                        H[r, c] = H[c, r] = G[i, j] if j < n_old else tail[i, j - n_old]
             if entering > 0:
-                reached = _descend(H, q, penalty, a, factor, active, sign, k, size, max_steps)
-                converged[t] = reached >= 0
-                if reached < 0:
+                k = settle(H, q, penalty, a, factor, active, sign, scratch, k, size, max_steps)
+                converged[t] = k >= 0
+                if k < 0:
                     break
                 # None of the new atoms got in: only rounding calls them violators.
                 is_final = is_stationary
                 for r in range(size - entering, size):
                     is_final = is_final and a[r] == 0.0
-                k, is_stationary = reached, True
+                is_stationary = True
                 if is_final:
                     converged[t] = abs(g[picked[0]]) <= penalty + ACCEPTED
                     break
-            _copy(g, G[own], n)
-            for r in range(k):
-                _subtract(g, a[active[r]], G[work[active[r]]])
-            entering = _worst_violators(g, penalty, is_offered, picked)
+            for j in range(n):
+                g[j] = 0.0
+            for r in range(-1, k):
+                i = own if r < 0 else work[active[r]]
+                scale = -1.0 if r < 0 else a[active[r]]
+                if i >= n_old:
+                    subtract(g, scale, strip[i - n_old], n)
+                else:
+                    subtract(g, scale, G[i], n_old)
+                    for j in range(tail.shape[1]):
+                        g[n_old + j] -= scale * tail[i, j]
+            entering = worst_violators(g, n, penalty, is_offered, picked)
             if entering == 0:
                 break
             for r in range(entering):
@@ -311,23 +378,36 @@ def code_columns(G, targets, penalty, starts, start_atoms, start_values, cap, ma
             size += entering
         else:
             converged[t] = False
-        count = 0
+        counts[t] = collect(work, a, size, atoms[t], values[t])
+        converged[t] = converged[t] and counts[t] <= cap
+        counts[t] = min(counts[t], cap)
         for r in range(size):
             is_offered[work[r]] = False
-            if a[r] != 0.0:
-                if count < cap:
-                    atoms[t, count] = work[r]
-                    values[t, count] = a[r]
-                count += 1
         is_offered[own] = False
-        counts[t] = min(count, cap)
-        if count > cap:
-            converged[t] = False
     return atoms, values, counts, converged
 
 
 @kernel
-def _grown(square, room):
+def collect(work, a, size, atoms, values):
+    """Write the non-zero coefficients, in the order of their atoms; returns how many."""
+    count = 0
+    for r in range(size):
+        if a[r] == 0.0:
+            continue
+        if count < atoms.shape[0]:
+            slot = count
+            while slot > 0 and atoms[slot - 1] > work[r]:
+                atoms[slot] = atoms[slot - 1]
+                values[slot] = values[slot - 1]
+                slot -= 1
+            atoms[slot] = work[r]
+            values[slot] = a[r]
+        count += 1
+    return count
+
+
+@kernel
+def grown(square, room):
     """The same matrix in a larger one."""
     larger = np.empty((room, room))
     for r in range(square.shape[0]):

@@ -9,26 +9,20 @@ import scipy.sparse as sp
 
 from setwise.compiled import kernels_of
 from setwise.errors import ConvergenceWarning
+from setwise.lasso.codes import Codes
 from setwise.types import FloatArray, IntArray
 
-__all__ = ["l1_ball_codes", "lasso_codes", "optimality_violation"]
+__all__ = ["code_by_gram", "l1_ball_codes", "lasso_codes", "optimality_violation"]
 
 _MAX_STEPS = 100_000
 
 
-def lasso_codes(
-    gram: FloatArray,
-    penalty: float,
-    *,
-    rank: int,
-    columns: IntArray | None = None,
-    start: sp.csc_array | None = None,
-) -> sp.csc_array:
+def lasso_codes(gram: FloatArray, penalty: float, *, rank: int) -> sp.csc_array:
     """Code unit columns on all the *other* columns, exactly.
 
-    For each column ``i`` asked for, ``argmin_a 1/2 ||x_i - D a||^2 + penalty ||a||_1`` with
-    ``a_i = 0`` (paper eq. 14). Where columns are exact copies the optimum is not unique; the
-    copy that enters the active set first, in the order of the columns, keeps the weight.
+    For each column ``i``, ``argmin_a 1/2 ||x_i - D a||^2 + penalty ||a||_1`` with ``a_i = 0``
+    (paper eq. 14). Where columns are exact copies the optimum is not unique; the copy that
+    enters the active set first, in the order of the columns, keeps the weight.
 
     Parameters
     ----------
@@ -38,28 +32,52 @@ def lasso_codes(
         The paper's ``w``.
     rank : int
         An upper bound on the rank of the columns; no code has more non-zeros.
-    columns : array of int, optional
-        Which columns to code; all by default.
-    start : csc_array of shape (n_columns, len(columns)), optional
-        Codes to start from. The result does not depend on them, only the time; what a
-        start gives a column itself is ignored.
 
     Returns
     -------
-    csc_array of shape (n_columns, len(columns))
+    csc_array of shape (n_columns, n_columns)
         One code a column.
     """
-    n = len(gram)
-    targets = np.arange(n) if columns is None else np.asarray(columns, dtype=np.int64)
-    start = sp.csc_array((n, len(targets))) if start is None else _cleaned(start, targets)
+    targets = np.arange(len(gram))
+    return code_by_gram(gram, penalty, targets, rank=rank).to_csc(len(gram))
+
+
+def code_by_gram(
+    gram: FloatArray,
+    penalty: float,
+    targets: IntArray,
+    *,
+    rank: int,
+    start: Codes | None = None,
+    border: FloatArray | None = None,
+) -> Codes:
+    """Codes of some columns on all the others, as in :func:`lasso_codes`.
+
+    Parameters
+    ----------
+    gram, penalty, rank
+        See there.
+    targets : array of int
+        Which columns to code.
+    start : Codes, optional
+        Codes to start from, one a target, none of them on the column itself. The result
+        does not depend on them, only the time.
+    border : array of shape (n_new, n_columns + n_new), optional
+        Inner products of more columns with all, old and new: as if ``gram`` had these rows
+        at its end, without copying it.
+    """
+    border = np.empty((0, len(gram))) if border is None else border
+    start = Codes.none(len(targets)) if start is None else start
     atoms, values, counts, has_converged = kernels_of("setwise.lasso").code_columns(
         np.ascontiguousarray(gram, dtype=np.float64),
+        np.ascontiguousarray(border[:, : len(gram)].T),
+        np.ascontiguousarray(border),
         targets,
         float(penalty),
-        start.indptr.astype(np.int64),
-        start.indices.astype(np.int64),
-        start.data,
-        max(1, min(rank, n)),
+        start.pointers,
+        start.atoms,
+        start.values,
+        max(1, min(rank, len(gram) + len(border))),
         _MAX_STEPS,
     )
     if not has_converged.all():
@@ -69,13 +87,7 @@ def lasso_codes(
             "are approximate."
         )
         warnings.warn(msg, ConvergenceWarning, stacklevel=2)
-    is_used = np.arange(atoms.shape[1]) < counts[:, None]
-    pointers = np.concatenate([[0], np.cumsum(counts)])
-    # 32-bit indices, because scikit-learn's clusterers take no others.
-    indices, pointers = atoms[is_used].astype(np.int32), pointers.astype(np.int32)
-    codes = sp.csc_array((values[is_used], indices, pointers), shape=(n, len(targets)))
-    codes.sort_indices()
-    return codes
+    return Codes.from_table(atoms, values, counts)
 
 
 def l1_ball_codes(
@@ -136,13 +148,3 @@ def optimality_violation(gram: FloatArray, codes: sp.csc_array, penalty: float) 
     active = np.abs(gradient - penalty * np.sign(dense))
     inactive = np.maximum(np.abs(gradient) - penalty, 0.0)
     return float(np.where(dense != 0, active, inactive).max(initial=0.0))
-
-
-def _cleaned(start: sp.csc_array, targets: IntArray) -> sp.csc_array:
-    """The start as the kernel relies on it: non-zeros only, none on a column itself."""
-    column = np.repeat(targets, np.diff(start.indptr))
-    values = np.where(start.indices == column, 0.0, start.data)
-    cleaned = sp.csc_array((values, start.indices, start.indptr), shape=start.shape, copy=True)
-    cleaned.sum_duplicates()
-    cleaned.eliminate_zeros()
-    return cleaned

@@ -1,0 +1,249 @@
+"""Solved lasso graphs of galleries: what is kept of them, and how columns come and go."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from setwise.compiled import kernels_of
+from setwise.graph.base import GalleryGraph, Graph
+from setwise.lasso import Codes, Pools, code_blocks, code_by_gram, code_changed
+from setwise.lasso.pools import BLOCK_BYTES, POOL_SIZE, SLACK
+from setwise.types import BoolArray, FloatArray, IntArray
+
+__all__ = ["GramLasso", "LassoGallery", "PooledLasso"]
+
+# Codes and graphs, the gallery's own and one with a probe, at 50 atoms a code.
+_SPARSE_BYTES = 50 * (16 + 2 * 2 * 12)
+
+
+@dataclass(frozen=True)
+class LassoGallery(GalleryGraph):
+    """A solved lasso graph: codes of the gallery's columns, and what probes need of them.
+
+    Attributes
+    ----------
+    alpha : float
+        Weight of the l1 norm.
+    codes : Codes
+        Code of each column on the others.
+    residuals : array of shape (n_columns, n_features)
+        What the codes leave.
+    """
+
+    alpha: float
+    codes: Codes
+    residuals: npt.NDArray[Any]
+
+    @abstractmethod
+    def recoded(self, probe: FloatArray) -> tuple[IntArray, Codes]:
+        """Columns whose codes are new with the probe's (which come last), and those codes."""
+
+    @abstractmethod
+    def with_columns(self, columns: FloatArray) -> Self:
+        """The gallery with more columns at its end."""
+
+    @abstractmethod
+    def without_columns(self, is_kept: BoolArray) -> Self:
+        """The gallery without some of its columns."""
+
+    def insert(self, probe: FloatArray) -> sp.csr_array:
+        """Adjacency with the probe's columns last, solving only what the probe changes."""
+        return _adjacency(self.codes.replaced(*self.recoded(probe)))
+
+    def codes_with(self, probe: FloatArray) -> sp.csc_array:
+        """Codes of all columns, the gallery's and the probe's, on all others."""
+        codes = self.codes.replaced(*self.recoded(probe))
+        return codes.to_csc(len(codes))
+
+
+@dataclass(frozen=True)
+class GramLasso(LassoGallery):
+    """A solved lasso graph that keeps the Gram matrix of its columns.
+
+    Attributes
+    ----------
+    gram : array of shape (n_columns, n_columns)
+        Inner products of the columns.
+    """
+
+    gram: FloatArray
+
+    @classmethod
+    def solved(cls, graph: Graph, columns: FloatArray, alpha: float) -> Self:
+        """Solve from scratch."""
+        gram = columns.T @ columns
+        targets = np.arange(len(gram))
+        codes = code_by_gram(gram, alpha, targets, rank=min(columns.shape))
+        residuals = codes.residuals(columns.T, targets)
+        return cls(graph, columns, _adjacency(codes), alpha, codes, residuals, gram)
+
+    @staticmethod
+    def bytes_needed(n_features: int, n_columns: int) -> int:
+        """Estimate of what is kept and used, in bytes."""
+        return n_columns * (8 * (n_columns + 2 * n_features) + _SPARSE_BYTES)
+
+    def recoded(self, probe: FloatArray) -> tuple[IntArray, Codes]:
+        """Columns whose codes are new with the probe's (which come last), and those codes."""
+        n, n_new = self.columns.shape[1], probe.shape[1]
+        is_changed = (np.abs(self.residuals @ probe) > self.alpha).any(axis=1)
+        changed = np.flatnonzero(is_changed)
+        targets = np.concatenate([changed, np.arange(n, n + n_new)])
+        codes = code_by_gram(
+            self.gram,
+            self.alpha,
+            targets,
+            rank=min(self.columns.shape[0], n + n_new),
+            start=Codes.join([self.codes.take(changed), Codes.none(n_new)]),
+            border=np.hstack([probe.T @ self.columns, probe.T @ probe]),
+        )
+        return targets, codes
+
+    def with_columns(self, columns: FloatArray) -> Self:
+        """The gallery with more columns at its end."""
+        targets, new = self.recoded(columns)
+        strip = self.columns.T @ columns
+        everything = np.hstack([self.columns, columns])
+        residuals = np.concatenate([self.residuals, columns.T])
+        residuals[targets] = new.residuals(everything.T, targets)
+        gram = np.block([[self.gram, strip], [strip.T, columns.T @ columns]])
+        return self._changed(everything, self.codes.replaced(targets, new), residuals, gram)
+
+    def without_columns(self, is_kept: BoolArray) -> Self:
+        """The gallery without some of its columns."""
+        kept = np.flatnonzero(is_kept)
+        columns, gram = self.columns[:, kept], self.gram[np.ix_(kept, kept)]
+        codes, changed = self.codes.take(kept).without_atoms(is_kept)
+        new = code_by_gram(
+            gram, self.alpha, changed, rank=min(columns.shape), start=codes.take(changed)
+        )
+        residuals = self.residuals[kept]
+        residuals[changed] = new.residuals(columns.T, changed)
+        return self._changed(columns, codes.replaced(changed, new), residuals, gram)
+
+    def _changed(
+        self, columns: FloatArray, codes: Codes, residuals: FloatArray, gram: FloatArray
+    ) -> Self:
+        adjacency = _adjacency(codes)
+        return type(self)(self.graph, columns, adjacency, self.alpha, codes, residuals, gram)
+
+
+@dataclass(frozen=True)
+class PooledLasso(LassoGallery):
+    """A solved lasso graph of many columns: no Gram matrix, but a pool for each column.
+
+    Columns and residuals are kept in float32. The columns are rounded once, before anything
+    is computed; the codes are exact for the rounded ones.
+
+    Attributes
+    ----------
+    pools : Pools
+        Which atoms are near each code, see :mod:`setwise.lasso.pools`.
+    """
+
+    pools: Pools
+
+    @classmethod
+    def solved(
+        cls, graph: Graph, columns: FloatArray, alpha: float, n_jobs: int | None
+    ) -> Self:
+        """Solve from scratch."""
+        rows = _as_rows(columns)
+        targets, none = np.arange(len(rows)), Codes.none(len(rows))
+        codes, residuals, pools = code_blocks(
+            rows, rows[:0], targets, alpha, none, rows, n_jobs=n_jobs
+        )
+        return cls(graph, rows.T, _adjacency(codes), alpha, codes, residuals, pools)
+
+    @staticmethod
+    def bytes_needed(n_features: int, n_columns: int) -> int:
+        """Estimate of what is kept and used, in bytes."""
+        # The columns come in float64; blocks of gradients are those of two threads.
+        by_column = (8 + 2 * 4) * n_features + 4 * POOL_SIZE + _SPARSE_BYTES
+        return n_columns * by_column + 2 * BLOCK_BYTES
+
+    @property
+    def rows(self) -> npt.NDArray[np.float32]:
+        """The columns, as rows."""
+        return self.columns.T  # type: ignore[return-value]
+
+    def recoded(self, probe: FloatArray) -> tuple[IntArray, Codes]:
+        """Columns whose codes are new with the probe's (which come last), and those codes."""
+        targets, codes, _, _ = self._recoded(_as_rows(probe))
+        return targets, codes
+
+    def _recoded(
+        self, extra: npt.NDArray[np.float32]
+    ) -> tuple[IntArray, Codes, npt.NDArray[np.float32], Pools]:
+        nearest = np.abs(self.residuals @ extra.T).max(axis=1, initial=0.0)
+        changed = np.flatnonzero(nearest > self.alpha - SLACK)
+        codes, residuals, pools = code_changed(
+            self.rows, extra, changed, self.alpha, self.codes.take(changed),
+            self.residuals[changed], self.pools.take(changed),
+        )  # fmt: skip
+        own = len(self.rows) + np.arange(len(extra))
+        own_codes, own_residuals, own_pools = code_blocks(
+            self.rows, extra, own, self.alpha, Codes.none(len(own)), extra
+        )
+        return (
+            np.concatenate([changed, own]),
+            Codes.join([codes, own_codes]),
+            np.concatenate([residuals, own_residuals]),
+            Pools.join([pools, own_pools]),
+        )
+
+    def with_columns(self, columns: FloatArray) -> Self:
+        """The gallery with more columns at its end."""
+        extra = _as_rows(columns)
+        targets, codes, new_residuals, new_pools = self._recoded(extra)
+        rows = np.concatenate([self.rows, extra])
+        residuals = np.concatenate([self.residuals, extra])
+        residuals[targets] = new_residuals
+        pools = self.pools.replaced(targets, new_pools).with_atoms(
+            np.abs(residuals @ extra.T), self.alpha - SLACK, len(self.rows)
+        )
+        return self._changed(rows, self.codes.replaced(targets, codes), residuals, pools)
+
+    def without_columns(self, is_kept: BoolArray) -> Self:
+        """The gallery without some of its columns."""
+        kept = np.flatnonzero(is_kept)
+        rows, residuals = self.rows[kept], self.residuals[kept]
+        pools = self.pools.take(kept).without_atoms(is_kept)
+        codes, changed = self.codes.take(kept).without_atoms(is_kept)
+        new, residuals[changed], new_pools = code_changed(
+            rows, rows[:0], changed, self.alpha, codes.take(changed), residuals[changed],
+            pools.take(changed),
+        )  # fmt: skip
+        return self._changed(
+            rows, codes.replaced(changed, new), residuals, pools.replaced(changed, new_pools)
+        )
+
+    def _changed(
+        self,
+        rows: npt.NDArray[np.float32],
+        codes: Codes,
+        residuals: npt.NDArray[np.float32],
+        pools: Pools,
+    ) -> Self:
+        adjacency = _adjacency(codes)
+        return type(self)(self.graph, rows.T, adjacency, self.alpha, codes, residuals, pools)
+
+
+def _as_rows(columns: FloatArray) -> npt.NDArray[np.float32]:
+    return np.ascontiguousarray(columns.T, dtype=np.float32)
+
+
+def _adjacency(codes: Codes) -> sp.csr_array:
+    """``A = |S| + |S'|``."""
+    n = len(codes)
+    indptr, indices, data = kernels_of("setwise.graph").symmetrise(
+        codes.pointers, codes.atoms, codes.values
+    )
+    adjacency = sp.csr_array((data, indices, indptr), shape=(n, n))
+    adjacency.has_sorted_indices = adjacency.has_canonical_format = True
+    return adjacency

@@ -1,0 +1,196 @@
+"""The lasso without a Gram matrix: each column is solved on a pool of likely atoms.
+
+Columns are rows of float32 arrays here (half the memory, and as a gallery's columns are
+rounded once, before anything is computed, nothing is lost); all arithmetic is float64.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from setwise.compiled import kernel
+from setwise.lasso.kernels import (
+    ACCEPTED,
+    ENTER_AT_ONCE,
+    collect,
+    grown,
+    settle,
+    subtract,
+    worst_violators,
+)
+
+__all__ = ["choose_pools", "code_on_pools"]
+
+
+@kernel
+def choose_pools(gradients, owns, most):
+    """For each row, the atoms of largest gradient: at most ``most``, all above a cutoff.
+
+    Returns atoms (``(n_rows, most)``), counts and cutoffs; an atom that is not chosen has a
+    gradient of at most the cutoff. The cutoff is found by bisection: counting is cheap.
+    """
+    n = gradients.shape[1]
+    atoms = np.zeros((gradients.shape[0], most), np.int32)
+    counts = np.zeros(gradients.shape[0], np.int64)
+    cutoffs = np.zeros(gradients.shape[0])
+    for t in range(gradients.shape[0]):
+        g = gradients[t]
+        if owns[t] < n:
+            g[owns[t]] = 0.0
+        low, high = 0.0, -1.0 if n <= most else 0.0
+        for j in range(n if n > most else 0):
+            high = max(high, abs(g[j]))
+        for _ in range(40 if n > most else 0):
+            middle = 0.5 * (low + high)
+            count = 0
+            for j in range(n):
+                count += abs(g[j]) > middle
+            if count > most:
+                low = middle
+            else:
+                high = middle
+                if 4 * count >= 3 * most:
+                    break
+        cutoffs[t] = high
+        for j in range(n):
+            if abs(g[j]) > high:
+                atoms[t, counts[t]] = j
+                counts[t] += 1
+    return atoms, counts, cutoffs
+
+
+@kernel
+def _load(rows, extra, i, target):
+    n = rows.shape[0]
+    row = rows[i] if i < n else extra[i - n]
+    for j in range(target.shape[0]):
+        target[j] = row[j]
+
+
+@kernel
+def code_on_pools(
+    rows, extra, targets, penalty, starts, start_atoms, start_values,
+    pools, pool_counts, cap, max_steps,
+):  # fmt: skip
+    """Lasso codes of the columns ``targets``, each on its pool and on all ``extra`` columns.
+
+    ``rows`` are the old columns, ``extra`` the new ones, numbered after them. Starts are
+    given as in :func:`setwise.lasso.kernels.code_columns`.
+
+    Returns atoms (ascending), values, counts, whether each converged, and residuals.
+    """
+    n_targets, n, n_extra, m = targets.shape[0], rows.shape[0], extra.shape[0], rows.shape[1]
+    atoms = np.empty((n_targets, cap), np.int64)
+    values = np.empty((n_targets, cap))
+    counts = np.zeros(n_targets, np.int64)
+    converged = np.ones(n_targets, np.bool_)
+    residuals = np.empty((n_targets, m), np.float32)
+    most = pools.shape[1] + n_extra
+    candidates = np.empty(most, np.int64)
+    is_in = np.empty(most, np.bool_)
+    g = np.empty(most)
+    is_offered = np.zeros(n + n_extra, np.bool_)
+    x, r = np.empty(m), np.empty(m)
+    picked = np.empty(ENTER_AT_ONCE, np.int64)
+    room = 64
+    largest = most + cap + ENTER_AT_ONCE
+    work, active = np.empty(largest, np.int64), np.empty(largest, np.int64)
+    q, a, sign = np.empty(largest), np.empty(largest), np.empty(largest)
+    scratch = np.empty(largest)
+    H, factor = np.empty((room, room)), np.empty((room, room))
+    W = np.empty((room, m))
+    for t in range(n_targets):
+        own = targets[t]
+        _load(rows, extra, own, x)
+        size, k = 0, 0
+        is_offered[own] = True
+        for s in range(starts[t], starts[t + 1]):
+            work[size] = start_atoms[s]
+            a[size] = start_values[s]
+            is_offered[work[size]] = True
+            size += 1
+        n_candidates = 0
+        for p in range(pool_counts[t] + n_extra):
+            j = pools[t, p] if p < pool_counts[t] else n + p - pool_counts[t]
+            if not is_offered[j]:
+                candidates[n_candidates] = j
+                is_in[n_candidates] = False
+                n_candidates += 1
+        is_stationary = size == 0
+        entering = size
+        for _ in range(max_steps):
+            if size > room:
+                room = 2 * size
+                H, factor = grown(H, room), grown(factor, room)
+                wider = np.empty((room, m))
+                for w in range(size - entering):
+                    for j in range(m):
+                        wider[w, j] = W[w, j]
+                W = wider
+            for w in range(size - entering, size):
+                is_offered[work[w]] = True
+                _load(rows, extra, work[w], W[w])
+                total = 0.0
+                for j in range(m):
+                    total += W[w, j] * x[j]
+                q[w] = total
+                for c in range(w + 1):
+                    total = 0.0
+                    for j in range(m):
+                        total += W[w, j] * W[c, j]
+                    H[w, c] = H[c, w] = total
+            if entering > 0:
+                k = settle(H, q, penalty, a, factor, active, sign, scratch, k, size, max_steps)
+                converged[t] = k >= 0
+                if k < 0:
+                    break
+                # None of the new atoms got in: only rounding calls them violators.
+                is_final = is_stationary
+                for w in range(size - entering, size):
+                    is_final = is_final and a[w] == 0.0
+                is_stationary = True
+                if is_final:
+                    converged[t] = abs(g[picked[0]]) <= penalty + ACCEPTED
+                    break
+            _residual(x, a, W, size, r)
+            # The rows themselves, not views of them: those would take as long as the sums.
+            for p in range(n_candidates):
+                i = candidates[p]
+                total = 0.0
+                if i < n:
+                    for j in range(m):
+                        total += rows[i, j] * r[j]
+                else:
+                    for j in range(m):
+                        total += extra[i - n, j] * r[j]
+                g[p] = total
+            entering = worst_violators(g, n_candidates, penalty, is_in, picked)
+            if entering == 0:
+                break
+            for e in range(entering):
+                is_in[picked[e]] = True
+                work[size + e] = candidates[picked[e]]
+                a[size + e] = 0.0
+            size += entering
+        else:
+            converged[t] = False
+        _residual(x, a, W, size, r)
+        for j in range(m):
+            residuals[t, j] = r[j]
+        counts[t] = collect(work, a, size, atoms[t], values[t])
+        converged[t] = converged[t] and counts[t] <= cap
+        counts[t] = min(counts[t], cap)
+        for w in range(size):
+            is_offered[work[w]] = False
+        is_offered[own] = False
+    return atoms, values, counts, converged, residuals
+
+
+@kernel
+def _residual(x, a, W, size, r):
+    """``r = x - W' a``."""
+    for j in range(x.shape[0]):
+        r[j] = x[j]
+    for s in range(size):
+        if a[s] != 0.0:
+            subtract(r, a[s], W[s], x.shape[0])

@@ -1,0 +1,242 @@
+"""Exact lasso codes of more columns than a Gram matrix of them would fit in memory.
+
+The gradient ``D'r`` of some columns at a time is one matrix product, in float32. It ranks the
+atoms; each column is then solved, in float64, on its *pool*, the few hundred atoms of largest
+gradient. Atoms outside the pool had a gradient of at most ``cutoff``, and it can have grown by
+no more than the residual has moved, because atoms are unit vectors:
+
+    ``|d_j'r_new| <= |d_j'r_old| + ||r_new - r_old|| <= cutoff + moved``.
+
+Where that stays below the penalty, the code is optimal over all atoms, and what is left of
+the distance, the *margin*, says how far the residual may move again, when a probe arrives,
+before anything outside the pool must be looked at.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from setwise.compiled import kernels_of
+from setwise.errors import ConvergenceWarning
+from setwise.lasso.codes import Codes
+from setwise.parallel import in_threads
+from setwise.types import BoolArray, FloatArray, IntArray
+
+__all__ = ["BLOCK_BYTES", "POOL_SIZE", "SLACK", "Pools", "code_blocks", "code_changed"]
+
+# Atoms a column is solved on at first.
+POOL_SIZE = 256
+# Columns whose gradients are computed at once, and how many bytes they may take.
+_BLOCK, BLOCK_BYTES = 256, 2**27
+# What rounding to float32 may do to a gradient of unit vectors, with room to spare.
+SLACK = 1e-5
+_MAX_STEPS = 100_000
+
+Rows = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Pools:
+    """What is known about the atoms of each code.
+
+    Attributes
+    ----------
+    atoms : array of int32, shape (n_targets, pool_size)
+        Old atoms of largest gradient, first ``counts`` of each row.
+    counts : array of int, shape (n_targets,)
+        How many there are.
+    margins : array of shape (n_targets,)
+        Every old atom outside the pool is at least this far from entering the code.
+    """
+
+    atoms: npt.NDArray[np.int32]
+    counts: IntArray
+    margins: FloatArray
+
+    def take(self, chosen: IntArray) -> Pools:
+        """Some of the pools, in the order asked for."""
+        return Pools(self.atoms[chosen], self.counts[chosen], self.margins[chosen])
+
+    def replaced(self, targets: IntArray, new: Pools) -> Pools:
+        """The pools of ``targets`` (ascending) replaced by new ones; those beyond are added."""
+        n = len(self.counts)
+        source = np.arange(n + int((targets >= n).sum()))
+        source[targets] = n + np.arange(len(targets))
+        return Pools.join([self, new]).take(source)
+
+    def with_atoms(self, gradients: FloatArray, penalty: float, first: int) -> Pools:
+        """Pools that know of new atoms, numbered from ``first``, of these gradients.
+
+        One that is nearer than a pool's margin joins it; where there is no room left, the
+        margin shrinks.
+        """
+        atoms, counts, margins = self.atoms.copy(), self.counts.copy(), self.margins.copy()
+        target, new = np.nonzero(gradients > penalty - margins[:, None])
+        for t, j in zip(target, new, strict=True):
+            if counts[t] < atoms.shape[1]:
+                atoms[t, counts[t]] = first + j
+                counts[t] += 1
+            else:
+                margins[t] = max(0.0, min(margins[t], penalty - gradients[t, j]))
+        return Pools(atoms, counts, margins)
+
+    def without_atoms(self, is_kept: BoolArray) -> Pools:
+        """Pools after some atoms are gone and the others renumbered."""
+        is_used = np.arange(self.atoms.shape[1]) < self.counts[:, None]
+        is_used &= is_kept[self.atoms]
+        # The ones that stay first, in their order.
+        order = np.argsort(~is_used, axis=1, kind="stable")
+        number = (np.cumsum(is_kept) - 1).astype(np.int32)
+        atoms = number[np.take_along_axis(self.atoms, order, axis=1)]
+        return Pools(atoms, is_used.sum(axis=1), self.margins)
+
+    @staticmethod
+    def join(parts: list[Pools]) -> Pools:
+        """One after the other."""
+        width = max(part.atoms.shape[1] for part in parts)
+        atoms = [np.pad(p.atoms, ((0, 0), (0, width - p.atoms.shape[1]))) for p in parts]
+        counts, margins = zip(*((p.counts, p.margins) for p in parts), strict=True)
+        return Pools(np.concatenate(atoms), np.concatenate(counts), np.concatenate(margins))
+
+
+def code_changed(
+    rows: Rows,
+    extra: Rows,
+    targets: IntArray,
+    penalty: float,
+    start: Codes,
+    before: Rows,
+    pools: Pools,
+) -> tuple[Codes, Rows, Pools]:
+    """Codes of columns that something happened to, on all the others.
+
+    Solved on their pools and on all extra columns first; only where the residual moves by
+    more than the margin are all atoms looked at.
+
+    Parameters
+    ----------
+    rows, extra, targets, penalty
+        As for :func:`code_blocks`.
+    start : Codes
+        Codes to start from.
+    before : float32 array of shape (n_targets, n_features)
+        Residuals that the pools were made for.
+    pools : Pools
+        What was known then.
+    """
+    codes, residuals = _code_in_pools(rows, extra, targets, penalty, start, pools)
+    margins = pools.margins - np.linalg.norm(residuals - before, axis=1)
+    unsure = np.flatnonzero(margins < 0)
+    known = Pools(pools.atoms, pools.counts, np.maximum(margins, 0.0))
+    if not len(unsure):
+        return codes, residuals, known
+    new, residuals[unsure], found = code_blocks(
+        rows, extra, targets[unsure], penalty, codes.take(unsure), residuals[unsure]
+    )
+    return codes.replaced(unsure, new), residuals, known.replaced(unsure, found)
+
+
+def code_blocks(
+    rows: Rows,
+    extra: Rows,
+    targets: IntArray,
+    penalty: float,
+    start: Codes,
+    residuals: Rows,
+    *,
+    n_jobs: int | None = None,
+) -> tuple[Codes, Rows, Pools]:
+    """Codes of some columns on all the others, by blocks.
+
+    Parameters
+    ----------
+    rows : float32 array of shape (n_columns, n_features)
+        Unit columns, as rows.
+    extra : float32 array of shape (n_extra, n_features)
+        More of them, numbered after the first.
+    targets : array of int
+        Which columns to code.
+    penalty : float
+        The paper's ``w``.
+    start : Codes
+        Codes to start from, one a target. The result does not depend on them.
+    residuals : float32 array of shape (n_targets, n_features)
+        What the starts leave; for empty ones, the columns themselves.
+    n_jobs : int, optional
+        Threads.
+    """
+    size = max(1, min(_BLOCK, BLOCK_BYTES // (4 * max(1, len(rows)))))
+    blocks = np.split(np.arange(len(targets)), np.arange(size, len(targets), size))
+
+    def solve(block: IntArray) -> tuple[Codes, Rows, Pools]:
+        return _code_block(
+            rows, extra, targets[block], penalty, start.take(block), residuals[block]
+        )
+
+    codes, left, pools = zip(*in_threads(solve, blocks, n_jobs), strict=True)
+    return Codes.join(list(codes)), np.concatenate(left), Pools.join(list(pools))
+
+
+def _code_block(
+    rows: Rows, extra: Rows, targets: IntArray, penalty: float, codes: Codes, residuals: Rows
+) -> tuple[Codes, Rows, Pools]:
+    """Rank all atoms, solve on the best, and again, until what was left out cannot enter."""
+    parts: list[tuple[IntArray, Codes, Rows, Pools]] = []
+    waiting = np.arange(len(targets))
+    for pool_size in _pool_sizes(len(rows)):
+        gradients = residuals @ rows.T
+        atoms, counts, cutoffs = kernels_of("setwise.lasso", "pool_kernels").choose_pools(
+            gradients, targets[waiting], pool_size
+        )
+        pools = Pools(atoms, counts, penalty - cutoffs - SLACK)
+        before = residuals
+        codes, residuals = _code_in_pools(rows, extra, targets[waiting], penalty, codes, pools)
+        margins = pools.margins - np.linalg.norm(residuals - before, axis=1)
+        is_done = (margins >= 0) | (counts == len(rows))
+        done, left = np.flatnonzero(is_done), np.flatnonzero(~is_done)
+        known = Pools(atoms[done], counts[done], np.maximum(margins[done], 0.0))
+        parts.append((waiting[done], codes.take(done), residuals[done], known))
+        if not len(left):
+            break
+        waiting, codes, residuals = waiting[left], codes.take(left), residuals[left]
+    places = np.argsort(np.concatenate([place for place, *_ in parts]))
+    return (
+        Codes.join([code for _, code, _, _ in parts]).take(places),
+        np.concatenate([residual for _, _, residual, _ in parts])[places],
+        Pools.join([pool for *_, pool in parts]).take(places),
+    )
+
+
+def _pool_sizes(n_rows: int) -> Iterator[int]:
+    """The same a few times, because the first pools are guesses, then larger and larger."""
+    size = min(POOL_SIZE, n_rows)
+    for _ in range(4):
+        yield size
+    while True:
+        size = min(2 * size, n_rows)
+        yield size
+
+
+def _code_in_pools(
+    rows: Rows, extra: Rows, targets: IntArray, penalty: float, start: Codes, pools: Pools
+) -> tuple[Codes, Rows]:
+    """Codes of some columns on their pools and on all extra columns, and their residuals."""
+    rank = min(rows.shape[1], len(rows) + len(extra))
+    atoms, values, counts, has_converged, residuals = kernels_of(
+        "setwise.lasso", "pool_kernels"
+    ).code_on_pools(
+        rows, extra, targets, float(penalty), start.pointers, start.atoms, start.values,
+        pools.atoms, pools.counts, rank, _MAX_STEPS,
+    )  # fmt: skip
+    if not has_converged.all():
+        msg = (
+            f"lasso: {(~has_converged).sum()} of {len(targets)} columns did not reach their "
+            f"optimum in {_MAX_STEPS} steps; their codes are approximate."
+        )
+        warnings.warn(msg, ConvergenceWarning, stacklevel=2)
+    return Codes.from_table(atoms, values, counts), residuals
