@@ -81,7 +81,7 @@ def test_exact_cut_same_as_algorithm_2_with_eigh(kind):
     for seed in range(N_GRAPHS):
         A, codes = labelled(kind, seed)
         fiedler = Watched()
-        found = shc(CutTree(A, "exact"), codes)
+        found = shc(CutTree(A, "exact", certify=True), codes)
         try:
             literal, _ = clusters_of_SHC(A, as_in_paper(codes), N_CLASSES + 1, fiedler)
             is_same = same_clusters(found.labels, literal)
@@ -116,7 +116,7 @@ def test_label_and_distances_same_as_algorithm_1(kind, cut, fiedler):
     n_compared = 0
     for seed in range(N_GRAPHS, N_GRAPHS + 25):
         A, codes = labelled(kind, seed)
-        found = shc(CutTree(A, cut), codes)
+        found = shc(CutTree(A, cut, certify=True), codes)
         if is_ambiguous(found):
             continue
         try:
@@ -264,11 +264,11 @@ def test_a_tree_deeper_than_the_recursion_limit(monkeypatch):
     """Cuts that take off one vertex each make the tree as deep as the graph is large."""
     n = sys.getrecursionlimit() + 200
 
-    def take_off_the_first(graph, cut):
-        side = np.arange(graph.shape[0]) > 0
+    def take_off_the_first(graph, cut, **how):
+        side = np.arange(graph.n_vertices) > 0
         return Cut(side=side, kind=cut, ncut=1.0, connectivity=0.0)
 
-    monkeypatch.setattr(tree_module, "bisect", take_off_the_first)
+    monkeypatch.setattr(tree_module, "spectral_cut", take_off_the_first)
     path = sp.csr_array(sp.diags_array([np.ones(n - 1), np.ones(n - 1)], offsets=[-1, 1]))
     codes = np.arange(n) % 2
     codes[-1] = PROBE

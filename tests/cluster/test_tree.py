@@ -7,7 +7,7 @@ from tests.reference.algorithms import GRAPHS, connected_components
 
 import setwise.cluster.tree as tree_module
 from setwise.cluster import CutTree
-from setwise.cut import CUTS, bisect
+from setwise.cut import CUTS, bisect, spectral_cut
 from setwise.cut.fiedler import DENSE_LIMIT
 from setwise.errors import ParameterError
 
@@ -63,7 +63,7 @@ def test_components_part_all_at_once_whatever_their_order():
 def test_a_node_is_cut_as_its_own_subgraph(n, storage):
     """Degrees are those inside the cluster, on both sides of the switch to dense graphs."""
     A = GRAPHS["planted"](n, np.random.default_rng(1))
-    tree = grown(CutTree(STORAGES[storage](A), "exact"), n_splits=5)
+    tree = grown(CutTree(STORAGES[storage](A), "exact", certify=True), n_splits=5)
     for node in tree.nodes:
         if node.cut is not None and not node.cut.is_ambiguous:
             inside = A[np.ix_(node.vertices, node.vertices)]
@@ -75,12 +75,12 @@ def test_a_node_is_cut_as_its_own_subgraph(n, storage):
 def test_no_cut_is_made_twice(monkeypatch):
     n_cuts = 0
 
-    def counted(*arguments):
+    def counted(*arguments, **how):
         nonlocal n_cuts
         n_cuts += 1
-        return bisect(*arguments)
+        return spectral_cut(*arguments, **how)
 
-    monkeypatch.setattr(tree_module, "bisect", counted)
+    monkeypatch.setattr(tree_module, "spectral_cut", counted)
     tree = CutTree(GRAPHS["gaussian"](20, np.random.default_rng(2)))
     assert n_cuts == 0  # nobody asked yet
     assert tree.split(0) == tree.split(0) == (1, 2)

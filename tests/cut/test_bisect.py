@@ -144,7 +144,7 @@ def test_an_improper_split_falls_back_and_says_so(vector, fallback, side, monkey
     by_sign = CUTS["exact"][1]
     # On a cycle all degrees are equal, so a constant vector is constant for the sweep too.
     found_vector = Fiedler(vector=np.array(vector), connectivity=0.0)
-    monkeypatch.setitem(CUTS, "improper", (lambda adjacency: found_vector, by_sign))
+    monkeypatch.setitem(CUTS, "improper", (lambda adjacency, **how: found_vector, by_sign))
     cycle = path(4) + np.eye(4, k=3) + np.eye(4, k=-3)
     found = bisect(cycle, "improper")
     assert found.fallback == fallback

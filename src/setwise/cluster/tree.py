@@ -9,10 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.sparse as sp
 
-from setwise.cut import Cut, bisect, components
-from setwise.cut.fiedler import DENSE_LIMIT
+from setwise.cut import Cut, Edges, in_scale, spectral_cut
 from setwise.types import Adjacency, IntArray
 
 __all__ = ["CutTree", "Node"]
@@ -50,14 +48,19 @@ class CutTree:
         Edge weights, zero diagonal.
     cut : {"sweep", "exact", "paper"}
         How to divide a connected cluster, see :func:`setwise.cut.bisect`.
+    certify : bool
+        Whether to find out of every cut if another may be as good.
     """
 
-    def __init__(self, adjacency: Adjacency, cut: str = "sweep") -> None:
+    def __init__(
+        self, adjacency: Adjacency, cut: str = "sweep", *, certify: bool = False
+    ) -> None:
         self.adjacency = adjacency
         self.cut = cut
+        self.certify = certify
         self.nodes = [Node(np.arange(adjacency.shape[0]), depth=0)]
         # Sub-graphs of uncut nodes; a node's own is dropped once its children have theirs.
-        self._graphs: dict[int, Adjacency] = {0: _compact(adjacency)}
+        self._graphs: dict[int, Edges] = {0: Edges.of(in_scale(adjacency))}
 
     def split(self, index: int) -> tuple[int, ...]:
         """Indices of the children of a node, cutting it if nobody did before.
@@ -68,23 +71,15 @@ class CutTree:
         node = self.nodes[index]
         if not node.children:
             graph = self._graphs[index]
-            part = components(graph)
+            part = graph.components()
             if not part.any():
-                node.cut = bisect(graph, self.cut)
+                node.cut = spectral_cut(graph, self.cut, certify=self.certify)
                 # The half with the smaller first vertex comes first, whatever its sign.
                 part = (node.cut.side != node.cut.side[0]).astype(np.int64)
             del self._graphs[index]
-            n_parts = int(part.max()) + 1
-            node.children = tuple(range(len(self.nodes), len(self.nodes) + n_parts))
-            for child in range(n_parts):
-                inside = np.flatnonzero(part == child)
-                self._graphs[len(self.nodes)] = _compact(graph[inside][:, inside])
+            first = len(self.nodes)
+            for inside, sub_graph in graph.parts(part):
+                self._graphs[len(self.nodes)] = sub_graph
                 self.nodes.append(Node(node.vertices[inside], node.depth + 1, index))
+            node.children = tuple(range(first, len(self.nodes)))
         return node.children
-
-
-def _compact(graph: Adjacency) -> Adjacency:
-    """Small graphs dense: every step on them is faster, and the result the same."""
-    if sp.issparse(graph) and graph.shape[0] <= DENSE_LIMIT:
-        return graph.toarray()
-    return graph

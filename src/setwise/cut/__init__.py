@@ -1,7 +1,8 @@
 """Graph to two halves: components, Laplacian, Fiedler vector, sweep cut, NCut value."""
 
-from setwise.cut.bisect import CUTS, Cut, bisect, components
+from setwise.cut.bisect import CUTS, Cut, bisect, components, in_scale, spectral_cut
 from setwise.cut.dfvc import dfvc
+from setwise.cut.edges import Edges
 from setwise.cut.fiedler import Fiedler, exact_fiedler
 from setwise.cut.laplacian import degrees, ncut, normalised_laplacian
 from setwise.cut.sweep import sweep
@@ -9,13 +10,16 @@ from setwise.cut.sweep import sweep
 __all__ = [
     "CUTS",
     "Cut",
+    "Edges",
     "Fiedler",
     "bisect",
     "components",
     "degrees",
     "dfvc",
     "exact_fiedler",
+    "in_scale",
     "ncut",
     "normalised_laplacian",
+    "spectral_cut",
     "sweep",
 ]

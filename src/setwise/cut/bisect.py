@@ -6,18 +6,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
-import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
 
 from setwise.compiled import kernels_of
 from setwise.cut.dfvc import dfvc
+from setwise.cut.edges import Edges
 from setwise.cut.fiedler import Fiedler, exact_fiedler
 from setwise.cut.laplacian import degrees, ncut
 from setwise.cut.sweep import sweep
 from setwise.errors import ParameterError
 from setwise.types import Adjacency, BoolArray, FloatArray, IntArray
 
-__all__ = ["CUTS", "Cut", "bisect", "components"]
+__all__ = ["CUTS", "Cut", "bisect", "components", "in_scale", "spectral_cut"]
 
 
 @dataclass(frozen=True)
@@ -70,12 +69,12 @@ def _relaxed_indicator(adjacency: Adjacency, fiedler: Fiedler) -> FloatArray:
 CUTS: dict[
     str,
     tuple[
-        Callable[[Adjacency], Fiedler],
+        Callable[..., Fiedler],
         Callable[[Adjacency, Fiedler], BoolArray | None],
     ],
 ] = {
     "exact": (exact_fiedler, _by_sign),
-    "paper": (dfvc, _by_sign),
+    "paper": (lambda adjacency, **how: dfvc(adjacency), _by_sign),
     "sweep": (exact_fiedler, _by_sweep),
 }
 
@@ -103,37 +102,35 @@ def bisect(adjacency: Adjacency, cut: str = "sweep") -> Cut:
     >>> sorted(np.flatnonzero(result.side == result.side[0]).tolist())
     [0, 1, 2]
     """
-    n = adjacency.shape[0]
-    if n < 2:
-        msg = f"bisect: a graph of at least 2 vertices is needed to cut, got {n}."
-        raise ParameterError(msg)
     if cut not in CUTS:
         msg = f"bisect: cut must be one of {sorted(CUTS)}, got {cut!r}."
         raise ParameterError(msg)
-    adjacency = _scaled(adjacency)
+    adjacency = in_scale(adjacency)
     component = components(adjacency)
     if component.any():
         side = component == np.bincount(component).argmax()
         return Cut(side=side, kind="components", ncut=0.0, connectivity=0.0)
-    with np.errstate(under="ignore"):
-        return _spectral_cut(adjacency, cut)
+    return spectral_cut(adjacency, cut, certify=True)
 
 
-def _scaled(adjacency: Adjacency) -> Adjacency:
-    """Without stored zeros, and of a magnitude whose squares neither over- nor underflow.
+@np.errstate(under="ignore")
+def in_scale(adjacency: Adjacency) -> Adjacency:
+    """In the form the cuts take, of a magnitude whose squares neither over- nor underflow.
 
     The scale of the weights means nothing to the normalised Laplacian. To the paper's shift
     it does, so ordinary weights are left as they are.
     """
-    largest = adjacency.max()
-    factor = 1.0 if 1e-100 < largest < 1e100 or largest == 0 else largest
-    with np.errstate(under="ignore"):
-        if not sp.issparse(adjacency):
-            return adjacency / factor
-        scaled = sp.csr_array(adjacency, dtype=np.float64, copy=True)
-        scaled.data /= factor
-    scaled.eliminate_zeros()
-    return scaled
+    if isinstance(adjacency, np.ndarray):
+        dense = adjacency.astype(np.float64)
+        return dense / _unit(dense)
+    edges = Edges.of(adjacency)
+    unit = _unit(edges.data)
+    return edges if unit == 1.0 else Edges.of(edges._replace(data=edges.data / unit).to_csr())
+
+
+def _unit(weights: FloatArray) -> float:
+    largest = float(weights.max(initial=0.0))
+    return 1.0 if 1e-100 < largest < 1e100 or largest == 0 else largest
 
 
 def components(adjacency: Adjacency) -> IntArray:
@@ -141,17 +138,33 @@ def components(adjacency: Adjacency) -> IntArray:
 
     A weight of zero is no edge, stored or not.
     """
-    if sp.issparse(adjacency):
-        adjacency = adjacency.copy()
-        adjacency.eliminate_zeros()
-        return connected_components(adjacency, directed=False)[1]
-    # SciPy would take dense weights below 1e-8 for missing edges.
-    return kernels_of("setwise.cut").dense_components(adjacency)
+    if isinstance(adjacency, np.ndarray):
+        # SciPy would take dense weights below 1e-8 for missing edges.
+        return kernels_of("setwise.cut").dense_components(adjacency)
+    return Edges.of(adjacency).components()
 
 
-def _spectral_cut(adjacency: Adjacency, cut: str) -> Cut:
+@np.errstate(under="ignore")
+def spectral_cut(
+    adjacency: Adjacency, cut: str, *, certify: bool, start: FloatArray | None = None
+) -> Cut:
+    """Cut a connected graph, see :func:`bisect`.
+
+    Parameters
+    ----------
+    adjacency : Edges, or symmetric array of shape (n_vertices, n_vertices)
+        The graph, in scale.
+    cut : str
+        Name in ``CUTS``.
+    certify, start
+        See :func:`setwise.cut.fiedler.exact_fiedler`.
+    """
+    n = adjacency.n_vertices if isinstance(adjacency, Edges) else len(adjacency)
+    if n < 2:
+        msg = f"bisect: a graph of at least 2 vertices is needed to cut, got {n}."
+        raise ParameterError(msg)
     find_vector, split = CUTS[cut]
-    fiedler = find_vector(adjacency)
+    fiedler = find_vector(adjacency, certify=certify, start=start)
     side, fallback = split(adjacency, fiedler), ""
     if side is None:
         side, fallback = _by_sweep(adjacency, fiedler), "sweep"

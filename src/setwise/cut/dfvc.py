@@ -15,9 +15,9 @@ It iterates with the inverse of ``M = L - u 1' - eta I``, where ``u = sqrt(degre
 from __future__ import annotations
 
 import numpy as np
-import scipy.sparse as sp
 from scipy import linalg
 
+from setwise.cut.edges import Edges
 from setwise.cut.fiedler import Fiedler, with_canonical_sign
 from setwise.cut.laplacian import degrees, normalised_laplacian
 from setwise.types import Adjacency
@@ -39,7 +39,7 @@ def dfvc(adjacency: Adjacency, *, max_changes: float = 0.01, max_iter: int = 100
     max_iter : int
         Give up then, with ``has_converged`` False.
     """
-    dense = adjacency.toarray() if sp.issparse(adjacency) else adjacency
+    dense = adjacency if isinstance(adjacency, np.ndarray) else Edges.of(adjacency).toarray()
     degree = degrees(dense)
     n = len(degree)
     root_degree = np.sqrt(degree)

@@ -13,27 +13,37 @@ larger than that has its final sign; the others are *open*.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
+import numpy.typing as npt
 from scipy import linalg
 
 from setwise.compiled import kernels_of
-from setwise.cut.laplacian import degrees, normalised_laplacian, null_vector
+from setwise.cut.edges import Edges
+from setwise.cut.laplacian import normalised_laplacian, null_vector
 from setwise.types import Adjacency, FloatArray, IntArray
 
-__all__ = ["Fiedler", "exact_fiedler", "with_canonical_sign"]
+__all__ = ["DENSE_LIMIT", "FULL_LIMIT", "Fiedler", "exact_fiedler", "with_canonical_sign"]
 
-# Above this many vertices of a sparse graph, Lanczos beats the dense solver (measured).
+# Above this many vertices of a dense graph, Lanczos beats LAPACK (measured).
 DENSE_LIMIT = 300
+# Up to this many vertices, Lanczos vectors are kept orthogonal and the vector is computed to
+# rounding. Beyond, both would cost more than the products with the matrix, so vectors are
+# kept in single precision and it ends when the signs are settled.
+FULL_LIMIT = 3000
 # The paper lets 1 % of the signs change; we let 1 % of them be unproven.
 OPEN_FRACTION = 0.01
 # Lanczos goes on until the vector is known to this.
 _ENOUGH = 1e-8
+# Or, where it is as large as sqrt(n) entries of a hundredth of the usual size.
+_ENOUGH_FOR_SIGNS = 0.005
 # And the distance to the next eigenvalue to this share of it.
 _ENOUGH_FOR_GAP = 0.1
 _MOST_STEPS = 1000
+_MOST_BYTES = 2**31
 
 
 @dataclass(frozen=True)
@@ -49,7 +59,7 @@ class Fiedler:
     n_iterations : int
         Matrix applications or inverse iterations; 0 for a direct solver.
     n_open : int
-        Entries whose sign is not certified.
+        Entries whose sign is not certified; 0 where nobody asked.
     is_ambiguous : bool
         More than 1 % of the signs are open: another cut may be as good.
     has_converged : bool
@@ -68,15 +78,28 @@ class Fiedler:
     sign_switches: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
 
-def exact_fiedler(adjacency: Adjacency) -> Fiedler:
+def exact_fiedler(
+    adjacency: Adjacency, *, certify: bool = True, start: FloatArray | None = None
+) -> Fiedler:
     """Fiedler vector of the normalised Laplacian of a connected graph.
 
-    Dense for small graphs, deflated Lanczos for large sparse ones: the same contract.
+    Lanczos, or LAPACK for small dense graphs: the same contract.
+
+    Parameters
+    ----------
+    adjacency : symmetric non-negative matrix of shape (n_vertices, n_vertices)
+        A connected graph, sparse or dense.
+    certify : bool
+        Whether to find out how many signs are proven. It takes about half as long again; the
+        vector is the same either way.
+    start : array of shape (n_vertices,), optional
+        Where to begin, such as the vector of a graph that hardly differs. Where eigenvalues
+        are so close that Lanczos cannot tell them apart in the steps it has, the vector
+        that comes out is the one closest to the start.
     """
-    if sp.issparse(adjacency) and adjacency.shape[0] > DENSE_LIMIT:
-        return _by_lanczos(adjacency)
-    dense = adjacency.toarray() if sp.issparse(adjacency) else adjacency
-    return _by_dense_solver(dense)
+    if isinstance(adjacency, np.ndarray) and len(adjacency) <= DENSE_LIMIT:
+        return _by_dense_solver(adjacency)
+    return _by_lanczos(_Operator.of(adjacency), certify, start)
 
 
 def with_canonical_sign(vector: FloatArray) -> FloatArray:
@@ -90,40 +113,90 @@ def _by_dense_solver(adjacency: FloatArray) -> Fiedler:
     deflated = laplacian + 3.0 * np.outer(null, null)
     last = min(1, len(null) - 1)
     values, vectors = linalg.eigh(deflated, subset_by_index=[0, last], check_finite=False)
-    return _certified(laplacian, values, vectors[:, 0], n_iterations=0)
+    vector = vectors[:, 0]
+    residual = float(np.linalg.norm(laplacian @ vector - values[0] * vector))
+    return _certified(residual, values, vector, n_iterations=0)
 
 
-def _by_lanczos(adjacency: sp.csr_array) -> Fiedler:
+class _Operator(NamedTuple):
+    """``D^-1/2 A D^-1/2``, as the compiled loops take it, and its known eigenvector."""
+
+    indptr: npt.NDArray[np.int32]
+    indices: npt.NDArray[np.int32]
+    data: FloatArray
+    dense: FloatArray
+    scale: FloatArray
+    null: FloatArray
+
+    @classmethod
+    def of(cls, adjacency: Adjacency) -> _Operator:
+        if isinstance(adjacency, np.ndarray):
+            dense, edges = np.ascontiguousarray(adjacency, dtype=np.float64), _NO_EDGES
+            degree = dense.sum(axis=1)
+        else:
+            dense, edges = np.empty((0, 0)), Edges.of(adjacency)
+            degree = edges.degrees()
+        root = np.sqrt(degree)
+        return cls(*edges, dense, 1.0 / root, root / np.linalg.norm(root))
+
+    def __matmul__(self, vector: FloatArray) -> FloatArray:
+        scaled = self.scale * vector
+        if len(self.dense):
+            return self.scale * (self.dense @ scaled)
+        return self.scale * (Edges(*self[:3]).to_csr() @ scaled)
+
+
+_NO_EDGES = Edges(np.zeros(1, np.int32), np.zeros(0, np.int32), np.zeros(0))
+
+
+def _by_lanczos(operator: _Operator, certify: bool, start: FloatArray | None) -> Fiedler:
     """Lanczos on ``D^-1/2 A D^-1/2``, whose largest eigenvalue but one is ``1 - lambda_2``.
 
-    One run finds the vector to ``_ENOUGH``. A second one, away from that vector, finds how
-    far the next eigenvalue is: the first run cannot tell, because a Krylov space holds one
-    vector of a multiple eigenvalue however often it repeats.
+    One run finds the vector. A second one, away from that vector, finds how far the next
+    eigenvalue is: the first run cannot tell, because a Krylov space holds one vector of a
+    multiple eigenvalue however often it repeats.
     """
-    null = null_vector(adjacency)
-    n = len(null)
-    scale = 1.0 / np.sqrt(degrees(adjacency))
-    row = np.repeat(np.arange(n), np.diff(adjacency.indptr))
-    weights = adjacency.data * scale[row] * scale[adjacency.indices]
-    matrix = (adjacency.indptr, adjacency.indices, weights, null)
+    n = len(operator.null)
     # Fixed starts: the same graph always gives the same vector.
-    start, other_start = np.random.default_rng(0).standard_normal((2, n))
-    found = _largest(matrix, start, lambda pair: pair.residual <= _ENOUGH * pair.gap)
+    any_start = _random(n + 1)
+    enough = _ENOUGH if n <= FULL_LIMIT else min(_ENOUGH_FOR_SIGNS / np.sqrt(n), 1e-3)
+    found = _largest(
+        operator,
+        any_start[:n] if start is None else start,
+        lambda pair: pair.residual <= enough * pair.gap,
+    )
+    if not certify:
+        return Fiedler(
+            vector=with_canonical_sign(found.vector),
+            connectivity=max(1.0 - found.value, 0.0),
+            n_iterations=found.n_steps,
+            has_converged=found.is_enough,
+        )
+    if n == 2:  # there is no other eigenvalue
+        return _certified(0.0, np.array([1.0 - found.value]), found.vector, n_iterations=1)
     following = _largest(
-        *(matrix, other_start),
+        operator,
+        any_start[1:],
         lambda pair: pair.residual <= _ENOUGH_FOR_GAP * (found.value - pair.value),
         away_from=found.vector,
     )
-    laplacian = sp.csr_array(
-        (-weights, adjacency.indices, adjacency.indptr), shape=(n, n)
-    ) + sp.eye_array(n)
     return _certified(
-        laplacian,
+        float(np.linalg.norm(operator @ found.vector - found.value * found.vector)),
         1.0 - np.array([found.value, following.value + following.residual]),
         found.vector,
         n_iterations=found.n_steps + following.n_steps,
-        has_converged=found.residual <= _ENOUGH,
+        has_converged=found.is_enough,
     )
+
+
+@cache
+def _random_pool(size: int) -> FloatArray:
+    return np.random.default_rng(0).standard_normal(size)
+
+
+def _random(n: int) -> FloatArray:
+    """Random numbers, always the same."""
+    return _random_pool(max(1024, 1 << (n - 1).bit_length()))[:n]
 
 
 @dataclass(frozen=True)
@@ -131,58 +204,64 @@ class _RitzPair:
     """An approximate eigenpair; ``gap`` is the distance to the next one of the same run."""
 
     value: float
-    vector: FloatArray
     residual: float
     gap: float
     n_steps: int
+    vector: FloatArray
+    is_enough: bool
 
 
 def _largest(
-    matrix: tuple[IntArray, IntArray, FloatArray, FloatArray],
+    operator: _Operator,
     start: FloatArray,
     is_enough: Callable[[_RitzPair], bool],
     away_from: FloatArray | None = None,
 ) -> _RitzPair:
     """Largest eigenpair away from the null vector, and from one vector more if given."""
-    null = matrix[-1]
-    known = [] if away_from is None else [away_from]
-    start = start - (null @ start) * null
-    for vector in known:
-        start -= (vector @ start) * vector
-    first = len(known)
-    most = min(len(null) - 1, first + _MOST_STEPS)
-    vectors = np.empty((most + 1, len(null)))
-    vectors[: first + 1] = [*known, start / np.linalg.norm(start)]
+    kernels = kernels_of("setwise.cut")
+    null = operator.null
+    n = len(null)
+    is_full = n <= FULL_LIMIT
+    first = 0 if away_from is None else 1
+    storage = np.float64 if is_full else np.float32
+    most = min(n - 1, first + _MOST_STEPS, _MOST_BYTES // (n * np.dtype(storage).itemsize))
+    vectors = np.empty((most + 1, n), dtype=storage)
+    current = start - (null @ start) * null
+    if away_from is not None:
+        vectors[0] = away_from
+        current -= (away_from @ current) * away_from
+    current /= np.linalg.norm(current)
+    vectors[first] = current
+    previous = np.zeros(n)
     diagonal, beside = np.empty(most), np.empty(most)
-    done, checkpoint = first, first + 16
+    done, checkpoint = first, first + 12
     while True:
         checkpoint = min(checkpoint, most)
-        steps = kernels_of("setwise.cut").lanczos_steps(
-            *matrix, vectors, diagonal, beside, done, checkpoint
+        steps = kernels.lanczos_steps(
+            *(*operator, vectors, current, previous, diagonal, beside),
+            *(first, done, checkpoint, is_full),
         )
         is_last = steps < checkpoint or steps == most
         done = steps
-        size = done - first
-        values, inside = linalg.eigh_tridiagonal(
-            diagonal[first:done],
-            beside[first : done - 1],
-            select="i",
-            select_range=(max(size - 2, 0), size - 1),
-        )
+        value, second, inside = kernels.top_of_tridiagonal(diagonal, beside, first, done)
         pair = _RitzPair(
-            value=float(values[-1]),
-            vector=inside[:, -1] @ vectors[first:done],
-            residual=float(beside[done - 1] * abs(inside[-1, -1])),
-            gap=float(values[-1] - values[0]),
-            n_steps=size,
+            value=value,
+            residual=beside[done - 1] * abs(inside[-1]),
+            gap=value - second if done - first > 1 else 2.0,
+            n_steps=done - first,
+            vector=np.empty(0),
+            is_enough=False,
         )
-        if is_last or is_enough(pair):
-            return pair
-        checkpoint = done + max(8, size // 3)
+        found = steps < checkpoint or is_enough(pair)
+        if is_last or found:
+            vector = (inside.astype(storage) @ vectors[first:done]).astype(np.float64)
+            vector /= np.linalg.norm(vector)
+            return replace(pair, vector=vector, is_enough=found or done == n - 1)
+        checkpoint = done + max(8, (done - first) // 3)
 
 
 def _certified(
-    laplacian: Adjacency,
+    residual: float,
     values: FloatArray,
     vector: FloatArray,
     *,
@@ -192,7 +271,6 @@ def _certified(
     """Count the entries whose sign the residual and the eigengap leave open."""
     vector = with_canonical_sign(vector)
     connectivity = max(float(values[0]), 0.0)
-    residual = float(np.linalg.norm(laplacian @ vector - values[0] * vector))
     residual += np.finfo(np.float64).eps
     gap = float(values[-1] - values[0]) - residual if len(values) > 1 else 2.0
     bound = np.sqrt(2.0) * residual / gap if gap > 0 else np.inf

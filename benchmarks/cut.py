@@ -1,0 +1,378 @@
+"""The cut alone: Fiedler vectors of dense and sparse graphs, setwise against its rivals.
+
+Everybody gets the same connected graph and must give the second eigenvector of its normalised
+Laplacian; scaling the graph is part of the time, on one thread. Only signs matter for a cut,
+so a solver is judged by how many of them agree with a reference, but for a global flip.
+
+pip install networkx
+OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 python benchmarks/cut.py [--sizes 500 10000]
+"""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import scipy.sparse as sp
+from scipy import linalg
+from scipy.sparse.csgraph import connected_components
+from scipy.sparse.linalg import LinearOperator, eigsh, lobpcg
+from scipy.spatial import cKDTree
+from scipy.spatial.distance import cdist
+
+from harness import face_like_sets, publish, seconds, timed
+from setwise.basis import svd_bases
+from setwise.cut import exact_fiedler
+from setwise.graph import LassoGraph
+
+LONGEST = 180.0  # seconds
+LONGEST_REFERENCE = 600.0
+ENOUGH = 0.99  # of the signs; rows below are marked
+FACTORED = 5000  # vertices up to which a matrix is factored
+PLOTTED = "sbm50"
+
+Graph = np.ndarray | sp.csr_array
+
+
+# ---------------------------------------------------------------------------- graphs
+
+
+def gauss3(n: int) -> np.ndarray:
+    """Gaussian kernel of three 3-D Gaussians, dense."""
+    points = np.random.default_rng(0).normal(size=(n, 3))
+    points += 4.0 * np.eye(3)[np.arange(n) % 3]
+    weights = np.exp(-0.5 * cdist(points, points, "sqeuclidean"))
+    np.fill_diagonal(weights, 0.0)
+    return weights
+
+
+def lasso(n: int) -> sp.csr_array:
+    """The lasso graph of n / 10 face-like sets, five sets a class."""
+    rng = np.random.default_rng(0)
+    sets, _ = face_like_sets(n // 10, n_classes=n // 50, rng=rng)
+    columns = np.hstack([svd_bases(vectors, (10,))[0] for vectors in sets])
+    return LassoGraph().adjacency(columns)
+
+
+def geo(n: int) -> sp.csr_array:
+    """Ten nearest neighbours of two overlapping 3-D Gaussians."""
+    points = np.random.default_rng(0).normal(size=(n, 3))
+    points[n // 2 :, 0] += 3.0
+    near = cKDTree(points).query(points, 11)[1][:, 1:]
+    return unweighted(np.repeat(np.arange(n), 10), near.ravel(), n)
+
+
+def sbm(n_clusters: int) -> Callable[[int], sp.csr_array]:
+    """Planted clusters: about 13 edges a vertex, 15 % of them to anywhere."""
+
+    def graph(n: int) -> sp.csr_array:
+        rng = np.random.default_rng(0)
+        one, other = rng.integers(n, size=(2, 13 * n // 2))
+        inside = one % n_clusters + n_clusters * (other // n_clusters)
+        is_inside = (rng.random(len(one)) > 0.15) & (inside < n)
+        return unweighted(one, np.where(is_inside, inside, other), n)
+
+    return graph
+
+
+def unweighted(one: np.ndarray, other: np.ndarray, n: int) -> sp.csr_array:
+    """The graph with these edges, each once, of weight one."""
+    edges = sp.coo_array((np.ones(len(one)), (one, other)), shape=(n, n)).tocsr()
+    edges = sp.csr_array(edges + edges.T)
+    edges.data[:] = 1.0
+    edges.setdiag(0.0)
+    edges.eliminate_zeros()
+    return edges
+
+
+def largest_component(graph: Graph) -> Graph:
+    component = connected_components(graph, directed=False)[1]
+    kept = np.flatnonzero(component == np.bincount(component).argmax())
+    return graph if len(kept) == graph.shape[0] else graph[kept][:, kept]
+
+
+# name -> how it is made, and of which sizes
+GRAPHS: dict[str, tuple[Callable[[int], Graph], tuple[int, ...]]] = {
+    "gauss3": (gauss3, (500, 1000, 2000, 5000)),
+    "lasso": (lasso, (500, 2000)),
+    "geo": (geo, (10_000, 100_000, 1_000_000)),
+    "sbm2": (sbm(2), (10_000, 100_000, 1_000_000)),
+    "sbm50": (sbm(50), (10_000, 100_000, 1_000_000)),
+}
+
+
+# ---------------------------------------------------------------------------- rivals
+
+
+def scaled(graph: Graph) -> tuple[Graph, np.ndarray]:
+    """``S = D^-1/2 A D^-1/2``, so that ``L = I - S``, and the null vector of ``L``."""
+    degree = np.asarray(graph.sum(axis=1)).ravel()
+    scale, null = 1.0 / np.sqrt(degree), np.sqrt(degree / degree.sum())
+    if not sp.issparse(graph):
+        matrix = graph * scale
+        matrix *= scale[:, None]
+        return matrix, null
+    weights = graph.data * np.repeat(scale, np.diff(graph.indptr))
+    weights *= scale[graph.indices]
+    return sp.csr_array((weights, graph.indices, graph.indptr), shape=graph.shape), null
+
+
+def laplacian(graph: Graph) -> Graph:
+    matrix, _ = scaled(graph)
+    matrix *= -1.0
+    if sp.issparse(matrix):
+        return sp.csc_array(matrix + sp.eye_array(matrix.shape[0]))
+    matrix.flat[:: len(matrix) + 1] += 1.0
+    return matrix
+
+
+def random_start(n: int) -> np.ndarray:
+    return np.random.default_rng(0).normal(size=n)
+
+
+def direct(graph: Graph) -> np.ndarray:
+    dense = laplacian(graph.toarray() if sp.issparse(graph) else graph)
+    options = {"overwrite_a": True, "check_finite": False}
+    return linalg.eigh(dense, subset_by_index=[1, 1], **options)[1][:, 0]
+
+
+def shift_inverted(graph: Graph) -> np.ndarray:
+    matrix, start = laplacian(graph), random_start(graph.shape[0])
+    values, vectors = eigsh(matrix, k=2, sigma=-1e-3, tol=1e-6, v0=start)
+    return vectors[:, values.argmax()]
+
+
+def deflated(graph: Graph) -> LinearOperator:
+    """``2 I - L - 2 u u'``: the Fiedler vector is the eigenvector of its largest value."""
+    matrix, null = scaled(graph)
+
+    def product(x: np.ndarray) -> np.ndarray:
+        x = x.ravel()
+        return x + matrix @ x - (2.0 * (null @ x)) * null
+
+    return LinearOperator(matrix.shape, matvec=product, dtype=np.float64)
+
+
+def largest_deflated(graph: Graph, tolerance: float) -> np.ndarray:
+    operator, start = deflated(graph), random_start(graph.shape[0])
+    return eigsh(operator, k=1, which="LA", tol=tolerance, v0=start)[1][:, 0]
+
+
+def two_largest(graph: Graph, tolerance: float) -> np.ndarray:
+    start = random_start(graph.shape[0])
+    values, vectors = eigsh(scaled(graph)[0], k=2, which="LA", tol=tolerance, v0=start)
+    return vectors[:, values.argmin()]
+
+
+def by_lobpcg(graph: Graph) -> np.ndarray:
+    matrix, null = scaled(graph)
+    start, known = random_start(len(null))[:, None], null[:, None]
+    return lobpcg(matrix, start, Y=known, tol=1e-4, maxiter=10_000, largest=True)[1][:, 0]
+
+
+def by_networkx(graph: nx.Graph, method: str) -> np.ndarray:
+    return nx.fiedler_vector(graph, normalized=True, tol=1e-6, method=method, seed=0)
+
+
+def to_networkx(graph: Graph) -> nx.Graph:
+    return nx.from_scipy_sparse_array(sp.csr_array(graph))
+
+
+@dataclass(frozen=True)
+class Solver:
+    """How to get the vector, up to which size, and from what, made before the clock starts."""
+
+    solve: Callable[[Any], Any]
+    most_vertices: int = 10**9
+    most_edges: int = 10**9
+    given: Callable[[Graph], Any] = lambda graph: graph
+
+
+def networkx_solver(method: str) -> Solver:
+    return Solver(lambda graph: by_networkx(graph, method), 10_000, 10**6, to_networkx)
+
+
+SOLVERS = {
+    "setwise": Solver(exact_fiedler),
+    "setwise, uncertified": Solver(lambda graph: exact_fiedler(graph, certify=False)),
+    "SciPy eigh": Solver(direct, FACTORED),
+    "SciPy eigsh, shift-invert": Solver(shift_inverted, FACTORED),
+    "SciPy eigsh, deflated, 1e-4": Solver(lambda graph: largest_deflated(graph, 1e-4)),
+    "SciPy eigsh, deflated, 1e-6": Solver(lambda graph: largest_deflated(graph, 1e-6)),
+    "SciPy eigsh, two vectors, 1e-4": Solver(lambda graph: two_largest(graph, 1e-4)),
+    "SciPy eigsh, two vectors, 1e-6": Solver(lambda graph: two_largest(graph, 1e-6)),
+    "SciPy lobpcg, 1e-4": Solver(by_lobpcg),
+    "networkx, tracemin_pcg": networkx_solver("tracemin_pcg"),
+    "networkx, lanczos": networkx_solver("lanczos"),
+}
+
+
+# ---------------------------------------------------------------------------- measuring
+
+
+@contextmanager
+def at_most(limit: float) -> Iterator[None]:
+    """Raise TimeoutError after so many seconds, as soon as Python code runs again."""
+
+    def stop(*_: object) -> None:
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, limit)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def reference(graph: Graph) -> tuple[np.ndarray, str]:
+    """The best vector there is time for, and how it was found."""
+    if graph.shape[0] <= FACTORED:
+        return direct(graph), "eigh"
+    operator, vectors, reached = deflated(graph), random_start(graph.shape[0])[:, None], 1.0
+    with suppress(TimeoutError), at_most(LONGEST_REFERENCE):
+        for tolerance in (1e-4, 1e-6, 1e-8, 1e-10):
+            start = vectors.sum(axis=1)
+            vectors = eigsh(operator, k=2, which="LA", tol=tolerance, v0=start)[1]
+            reached = tolerance
+    return vectors[:, -1], f"eigsh, two vectors, {reached:.0e}"
+
+
+def agreement(vector: np.ndarray, other: np.ndarray) -> float:
+    """Share of equal signs, but for a global flip."""
+    share = float(np.mean((vector > 0) == (other > 0)))
+    return max(share, 1.0 - share)
+
+
+def measured(solver: Solver, graph: Graph, wanted: np.ndarray, hopeless: float) -> dict:
+    """Time and agreement, or why there are none."""
+    n, n_edges = graph.shape[0], np.count_nonzero(graph.data) // 2
+    if n > solver.most_vertices or n_edges > solver.most_edges:
+        return {}
+    if hopeless > LONGEST:
+        return {"left_out": f"expected to take {seconds(hopeless)} or more"}
+    given = solver.given(graph)
+    try:
+        with at_most(LONGEST):
+            timing, found = timed(lambda: solver.solve(given), budget=10.0)
+    except TimeoutError:
+        return {"left_out": f"stopped after {seconds(LONGEST)}"}
+    certificate = {
+        name: getattr(found, name)
+        for name in ("n_iterations", "n_open", "is_ambiguous", "has_converged")
+        if hasattr(found, name)
+    }
+    vector = getattr(found, "vector", found)
+    return {
+        "seconds": timing.median,
+        "low": timing.low,
+        "high": timing.high,
+        "agreement": agreement(vector, wanted),
+        **certificate,
+    }
+
+
+def compared(family: str, sizes: list[int]) -> Iterator[dict]:
+    """One record a size and solver. What took a while is expected to grow with the size."""
+    make = GRAPHS[family][0]
+    before: dict[str, tuple[int, float]] = {}
+    for size in sizes:
+        print(f"{family}, {size} vertices: graph and reference", file=sys.stderr)
+        graph = largest_component(make(size))
+        n = graph.shape[0]
+        wanted, found_by = reference(graph)
+        for name, solver in SOLVERS.items():
+            print(f"{family}, {size} vertices: {name}", file=sys.stderr)
+            n_before, spent = before.get(name, (n, 0.0))
+            one = measured(solver, graph, wanted, hopeless=spent * n / n_before)
+            if "seconds" in one:
+                before[name] = n, one["seconds"]
+            elif name in before and "left_out" in one:
+                before[name] = n, LONGEST
+            degree = np.count_nonzero(graph.data) / n
+            what = {"graph": family, "size": size, "n": n, "degree": degree, "solver": name}
+            yield {**what, "reference": found_by, **one}
+
+
+def row(record: dict, ours: float | None) -> list[str]:
+    mark = "" if record["agreement"] >= ENOUGH else "! "
+    return [
+        *(record["graph"], f"{record['n']:,}", f"{record['degree']:.0f}", record["solver"]),
+        seconds(record["seconds"]),
+        "-" if ours is None else f"{record['seconds'] / ours:.3g}x",
+        f"{mark}{100 * record['agreement']:.2f} %",
+    ]
+
+
+def notes(records: list[dict]) -> list[str]:
+    result = [
+        "One thread; the graph is given as an array or a CSR matrix (to networkx as its own), "
+        "scaling it is timed. ratio: time over that of setwise, less than 1 is faster.",
+        "agreement: share of the signs that agree with the reference, but for a global flip; "
+        f"! marks less than {100 * ENOUGH:.0f} %.",
+        "gauss3: Gaussian kernel of three Gaussians, dense; lasso: lasso graphs of face-like "
+        "sets; geo: 10 nearest neighbours of two Gaussians; sbm: planted clusters.",
+        "setwise also proves how many signs are final; uncertified, it does not, like the rest.",
+        f"Factorisations (eigh, shift-invert) up to {FACTORED:,} vertices, networkx up to "
+        "10,000 vertices and a million edges: beyond, they take too long.",
+    ]
+    by_solver = {(r["graph"], r["n"]): r["reference"] for r in records}
+    for found_by in dict.fromkeys(by_solver.values()):
+        graphs = [f"{g} {n:,}" for (g, n), other in by_solver.items() if other == found_by]
+        result.append(f"Reference by {found_by}: {', '.join(graphs)}.")
+    for record in records:
+        what = f"{record['solver']} on {record['graph']} of {record['n']:,} vertices"
+        if "left_out" in record:
+            result.append(f"Left out: {what}, {record['left_out']}.")
+        if record.get("is_ambiguous"):
+            result.append(f"{what}: {record['n_open']:,} signs are not proven.")
+        if not record.get("has_converged", True):
+            result.append(f"{what}: stopped before it converged.")
+    return result
+
+
+def curves(records: list[dict]) -> dict:
+    """Seconds of each solver on the graphs of one family, for the plot."""
+    chosen = [record for record in records if record["graph"] == PLOTTED]
+    sizes = sorted({record["size"] for record in chosen})
+    found = {(r["solver"], r["size"]): r.get("seconds") for r in chosen}
+    times = {name: [found[name, size] for size in sizes] for name in SOLVERS if chosen}
+    return {"sizes": sizes, "seconds": times, "x_label": f"vertices ({PLOTTED})"}
+
+
+def main() -> None:
+    """Print one table and write out/bench/cut.json, or cut_part.json for part of the work."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--sizes", type=int, nargs="+", help="only graphs of these sizes")
+    parser.add_argument("--quick", action="store_true", help="the smallest graph of each kind")
+    arguments = parser.parse_args()
+    warnings.simplefilter("ignore")  # lobpcg warns of every iteration it needs
+    for small in (gauss3(400), sbm(2)(400), sbm(2)(4000)):
+        exact_fiedler(largest_component(small))  # compiles
+    records = []
+    for family, (_, sizes) in GRAPHS.items():
+        wanted = sizes[:1] if arguments.quick else arguments.sizes or sizes
+        records += compared(family, [size for size in sizes if size in wanted])
+    ours = {(r["graph"], r["n"]): r.get("seconds") for r in records if r["solver"] == "setwise"}
+    publish(
+        "cut_part" if arguments.quick or arguments.sizes else "cut",
+        "The cut alone",
+        notes(records),
+        ["graph", "vertices", "edges a vertex", "solver", "time", "ratio", "agreement"],
+        [row(r, ours[r["graph"], r["n"]]) for r in records if "seconds" in r],
+        records=records,
+        **curves(records),
+    )
+
+
+if __name__ == "__main__":
+    main()
