@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from functools import cache
+from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -20,7 +21,18 @@ def kernel(function: Any) -> Any:
     """
     from numba import njit
 
-    return njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})(function)
+    dispatcher = njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})(function)
+    # Numba would look at the function's own file only, and go on running what it has compiled
+    # of another file after that was changed.
+    dispatcher._cache._cache_file._source_stamp = _source_stamp()
+    return dispatcher
+
+
+@cache
+def _source_stamp() -> str:
+    """What changes when any kernel does."""
+    sources = sorted(Path(__file__).parent.glob("*/*kernels.py"))
+    return sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()
 
 
 @cache
@@ -31,10 +43,7 @@ def kernels_of(package: str, name: str = "kernels") -> ModuleType:
     """
     module = import_module(f"{package}.{name}")
     dispatchers = [f for f in vars(module).values() if hasattr(f, "stats")]
-    is_cached = all(
-        any(Path(f.stats.cache_path).glob(f"*kernels.{f.__name__}-*.nbi")) for f in dispatchers
-    )
-    if not is_cached:
+    if not all(f._cache._cache_file._load_index() for f in dispatchers):
         _announce()
     return module
 

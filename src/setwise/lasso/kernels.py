@@ -416,6 +416,24 @@ def grown(square, room):
 
 
 @kernel
+def _implied_penalty(H, q, a):
+    """The penalty at which ``a`` would be optimal: ``a'(q - H a) / ||a||_1`` there.
+
+    Zero for a start of zeros. What the last alternation of a dictionary found is nearly right
+    in the next, and the penalty is then one Newton step away.
+    """
+    total, norm = 0.0, 0.0
+    for r in range(a.shape[0]):
+        if a[r] != 0.0:
+            rest = q[r]
+            for c in range(a.shape[0]):
+                rest -= H[r, c] * a[c]
+            total += a[r] * rest
+            norm += abs(a[r])
+    return max(total / norm, 0.0) if norm > 0.0 else 0.0
+
+
+@kernel
 def code_in_l1_ball(H, Q, radius, codes, max_steps):
     """Code each row of ``Q`` (``q = B'x``) with ``||a||_1 <= radius``, exactly, in place.
 
@@ -437,7 +455,8 @@ def code_in_l1_ball(H, Q, radius, codes, max_steps):
         for j in range(k):
             top = max(top, abs(Q[i, j]))
             inside[j] = 0.0
-        low, high, penalty = 0.0, top, 0.0
+        # Below zero: no penalty is known to be too low yet.
+        low, high, penalty = -1.0, top, _implied_penalty(H, Q[i], a)
         low_norm, high_norm = radius, 0.0
         for _ in range(max_steps):
             if not lasso_on_gram(H, Q[i], penalty, a, max_steps):
@@ -452,7 +471,7 @@ def code_in_l1_ball(H, Q, radius, codes, max_steps):
                 _copy(inside, a, k)
             if abs(norm - radius) <= 1e-13 * radius or (penalty == 0.0 and norm <= radius):
                 break
-            if high - low <= 1e-15 * top:
+            if low >= 0.0 and high - low <= 1e-15 * top:
                 share = (radius - high_norm) / (low_norm - high_norm)
                 for j in range(k):
                     a[j] = inside[j] + (outside[j] - inside[j]) * share
@@ -466,8 +485,11 @@ def code_in_l1_ball(H, Q, radius, codes, max_steps):
             fall = 0.0
             for r in range(m):
                 fall += slope[r] * np.sign(a[active[r]])
-            step = penalty + (norm - radius) / fall if fall > 0.0 else low
-            penalty = step if low < step < high else 0.5 * (low + high)
+            step = penalty + (norm - radius) / fall if fall > 0.0 else 0.0
+            if low < 0.0 and step <= 0.0:
+                penalty = 0.0  # the bound may not bind
+            else:
+                penalty = step if low < step < high else 0.5 * (max(low, 0.0) + high)
         else:
             converged[i] = False
         if not converged[i]:
