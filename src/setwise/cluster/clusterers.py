@@ -13,8 +13,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
-from setwise.cluster.shc import HierarchicalClusters, shc
-from setwise.cluster.tree import CutTree
+from setwise.cluster.shc import PROBE, HierarchicalClusters, shc
+from setwise.cluster.tree import LOCAL_ABOVE, CutTree
 from setwise.errors import ParameterError
 from setwise.types import FloatArray, IntArray
 
@@ -50,6 +50,11 @@ def cluster_maker(
     columns : array of shape (n_features, n_columns)
         Unit columns.
     """
+    if clusterer is None and adjacency.shape[0] > LOCAL_ABOVE:
+        # Large clusters are divided around the probe, so every labelling has its own tree.
+        return lambda class_codes: shc(
+            CutTree(adjacency, cut, seeds=np.flatnonzero(class_codes == PROBE)), class_codes
+        )
     if clusterer is None:
         tree = CutTree(adjacency, cut)
         return lambda class_codes: shc(tree, class_codes)

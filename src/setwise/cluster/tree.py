@@ -10,10 +10,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from setwise.cut import Cut, Edges, in_scale, spectral_cut
+from setwise.cut import Cut, Edges, in_scale, local_cut, spectral_cut
 from setwise.types import Adjacency, IntArray
 
-__all__ = ["CutTree", "Node"]
+__all__ = ["LOCAL_ABOVE", "CutTree", "Node"]
+
+# Up to this many vertices, clusters are cut as the graph alone says.
+LOCAL_ABOVE = 3000
 
 
 @dataclass
@@ -50,17 +53,29 @@ class CutTree:
         How to divide a connected cluster, see :func:`setwise.cut.bisect`.
     certify : bool
         Whether to find out of every cut if another may be as good.
+    seeds : array of int, optional
+        Vertices of interest. A cluster of more than :data:`LOCAL_ABOVE` vertices is divided
+        around those of them that it holds (:func:`setwise.cut.local_cut`): there may be a
+        thousand clusters to take off before the one that holds them, and each would take as
+        long.
     """
 
     def __init__(
-        self, adjacency: Adjacency, cut: str = "sweep", *, certify: bool = False
+        self,
+        adjacency: Adjacency,
+        cut: str = "sweep",
+        *,
+        certify: bool = False,
+        seeds: IntArray | None = None,
     ) -> None:
         self.adjacency = adjacency
         self.cut = cut
         self.certify = certify
+        self.seeds = np.empty(0, dtype=np.int64) if seeds is None else seeds
         self.nodes = [Node(np.arange(adjacency.shape[0]), depth=0)]
-        # Sub-graphs of uncut nodes; a node's own is dropped once its children have theirs.
-        self._graphs: dict[int, Edges] = {0: Edges.of(in_scale(adjacency))}
+        # Where the sub-graph of an uncut node is to be found: a graph, and which vertices.
+        graph = Edges.of(in_scale(adjacency))
+        self._sources: dict[int, tuple[Edges, IntArray | None]] = {0: (graph, None)}
 
     def split(self, index: int) -> tuple[int, ...]:
         """Indices of the children of a node, cutting it if nobody did before.
@@ -70,16 +85,25 @@ class CutTree:
         """
         node = self.nodes[index]
         if not node.children:
-            graph = self._graphs[index]
+            source, members = self._sources[index]
+            graph = source if members is None else source.inside(members)
             part = graph.components()
             if not part.any():
-                node.cut = spectral_cut(graph, self.cut, certify=self.certify)
+                node.cut = self._cut(graph, node.vertices)
                 # The half with the smaller first vertex comes first, whatever its sign.
                 part = (node.cut.side != node.cut.side[0]).astype(np.int64)
-            del self._graphs[index]
+            del self._sources[index]
             first = len(self.nodes)
-            for inside, sub_graph in graph.parts(part):
-                self._graphs[len(self.nodes)] = sub_graph
+            order, sizes = np.argsort(part, kind="stable"), np.bincount(part)
+            for inside in np.split(order, np.cumsum(sizes)[:-1]):
+                self._sources[len(self.nodes)] = graph, inside
                 self.nodes.append(Node(node.vertices[inside], node.depth + 1, index))
             node.children = tuple(range(first, len(self.nodes)))
         return node.children
+
+    def _cut(self, graph: Edges, vertices: IntArray) -> Cut:
+        if len(vertices) > LOCAL_ABOVE:
+            seeds = np.flatnonzero(np.isin(vertices, self.seeds))
+            if len(seeds):
+                return local_cut(graph, seeds)
+        return spectral_cut(graph, self.cut, certify=self.certify)

@@ -1,6 +1,6 @@
 """Graph to two halves: components, Laplacian, Fiedler vector, sweep cut, NCut value."""
 
-from setwise.cut.bisect import CUTS, Cut, bisect, components, in_scale, spectral_cut
+from setwise.cut.bisect import CUTS, Cut, bisect, components, in_scale, local_cut, spectral_cut
 from setwise.cut.dfvc import dfvc
 from setwise.cut.edges import Edges
 from setwise.cut.fiedler import Fiedler, exact_fiedler
@@ -18,6 +18,7 @@ __all__ = [
     "dfvc",
     "exact_fiedler",
     "in_scale",
+    "local_cut",
     "ncut",
     "normalised_laplacian",
     "spectral_cut",

@@ -10,13 +10,13 @@ import numpy as np
 from setwise.compiled import kernels_of
 from setwise.cut.dfvc import dfvc
 from setwise.cut.edges import Edges
-from setwise.cut.fiedler import Fiedler, exact_fiedler
+from setwise.cut.fiedler import Fiedler, exact_fiedler, local_vector
 from setwise.cut.laplacian import degrees, ncut
 from setwise.cut.sweep import sweep
 from setwise.errors import ParameterError
 from setwise.types import Adjacency, BoolArray, FloatArray, IntArray
 
-__all__ = ["CUTS", "Cut", "bisect", "components", "in_scale", "spectral_cut"]
+__all__ = ["CUTS", "Cut", "bisect", "components", "in_scale", "local_cut", "spectral_cut"]
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Cut:
     side : array of bool, shape (n_vertices,)
         Which half each vertex went to; both halves hold at least one.
     kind : str
-        ``"components"``, or the name of the spectral cut.
+        ``"components"``, ``"local"``, or the name of the spectral cut.
     ncut : float
         Normalised cut value (paper eq. 7); 0 between components.
     connectivity : float
@@ -144,6 +144,15 @@ def components(adjacency: Adjacency) -> IntArray:
     return Edges.of(adjacency).components()
 
 
+def local_cut(adjacency: Adjacency, seeds: IntArray) -> Cut:
+    """Part the cluster around some vertices of a large connected graph from the rest.
+
+    The best threshold of :func:`setwise.cut.fiedler.local_vector`.
+    """
+    fiedler = local_vector(adjacency, seeds)
+    return _rounded(adjacency, fiedler, "local", _by_sweep)
+
+
 @np.errstate(under="ignore")
 def spectral_cut(
     adjacency: Adjacency, cut: str, *, certify: bool, start: FloatArray | None = None
@@ -165,6 +174,16 @@ def spectral_cut(
         raise ParameterError(msg)
     find_vector, split = CUTS[cut]
     fiedler = find_vector(adjacency, certify=certify, start=start)
+    return _rounded(adjacency, fiedler, cut, split)
+
+
+def _rounded(
+    adjacency: Adjacency,
+    fiedler: Fiedler,
+    cut: str,
+    split: Callable[[Adjacency, Fiedler], BoolArray | None],
+) -> Cut:
+    """The two halves a vector stands for, by another rule where one would be empty."""
     side, fallback = split(adjacency, fiedler), ""
     if side is None:
         side, fallback = _by_sweep(adjacency, fiedler), "sweep"

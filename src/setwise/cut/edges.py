@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -52,19 +52,11 @@ class Edges(NamedTuple):
         """Connected component of each vertex, numbered in the order of first vertices."""
         return kernels_of("setwise.cut").sparse_components(*self)
 
-    def parts(self, part: IntArray) -> list[tuple[IntArray, Edges]]:
-        """Vertices and sub-graph of each part, parts being numbered from 0."""
-        order = np.argsort(part, kind="stable")
-        counts = np.bincount(part)
-        first = np.cumsum(counts) - counts
-        number = np.empty(len(part), dtype=np.int64)
-        number[order] = np.arange(len(part)) - np.repeat(first, counts)
-        induced: Any = kernels_of("setwise.cut").induced
-        members = np.split(order, first[1:])
-        return [
-            (inside, Edges(*induced(*self, part, child, inside, number)))
-            for child, inside in enumerate(members)
-        ]
+    def inside(self, members: IntArray) -> Edges:
+        """The sub-graph of some vertices, given in ascending order."""
+        number = np.full(self.n_vertices, -1, dtype=np.int32)
+        number[members] = np.arange(len(members), dtype=np.int32)
+        return Edges(*kernels_of("setwise.cut").induced(*self, members, number))
 
     def to_csr(self) -> sp.csr_array:
         """The same graph for SciPy."""

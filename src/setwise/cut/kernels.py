@@ -71,11 +71,8 @@ def sparse_components(indptr, indices, data):
 
 
 @kernel
-def induced(indptr, indices, data, part, child, members, number):
-    """The sub-graph of the vertices of one part.
-
-    ``members`` are those vertices, ``number`` says which number each vertex has in its part.
-    """
+def induced(indptr, indices, data, members, number):
+    """The sub-graph of ``members``; ``number`` is each vertex's number in it, or negative."""
     size = 0
     for m in range(members.shape[0]):
         size += indptr[members[m] + 1] - indptr[members[m]]
@@ -86,9 +83,9 @@ def induced(indptr, indices, data, part, child, members, number):
     for m in range(members.shape[0]):
         i = members[m]
         for e in range(indptr[i], indptr[i + 1]):
-            j = indices[e]
-            if part[j] == child:
-                new_indices[size] = number[j]
+            j = number[indices[e]]
+            if j >= 0:
+                new_indices[size] = j
                 new_data[size] = data[e]
                 size += 1
         new_indptr[m + 1] = size
