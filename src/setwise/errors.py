@@ -11,6 +11,7 @@ __all__ = [
     "ParameterError",
     "SetwiseError",
     "SetwiseWarning",
+    "TooLargeError",
 ]
 
 
@@ -28,6 +29,10 @@ class ParameterError(SetwiseError, ValueError):
 
 class MissingExtraError(SetwiseError, ImportError):
     """An optional dependency is missing; the message says which ``pip install`` helps."""
+
+
+class TooLargeError(SetwiseError, MemoryError):
+    """The work would need more memory than there is; the message says how much."""
 
 
 class SetwiseWarning(UserWarning):

@@ -44,7 +44,8 @@ def test_a_set_judged_by_its_own_gallery_is_judged_as_a_probe_would_be(seed):
     sets, labels = toy_sets(seed, noise=1.0)
     for compare in ("classes", "sets"):
         parameters = {"dims": (3,), "views": ("plain",), "bases": ("svd",), "compare": compare}
-        own = CVC(**parameters).fit(sets, labels).ensemble_.galleries[0].judge_own_sets()
+        member = CVC(**parameters).fit(sets, labels).ensemble_.galleries[0]
+        own = member.judge_own_sets(np.arange(len(sets)))
         for left_out in (0, 4):
             rest = [i for i in range(len(sets)) if i != left_out]
             clf = CVC(**parameters).fit([sets[i] for i in rest], labels[rest])

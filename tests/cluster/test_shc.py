@@ -325,7 +325,7 @@ def test_estimator_wants_one_class_for_each_row():
 )
 def test_other_clusterers_see_columns_or_graph_and_no_labels(clusterer):
     X = two_lines(10, np.random.default_rng(0))
-    make = cluster_maker(clusterer, "sweep", sp.csr_array(X @ X.T + 0.01), X.T)
+    make = cluster_maker(clusterer, "sweep", sp.csr_array(X @ X.T + 0.01), lambda: X.T)
     for codes in (np.zeros(20, dtype=int), np.arange(20) % 3):
         assert same_clusters(make(codes).labels, np.repeat([0, 1], 10))
     assert not hasattr(clusterer, "labels_")  # a clone was fitted
@@ -333,15 +333,17 @@ def test_other_clusterers_see_columns_or_graph_and_no_labels(clusterer):
 
 def test_noise_of_a_density_method_is_clusters_of_one():
     X = np.r_[np.zeros((5, 2)), [[9.0, 9.0], [-9.0, 9.0]]]
-    labels = cluster_maker(DBSCAN(eps=0.5), "sweep", None, X.T)(np.zeros(7, dtype=int)).labels
+    labels = cluster_maker(DBSCAN(eps=0.5), "sweep", None, lambda: X.T)(
+        np.zeros(7, dtype=int)
+    ).labels
     assert same_clusters(labels, np.array([0, 0, 0, 0, 0, 1, 2]))
-    everything_noise = cluster_maker(DBSCAN(eps=1e-9), "sweep", None, np.eye(4))
+    everything_noise = cluster_maker(DBSCAN(eps=1e-9), "sweep", None, lambda: np.eye(4))
     assert sorted(everything_noise(np.zeros(4, dtype=int)).labels.tolist()) == [0, 1, 2, 3]
 
 
 def test_no_clusterer_is_shc_on_one_shared_tree():
     A = GRAPHS["lasso"](30, np.random.default_rng(5))
-    make = cluster_maker(None, "exact", sp.csr_array(A), np.eye(30))
+    make = cluster_maker(None, "exact", sp.csr_array(A), lambda: np.eye(30))
     codes = np.random.default_rng(6).integers(-1, N_CLASSES, len(A))
     first, again = make(codes), make(codes)
     assert first.tree is again.tree
@@ -350,4 +352,4 @@ def test_no_clusterer_is_shc_on_one_shared_tree():
 
 def test_a_clusterer_must_cluster():
     with pytest.raises(ParameterError, match="have fit_predict like scikit-learn's, got str"):
-        cluster_maker("kmeans", "sweep", np.eye(2), np.eye(2))
+        cluster_maker("kmeans", "sweep", np.eye(2), lambda: np.eye(2))

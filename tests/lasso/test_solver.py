@@ -12,10 +12,25 @@ from scipy.optimize import minimize
 from scipy.spatial.distance import pdist
 from sklearn.linear_model import Lasso
 from tests.helpers import fingerprint, unit_columns
-from tests.lasso.problems import ATOMS, FAMILIES, around_one_direction, solved
+from tests.lasso.problems import (
+    ATOMS,
+    FAMILIES,
+    around_one_direction,
+    as_codes,
+    coded,
+    dense,
+    solved,
+)
 
 from setwise.errors import ConvergenceWarning
-from setwise.lasso import kernels, l1_ball_codes, lasso_codes, optimality_violation, solver
+from setwise.lasso import (
+    code_by_gram,
+    kernels,
+    l1_ball_codes,
+    lasso_codes,
+    optimality_violation,
+    solver,
+)
 
 
 def literal_violation(columns, codes, penalty):
@@ -103,7 +118,7 @@ def test_orthogonal_atoms_are_soft_thresholded():
     x = np.array([0.8, -0.5, 0.3, -0.1, 0.1])
     x[-1] = np.sqrt(1 - (x[:-1] ** 2).sum())
     columns = np.column_stack([np.eye(5), x])
-    code = solved(columns, 0.2, columns=np.array([5])).toarray()[:5, 0]
+    code = dense(coded(columns, 0.2, [5]), 6)[:5, 0]
     np.testing.assert_allclose(code, np.sign(x) * np.maximum(np.abs(x) - 0.2, 0), atol=1e-15)
 
 
@@ -124,57 +139,106 @@ def starts_of(columns):
     n = columns.shape[1]
     rng = np.random.default_rng(3)
     noise = np.where(rng.random((n, n)) < 0.3, rng.standard_normal((n, n)), 0.0)
-    zeros = sp.csc_array(np.ones((n, n)))
-    zeros.data[:] = 0.0
-    twice = sp.csc_array((np.full(2 * n, 0.1), np.zeros(2 * n), 2 * np.arange(n + 1)), (n, n))
-    return {
-        "its own solution": solved(columns, 0.05),
-        "that of a smaller penalty": solved(columns, 0.01),
-        "noise": sp.csc_array(noise),
-        "the column itself": sp.csc_array(np.eye(n)),
-        "explicit zeros": zeros,
-        "an entry given twice": twice,
-        "whole numbers": sp.csc_array(np.ones((n, n), dtype=np.int64)),
+    starts = {
+        "its own solution": solved(columns, 0.05).toarray(),
+        "that of a smaller penalty": solved(columns, 0.01).toarray(),
+        "that of a larger penalty": solved(columns, 0.3).toarray(),
+        "the signs turned around": -solved(columns, 0.05).toarray(),
+        "noise": noise,
+        "all other columns": np.ones((n, n)),
+        "one tiny coefficient": 1e-14 * np.roll(np.eye(n), 1, axis=0),
+        "huge coefficients": 1e6 * noise,
     }
+    for start in starts.values():
+        np.fill_diagonal(start, 0.0)
+    return {name: as_codes(start) for name, start in starts.items()}
 
 
 @pytest.mark.parametrize("start", starts_of(np.eye(2)))
-@pytest.mark.parametrize("family", ["random", "correlated", "more columns than features"])
+@pytest.mark.parametrize(
+    "family", ["random", "correlated", "more columns than features", "rank deficient"]
+)
 def test_any_start_leads_to_the_same_codes_and_stays_as_it_was(family, start):
     columns = FAMILIES[family](np.random.default_rng(0))
+    n = columns.shape[1]
     given_start = starts_of(columns)[start]
-    before = fingerprint(given_start.data, given_start.indices, given_start.indptr)
-    codes = solved(columns, 0.05, start=given_start)
-    after = fingerprint(given_start.data, given_start.indices, given_start.indptr)
+    before = fingerprint(given_start.counts, given_start.atoms, given_start.values)
+    codes = dense(coded(columns, 0.05, range(n), start=given_start), n)
+    after = fingerprint(given_start.counts, given_start.atoms, given_start.values)
     assert after == before
-    np.testing.assert_allclose(codes.toarray(), solved(columns, 0.05).toarray(), atol=1e-12)
+    np.testing.assert_allclose(codes, solved(columns, 0.05).toarray(), rtol=0, atol=1e-12)
     assert not codes.diagonal().any()
 
 
-@pytest.mark.parametrize("asked", [[3], [11, 0, 5], []])
+@given(seed=st.integers(0, 10_000), share=st.floats(0, 1), log_penalty=st.floats(-3, 0))
+def test_any_valid_start_leads_to_the_same_codes(seed, share, log_penalty):
+    rng = np.random.default_rng(seed)
+    columns = unit_columns(rng, rng.integers(2, 10), rng.integers(1, 15))
+    n = columns.shape[1]
+    start = np.where(rng.random((n, n)) < share, rng.standard_normal((n, n)), 0.0)
+    np.fill_diagonal(start, 0.0)
+    codes = dense(coded(columns, 10**log_penalty, range(n), start=as_codes(start)), n)
+    expected = solved(columns, 10**log_penalty)
+    np.testing.assert_allclose(codes, expected.toarray(), rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("asked", [[3], [11, 0, 5], [4, 4], []])
 def test_a_subset_of_columns_gets_the_same_codes(asked):
     columns = FAMILIES["random"](np.random.default_rng(0))
     every = solved(columns, 0.05).toarray()
-    some = solved(columns, 0.05, columns=np.array(asked, dtype=np.int64))
-    assert some.shape == (12, len(asked))
-    np.testing.assert_array_equal(some.toarray(), every[:, asked])
+    some = coded(columns, 0.05, np.array(asked, dtype=np.int64))
+    assert len(some) == len(asked)
+    np.testing.assert_array_equal(dense(some, 12), every[:, asked])
+
+
+@pytest.mark.parametrize("family", sorted(FAMILIES.keys() - {"one column"}))
+@pytest.mark.parametrize("n_new", [0, 1, 4])
+def test_a_border_is_as_if_the_gram_matrix_had_more_rows(family, n_new):
+    columns = FAMILIES[family](np.random.default_rng(0))
+    n = columns.shape[1]
+    gram, rank = columns.T @ columns, min(columns.shape)
+    n_old = n - n_new
+    targets = np.array([0, n - 1, n_old // 2])
+    old, border = np.asfortranarray(gram[:n_old, :n_old]), np.asfortranarray(gram[n_old:])
+    before = fingerprint(old, border, targets)
+    bordered = code_by_gram(old, 0.05, targets, rank=rank, border=border)
+    assert fingerprint(old, border, targets) == before
+    whole = code_by_gram(gram, 0.05, targets, rank=rank)
+    np.testing.assert_allclose(dense(bordered, n), dense(whole, n), rtol=0, atol=1e-12)
+
+
+def test_a_border_without_rows_is_none():
+    columns = FAMILIES["random"](np.random.default_rng(0))
+    without, empty = (
+        coded(columns, 0.05, range(12), border=border) for border in (None, np.empty((0, 12)))
+    )
+    np.testing.assert_array_equal(dense(without, 12), dense(empty, 12))
+
+
+def test_columns_that_are_all_new_are_coded_on_each_other():
+    columns = FAMILIES["random"](np.random.default_rng(0))
+    codes = code_by_gram(
+        np.empty((0, 0)), 0.05, np.arange(12), rank=12, border=columns.T @ columns
+    )
+    np.testing.assert_allclose(dense(codes, 12), solved(columns, 0.05).toarray(), atol=1e-14)
 
 
 def test_of_exact_copies_the_first_keeps_the_weight():
     columns = unit_columns(np.random.default_rng(4), 10, 3)
     columns = np.column_stack([columns[:, 0] + 0.3 * columns[:, 1], columns[:, 0], columns])
     columns = columns / np.linalg.norm(columns, axis=0)
-    code = solved(columns, 0.05, columns=np.array([0])).toarray()[:, 0]
+    code = dense(coded(columns, 0.05, [0]), 5)[:, 0]
     assert code[1] != 0
     assert code[2] == 0  # the same column again
 
 
-def test_gram_and_columns_stay_as_they_were():
+def test_gram_and_targets_stay_as_they_were():
     columns = FAMILIES["duplicated"](np.random.default_rng(0))
     gram = np.asfortranarray(columns.T @ columns)
     asked = np.array([2, 1])
     before = fingerprint(gram, asked)
-    lasso_codes(gram, 0.05, rank=15, columns=asked)
+    lasso_codes(gram, 0.05, rank=15)
+    code_by_gram(gram, 0.05, asked, rank=15)
     assert fingerprint(gram, asked) == before
 
 
@@ -213,7 +277,7 @@ def test_a_rank_below_the_true_one_gives_a_warning_and_no_more_atoms():
 # Codes in the l1 ball.
 
 
-def coded(atoms, vectors, radius, **options):
+def in_ball(atoms, vectors, radius, **options):
     return l1_ball_codes(atoms.T @ atoms, vectors @ atoms, radius, **options)
 
 
@@ -231,7 +295,7 @@ def test_codes_are_the_optimum_in_the_ball(kind, radius):
     rng = np.random.default_rng(6)
     atoms, vectors = ATOMS[kind](rng), rng.standard_normal((30, 8))
     vectors[3] = 0.0
-    outside, gap = ball_conditions(atoms, vectors, coded(atoms, vectors, radius), radius)
+    outside, gap = ball_conditions(atoms, vectors, in_ball(atoms, vectors, radius), radius)
     assert outside <= 1e-12 * radius
     assert gap <= 1e-10
 
@@ -242,7 +306,7 @@ def test_nearly_equal_atoms_neither_leave_the_ball_nor_cycle(spread, radius):
     rng = np.random.default_rng(0)
     atoms = around_one_direction(rng, 10, 6, spread)
     vectors = rng.standard_normal((50, 10))
-    outside, gap = ball_conditions(atoms, vectors, coded(atoms, vectors, radius), radius)
+    outside, gap = ball_conditions(atoms, vectors, in_ball(atoms, vectors, radius), radius)
     assert outside <= 1e-12 * radius
     # A Gram matrix cannot tell atoms 1e-7 apart: taking one for another costs this much.
     taken_for_equal = radius * np.linalg.norm(vectors, axis=1).max() * pdist(atoms.T).max()
@@ -253,7 +317,7 @@ def test_nearly_equal_atoms_neither_leave_the_ball_nor_cycle(spread, radius):
 def test_scipy_finds_the_same_codes_in_the_ball(radius):
     rng = np.random.default_rng(7)
     atoms, vectors = ATOMS["independent"](rng), rng.standard_normal((6, 8))
-    codes = coded(atoms, vectors, radius)
+    codes = in_ball(atoms, vectors, radius)
     split = np.hstack([atoms, -atoms])  # a = p - m with p, m >= 0
     for vector, code in zip(vectors, codes, strict=True):
         oracle = minimize(
@@ -278,17 +342,17 @@ def test_a_bound_that_does_not_bind_gives_least_squares():
     atoms, vectors = ATOMS["independent"](rng), rng.standard_normal((10, 8))
     expected = np.linalg.lstsq(atoms, vectors.T)[0].T
     radius = np.abs(expected).sum(axis=1).max() * 1.001
-    np.testing.assert_allclose(coded(atoms, vectors, radius), expected, atol=1e-12)
+    np.testing.assert_allclose(in_ball(atoms, vectors, radius), expected, atol=1e-12)
 
 
 def test_the_start_and_the_type_of_the_numbers_do_not_matter():
     rng = np.random.default_rng(9)
     atoms = ATOMS["independent"](rng)
     vectors = rng.integers(-3, 4, (10, 8))
-    expected = coded(atoms, vectors.astype(float), 1.0)
+    expected = in_ball(atoms, vectors.astype(float), 1.0)
     start = rng.standard_normal((10, 4))
     before = fingerprint(start)
-    np.testing.assert_allclose(coded(atoms, vectors, 1.0, start=start), expected, atol=1e-12)
+    np.testing.assert_allclose(in_ball(atoms, vectors, 1.0, start=start), expected, atol=1e-12)
     assert fingerprint(start) == before
     whole = l1_ball_codes(np.eye(2, dtype=int), np.array([[3, 2]]), 1.5)
     np.testing.assert_allclose(whole, [[1.25, 0.25]], atol=1e-13)  # q minus 1.75
@@ -301,5 +365,5 @@ def test_too_few_steps_in_the_ball_give_a_warning_and_keep_the_bound(monkeypatch
     rng = np.random.default_rng(10)
     atoms, vectors = ATOMS["independent"](rng), rng.standard_normal((10, 8))
     with pytest.warns(ConvergenceWarning, match="10 of 10 codes .* in 1 steps"):
-        codes = coded(atoms, vectors, 0.5, start=np.ones((10, 4)))
+        codes = in_ball(atoms, vectors, 0.5, start=np.ones((10, 4)))
     assert np.abs(codes).sum(axis=1).max() <= 0.5 * (1 + 1e-12)

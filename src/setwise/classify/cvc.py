@@ -24,7 +24,7 @@ from setwise.features import Whitener
 from setwise.graph import Graph, LassoGraph, as_graph
 from setwise.parallel import in_threads, one_blas_thread
 from setwise.sets import SetBatch, check_labels, check_sets
-from setwise.types import FloatArray
+from setwise.types import BoolArray, FloatArray
 
 __all__ = ["CVC", "VIEWS"]
 
@@ -172,14 +172,98 @@ class CVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Class of each set.
         """
         gallery = check_sets(X, caller="CVC.fit")
-        self.classes_, codes = check_labels(y, len(gallery), caller="CVC.fit")
-        self.n_features_in_ = gallery.n_features
-        self.ensemble_ = Ensemble(self._settings(), gallery, codes, len(self.classes_))
-        self.members_ = self.ensemble_.settings.members
-        self.gallery_accuracy_: dict[str, float] | None = None
-        self.weights_ = np.ones(len(self.members_))
-        if self.weights == "gallery" and len(self.ensemble_.settings.looks) > 1:
-            self._weigh(gallery)
+        classes, codes = check_labels(y, len(gallery), caller="CVC.fit")
+        return self._take(Ensemble(self._settings(), gallery, codes, len(classes)), classes)
+
+    def enroll(self, X: Any, y: Any) -> Self:
+        """Add sets to the gallery: exactly as if it had been fitted with them at its end.
+
+        Only what the new sets change is solved again. Views that learn from the gallery's
+        vectors, such as ``"whitened"``, change everything they show: their part is solved
+        anew.
+
+        Parameters
+        ----------
+        X, y
+            Sets and their classes, as for :meth:`fit`. Classes may be new.
+        """
+        check_is_fitted(self)
+        new = check_sets(X, caller="CVC.enroll", n_features=self.n_features_in_)
+        new_classes, new_codes = check_labels(y, len(new), caller="CVC.enroll")
+        new_labels = new_classes[new_codes]
+        old = self.ensemble_
+        old_labels = self.classes_[old.codes]
+        if (new_labels.dtype.kind in "US") != (old_labels.dtype.kind in "US"):
+            msg = (
+                f"CVC.enroll: the labels are of dtype {new_labels.dtype}, those of the gallery "
+                f"of dtype {old_labels.dtype}. Expected labels of one kind: convert them."
+            )
+            raise DataError(msg)
+        return self._change(
+            SetBatch.join([old.gallery, new]),
+            np.concatenate([old_labels, new_labels]),
+            np.ones(len(old.codes), dtype=bool),
+            "CVC.enroll",
+        )
+
+    def forget(self, labels: Any = (), *, sets: Any = ()) -> Self:
+        """Remove sets from the gallery: exactly as if it had been fitted without them.
+
+        Only what used them is solved again; of views that learn from the gallery, see
+        :meth:`enroll`.
+
+        Parameters
+        ----------
+        labels : sequence of labels
+            Classes all of whose sets are removed.
+        sets : sequence of str or int
+            Single sets, by the names they were given or their place in the gallery.
+        """
+        check_is_fitted(self)
+        old = self.ensemble_
+        old_labels = self.classes_[old.codes]
+        is_kept = np.ones(len(old.codes), dtype=bool)
+        for label in labels:
+            is_of_class = old_labels == label
+            if not np.any(is_of_class):
+                msg = (
+                    f"CVC.forget: there is no class {label!r} in the gallery. Expected one of "
+                    f"{', '.join(map(repr, self.classes_[:10].tolist()))}."
+                )
+                raise DataError(msg)
+            is_kept &= ~is_of_class
+        for which in sets:
+            is_kept[_place_of(which, old.gallery.names)] = False
+        if not is_kept.any():
+            msg = (
+                "CVC.forget: nothing would be left of the gallery. Expected at least one set "
+                "to stay; fit a new classifier instead."
+            )
+            raise DataError(msg)
+        if is_kept.all():
+            return self
+        kept = np.flatnonzero(is_kept)
+        return self._change(old.gallery[kept], old_labels[kept], is_kept, "CVC.forget")
+
+    def _change(
+        self, gallery: SetBatch, labels: npt.NDArray[Any], is_kept: BoolArray, caller: str
+    ) -> Self:
+        classes, codes = check_labels(labels, len(gallery), caller=caller)
+        before = self.ensemble_
+        ensemble = Ensemble(
+            before.asked, gallery, codes, len(classes), before=before, is_kept=is_kept
+        )
+        return self._take(ensemble, classes)
+
+    def _take(self, ensemble: Ensemble, classes: npt.NDArray[Any]) -> Self:
+        """Become the classifier of a solved gallery; until here nothing has changed."""
+        weights, accuracy = self._weighed(ensemble)
+        self.classes_ = classes
+        self.n_features_in_ = ensemble.gallery.n_features
+        self.ensemble_ = ensemble
+        self.members_ = ensemble.settings.members
+        self.weights_ = weights
+        self.gallery_accuracy_ = accuracy
         return self
 
     def _settings(self) -> Settings:
@@ -202,19 +286,22 @@ class CVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             n_jobs=self.n_jobs,
         )
 
-    def _weigh(self, gallery: SetBatch) -> None:
+    def _weighed(self, ensemble: Ensemble) -> tuple[FloatArray, dict[str, float] | None]:
         """Try every look on the gallery's own sets, and drop those that mislead."""
-        trial = self.ensemble_
+        members, looks = ensemble.settings.members, ensemble.settings.looks
+        if self.weights != "gallery" or len(looks) < 2:
+            return np.ones(len(members)), None
+        trial = ensemble
         if np.bincount(trial.codes).min() < 2:
             codes = np.repeat(trial.codes, 2)
-            trial = Ensemble(trial.settings, halved(gallery), codes, trial.n_classes)
+            halves = halved(ensemble.gallery)
+            trial = Ensemble(trial.settings, halves, codes, trial.n_classes)
         is_right = trial.recognises_own_sets(self.fusion)
-        looks = trial.settings.looks
-        self.gallery_accuracy_ = {
+        accuracy = {
             str(look): float(right.mean()) for look, right in zip(looks, is_right, strict=True)
         }
-        member_looks = np.array([looks.index(member.look) for member in self.members_])
-        self.weights_ = look_weights(is_right, member_looks)
+        member_looks = np.array([looks.index(member.look) for member in members])
+        return look_weights(is_right, member_looks), accuracy
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """Label of each set.
@@ -286,3 +373,21 @@ class CVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.input_tags.two_d_array = False
         return tags
+
+
+def _place_of(which: Any, names: Sequence[str]) -> int:
+    """The place of the set that a name or a number stands for."""
+    if isinstance(which, int | np.integer) and not isinstance(which, bool):
+        if not 0 <= which < len(names):
+            msg = f"CVC.forget: there is no set number {which}. Expected 0 to {len(names) - 1}."
+            raise DataError(msg)
+        return int(which)
+    places = [i for i, name in enumerate(names) if name == which]
+    if len(places) != 1:
+        found = "no set" if not places else f"{len(places)} sets"
+        msg = (
+            f"CVC.forget: there is {found} named {which!r} in the gallery. Expected the name "
+            "of one set, or its place in the gallery."
+        )
+        raise DataError(msg)
+    return places[0]

@@ -16,12 +16,16 @@ from setwise.classify.sketch import GallerySketch
 from setwise.classify.verdict import MemberGallery, Verdict, finite
 from setwise.errors import DataError
 from setwise.features import unit_rows
-from setwise.graph import Graph
+from setwise.graph import GalleryGraph, Graph
+from setwise.memory import require_memory
 from setwise.parallel import in_threads
 from setwise.sets import SetBatch
-from setwise.types import FloatArray, IntArray
+from setwise.types import BoolArray, FloatArray, IntArray
 
 __all__ = ["Ensemble", "ProbeBases", "Settings"]
+
+# Gallery sets that each look is tried on: enough to find one that misleads.
+MOST_OWN_SETS = 500
 
 
 @dataclass(frozen=True)
@@ -58,59 +62,134 @@ class Ensemble:
         Class code of each set.
     n_classes : int
         Number of classes.
+    before : Ensemble, optional
+        The ensemble of another gallery, of which this one has the sets ``is_kept``, and more
+        after them. What has not changed is taken from there.
+    is_kept : array of bool, optional
+        Which of its sets.
     """
 
     def __init__(
-        self, settings: Settings, gallery: SetBatch, codes: IntArray, n_classes: int
+        self,
+        settings: Settings,
+        gallery: SetBatch,
+        codes: IntArray,
+        n_classes: int,
+        *,
+        before: Ensemble | None = None,
+        is_kept: BoolArray | None = None,
     ) -> None:
+        self.asked = settings
+        self.gallery = gallery
         self.codes = codes
         self.n_classes = n_classes
         self.row_classes = codes if settings.compare == "sets" else np.arange(n_classes)
-        self.sketch = GallerySketch.of(gallery, codes)
         self.views = {
             name: None if transformer is None else clone(transformer).fit(gallery.vectors)
             for name, transformer in settings.views.items()
         }
-        self.settings = settings = replace(settings, dims=self._usable(settings.dims, gallery))
-        by_look = dict(
-            zip(
-                settings.looks,
-                in_threads(
-                    lambda look: self._solve(gallery, look), settings.looks, settings.n_jobs
-                ),
-                strict=True,
-            )
+        widths = {view: self._width(view) for view in self.views}
+        dims = _usable(settings.dims, gallery, max(widths.values()))
+        self.settings = settings = replace(settings, dims=dims)
+        self._require_memory(widths)
+        jobs = settings.n_jobs if len(settings.looks) > 1 else None
+        columns = in_threads(
+            lambda look: self._solve(look, before, is_kept), settings.looks, jobs
         )
+        by_look = dict(zip(settings.looks, columns, strict=True))
         self.galleries = [
-            by_look[member.look][settings.dims.index(member.n_columns)]
-            for member in settings.members
+            by_look[member.look][dims.index(member.n_columns)] for member in settings.members
         ]
 
-    def _usable(self, dims: tuple[int, ...], gallery: SetBatch) -> tuple[int, ...]:
-        """The dimensionalities that can tell sets apart; the largest such if all are larger.
+    @cached_property
+    def sketch(self) -> GallerySketch:
+        """A small picture of the gallery."""
+        return GallerySketch.of(self.gallery, self.codes)
 
-        No set has more columns than vectors. And two subspaces of more than half of the
-        features always intersect, whosever they are.
-        """
-        widths = [self.vectors_in_view(gallery[0], view).shape[1] for view in self.views]
-        most = max(1, min(int(gallery.sizes.max()), max(widths) // 2))
-        return tuple(d for d in dims if d <= most) or (most,)
+    def _width(self, view: str) -> int:
+        return self.vectors_in_view(self.gallery[0], view).shape[1]
 
-    def _solve(self, gallery: SetBatch, look: Look) -> list[MemberGallery]:
+    def _require_memory(self, widths: Mapping[str, int]) -> None:
+        settings, sizes = self.settings, self.gallery.sizes
+        needed = sum(
+            settings.graph.memory(
+                widths[member.look.view], int(np.minimum(sizes, member.n_columns).sum())
+            )
+            for member in settings.members
+        )
+        require_memory(
+            needed,
+            f"an ensemble of {len(settings.members)} members over {len(sizes)} gallery sets",
+            "Give fewer dims or views, or a smaller gallery.",
+        )
+
+    def _solve(
+        self, look: Look, before: Ensemble | None, is_kept: BoolArray | None
+    ) -> list[MemberGallery]:
         """The gallery's bases and graphs in one look, one for each dimensionality."""
-        bases = [self.bases(vectors, look) for vectors in gallery]
-        return [self._solve_member(list(of_sets)) for of_sets in zip(*bases, strict=True)]
+        if before is None or is_kept is None or not self._sees_as(before, look, is_kept):
+            bases = [self.bases(vectors, look) for vectors in self.gallery]
+            return [self._solve_member(list(of_sets)) for of_sets in zip(*bases, strict=True)]
+        added = range(int(is_kept.sum()), len(self.gallery))
+        new = [self.bases(self.gallery[i], look) for i in added]
+        return [
+            self._update_member(old, is_kept, [bases[i] for bases in new])
+            for i, old in enumerate(before.galleries_of(look))
+        ]
+
+    def _sees_as(self, before: Ensemble, look: Look, is_kept: BoolArray) -> bool:
+        """Whether the kept sets look as they did, so that what was solved still holds.
+
+        A view may learn from the gallery, and then shows the same vectors otherwise. Nobody
+        but the view knows, so what it shows is compared.
+        """
+        if self.settings.dims != before.settings.dims:
+            return False
+        if self.views[look.view] is None:
+            return True
+        kept = range(int(is_kept.sum()))
+        return all(
+            np.array_equal(
+                self.vectors_in_view(self.gallery[i], look.view),
+                before.vectors_in_view(self.gallery[i], look.view),
+            )
+            for i in kept
+        )
+
+    def galleries_of(self, look: Look) -> list[MemberGallery]:
+        """The members of one look, by dimensionality."""
+        members = zip(self.settings.members, self.galleries, strict=True)
+        return [gallery for member, gallery in members if member.look == look]
 
     def _solve_member(self, bases: list[FloatArray]) -> MemberGallery:
-        settings = self.settings
         column_sets = np.repeat(np.arange(len(bases)), [basis.shape[1] for basis in bases])
+        jobs = self.settings.n_jobs if len(self.settings.looks) == 1 else None
+        solution = self.settings.graph.solve(np.hstack(bases), n_jobs=jobs)
+        return self._member(solution, column_sets)
+
+    def _update_member(
+        self, old: MemberGallery, is_kept: BoolArray, bases: list[FloatArray]
+    ) -> MemberGallery:
+        graph, solution = self.settings.graph, old.solution
+        stays = is_kept[old.column_sets]
+        if not stays.all():
+            solution = graph.forget(solution, stays)
+        if bases:
+            solution = graph.enroll(solution, np.hstack(bases))
+        number = np.cumsum(is_kept) - 1
+        added = int(is_kept.sum()) + np.arange(len(bases))
+        sizes = [basis.shape[1] for basis in bases]
+        column_sets = [number[old.column_sets[stays]], np.repeat(added, sizes)]
+        return self._member(solution, np.concatenate(column_sets))
+
+    def _member(self, solution: GalleryGraph, column_sets: IntArray) -> MemberGallery:
+        settings = self.settings
         classes = self.codes[column_sets]
         return MemberGallery(
-            solution=settings.graph.solve(np.hstack(bases)),
+            solution=solution,
             column_sets=column_sets,
             column_rows=column_sets if settings.compare == "sets" else classes,
             column_classes=classes,
-            n_sets=len(bases),
             n_rows=len(self.row_classes),
             clusterer=settings.clusterer,
             cut=settings.cut,
@@ -180,24 +259,42 @@ class Ensemble:
     def recognises_own_sets(self, fusion: str) -> FloatArray:
         """Whether each look knows each of the gallery's sets, left out in turn.
 
+        Of more than :data:`MOST_OWN_SETS` sets, every second, third, ... is asked about.
+
         Returns
         -------
-        array of shape (n_looks, n_sets)
+        array of shape (n_looks, n_sets asked about)
             1 where the look's members, fused, give the set its own class, else 0.
         """
         members, looks = self.settings.members, self.settings.looks
+        every = -(-len(self.codes) // MOST_OWN_SETS)
+        chosen = np.arange(0, len(self.codes), every)
         verdicts = list(
-            in_threads(MemberGallery.judge_own_sets, self.galleries, self.settings.n_jobs)
+            in_threads(
+                lambda member: member.judge_own_sets(chosen),
+                self.galleries,
+                self.settings.n_jobs,
+            )
         )
         even = np.ones(len(members))
-        is_right = np.zeros((len(looks), len(self.codes)))
+        is_right = np.zeros((len(looks), len(chosen)))
         for row, look in enumerate(looks):
             mine = [i for i, member in enumerate(members) if member.look == look]
-            for column, code in enumerate(self.codes):
+            for column, code in enumerate(self.codes[chosen]):
                 ballot = self.ballot({i: verdicts[i][column] for i in mine}, even)
                 answer = fuse(ballot, fusion)
                 is_right[row, column] = answer.code == code and not answer.is_degenerate
         return is_right
+
+
+def _usable(dims: tuple[int, ...], gallery: SetBatch, width: int) -> tuple[int, ...]:
+    """The dimensionalities that can tell sets apart; the largest such if all are larger.
+
+    No set has more columns than vectors. And two subspaces of more than half of the
+    features always intersect, whosever they are.
+    """
+    most = max(1, min(int(gallery.sizes.max()), width // 2))
+    return tuple(d for d in dims if d <= most) or (most,)
 
 
 class ProbeBases:

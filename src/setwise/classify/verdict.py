@@ -63,8 +63,8 @@ class MemberGallery:
         Row (class, or set) whose distribution each column counts in.
     column_classes : array of int, shape (n_columns,)
         Class code of each column.
-    n_sets, n_rows : int
-        Number of gallery sets and of rows.
+    n_rows : int
+        Number of rows.
     clusterer, cut : see :func:`setwise.cluster.cluster_maker`
     distance : str
         Name in ``DISTANCES``.
@@ -74,7 +74,6 @@ class MemberGallery:
     column_sets: IntArray
     column_rows: IntArray
     column_classes: IntArray
-    n_sets: int
     n_rows: int
     clusterer: Any
     cut: str
@@ -83,28 +82,29 @@ class MemberGallery:
     def judge(self, probe: FloatArray) -> Verdict:
         """Cluster the gallery's columns with the probe's, and compare distributions."""
         n_new = probe.shape[1]
-        columns = np.hstack([self.solution.columns, probe])
-        maker = self._maker(self.solution.insert(probe), columns)
+        maker = self._maker(
+            self.solution.insert(probe), lambda: np.hstack([self.solution.columns, probe])
+        )
         classes = np.concatenate([self.column_classes, np.full(n_new, PROBE)])
         rows = np.concatenate([self.column_rows, np.full(n_new, self.n_rows)])
         return self._verdict(maker, classes, rows)
 
-    def judge_own_sets(self) -> list[Verdict]:
-        """Judge each gallery set as if it were the probe and the others the gallery.
+    def judge_own_sets(self, chosen: IntArray) -> list[Verdict]:
+        """Judge some gallery sets, each as if it were the probe and the others the gallery.
 
         Its columns are in the graph already and the cuts do not depend on who is the probe,
         so all sets share one graph and one tree: hardly dearer than judging one.
         """
-        maker = self._maker(self.solution.adjacency, self.solution.columns)
+        maker = self._maker(self.solution.adjacency, lambda: self.solution.columns)
         verdicts = []
-        for i in range(self.n_sets):
+        for i in chosen:
             is_probe = self.column_sets == i
             classes = np.where(is_probe, PROBE, self.column_classes)
             rows = np.where(is_probe, self.n_rows, self.column_rows)
             verdicts.append(self._verdict(maker, classes, rows))
         return verdicts
 
-    def _maker(self, adjacency: Any, columns: FloatArray) -> ClusterMaker:
+    def _maker(self, adjacency: Any, columns: Callable[[], FloatArray]) -> ClusterMaker:
         return cluster_maker(self.clusterer, self.cut, adjacency, columns)
 
     def _verdict(self, maker: ClusterMaker, classes: IntArray, rows: IntArray) -> Verdict:

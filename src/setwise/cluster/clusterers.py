@@ -34,9 +34,9 @@ ClusterMaker: TypeAlias = Callable[[IntArray], Clusters]
 
 
 def cluster_maker(
-    clusterer: Any, cut: str, adjacency: sp.csr_array, columns: FloatArray
+    clusterer: Any, cut: str, adjacency: sp.csr_array, columns: Callable[[], FloatArray]
 ) -> ClusterMaker:
-    """Prepare to cluster ``columns``, whose graph is ``adjacency``.
+    """Prepare to cluster columns, whose graph is ``adjacency``.
 
     Parameters
     ----------
@@ -47,8 +47,8 @@ def cluster_maker(
         How SHC divides, see :func:`setwise.cut.bisect`.
     adjacency : csr_array of shape (n_columns, n_columns)
         The proximity graph.
-    columns : array of shape (n_features, n_columns)
-        Unit columns.
+    columns : function
+        Gives the unit columns, of shape (n_features, n_columns); SHC does not need them.
     """
     if clusterer is None and adjacency.shape[0] > LOCAL_ABOVE:
         # Large clusters are divided around the probe, so every labelling has its own tree.
@@ -67,7 +67,7 @@ def cluster_maker(
     from sklearn.base import clone
 
     takes_graph = getattr(clusterer, "affinity", None) == "precomputed"
-    found = clone(clusterer).fit_predict(adjacency if takes_graph else columns.T)
+    found = clone(clusterer).fit_predict(adjacency if takes_graph else columns().T)
     # Density methods mark noise with -1: points without cluster are clusters of their own.
     noise = np.flatnonzero(np.asarray(found) < 0)
     labels = np.unique(np.where(found < 0, 0, found), return_inverse=True)[1].astype(np.int64)

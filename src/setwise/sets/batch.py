@@ -73,6 +73,16 @@ class SetBatch:
         return cls(np.concatenate(sets), offsets, names, labels)
 
     @classmethod
+    def join(cls, batches: Sequence[SetBatch]) -> SetBatch:
+        """One batch after the other; labels are left out."""
+        sizes = np.concatenate([batch.sizes for batch in batches])
+        return cls(
+            np.concatenate([batch.vectors for batch in batches]),
+            np.concatenate([[0], np.cumsum(sizes)]),
+            [name for batch in batches for name in batch.names],
+        )
+
+    @classmethod
     def from_rows(cls, X: npt.ArrayLike, names: Sequence[str] | None = None) -> SetBatch:
         """Make every row of a 2-D array a set of its own."""
         vectors = _two_dimensional("SetBatch.from_rows", X)
