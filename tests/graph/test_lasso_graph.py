@@ -1,134 +1,132 @@
-"""The lasso graph: its codes, and exact insertion of probes."""
+"""The lasso graph: its codes, its parameter, and which kind of gallery it makes."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given
-from hypothesis import strategies as st
-from tests.helpers import fingerprint, unit_columns
+from tests.graph.galleries import (
+    GALLERIES,
+    assert_well_solved,
+    codes_of,
+    columns_as_kept,
+    contents,
+    solve,
+)
+from tests.lasso.problems import around_classes
 
 from setwise.errors import ParameterError
-from setwise.graph import LassoGraph
-from setwise.lasso import lasso_codes, optimality_violation
+from setwise.graph import LassoGraph, lasso
+from setwise.graph.lasso_gallery import GramLasso, PooledLasso
+from setwise.lasso import lasso_codes, pools
 
 
-def around_classes(rng, n_features, n_columns, spread=0.3):
-    """Columns around four directions, as bases of sets of four classes are."""
-    columns = rng.standard_normal((n_features, 4))[:, rng.integers(0, 4, n_columns)]
-    columns = columns + spread * rng.standard_normal((n_features, n_columns))
-    return columns / np.linalg.norm(columns, axis=0)
-
-
-GALLERIES = {
-    "random": lambda rng: unit_columns(rng, 30, 20),
-    "classes": lambda rng: around_classes(rng, 30, 40),
-    "more columns than features": lambda rng: around_classes(rng, 8, 60),
-    "correlated": lambda rng: around_classes(rng, 30, 40, spread=0.02),
-}
-
-
-@pytest.fixture(params=GALLERIES)
-def gallery_and_probe(request):
-    together = GALLERIES[request.param](np.random.default_rng(0))
-    return together[:, :-5], together[:, -5:]
-
-
-def contents(solution):
-    parts = [solution.columns, solution.gram, solution.residuals]
-    for sparse in (solution.codes, solution.adjacency):
-        parts += [sparse.data, sparse.indices, sparse.indptr]
-    return fingerprint(*parts)
-
-
-def test_the_adjacency_is_the_codes_and_their_transpose_in_size(gallery_and_probe):
-    columns, _ = gallery_and_probe
+@pytest.mark.parametrize("name", GALLERIES)
+def test_the_adjacency_is_the_codes_and_their_transpose_in_size(name):
+    columns = GALLERIES[name](np.random.default_rng(0))
     gram = columns.T @ columns
     codes = lasso_codes(gram, 0.05, rank=min(columns.shape)).toarray()
     solution = LassoGraph(0.05).solve(columns)
-    np.testing.assert_array_equal(solution.codes.toarray(), codes)
+    assert isinstance(solution, GramLasso)
+    np.testing.assert_array_equal(codes_of(solution), codes)
     np.testing.assert_array_equal(solution.adjacency.toarray(), np.abs(codes) + np.abs(codes).T)
     np.testing.assert_allclose(solution.gram, gram)
-    np.testing.assert_allclose(solution.residuals, columns - columns @ codes, atol=1e-14)
+    np.testing.assert_allclose(solution.residuals, (columns - columns @ codes).T, atol=1e-14)
     scratch = LassoGraph(0.05).adjacency(columns)
     np.testing.assert_array_equal(scratch.toarray(), solution.adjacency.toarray())
 
 
+@pytest.mark.parametrize("name", GALLERIES)
 @pytest.mark.parametrize("alpha", [0.01, 0.05, 0.3])
-def test_inserting_a_probe_gives_the_codes_of_solving_from_scratch(gallery_and_probe, alpha):
-    gallery, probe = gallery_and_probe
-    together = np.hstack([gallery, probe])
-    graph = LassoGraph(alpha)
-    solution = graph.solve(gallery)
-    codes = solution.codes_with(probe)
+def test_both_kinds_of_gallery_make_the_same_graph_of_columns_in_single_precision(
+    monkeypatch, name, alpha
+):
+    monkeypatch.setattr(pools, "POOL_SIZE", 8)
+    columns = columns_as_kept(PooledLasso, GALLERIES[name](np.random.default_rng(0)))
+    by_gram, by_pools = (solve(kind, columns, alpha) for kind in (GramLasso, PooledLasso))
+    np.testing.assert_allclose(codes_of(by_pools), codes_of(by_gram), rtol=0, atol=1e-9)
+    assert_well_solved(by_pools, alpha)
+    probe = columns_as_kept(PooledLasso, around_classes(np.random.default_rng(1), 30, 3))
+    probe = probe[: len(columns)] / np.linalg.norm(probe[: len(columns)], axis=0)
+    probe = columns_as_kept(PooledLasso, probe)
     np.testing.assert_allclose(
-        codes.toarray(), graph.solve(together).codes.toarray(), rtol=0, atol=1e-11
+        by_pools.insert(probe).toarray(), by_gram.insert(probe).toarray(), rtol=0, atol=2e-9
     )
-    assert optimality_violation(together.T @ together, codes, alpha) <= 1e-10
+
+
+@pytest.mark.parametrize(("n_columns", "kind"), [(30, GramLasso), (31, PooledLasso)])
+def test_a_gallery_above_the_limit_does_without_the_gram_matrix(monkeypatch, n_columns, kind):
+    monkeypatch.setattr(lasso, "GRAM_LIMIT", 30)
+    columns = around_classes(np.random.default_rng(0), 10, n_columns)
+    solution = LassoGraph(0.05).solve(columns, n_jobs=2)
+    assert type(solution) is kind
+    assert_well_solved(solution, 0.05, close_to=columns)
+    adjacency = LassoGraph(0.05).adjacency(columns)
+    np.testing.assert_array_equal(adjacency.toarray(), solution.adjacency.toarray())
+
+
+@pytest.mark.parametrize("pool_size", [6, 256])
+def test_a_gallery_crosses_the_limit_both_ways_and_stays_exact(monkeypatch, pool_size):
+    monkeypatch.setattr(lasso, "GRAM_LIMIT", 40)
+    monkeypatch.setattr(pools, "POOL_SIZE", pool_size)
+    rng = np.random.default_rng(2)
+    graph = LassoGraph(0.05)
+    columns = around_classes(rng, 12, 36)
+    gallery = graph.solve(columns)
+    for kind, change in [
+        (GramLasso, 4),  # exactly the limit
+        (PooledLasso, 1),  # above it
+        (PooledLasso, 12),
+        (PooledLasso, -10),
+        (GramLasso, -3),  # exactly the limit again
+        (GramLasso, -1),
+        (PooledLasso, 20),
+        (GramLasso, -30),
+        (GramLasso, 5),
+    ]:
+        before = contents(gallery)
+        if change > 0:
+            new = around_classes(rng, 12, change)
+            changed = graph.enroll(gallery, new)
+            columns = np.hstack([columns, new])
+        else:
+            is_kept = np.ones(columns.shape[1], bool)
+            is_kept[rng.permutation(columns.shape[1])[:-change]] = False
+            changed = graph.forget(gallery, is_kept)
+            columns = columns[:, is_kept]
+        assert contents(gallery) == before
+        assert type(changed) is kind
+        # What was rounded once stays so.
+        columns = np.asarray(changed.columns, dtype=np.float64)
+        assert_well_solved(changed, 0.05, close_to=columns)
+        gallery = changed
+
+
+@pytest.mark.parametrize("name", ["classes", "correlated"])
+@pytest.mark.parametrize("alpha", [1e-3, 0.05])
+def test_a_gallery_that_falls_below_the_limit_loses_no_precision(monkeypatch, name, alpha):
+    monkeypatch.setattr(lasso, "GRAM_LIMIT", 39)
+    graph, columns = LassoGraph(alpha), GALLERIES[name](np.random.default_rng(0))
+    gallery = graph.solve(columns)
+    assert isinstance(gallery, PooledLasso)
+    fallen = graph.forget(gallery, np.arange(40) != 7)
+    assert isinstance(fallen, GramLasso)
+    # The Gram matrix, the residuals and the codes, in float64 of the rounded columns.
+    assert_well_solved(fallen, alpha)
+    rounded = columns_as_kept(PooledLasso, np.delete(columns, 7, axis=1))
     np.testing.assert_allclose(
-        solution.insert(probe).toarray(), graph.adjacency(together).toarray(), atol=1e-12
+        codes_of(fallen), codes_of(solve(GramLasso, rounded, alpha)), rtol=0, atol=1e-11
     )
 
 
-def test_a_probe_changes_some_gallery_codes_and_keeps_the_others(gallery_and_probe):
-    gallery, probe = gallery_and_probe
-    n = gallery.shape[1]
-    solution = LassoGraph(0.1).solve(gallery)
-    codes = solution.codes_with(probe)
-    is_changed = (np.abs(solution.residuals.T @ probe) > 0.1).any(axis=1)
-    kept = codes[:n][:, np.flatnonzero(~is_changed)].toarray()
-    np.testing.assert_array_equal(kept, solution.codes.toarray()[:, ~is_changed])
-    uses_probe = np.abs(codes[n:].toarray()).sum(axis=0)[:n] > 0
-    np.testing.assert_array_equal(uses_probe, is_changed)
-
-
-def test_inserting_leaves_the_solution_and_the_probe_as_they_were(gallery_and_probe):
-    gallery, probe = gallery_and_probe
-    solution = LassoGraph().solve(gallery)
-    before = contents(solution), fingerprint(probe)
-    first = solution.insert(probe)
-    again = solution.insert(probe)
-    assert (contents(solution), fingerprint(probe)) == before
-    np.testing.assert_array_equal(first.toarray(), again.toarray())
-
-
-@pytest.mark.parametrize("copy", [1, -1])
-def test_a_probe_that_copies_the_gallery_is_still_coded_optimally(copy):
-    # Copies have more than one optimum, so the conditions are checked instead of the codes.
-    rng = np.random.default_rng(1)
-    gallery = around_classes(rng, 20, 25)
-    probe = np.hstack([copy * gallery[:, :2], unit_columns(rng, 20, 1)])
-    together = np.hstack([gallery, probe])
-    codes = LassoGraph(0.05).solve(gallery).codes_with(probe)
-    assert optimality_violation(together.T @ together, codes, 0.05) <= 1e-10
-    assert codes[[25, 26], [0, 1]].all() or codes[[0, 1], [25, 26]].all()
-
-
-def test_a_probe_orthogonal_to_everything_stands_alone():
-    gallery = np.vstack([around_classes(np.random.default_rng(2), 10, 15), np.zeros((1, 15))])
-    probe = np.eye(11)[:, -1:]
-    solution = LassoGraph().solve(gallery)
-    adjacency = solution.insert(probe).toarray()
-    np.testing.assert_array_equal(adjacency[:15, :15], solution.adjacency.toarray())
-    assert not adjacency[15].any()
-
-
-def test_a_probe_without_columns_changes_nothing():
-    gallery = around_classes(np.random.default_rng(3), 10, 15)
-    solution = LassoGraph().solve(gallery)
-    np.testing.assert_array_equal(
-        solution.insert(np.empty((10, 0))).toarray(), solution.adjacency.toarray()
-    )
-
-
-@given(seed=st.integers(0, 10_000), n_new=st.integers(1, 4), alpha=st.floats(0.01, 0.5))
-def test_any_probe_is_inserted_optimally(seed, n_new, alpha):
-    rng = np.random.default_rng(seed)
-    together = around_classes(rng, rng.integers(3, 15), 15 + n_new, 10 ** rng.uniform(-3, 0))
-    codes = LassoGraph(alpha).solve(together[:, :15]).codes_with(together[:, 15:])
-    assert optimality_violation(together.T @ together, codes, alpha) <= 1e-10
-    assert not codes.diagonal().any()
+def test_memory_is_estimated_by_the_kind_of_gallery(monkeypatch):
+    graph = LassoGraph()
+    assert graph.memory(100, 4000) == GramLasso.bytes_needed(100, 4000)
+    assert graph.memory(100, 4001) == PooledLasso.bytes_needed(100, 4001)
+    # Without the Gram matrix, memory grows with the columns, not with their square.
+    at, twice = (PooledLasso.bytes_needed(100, n) for n in (100_000, 200_000))
+    assert twice < 2 * at
+    assert PooledLasso.bytes_needed(400, 100_000) < 0.05 * GramLasso.bytes_needed(400, 100_000)
 
 
 def test_two_columns_are_coded_by_hand():

@@ -11,8 +11,8 @@ from tests.helpers import fingerprint, low_rank_columns, unit_columns
 from setwise.errors import DataError, ParameterError
 from setwise.graph import (
     GRAPHS,
-    GaussianGraph,
     GalleryGraph,
+    GaussianGraph,
     LassoGraph,
     LeastSquaresGraph,
     OMPGraph,

@@ -13,8 +13,10 @@ from tests.lasso.problems import as_codes, dense
 
 from setwise.lasso import Codes
 
+A_FEW, SOME_ATOMS = st.integers(0, 6), st.integers(1, 7)
 
-def matrices(n_targets=st.integers(0, 6), n_atoms=st.integers(1, 7)):
+
+def matrices(n_targets=A_FEW, n_atoms=SOME_ATOMS):
     """Dense matrices with a code a column, many entries of them zero."""
     numbers = st.one_of(st.just(0.0), st.floats(-2, 2, width=16))
     return st.tuples(n_atoms, n_targets).flatmap(

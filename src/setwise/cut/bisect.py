@@ -125,7 +125,9 @@ def in_scale(adjacency: Adjacency) -> Adjacency:
         return dense / _unit(dense)
     edges = Edges.of(adjacency)
     unit = _unit(edges.data)
-    return edges if unit == 1.0 else Edges.of(edges._replace(data=edges.data / unit).to_csr())
+    if unit == 1.0:
+        return edges
+    return Edges.of(Edges(edges.indptr, edges.indices, edges.data / unit).to_csr())
 
 
 def _unit(weights: FloatArray) -> float:
@@ -154,9 +156,7 @@ def local_cut(adjacency: Adjacency, seeds: IntArray) -> Cut:
 
 
 @np.errstate(under="ignore")
-def spectral_cut(
-    adjacency: Adjacency, cut: str, *, certify: bool, start: FloatArray | None = None
-) -> Cut:
+def spectral_cut(adjacency: Adjacency, cut: str, *, certify: bool) -> Cut:
     """Cut a connected graph, see :func:`bisect`.
 
     Parameters
@@ -165,7 +165,7 @@ def spectral_cut(
         The graph, in scale.
     cut : str
         Name in ``CUTS``.
-    certify, start
+    certify : bool
         See :func:`setwise.cut.fiedler.exact_fiedler`.
     """
     n = adjacency.n_vertices if isinstance(adjacency, Edges) else len(adjacency)
@@ -173,7 +173,7 @@ def spectral_cut(
         msg = f"bisect: a graph of at least 2 vertices is needed to cut, got {n}."
         raise ParameterError(msg)
     find_vector, split = CUTS[cut]
-    fiedler = find_vector(adjacency, certify=certify, start=start)
+    fiedler = find_vector(adjacency, certify=certify)
     return _rounded(adjacency, fiedler, cut, split)
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,12 +17,16 @@ from setwise.types import Adjacency, FloatArray, IntArray
 __all__ = ["Edges"]
 
 
-class Edges(NamedTuple):
-    """Rows of a symmetric sparse matrix, as SciPy stores them."""
+@dataclass(frozen=True, eq=False)
+class Edges:
+    """Rows of a symmetric sparse matrix, as SciPy stores them; iterates over its arrays."""
 
     indptr: npt.NDArray[np.int32]
     indices: npt.NDArray[np.int32]
     data: FloatArray
+
+    def __iter__(self) -> Iterator[npt.NDArray[Any]]:
+        return iter((self.indptr, self.indices, self.data))
 
     @classmethod
     def of(cls, adjacency: Adjacency) -> Edges:
@@ -41,12 +48,10 @@ class Edges(NamedTuple):
         """How many vertices the graph has."""
         return len(self.indptr) - 1
 
+    @cached_property
     def degrees(self) -> FloatArray:
         """Sum of the weights at each vertex (paper eq. 6)."""
-        # reduceat would repeat the next entry at a vertex without edges.
-        ends = np.concatenate([self.data, [0.0]])
-        total = np.add.reduceat(ends, self.indptr[:-1].astype(np.int64))
-        return np.where(np.diff(self.indptr) > 0, total, 0.0)
+        return kernels_of("setwise.cut").sparse_degrees(self.indptr, self.data)
 
     def components(self) -> IntArray:
         """Connected component of each vertex, numbered in the order of first vertices."""

@@ -29,6 +29,7 @@ from setwise.types import Adjacency, FloatArray, IntArray
 __all__ = [
     "DENSE_LIMIT",
     "FULL_LIMIT",
+    "PRECISE_LIMIT",
     "Fiedler",
     "exact_fiedler",
     "local_vector",
@@ -37,10 +38,13 @@ __all__ = [
 
 # Above this many vertices of a dense graph, Lanczos beats LAPACK (measured).
 DENSE_LIMIT = 300
-# Up to this many vertices, Lanczos vectors are kept orthogonal and the vector is computed to
-# rounding. Beyond, both would cost more than the products with the matrix, so vectors are
-# kept in single precision and it ends when the signs are settled.
-FULL_LIMIT = 3000
+# Up to this many vertices, every Lanczos vector is made orthogonal to all before it. Beyond,
+# that would cost more than the products with the matrix. Without it, rounding brings copies
+# of eigenvalues that have been found, which does no harm to the first one.
+FULL_LIMIT = 200
+# Up to this many vertices, the vector is computed to rounding; beyond, until its signs are
+# settled, and Lanczos vectors are kept in single precision.
+PRECISE_LIMIT = 3000
 # The paper lets 1 % of the signs change; we let 1 % of them be unproven.
 OPEN_FRACTION = 0.01
 # Lanczos goes on until the vector is known to this.
@@ -50,6 +54,8 @@ _ENOUGH_FOR_SIGNS = 0.005
 # And the distance to the next eigenvalue to this share of it.
 _ENOUGH_FOR_GAP = 0.1
 _MOST_STEPS = 1000
+# Once an eigenvalue is known this well, the next one may be its copy.
+_COPIES_BELOW = 1e-7
 # How far a local cut looks around its seeds.
 LOCAL_STEPS = 8
 _MOST_BYTES = 2**31
@@ -108,7 +114,7 @@ def local_vector(adjacency: Adjacency, seeds: IntArray) -> Fiedler:
 
 
 def exact_fiedler(
-    adjacency: Adjacency, *, certify: bool = True, start: FloatArray | None = None
+    adjacency: Adjacency, *, certify: bool = True, precise: bool | None = None
 ) -> Fiedler:
     """Fiedler vector of the normalised Laplacian of a connected graph.
 
@@ -121,14 +127,18 @@ def exact_fiedler(
     certify : bool
         Whether to find out how many signs are proven. It takes about half as long again; the
         vector is the same either way.
-    start : array of shape (n_vertices,), optional
-        Where to begin, such as the vector of a graph that hardly differs. Where eigenvalues
-        are so close that Lanczos cannot tell them apart in the steps it has, the vector
-        that comes out is the one closest to the start.
+    precise : bool, optional
+        Whether to go on until the vector is known to rounding, so that not even the order of
+        the vertices matters, or only until its signs are settled. By default, precise up to
+        :data:`PRECISE_LIMIT` vertices.
     """
     if isinstance(adjacency, np.ndarray) and len(adjacency) <= DENSE_LIMIT:
         return _by_dense_solver(adjacency)
-    return _by_lanczos(_Operator.of(adjacency), certify, start)
+    operator = _Operator.of(adjacency)
+    n = len(operator.null)
+    is_precise = n <= PRECISE_LIMIT if precise is None else precise
+    enough = _ENOUGH if is_precise else _ENOUGH_FOR_SIGNS / np.sqrt(n)
+    return _by_lanczos(operator, enough, certify)
 
 
 def with_canonical_sign(vector: FloatArray) -> FloatArray:
@@ -151,7 +161,7 @@ class _Operator(NamedTuple):
     """``D^-1/2 A D^-1/2``, as the compiled loops take it, and its known eigenvector."""
 
     indptr: npt.NDArray[np.int32]
-    indices: npt.NDArray[np.int32]
+    indices: npt.NDArray[np.uint32]
     data: FloatArray
     dense: FloatArray
     scale: FloatArray
@@ -164,21 +174,25 @@ class _Operator(NamedTuple):
             degree = dense.sum(axis=1)
         else:
             dense, edges = np.empty((0, 0)), Edges.of(adjacency)
-            degree = edges.degrees()
+            degree = edges.degrees
         root = np.sqrt(degree)
-        return cls(*edges, dense, 1.0 / root, root / np.linalg.norm(root))
+        # As unsigned numbers: Numba asks of every other index whether it is negative.
+        indices = edges.indices.view(np.uint32)
+        null = root / np.linalg.norm(root)
+        return cls(edges.indptr, indices, edges.data, dense, 1.0 / root, null)
 
     def __matmul__(self, vector: FloatArray) -> FloatArray:
         scaled = self.scale * vector
         if len(self.dense):
             return self.scale * (self.dense @ scaled)
-        return self.scale * (Edges(*self[:3]).to_csr() @ scaled)
+        edges = Edges(self.indptr, self.indices.view(np.int32), self.data)
+        return self.scale * (edges.to_csr() @ scaled)
 
 
 _NO_EDGES = Edges(np.zeros(1, np.int32), np.zeros(0, np.int32), np.zeros(0))
 
 
-def _by_lanczos(operator: _Operator, certify: bool, start: FloatArray | None) -> Fiedler:
+def _by_lanczos(operator: _Operator, enough: float, certify: bool) -> Fiedler:
     """Lanczos on ``D^-1/2 A D^-1/2``, whose largest eigenvalue but one is ``1 - lambda_2``.
 
     One run finds the vector. A second one, away from that vector, finds how far the next
@@ -188,12 +202,7 @@ def _by_lanczos(operator: _Operator, certify: bool, start: FloatArray | None) ->
     n = len(operator.null)
     # Fixed starts: the same graph always gives the same vector.
     any_start = _random(n + 1)
-    enough = _ENOUGH if n <= FULL_LIMIT else min(_ENOUGH_FOR_SIGNS / np.sqrt(n), 1e-3)
-    found = _largest(
-        operator,
-        any_start[:n] if start is None else start,
-        lambda pair: pair.residual <= enough * pair.gap,
-    )
+    found = _largest(operator, any_start[:n], lambda pair: pair.residual <= enough * pair.gap)
     if not certify:
         return Fiedler(
             vector=with_canonical_sign(found.vector),
@@ -254,7 +263,7 @@ def _largest(
     n = len(null)
     is_full = n <= FULL_LIMIT
     first = 0 if away_from is None else 1
-    storage = np.float64 if is_full else np.float32
+    storage = np.float64 if n <= PRECISE_LIMIT else np.float32
     limit = _MOST_STEPS if most_steps is None else most_steps
     most = min(n - 1, first + limit, _MOST_BYTES // (n * np.dtype(storage).itemsize))
     vectors = np.empty((most + 1, n), dtype=storage)
@@ -267,6 +276,7 @@ def _largest(
     previous = np.zeros(n)
     diagonal, beside = np.empty(most), np.empty(most)
     done, checkpoint = first, first + 12
+    gap = 2.0
     while True:
         checkpoint = min(checkpoint, most)
         steps = kernels.lanczos_steps(
@@ -276,10 +286,13 @@ def _largest(
         is_last = steps < checkpoint or steps == most
         done = steps
         value, second, inside = kernels.top_of_tridiagonal(diagonal, beside, first, done)
+        residual = beside[done - 1] * abs(inside[-1])
+        if is_full or residual > _COPIES_BELOW:
+            gap = value - second if done - first > 1 else 2.0
         pair = _RitzPair(
             value=value,
-            residual=beside[done - 1] * abs(inside[-1]),
-            gap=value - second if done - first > 1 else 2.0,
+            residual=residual,
+            gap=gap,
             n_steps=done - first,
             vector=np.empty(0),
             is_enough=False,
@@ -289,7 +302,7 @@ def _largest(
             vector = (inside.astype(storage) @ vectors[first:done]).astype(np.float64)
             vector /= np.linalg.norm(vector)
             return replace(pair, vector=vector, is_enough=found or done == n - 1)
-        checkpoint = done + max(8, (done - first) // 3)
+        checkpoint = done + max(8, (done - first) // 6)
 
 
 def _certified(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
+from setwise.compiled import kernels_of
 from setwise.cut.edges import Edges
 from setwise.types import Adjacency, BoolArray, FloatArray
 
@@ -14,7 +15,7 @@ __all__ = ["degrees", "ncut", "normalised_laplacian", "null_vector"]
 def degrees(adjacency: Adjacency) -> FloatArray:
     """Sum of the weights at each vertex (paper eq. 6)."""
     if isinstance(adjacency, Edges):
-        return adjacency.degrees()
+        return adjacency.degrees
     return np.asarray(adjacency.sum(axis=1), dtype=np.float64).ravel()
 
 
@@ -49,8 +50,10 @@ def ncut(adjacency: Adjacency, side: BoolArray) -> float:
     1.3333333333333333
     """
     degree = degrees(adjacency)
-    matrix = adjacency.to_csr() if isinstance(adjacency, Edges) else adjacency
-    across = float((matrix @ side.astype(np.float64))[~side].sum())
+    if isinstance(adjacency, Edges):
+        across = float(kernels_of("setwise.cut").weight_across(*adjacency, side))
+    else:
+        across = float((adjacency @ side.astype(np.float64))[~side].sum())
     if across == 0.0:
         return 0.0
     return across / float(degree[side].sum()) + across / float(degree[~side].sum())

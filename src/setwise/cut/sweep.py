@@ -30,7 +30,7 @@ def sweep(adjacency: Adjacency, vector: FloatArray) -> BoolArray | None:
     edges = Edges.of(adjacency)
     order = np.argsort(vector, kind="stable")
     values = vector[order]
-    degree = edges.degrees()[order]
+    degree = edges.degrees[order]
     size = np.linalg.norm(np.sqrt(degree) * values) / np.sqrt(degree.sum())
     n_low, _ = kernels_of("setwise.cut").best_threshold(
         *edges, order, values, degree, _SAME * size
