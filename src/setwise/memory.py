@@ -28,7 +28,8 @@ def require_memory(needed: int, what: str, advice: str) -> None:
 
 
 def _readable(amount: int) -> str:
-    return f"{amount / 2**30:.1f} GiB"
+    unit, name = (2**30, "GiB") if amount >= 2**30 else (2**20, "MiB")
+    return f"{amount / unit:.1f} {name}"
 
 
 def _free_on_machine() -> int:
@@ -45,7 +46,8 @@ def _free_in_container() -> int | None:
     try:
         limit = (folder / "memory.max").read_text().strip()
         used = int((folder / "memory.current").read_text())
-        cache = dict(line.split() for line in (folder / "memory.stat").open())
+        lines = (folder / "memory.stat").read_text().splitlines()
+        cache = dict(line.split() for line in lines)
     except (OSError, ValueError):
         return None
     # Cached files count as used, but make way.

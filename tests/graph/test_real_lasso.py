@@ -60,7 +60,7 @@ def test_a_gallery_in_single_precision_gives_the_same_labels(real, name, monkeyp
     monkeypatch.setattr(pools, "POOL_SIZE", 32)
     data = real(name)
     fold, probes = data.folds[0]
-    some = probes[:: max(1, len(probes) // 40)]
+    some = probes[:: max(1, len(probes) // 20)]
     made = []
     solve_gallery = lasso.LassoGraph.solve
 

@@ -189,7 +189,7 @@ class CVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         new = check_sets(X, caller="CVC.enroll", n_features=self.n_features_in_)
-        new_classes, new_codes = check_labels(y, len(new), caller="CVC.enroll")
+        new_classes, new_codes = check_labels(y, len(new), caller="CVC.enroll", min_classes=1)
         new_labels = new_classes[new_codes]
         old = self.ensemble_
         old_labels = self.classes_[old.codes]

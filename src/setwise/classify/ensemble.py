@@ -133,7 +133,7 @@ class Ensemble:
         added = range(int(is_kept.sum()), len(self.gallery))
         new = [self.bases(self.gallery[i], look) for i in added]
         return [
-            self._update_member(old, is_kept, [bases[i] for bases in new])
+            self._update_member(look, i, old, is_kept, [bases[i] for bases in new])
             for i, old in enumerate(before.galleries_of(look))
         ]
 
@@ -168,17 +168,27 @@ class Ensemble:
         return self._member(solution, column_sets)
 
     def _update_member(
-        self, old: MemberGallery, is_kept: BoolArray, bases: list[FloatArray]
+        self,
+        look: Look,
+        i: int,
+        old: MemberGallery,
+        is_kept: BoolArray,
+        bases: list[FloatArray],
     ) -> MemberGallery:
+        """The member of the ``i``-th dimensionality, from its old self and the new bases."""
         graph, solution = self.settings.graph, old.solution
         stays = is_kept[old.column_sets]
+        sizes = [basis.shape[1] for basis in bases]
+        if not graph.can_update(solution, int(stays.sum()) + sum(sizes)):
+            return self._solve_member(
+                [self.bases(vectors, look)[i] for vectors in self.gallery]
+            )
         if not stays.all():
             solution = graph.forget(solution, stays)
         if bases:
             solution = graph.enroll(solution, np.hstack(bases))
         number = np.cumsum(is_kept) - 1
         added = int(is_kept.sum()) + np.arange(len(bases))
-        sizes = [basis.shape[1] for basis in bases]
         column_sets = [number[old.column_sets[stays]], np.repeat(added, sizes)]
         return self._member(solution, np.concatenate(column_sets))
 

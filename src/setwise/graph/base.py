@@ -41,6 +41,10 @@ class Graph(ABC):
         """The solved graph of a gallery without some of its columns."""
         return self.solve(gallery.columns[:, is_kept])
 
+    def can_update(self, gallery: GalleryGraph, n_columns: int) -> bool:
+        """Whether enrolling and forgetting lead to what solving so many columns would give."""
+        return True
+
     def memory(self, n_features: int, n_columns: int) -> int:
         """Bytes that solving a gallery takes, and judging a probe against it."""
         # Columns, a dense matrix of all pairs, and two more of them on the way.

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
 import scipy.sparse as sp
 
 from setwise.graph.base import GalleryGraph, Graph, check_positive
@@ -56,17 +55,16 @@ class LassoGraph(Graph):
     def enroll(self, gallery: GalleryGraph, columns: FloatArray) -> LassoGallery:
         """Solve only what the new columns change."""
         assert isinstance(gallery, LassoGallery)  # noqa: S101
-        n_columns = len(gallery.codes) + columns.shape[1]
-        if isinstance(gallery, GramLasso) and n_columns > GRAM_LIMIT:
-            return self.solve(np.hstack([gallery.columns, columns]))
         return gallery.with_columns(columns)
 
     def forget(self, gallery: GalleryGraph, is_kept: BoolArray) -> LassoGallery:
         """Solve only what the lost columns were used by."""
         assert isinstance(gallery, LassoGallery)  # noqa: S101
-        if isinstance(gallery, PooledLasso) and is_kept.sum() <= GRAM_LIMIT:
-            return self.solve(gallery.columns[:, is_kept])
         return gallery.without_columns(is_kept)
+
+    def can_update(self, gallery: GalleryGraph, n_columns: int) -> bool:
+        """Whether a gallery of so many columns is kept as this one is."""
+        return isinstance(gallery, GramLasso) == (n_columns <= GRAM_LIMIT)
 
     def memory(self, n_features: int, n_columns: int) -> int:
         """Columns, residuals, codes and graphs, and the Gram matrix or the pools."""

@@ -241,9 +241,7 @@ def _as_rows(columns: FloatArray) -> npt.NDArray[np.float32]:
 def _adjacency(codes: Codes) -> sp.csr_array:
     """``A = |S| + |S'|``."""
     n = len(codes)
-    indptr, indices, data = kernels_of("setwise.graph").symmetrise(
-        codes.pointers, codes.atoms, codes.values
-    )
+    indptr, indices, data = kernels_of("setwise.graph").symmetrise(*codes.arrays)
     adjacency = sp.csr_array((data, indices, indptr), shape=(n, n))
     adjacency.has_sorted_indices = adjacency.has_canonical_format = True
     return adjacency

@@ -35,6 +35,11 @@ class Codes:
         """Where each code begins."""
         return np.concatenate([[0], np.cumsum(self.counts)])
 
+    @property
+    def arrays(self) -> tuple[IntArray, IntArray, FloatArray]:
+        """Pointers, atoms and values, as the compiled loops take them."""
+        return self.pointers, self.atoms, self.values
+
     def __len__(self) -> int:
         return len(self.counts)
 

@@ -19,7 +19,7 @@ from setwise.lasso.kernels import (
     worst_violators,
 )
 
-__all__ = ["choose_pools", "code_on_pools"]
+__all__ = ["choose_pools", "code_on_pools", "largest_outside"]
 
 
 @kernel
@@ -57,6 +57,28 @@ def choose_pools(gradients, owns, most):
                 atoms[t, counts[t]] = j
                 counts[t] += 1
     return atoms, counts, cutoffs
+
+
+@kernel
+def largest_outside(gradients, owns, pools, pool_counts, pointers, atoms, values):
+    """For each row, the largest gradient of an atom neither in its pool nor in its code."""
+    n = gradients.shape[1]
+    is_known = np.zeros(n, np.bool_)
+    largest = np.zeros(gradients.shape[0])
+    for t in range(gradients.shape[0]):
+        for mark in (True, False):
+            for p in range(pool_counts[t]):
+                is_known[pools[t, p]] = mark
+            for e in range(pointers[t], pointers[t + 1]):
+                if atoms[e] < n:
+                    is_known[atoms[e]] = mark
+            if owns[t] < n:
+                is_known[owns[t]] = mark
+            if mark:
+                for j in range(n):
+                    if not is_known[j]:
+                        largest[t] = max(largest[t], abs(gradients[t, j]))
+    return largest
 
 
 @kernel
@@ -134,11 +156,22 @@ def code_on_pools(
                 for j in range(m):
                     total += W[w, j] * x[j]
                 q[w] = total
-                for c in range(w + 1):
-                    total = 0.0
+                # Four at a time: each number of the new row is read once for all four.
+                c = 0
+                while c < w + 1:
+                    c1, c2, c3 = min(c + 1, w), min(c + 2, w), min(c + 3, w)
+                    t0, t1, t2, t3 = 0.0, 0.0, 0.0, 0.0
                     for j in range(m):
-                        total += W[w, j] * W[c, j]
-                    H[w, c] = H[c, w] = total
+                        x_j = W[w, j]
+                        t0 += x_j * W[c, j]
+                        t1 += x_j * W[c1, j]
+                        t2 += x_j * W[c2, j]
+                        t3 += x_j * W[c3, j]
+                    H[w, c] = H[c, w] = t0
+                    H[w, c1] = H[c1, w] = t1
+                    H[w, c2] = H[c2, w] = t2
+                    H[w, c3] = H[c3, w] = t3
+                    c += 4
             if entering > 0:
                 k = settle(H, q, penalty, a, factor, active, sign, scratch, k, size, max_steps)
                 converged[t] = k >= 0

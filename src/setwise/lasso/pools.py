@@ -115,8 +115,9 @@ def code_changed(
 ) -> tuple[Codes, Rows, Pools]:
     """Codes of columns that something happened to, on all the others.
 
-    Solved on their pools and on all extra columns first; only where the residual moves by
-    more than the margin are all atoms looked at.
+    Solved on their pools and on all extra columns first. Only where the residual moves by
+    more than the margin are all atoms looked at, and only where one of them could enter is
+    the column solved again.
 
     Parameters
     ----------
@@ -131,6 +132,12 @@ def code_changed(
     """
     codes, residuals = _code_in_pools(rows, extra, targets, penalty, start, pools)
     margins = pools.margins - np.linalg.norm(residuals - before, axis=1)
+    for block in _blocks(np.flatnonzero(margins < 0), len(rows)):
+        outside = kernels_of("setwise.lasso", "pool_kernels").largest_outside(
+            residuals[block] @ rows.T, targets[block], pools.atoms[block], pools.counts[block],
+            *codes.take(block).arrays,
+        )  # fmt: skip
+        margins[block] = penalty - outside - SLACK
     unsure = np.flatnonzero(margins < 0)
     known = Pools(pools.atoms, pools.counts, np.maximum(margins, 0.0))
     if not len(unsure):
@@ -139,6 +146,12 @@ def code_changed(
         rows, extra, targets[unsure], penalty, codes.take(unsure), residuals[unsure]
     )
     return codes.replaced(unsure, new), residuals, known.replaced(unsure, found)
+
+
+def _blocks(chosen: IntArray, n_rows: int) -> list[IntArray]:
+    """As many at a time as fit in a block of gradients."""
+    size = max(1, min(_BLOCK, BLOCK_BYTES // (4 * max(1, n_rows))))
+    return np.split(chosen, np.arange(size, len(chosen), size)) if len(chosen) else []
 
 
 def code_blocks(
@@ -170,14 +183,13 @@ def code_blocks(
     n_jobs : int, optional
         Threads.
     """
-    size = max(1, min(_BLOCK, BLOCK_BYTES // (4 * max(1, len(rows)))))
-    blocks = np.split(np.arange(len(targets)), np.arange(size, len(targets), size))
 
     def solve(block: IntArray) -> tuple[Codes, Rows, Pools]:
         return _code_block(
             rows, extra, targets[block], penalty, start.take(block), residuals[block]
         )
 
+    blocks = _blocks(np.arange(len(targets)), len(rows)) or [np.arange(0)]
     codes, left, pools = zip(*in_threads(solve, blocks, n_jobs), strict=True)
     return Codes.join(list(codes)), np.concatenate(left), Pools.join(list(pools))
 
@@ -230,7 +242,7 @@ def _code_in_pools(
     atoms, values, counts, has_converged, residuals = kernels_of(
         "setwise.lasso", "pool_kernels"
     ).code_on_pools(
-        rows, extra, targets, float(penalty), start.pointers, start.atoms, start.values,
+        rows, extra, targets, float(penalty), *start.arrays,
         pools.atoms, pools.counts, rank, _MAX_STEPS,
     )  # fmt: skip
     if not has_converged.all():

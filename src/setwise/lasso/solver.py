@@ -74,9 +74,7 @@ def code_by_gram(
         np.ascontiguousarray(border),
         targets,
         float(penalty),
-        start.pointers,
-        start.atoms,
-        start.values,
+        *start.arrays,
         max(1, min(rank, len(gram) + len(border))),
         _MAX_STEPS,
     )

@@ -57,7 +57,9 @@ def check_sets(
     return SetBatch.from_list(checked, names, labels)
 
 
-def check_labels(y: Any, n_sets: int, *, caller: str) -> tuple[npt.NDArray[Any], IntArray]:
+def check_labels(
+    y: Any, n_sets: int, *, caller: str, min_classes: int = 2
+) -> tuple[npt.NDArray[Any], IntArray]:
     """Validate one label a set; return the sorted classes and each set's class code."""
     if y is None:
         msg = (
@@ -94,7 +96,7 @@ def check_labels(y: Any, n_sets: int, *, caller: str) -> tuple[npt.NDArray[Any],
         )
         raise DataError(msg)
     classes, _, codes = unique_identifiers(labels, f"{caller}: labels")
-    if len(classes) < 2:
+    if len(classes) < min_classes:
         msg = (
             f"{caller}: all {n_sets} sets have the label {classes.tolist()[0]!r}: there is "
             "only one class. Expected at least two classes to tell apart."

@@ -1,0 +1,202 @@
+"""Enrolling and forgetting sets: equal to a fresh fit, and cheap where nothing changes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from tests.conftest import toy_sets
+
+import setwise.graph.lasso as lasso_graph
+from setwise import CVC, SetBatch
+from setwise.errors import DataError
+
+FAST = {"dims": (1, 2, 3), "random_state": 0}
+SETTINGS = {
+    "default": {},
+    "plain views only": {"views": ("plain",)},
+    "dictionary": {"bases": ("dictionary",), "views": ("plain",)},
+    "a view without memory": {"views": (("root", FunctionTransformer(np.cbrt)),)},
+    "a view that learns": {"views": (("scaled", StandardScaler()),)},
+    "one row a set": {"compare": "sets"},
+    "gaussian": {"graph": "gaussian"},
+    "least squares": {"graph": "least_squares"},
+    "omp": {"graph": "omp"},
+    "the paper's": {"cut": "paper", "weights": None},
+}
+
+
+def assert_same_classifier(changed, fresh, probes):
+    np.testing.assert_array_equal(changed.classes_, fresh.classes_)
+    assert changed.members_ == fresh.members_
+    np.testing.assert_array_equal(changed.weights_, fresh.weights_)
+    assert changed.gallery_accuracy_ == fresh.gallery_accuracy_
+    pairs = zip(changed.ensemble_.galleries, fresh.ensemble_.galleries, strict=True)
+    for mine, other in pairs:
+        np.testing.assert_array_equal(mine.column_sets, other.column_sets)
+        np.testing.assert_array_equal(mine.column_rows, other.column_rows)
+        np.testing.assert_array_equal(mine.column_classes, other.column_classes)
+        np.testing.assert_allclose(
+            mine.solution.adjacency.toarray(), other.solution.adjacency.toarray(), atol=1e-9
+        )
+    np.testing.assert_array_equal(changed.predict(probes), fresh.predict(probes))
+    np.testing.assert_allclose(
+        changed.predict_proba(probes), fresh.predict_proba(probes), atol=1e-12
+    )
+    one, other = changed.explain(probes[0]), fresh.explain(probes[0])
+    np.testing.assert_allclose(one.gallery_points, other.gallery_points, atol=1e-9)
+
+
+@pytest.fixture
+def sets_and_labels(seed):
+    return toy_sets(seed, n_classes=4, n_sets=5, noise=0.3)
+
+
+@pytest.fixture(params=["gram", "pools"])
+def storage(request, monkeypatch):
+    if request.param == "pools":
+        monkeypatch.setattr(lasso_graph, "GRAM_LIMIT", 0)
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_enrolling_equals_a_fresh_fit(sets_and_labels, storage, name):
+    sets, labels = sets_and_labels
+    order = np.random.default_rng(1).permutation(len(sets))
+    gallery, new, probes = order[:10], order[10:14], order[14:]
+    clf = CVC(**FAST | SETTINGS[name]).fit([sets[i] for i in gallery], labels[gallery])
+    clf.enroll([sets[i] for i in new], labels[new])
+    together = np.concatenate([gallery, new])
+    fresh = CVC(**FAST | SETTINGS[name]).fit([sets[i] for i in together], labels[together])
+    assert_same_classifier(clf, fresh, [sets[i] for i in probes])
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_forgetting_equals_a_fresh_fit(sets_and_labels, storage, name):
+    sets, labels = sets_and_labels
+    gallery, probes = np.arange(0, 20, 2), [sets[i] for i in (1, 7, 13)]
+    gallery = np.concatenate([gallery, [3, 9, 15]])
+    clf = CVC(**FAST | SETTINGS[name]).fit([sets[i] for i in gallery], labels[gallery])
+    clf.forget(sets=[0, 5, "set 11"])
+    kept = np.delete(gallery, [0, 5, 11])
+    fresh = CVC(**FAST | SETTINGS[name]).fit([sets[i] for i in kept], labels[kept])
+    assert_same_classifier(clf, fresh, probes)
+
+
+def test_a_class_can_come_and_go(sets_and_labels, storage):
+    sets, labels = sets_and_labels
+    names = np.array(["dora", "anna", "carl", "bert"])[labels]
+    is_bert = names == "bert"
+    others = [s for s, bert in zip(sets, is_bert, strict=True) if not bert]
+    clf = CVC(**FAST).fit(others, names[~is_bert])
+    fresh = CVC(**FAST).fit(others, names[~is_bert])
+    probe = [sets[-1] + 0.01]
+    assert clf.predict(probe)[0] != "bert"
+    clf.enroll([s for s, bert in zip(sets, is_bert, strict=True) if bert][:-1], ["bert"] * 4)
+    assert clf.classes_.tolist() == ["anna", "bert", "carl", "dora"]
+    assert clf.predict(probe)[0] == "bert"
+    clf.forget(["bert"])
+    assert_same_classifier(clf, fresh, probe)
+
+
+def test_many_changes_in_a_row_stay_exact(sets_and_labels, storage, seed):
+    sets, labels = sets_and_labels
+    rng = np.random.default_rng(seed)
+    inside = list(range(0, 20, 3))
+    clf = CVC(**FAST, views=("plain",)).fit([sets[i] for i in inside], labels[inside])
+    for _ in range(8):
+        outside = [i for i in range(len(sets)) if i not in inside]
+        if rng.random() < 0.5 and len(inside) > 4:
+            place = int(rng.integers(len(inside)))
+            if len(set(labels[np.delete(inside, place)])) > 1:
+                clf.forget(sets=[place])
+                inside.pop(place)
+        elif outside:
+            new = int(rng.choice(outside))
+            clf.enroll([sets[new]], labels[[new]])
+            inside.append(new)
+    fresh = CVC(**FAST, views=("plain",)).fit([sets[i] for i in inside], labels[inside])
+    assert_same_classifier(clf, fresh, [sets[i] + 0.05 for i in (0, 6, 12)])
+
+
+def test_what_a_plain_view_does_not_need_is_not_solved_again(sets_and_labels, monkeypatch):
+    sets, labels = sets_and_labels
+    clf = CVC(**FAST, views=("plain",)).fit(sets[:-1], labels[:-1])
+    monkeypatch.setattr(lasso_graph.LassoGraph, "solve", None)  # nothing from scratch
+    clf.enroll(sets[-1:], labels[-1:]).forget(sets=[2])
+    assert len(clf.ensemble_.gallery) == len(sets) - 1
+
+
+def test_a_larger_set_may_bring_more_dimensionalities(seed):
+    sets, labels = toy_sets(seed, n_sets=4)
+    small = [s[:2] for s in sets[:-1]]
+    clf = CVC(**FAST).fit(small, labels[:-1]).enroll(sets[-1:], labels[-1:])
+    fresh = CVC(**FAST).fit([*small, sets[-1]], labels)
+    assert clf.members_[-1].n_columns == 3
+    assert_same_classifier(clf, fresh, sets[:2])
+
+
+def test_names_stay_with_their_sets(sets_and_labels):
+    sets, labels = sets_and_labels
+    first = SetBatch.from_list(sets[:6], names=list("abcdef"))
+    clf = CVC(**FAST).fit(first, labels[:6])
+    clf.enroll(SetBatch.from_list(sets[6:8], names=["g", "h"]), labels[6:8]).forget(sets=["b"])
+    assert clf.ensemble_.gallery.names == tuple("acdefgh")
+    np.testing.assert_array_equal(clf.ensemble_.gallery[-1], sets[7])
+
+
+def bad_calls(sets, labels):
+    return {
+        "features": (lambda c: c.enroll([np.ones((3, 7))], ["x"]), "7 features.*has 20"),
+        "NaN": (lambda c: c.enroll([np.full((3, 20), np.nan)], [0]), "set 0 contains NaN"),
+        "label missing": (lambda c: c.enroll(sets[:2], labels[:1]), "enroll"),
+        "kind of label": (lambda c: c.enroll(sets[:1], ["anna"]), "labels of one kind"),
+        "class": (lambda c: c.forget([17]), "no class 17 .*one of 0, 1"),
+        "name": (lambda c: c.forget(sets=["carl"]), "no set named 'carl'"),
+        "number": (lambda c: c.forget(sets=[99]), "no set number 99"),
+        "all": (lambda c: c.forget([0, 1, 2, 3]), "nothing would be left"),
+    }
+
+
+@pytest.mark.parametrize("case", bad_calls(None, None))
+def test_a_refused_change_changes_nothing(sets_and_labels, case):
+    sets, labels = sets_and_labels
+    clf = CVC(**FAST).fit(sets, labels)
+    before, ensemble = clf.predict_proba(sets[:3]), clf.ensemble_
+    call, message = bad_calls(sets, labels)[case]
+    with pytest.raises(DataError, match=message):
+        call(clf)
+    assert clf.ensemble_ is ensemble
+    np.testing.assert_array_equal(clf.predict_proba(sets[:3]), before)
+
+
+def test_forgetting_nothing_is_free(sets_and_labels):
+    sets, labels = sets_and_labels
+    clf = CVC(**FAST).fit(sets, labels)
+    ensemble = clf.ensemble_
+    assert clf.forget([]).ensemble_ is ensemble
+
+
+def test_two_sets_of_one_name_must_be_told_apart(sets_and_labels):
+    sets, labels = sets_and_labels
+    clf = CVC(**FAST).fit(SetBatch.from_list(sets, names=["same"] * len(sets)), labels)
+    with pytest.raises(DataError, match=r"20 sets named 'same'.*its place"):
+        clf.forget(sets=["same"])
+
+
+def test_crossing_the_limit_of_the_gram_matrix_is_exact_too(sets_and_labels, monkeypatch):
+    """Larger galleries are kept in single precision; a fresh fit of a smaller one is not."""
+    sets, labels = sets_and_labels
+    settings = FAST | {"views": ("plain",), "dims": (3,)}
+    clf = CVC(**settings).fit(sets[:-2], labels[:-2])
+    small = CVC(**settings).fit(sets[:-2], labels[:-2])
+    monkeypatch.setattr(lasso_graph, "GRAM_LIMIT", 3 * (len(sets) - 2))
+    large = CVC(**settings).fit(sets, labels)
+    assert type(clf.ensemble_.galleries[0].solution).__name__ == "GramLasso"
+    clf.enroll(sets[-2:], labels[-2:])
+    assert type(clf.ensemble_.galleries[0].solution).__name__ == "PooledLasso"
+    assert_same_classifier(clf, large, sets[:3])
+    clf.forget(sets=[len(sets) - 2, len(sets) - 1])
+    assert type(clf.ensemble_.galleries[0].solution).__name__ == "GramLasso"
+    assert_same_classifier(clf, small, sets[:3])
+    for gallery in clf.ensemble_.galleries:
+        assert gallery.solution.columns.dtype == np.float64
