@@ -163,8 +163,9 @@ class PooledLasso(LassoGallery):
     @staticmethod
     def bytes_needed(n_features: int, n_columns: int) -> int:
         """Estimate of what is kept and used, in bytes."""
-        # The columns come in float64; blocks of gradients are those of two threads.
-        by_column = (8 + 2 * 4) * n_features + 4 * POOL_SIZE + _SPARSE_BYTES
+        # Columns come in float64, once as bases and once side by side. What blocks make is
+        # kept twice when it is put together. Blocks of gradients are those of two threads.
+        by_column = (2 * 8 + 4 * 4) * n_features + 2 * 4 * POOL_SIZE + _SPARSE_BYTES
         return n_columns * by_column + 2 * BLOCK_BYTES
 
     @property

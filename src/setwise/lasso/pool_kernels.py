@@ -1,7 +1,8 @@
 """The lasso without a Gram matrix: each column is solved on a pool of likely atoms.
 
 Columns are rows of float32 arrays here (half the memory, and as a gallery's columns are
-rounded once, before anything is computed, nothing is lost); all arithmetic is float64.
+rounded once, before anything is computed, nothing is lost); all arithmetic is float64. The
+inner loops are small kernels of their own: in a long one, LLVM does not vectorise them.
 """
 
 from __future__ import annotations
@@ -60,8 +61,8 @@ def choose_pools(gradients, owns, most):
 
 
 @kernel
-def largest_outside(gradients, owns, pools, pool_counts, pointers, atoms, values):
-    """For each row, the largest gradient of an atom neither in its pool nor in its code."""
+def largest_outside(gradients, owns, pools, pool_counts):
+    """For each row, the largest gradient of an atom outside its pool."""
     n = gradients.shape[1]
     is_known = np.zeros(n, np.bool_)
     largest = np.zeros(gradients.shape[0])
@@ -69,9 +70,6 @@ def largest_outside(gradients, owns, pools, pool_counts, pointers, atoms, values
         for mark in (True, False):
             for p in range(pool_counts[t]):
                 is_known[pools[t, p]] = mark
-            for e in range(pointers[t], pointers[t + 1]):
-                if atoms[e] < n:
-                    is_known[atoms[e]] = mark
             if owns[t] < n:
                 is_known[owns[t]] = mark
             if mark:
@@ -87,6 +85,56 @@ def _load(rows, extra, i, target):
     row = rows[i] if i < n else extra[i - n]
     for j in range(target.shape[0]):
         target[j] = row[j]
+
+
+@kernel
+def _gradients(rows, extra, candidates, count, r, g):
+    """Inner products of the candidates with the residual."""
+    n = rows.shape[0]
+    for p in range(count):
+        i = candidates[p]
+        total = 0.0
+        if i < n:
+            for j in range(r.shape[0]):
+                total += rows[i, j] * r[j]
+        else:
+            for j in range(r.shape[0]):
+                total += extra[i - n, j] * r[j]
+        g[p] = total
+
+
+@kernel
+def _fill_products(W, first, last, H):
+    """Inner products of rows ``first`` to ``last`` with all before them.
+
+    Two rows with four at a time: every number that is read serves several sums.
+    """
+    m = W.shape[1]
+    for w in range(first, last, 2):
+        v = min(w + 1, last - 1)
+        for c in range(0, v + 1, 4):
+            c1, c2, c3 = min(c + 1, v), min(c + 2, v), min(c + 3, v)
+            a0, a1, a2, a3 = 0.0, 0.0, 0.0, 0.0
+            b0, b1, b2, b3 = 0.0, 0.0, 0.0, 0.0
+            for j in range(m):
+                x, y = W[w, j], W[v, j]
+                p, q, r, s = W[c, j], W[c1, j], W[c2, j], W[c3, j]
+                a0 += x * p
+                a1 += x * q
+                a2 += x * r
+                a3 += x * s
+                b0 += y * p
+                b1 += y * q
+                b2 += y * r
+                b3 += y * s
+            H[w, c] = H[c, w] = a0
+            H[w, c1] = H[c1, w] = a1
+            H[w, c2] = H[c2, w] = a2
+            H[w, c3] = H[c3, w] = a3
+            H[v, c] = H[c, v] = b0
+            H[v, c1] = H[c1, v] = b1
+            H[v, c2] = H[c2, v] = b2
+            H[v, c3] = H[c3, v] = b3
 
 
 @kernel
@@ -156,22 +204,7 @@ def code_on_pools(
                 for j in range(m):
                     total += W[w, j] * x[j]
                 q[w] = total
-                # Four at a time: each number of the new row is read once for all four.
-                c = 0
-                while c < w + 1:
-                    c1, c2, c3 = min(c + 1, w), min(c + 2, w), min(c + 3, w)
-                    t0, t1, t2, t3 = 0.0, 0.0, 0.0, 0.0
-                    for j in range(m):
-                        x_j = W[w, j]
-                        t0 += x_j * W[c, j]
-                        t1 += x_j * W[c1, j]
-                        t2 += x_j * W[c2, j]
-                        t3 += x_j * W[c3, j]
-                    H[w, c] = H[c, w] = t0
-                    H[w, c1] = H[c1, w] = t1
-                    H[w, c2] = H[c2, w] = t2
-                    H[w, c3] = H[c3, w] = t3
-                    c += 4
+            _fill_products(W, size - entering, size, H)
             if entering > 0:
                 k = settle(H, q, penalty, a, factor, active, sign, scratch, k, size, max_steps)
                 converged[t] = k >= 0
@@ -186,17 +219,7 @@ def code_on_pools(
                     converged[t] = abs(g[picked[0]]) <= penalty + ACCEPTED
                     break
             _residual(x, a, W, size, r)
-            # The rows themselves, not views of them: those would take as long as the sums.
-            for p in range(n_candidates):
-                i = candidates[p]
-                total = 0.0
-                if i < n:
-                    for j in range(m):
-                        total += rows[i, j] * r[j]
-                else:
-                    for j in range(m):
-                        total += extra[i - n, j] * r[j]
-                g[p] = total
+            _gradients(rows, extra, candidates, n_candidates, r, g)
             entering = worst_violators(g, n_candidates, penalty, is_in, picked)
             if entering == 0:
                 break

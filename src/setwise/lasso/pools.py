@@ -134,9 +134,8 @@ def code_changed(
     margins = pools.margins - np.linalg.norm(residuals - before, axis=1)
     for block in _blocks(np.flatnonzero(margins < 0), len(rows)):
         outside = kernels_of("setwise.lasso", "pool_kernels").largest_outside(
-            residuals[block] @ rows.T, targets[block], pools.atoms[block], pools.counts[block],
-            *codes.take(block).arrays,
-        )  # fmt: skip
+            residuals[block] @ rows.T, targets[block], pools.atoms[block], pools.counts[block]
+        )
         margins[block] = penalty - outside - SLACK
     unsure = np.flatnonzero(margins < 0)
     known = Pools(pools.atoms, pools.counts, np.maximum(margins, 0.0))
