@@ -45,8 +45,17 @@ accuracy: $(STAMP) ## the accuracy tables, on the real datasets (about half an h
 choose: $(STAMP) ## how the default was chosen, on galleries alone (about an hour)
 	$(BIN)/python benchmarks/choose_default.py
 
-bench: $(STAMP) ## seconds: one probe, compiling, importing
-	$(BIN)/python benchmarks/latency.py
+# Rivals, for the benchmarks only (SPAMS is GPL: never a dependency).
+RIVALS := spams-bin celer skglm networkx
+BENCHMARKS := latency per_probe lasso_graph cut growth enroll dictionary large_paths
+
+$(VENV)/.rivals: $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(RIVALS)
+	@touch $@
+
+bench: $(VENV)/.rivals ## every speed table, beside its rivals, into docs/speed.md (about an hour)
+	for name in $(BENCHMARKS); do $(BIN)/python benchmarks/$$name.py || exit 1; done
+	$(BIN)/python benchmarks/write_docs.py
 
 figures: $(STAMP) ## the synthetic experiment of the paper's Fig. 4
 	$(BIN)/python examples/ncut_two_gaussians.py

@@ -95,8 +95,7 @@ def main() -> None:
         "enroll" if tuple(options.sizes) == SIZES else "enroll_part",
         "One set more, one set fewer, against fitting again",
         [
-            "one thread; the gallery's other sets are not touched, and the result equals a fresh "
-            "fit (tests/classify/test_enroll.py)",
+            "one thread; the result equals a fresh fit (tests/classify/test_enroll.py)",
             "the default ensemble's whitened view learns from the gallery: its half is solved "
             "again, and all looks are tried on the gallery's own sets again, as a fit does",
         ],

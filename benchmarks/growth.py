@@ -99,8 +99,7 @@ def main() -> None:
             "classifier (plain, centred), one thread a probe, two for fitting",
             "memory: peak of the whole process; estimate: what fit() asks for before it starts "
             "(the gallery's own vectors come on top)",
-            "inserting: the exact lasso graph with the probe; the rest of a probe is its basis, "
-            "the cuts and the distances",
+            "inserting: the exact lasso graph with the probe; then come cuts and distances",
         ],
         [
             "columns",
@@ -112,7 +111,7 @@ def main() -> None:
             "peak memory",
             "vectors",
             "estimate",
-        ],  # fmt: skip
+        ],
         [
             [
                 f"{r['columns']:,}",

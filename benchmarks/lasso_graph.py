@@ -323,7 +323,7 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, nargs="+", help="how many columns")
     parser.add_argument("--quick", action="store_true", help="200 columns, a second a solver")
     arguments = parser.parse_args()
-    sizes, budget = ([200], 1.0) if arguments.quick else (arguments.sizes or SIZES, 10.0)
+    sizes, budget = ([200], 1.0) if arguments.quick else (arguments.sizes or SIZES, 4.0)
     warnings.simplefilter("ignore")  # rivals warn when a probing tolerance is out of reach
     problems = [("face-like", face_like_columns(n)) for n in sizes]
     if data_folder() is not None and (arguments.quick or 500 in sizes):

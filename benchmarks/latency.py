@@ -5,20 +5,17 @@ python benchmarks/latency.py
 
 from __future__ import annotations
 
-import json
 import os
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from pathlib import Path
 
-from rich.console import Console
-from rich.table import Table
 from threadpoolctl import threadpool_limits
 
 from datasets import data_folder, load
+from harness import publish
 from setwise import CVC
 
 COMPILE = """
@@ -77,13 +74,10 @@ def per_probe(clf: CVC, probes, repeats: int = 3) -> tuple[float, float]:
 
 
 def main() -> None:
-    """Print one table and write out/latency.json."""
-    table = Table(title="What users wait for")
-    for column in ("what", "median", "largest"):
-        table.add_column(column, justify="left" if column == "what" else "right")
+    """Measure, print and keep."""
     rows: dict[str, list[float]] = {}
     rows["cold `import setwise` (ms)"] = [1e3 * cold_import()]
-    rows["compiling, once (s)"] = [compiling()]
+    rows["compiling, once (CPU s)"] = [compiling()]
     if data_folder() is not None:
         data = load("eth80")
         gallery, probes = data.folds[0]
@@ -100,12 +94,14 @@ def main() -> None:
             rows[f"whole default ensemble, {int((clf.weights_ > 0).sum())} members (ms)"] = (
                 list(per_probe(clf, data.sets[probes], repeats=1))
             )
-    for name, values in rows.items():
-        table.add_row(name, *(f"{value:.1f}" for value in values))
-    Console(width=100).print(table)
-    out = Path("out/latency.json")
-    out.parent.mkdir(exist_ok=True)
-    out.write_text(json.dumps(rows, indent=1))
+    publish(
+        "latency",
+        "What users wait for",
+        ["ETH-80, first of ten splits; CVC.predict of one probe with its basis, one thread"],
+        ["what", "median", "largest"],
+        [[name, *(f"{value:.1f}" for value in values)] for name, values in rows.items()],
+        records=rows,
+    )
 
 
 if __name__ == "__main__":

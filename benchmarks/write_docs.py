@@ -25,7 +25,16 @@ from typing import Any
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 
-ORDER = ("per_probe", "lasso_graph", "cut", "growth", "enroll", "memory", "latency")
+ORDER = (
+    "per_probe",
+    "lasso_graph",
+    "cut",
+    "growth",
+    "enroll",
+    "large_paths",
+    "dictionary",
+    "latency",
+)
 PLOTTED = {"growth": "one probe", "lasso_graph": "the lasso graph", "cut": "one cut"}
 LIBRARIES = ("setwise", "numpy", "scipy", "scikit-learn", "numba", "spams-bin")
 

@@ -61,7 +61,8 @@ class CVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Proximity of columns: ``"lasso"``, ``"gaussian"``, ``"least_squares"``, ``"omp"``, or
         one with parameters such as ``LassoGraph(alpha=0.01)``.
     cut : {"sweep", "exact", "paper"}, default="sweep"
-        How SHC divides a cluster, see :func:`setwise.cut.bisect`.
+        How SHC divides a cluster, see :func:`setwise.cut.bisect`. Clusters of more than 3000
+        columns are divided around the probe first, see :class:`setwise.cluster.CutTree`.
     clusterer : None or scikit-learn clusterer, default=None
         None is SHC; anything with ``fit_predict`` works.
     distance : {"bhattacharyya", "hellinger"}, default="bhattacharyya"
