@@ -270,6 +270,27 @@ def test_a_life_among_copies_stays_optimal(kind):
         assert_well_solved(gallery, 0.05)
 
 
+def test_a_column_that_a_full_pool_has_no_room_for_comes_back_into_the_code(monkeypatch):
+    # The pool of column 0 has room for two. Column 4, enrolled, enters its code but not its
+    # pool; the next replaces it in the code, being close; the probe brings it back.
+    monkeypatch.setattr(pools, "POOL_SIZE", 2)
+    columns = np.array(
+        [
+            [1.0, 0.68, 0.82, -0.05, 0.6, 0.65, 0.98],
+            [0.0, -0.43, 0.17, 0.02, -0.1, -0.04, 0.14],
+            [0.0, 0.09, 0.34, 0.0, -0.45, -0.41, 0.14],
+            [0.0, 0.59, 0.44, 1.0, -0.66, -0.64, 0.07],
+        ]
+    )
+    columns = columns / np.linalg.norm(columns, axis=0)
+    gallery = solve(PooledLasso, columns[:, :4], 0.1).with_columns(columns[:, 4:5])
+    gallery = gallery.without_columns(np.arange(5) != 1).with_columns(columns[:, 5:6])
+    assert_well_solved(gallery, 0.1)
+    codes = gallery.codes_with(columns[:, 6:]).toarray()
+    fresh = codes_of(solve(PooledLasso, np.delete(columns, 1, axis=1), 0.1))
+    np.testing.assert_allclose(codes, fresh, rtol=0, atol=CLOSE[PooledLasso])
+
+
 def test_many_small_probes_in_a_row_do_not_wear_margins_out_wrongly():
     # Each enrolment moves residuals a little; margins must shrink by all of it together.
     rng = np.random.default_rng(9)

@@ -5,16 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from tests.conftest import toy_sets
 from tests.graph.galleries import (
     GALLERIES,
     assert_well_solved,
     codes_of,
     columns_as_kept,
-    contents,
     solve,
 )
 from tests.lasso.problems import around_classes
 
+from setwise import CVC
 from setwise.errors import ParameterError
 from setwise.graph import LassoGraph, lasso
 from setwise.graph.lasso_gallery import GramLasso, PooledLasso
@@ -65,58 +66,65 @@ def test_a_gallery_above_the_limit_does_without_the_gram_matrix(monkeypatch, n_c
     np.testing.assert_array_equal(adjacency.toarray(), solution.adjacency.toarray())
 
 
-@pytest.mark.parametrize("pool_size", [6, 256])
-def test_a_gallery_crosses_the_limit_both_ways_and_stays_exact(monkeypatch, pool_size):
-    monkeypatch.setattr(lasso, "GRAM_LIMIT", 40)
-    monkeypatch.setattr(pools, "POOL_SIZE", pool_size)
+@pytest.mark.parametrize("limit", [0, 4000])
+def test_enrolling_and_forgetting_keep_the_kind_and_the_codes_of_solving(monkeypatch, limit):
+    monkeypatch.setattr(lasso, "GRAM_LIMIT", limit)
+    monkeypatch.setattr(pools, "POOL_SIZE", 6)
     rng = np.random.default_rng(2)
-    graph = LassoGraph(0.05)
-    columns = around_classes(rng, 12, 36)
-    gallery = graph.solve(columns)
-    for kind, change in [
-        (GramLasso, 4),  # exactly the limit
-        (PooledLasso, 1),  # above it
-        (PooledLasso, 12),
-        (PooledLasso, -10),
-        (GramLasso, -3),  # exactly the limit again
-        (GramLasso, -1),
-        (PooledLasso, 20),
-        (GramLasso, -30),
-        (GramLasso, 5),
-    ]:
-        before = contents(gallery)
-        if change > 0:
-            new = around_classes(rng, 12, change)
-            changed = graph.enroll(gallery, new)
-            columns = np.hstack([columns, new])
-        else:
-            is_kept = np.ones(columns.shape[1], bool)
-            is_kept[rng.permutation(columns.shape[1])[:-change]] = False
-            changed = graph.forget(gallery, is_kept)
-            columns = columns[:, is_kept]
-        assert contents(gallery) == before
-        assert type(changed) is kind
-        # What was rounded once stays so.
-        columns = np.asarray(changed.columns, dtype=np.float64)
-        assert_well_solved(changed, 0.05, close_to=columns)
-        gallery = changed
+    graph, columns = LassoGraph(0.05), around_classes(rng, 12, 50)
+    gallery = graph.solve(columns[:, :36])
+    kind = type(gallery)
+    enrolled = graph.enroll(gallery, columns[:, 36:])
+    assert type(enrolled) is kind
+    assert_well_solved(enrolled, 0.05, close_to=columns)
+    is_kept = rng.random(50) < 0.7
+    rest = graph.forget(enrolled, is_kept)
+    assert type(rest) is kind
+    assert_well_solved(rest, 0.05, close_to=columns[:, is_kept])
 
 
-@pytest.mark.parametrize("name", ["classes", "correlated"])
-@pytest.mark.parametrize("alpha", [1e-3, 0.05])
-def test_a_gallery_that_falls_below_the_limit_loses_no_precision(monkeypatch, name, alpha):
-    monkeypatch.setattr(lasso, "GRAM_LIMIT", 39)
-    graph, columns = LassoGraph(alpha), GALLERIES[name](np.random.default_rng(0))
-    gallery = graph.solve(columns)
-    assert isinstance(gallery, PooledLasso)
-    fallen = graph.forget(gallery, np.arange(40) != 7)
-    assert isinstance(fallen, GramLasso)
-    # The Gram matrix, the residuals and the codes, in float64 of the rounded columns.
-    assert_well_solved(fallen, alpha)
-    rounded = columns_as_kept(PooledLasso, np.delete(columns, 7, axis=1))
+def test_a_gallery_can_be_updated_unless_it_crosses_the_limit(monkeypatch):
+    monkeypatch.setattr(lasso, "GRAM_LIMIT", 30)
+    graph, columns = LassoGraph(0.05), around_classes(np.random.default_rng(3), 12, 31)
+    below, above = graph.solve(columns[:, :30]), graph.solve(columns)
+    assert [graph.can_update(below, n) for n in (0, 29, 30, 31)] == [True, True, True, False]
+    assert [graph.can_update(above, n) for n in (30, 31, 500)] == [False, True, True]
+
+
+@pytest.mark.parametrize("limit", [20, 27])
+def test_a_classifier_crosses_the_limit_both_ways_and_is_as_if_fitted_anew(monkeypatch, limit):
+    # 18 columns in the gallery at first, then 27, then 12; at 27 nothing is crossed.
+    monkeypatch.setattr(lasso, "GRAM_LIMIT", limit)
+    monkeypatch.setattr(pools, "POOL_SIZE", 4)
+    sets, labels = toy_sets(0, n_classes=3, n_sets=3, n_features=12)
+    first, added = np.arange(9) % 3 < 2, np.arange(9) % 3 == 2
+
+    def fitted(which):
+        clf = CVC(dims=(3,), views=("plain",), bases=("svd",), weights=None)
+        return clf.fit([sets[i] for i in which], labels[which])
+
+    def solution(clf):
+        return clf.ensemble_.galleries[0].solution
+
+    order = np.concatenate([np.flatnonzero(first), np.flatnonzero(added)])
+    clf = fitted(order[:6])
+    assert type(solution(clf)) is GramLasso
+    clf.enroll([sets[i] for i in order[6:]], labels[order[6:]])
+    assert type(solution(clf)) is (PooledLasso if limit == 20 else GramLasso)
+    assert_same_graph(solution(clf), solution(fitted(order)))
+    clf.forget(sets=[0, 1, 2, 3, 4])
+    assert type(solution(clf)) is GramLasso
+    assert_same_graph(solution(clf), solution(fitted(order[5:])))
+
+
+def assert_same_graph(found, expected):
+    # Bases are solved set by set, so columns are equal, and in float64 where they can be.
+    np.testing.assert_array_equal(found.columns, expected.columns)
+    assert found.columns.dtype == expected.columns.dtype
     np.testing.assert_allclose(
-        codes_of(fallen), codes_of(solve(GramLasso, rounded, alpha)), rtol=0, atol=1e-11
+        found.adjacency.toarray(), expected.adjacency.toarray(), rtol=0, atol=1e-9
     )
+    assert_well_solved(found, found.alpha)
 
 
 def test_memory_is_estimated_by_the_kind_of_gallery(monkeypatch):

@@ -303,6 +303,52 @@ def test_plain_python_agrees_on_the_pools(columns, most):
     assert_same_both_ways(pool_kernels.choose_pools, nothing, owns, 0)
 
 
+@pytest.mark.parametrize("n_new", [0, 40])
+def test_the_largest_gradient_outside_a_pool_is_that_of_no_atom_inside_or_of_the_column(n_new):
+    rng = np.random.default_rng(19)
+    gradients = rng.standard_normal((8, 40)).astype(np.float32)
+    owns = rng.permutation(40)[:8] + n_new
+    pools = np.array([rng.permutation(40)[:10] for _ in range(8)], dtype=np.int32)
+    counts = np.array([0, 1, 2, 5, 9, 10, 10, 10])
+    pools[0] = 39  # beyond the count: means nothing
+    expected = np.abs(gradients).astype(np.float64)
+    for t in range(8):
+        expected[t, pools[t, : counts[t]]] = 0.0
+        if n_new == 0:
+            expected[t, owns[t]] = 0.0
+    largest = pool_kernels.largest_outside(gradients, owns, pools, counts)
+    np.testing.assert_array_equal(largest, expected.max(axis=1))
+    assert_same_both_ways(pool_kernels.largest_outside, gradients, owns, pools, counts)
+    everything = np.tile(np.arange(40, dtype=np.int32), (8, 1))
+    full = np.full(8, 40)
+    assert not pool_kernels.largest_outside(gradients, owns, everything, full).any()
+
+
+@pytest.mark.parametrize(("first", "last"), [(0, 0), (0, 1), (0, 7), (3, 9), (4, 9), (8, 9)])
+def test_plain_python_agrees_on_the_products_of_new_rows(first, last):
+    rows = np.random.default_rng(20).standard_normal((9, 5))
+    before = np.full((9, 9), np.nan)
+    assert_same_both_ways(pool_kernels._fill_products, rows, first, last, before)
+    products = before.copy()
+    pool_kernels._fill_products(rows, first, last, products)
+    expected = before.copy()
+    expected[first:last, :last] = (rows @ rows.T)[first:last, :last]
+    expected[:last, first:last] = (rows @ rows.T)[:last, first:last]
+    np.testing.assert_allclose(products, expected, rtol=0, atol=1e-13)
+
+
+def test_plain_python_agrees_on_the_gradients_of_candidates():
+    rng = np.random.default_rng(21)
+    rows, extra = (rng.standard_normal((n, 5)).astype(np.float32) for n in (6, 3))
+    candidates, r = np.array([8, 0, 5, 6, 2, 0]), rng.standard_normal(5)
+    g = np.full(6, np.nan)
+    assert_same_both_ways(pool_kernels._gradients, rows, extra, candidates, 5, r, g)
+    pool_kernels._gradients(rows, extra, candidates, 5, r, g)
+    expected = np.concatenate([rows, extra]).astype(np.float64)[candidates[:5]] @ r
+    np.testing.assert_allclose(g[:5], expected, rtol=0, atol=1e-14)
+    assert np.isnan(g[5])
+
+
 def pooled_both_ways(columns, n_new, targets, penalty, start, pool_size, cap, max_steps):
     """Codes on pools, the last columns being new: compiled, plain, and what they should be."""
     rows = np.ascontiguousarray(columns.T, dtype=np.float32)

@@ -286,12 +286,13 @@ def test_pools_that_know_nothing_are_made_anew():
     assert_margins_hold(columns, dense(found, n), known, 0.05)
 
 
-def test_all_atoms_are_looked_at_only_where_a_residual_moved_by_more_than_the_margin(
+def test_columns_are_solved_again_only_where_an_atom_outside_the_pool_could_enter(
     monkeypatch,
 ):
     monkeypatch.setattr(pools, "POOL_SIZE", 24)
-    rows, _, _ = problem("classes", 0.05)
+    rows, columns, _ = problem("classes", 0.05)
     old, extra = rows[:-3].copy(), rows[-3:].copy()
+    n = len(old)
     codes, residuals, known = code_all(old, 0.05)
     asked = []
     whole = pools.code_blocks
@@ -301,21 +302,27 @@ def test_all_atoms_are_looked_at_only_where_a_residual_moved_by_more_than_the_ma
         return whole(rows, extra, targets, *others)
 
     monkeypatch.setattr(pools, "code_blocks", watched)
-    _, _, after = code_changed(old, extra, np.arange(len(old)), 0.05, codes, residuals, known)
-    on_pools, _ = pools._code_in_pools(old, extra, np.arange(len(old)), 0.05, codes, known)
-    exact = rows.T.astype(np.float64)
-    moved = np.linalg.norm(
-        exact @ (dense(on_pools, len(rows)) - np.pad(dense(codes, len(old)), ((0, 3), (0, 0)))),
-        axis=0,
+    _, _, after = code_changed(old, extra, np.arange(n), 0.05, codes, residuals, known)
+    # What it should have found, in float64.
+    on_pools = dense(
+        pools._code_in_pools(old, extra, np.arange(n), 0.05, codes, known)[0], n + 3
     )
-    is_clear = np.abs(moved - known.margins) > 1e-5
-    is_asked = np.zeros(len(old), bool)
+    step = columns @ (on_pools - np.pad(dense(codes, n), ((0, 3), (0, 0))))
+    margins = known.margins - np.linalg.norm(step, axis=0)
+    slopes = np.abs((columns[:, :n] - columns @ on_pools).T @ columns[:, :n])
+    np.fill_diagonal(slopes, 0.0)
+    for t, count in enumerate(known.counts):
+        slopes[t, known.atoms[t, :count]] = 0.0
+    is_unsure = margins < 0
+    exact = 0.05 - slopes.max(axis=1) - pools.SLACK
+    is_asked = np.zeros(n, bool)
     is_asked[np.concatenate(asked)] = True
-    np.testing.assert_array_equal(is_asked[is_clear], (moved > known.margins)[is_clear])
-    assert 0 < is_asked.sum() < len(old)
-    np.testing.assert_allclose(
-        after.margins[~is_asked], (known.margins - moved)[~is_asked], rtol=0, atol=1e-6
-    )
+    is_clear = (np.abs(margins) > 1e-6) & (np.abs(exact) > 1e-6)
+    np.testing.assert_array_equal(is_asked[is_clear], (is_unsure & (exact < 0))[is_clear])
+    assert 0 < is_asked.sum() < is_unsure.sum() < n  # all three ways are taken
+    expected = np.where(is_unsure, exact, margins)
+    here = is_clear & ~is_asked
+    np.testing.assert_allclose(after.margins[here], expected[here], rtol=0, atol=1e-6)
 
 
 def test_too_few_steps_give_a_warning(monkeypatch):

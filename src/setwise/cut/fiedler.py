@@ -275,7 +275,7 @@ def _largest(
     vectors[first] = current
     previous = np.zeros(n)
     diagonal, beside = np.empty(most), np.empty(most)
-    done, checkpoint = first, first + 12
+    done, checkpoint = first, first + 24
     gap = 2.0
     while True:
         checkpoint = min(checkpoint, most)
@@ -302,7 +302,7 @@ def _largest(
             vector = (inside.astype(storage) @ vectors[first:done]).astype(np.float64)
             vector /= np.linalg.norm(vector)
             return replace(pair, vector=vector, is_enough=found or done == n - 1)
-        checkpoint = done + max(8, (done - first) // 6)
+        checkpoint = done + max(12, (done - first) // 6)
 
 
 def _certified(

@@ -25,6 +25,7 @@ from setwise.compiled import kernels_of
 from setwise.errors import ConvergenceWarning
 from setwise.lasso.codes import Codes
 from setwise.parallel import in_threads
+from setwise.progress import reported
 from setwise.types import BoolArray, FloatArray, IntArray
 
 __all__ = ["BLOCK_BYTES", "POOL_SIZE", "SLACK", "Pools", "code_blocks", "code_changed"]
@@ -189,7 +190,10 @@ def code_blocks(
         )
 
     blocks = _blocks(np.arange(len(targets)), len(rows)) or [np.arange(0)]
-    codes, left, pools = zip(*in_threads(solve, blocks, n_jobs), strict=True)
+    solved = reported(
+        in_threads(solve, blocks, n_jobs), len(blocks), f"lasso graph of {len(targets)} columns"
+    )
+    codes, left, pools = zip(*solved, strict=True)
     return Codes.join(list(codes)), np.concatenate(left), Pools.join(list(pools))
 
 

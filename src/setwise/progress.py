@@ -1,0 +1,30 @@
+"""Word of how far long work has come, for whoever listens to the ``setwise`` logger."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
+
+__all__ = ["reported"]
+
+Result = TypeVar("Result")
+# Seconds of silence between two words.
+EVERY = 2.0
+
+
+def reported(results: Iterable[Result], total: int, what: str) -> Iterator[Result]:
+    """Pass results on, and log at level INFO every other second how many are left.
+
+    ``logging.basicConfig(level="INFO")`` shows it.
+    """
+    logger = logging.getLogger("setwise")
+    started = spoken = time.monotonic()
+    for done, result in enumerate(results, start=1):
+        yield result
+        now = time.monotonic()
+        if now - spoken >= EVERY and done < total:
+            spoken = now
+            left = (now - started) / done * (total - done)
+            logger.info("%s: %d %% done, about %.0f s left", what, 100 * done // total, left)
