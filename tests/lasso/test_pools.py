@@ -438,3 +438,13 @@ def test_new_atoms_keep_the_promise_of_the_margins(seed, n_new):
             assert (every[t, rest] <= penalty - grown.margins[t] + 1e-15).all()
     assert (grown.margins <= known.margins).all()
     assert (grown.margins >= 0).all()
+
+
+def test_pools_that_had_to_grow_are_kept_small_and_promise_nothing(monkeypatch):
+    monkeypatch.setattr(pools, "POOL_SIZE", 8)
+    rows, _, _ = problem("classes", 0.001)
+    codes, _, known = code_all(rows, 0.001)
+    assert (codes.counts > 8).any()  # so their pools had to grow
+    assert known.atoms.shape == (len(rows), 8)
+    assert (known.margins[codes.counts > 8] == 0).all()
+    assert violation(rows.T, dense(codes, len(rows)), 0.001) <= 1e-8

@@ -77,6 +77,7 @@ class GramLasso(LassoGallery):
     @classmethod
     def solved(cls, graph: Graph, columns: FloatArray, alpha: float) -> Self:
         """Solve from scratch."""
+        columns = np.asarray(columns, dtype=np.float64)
         gram = columns.T @ columns
         targets = np.arange(len(gram))
         codes = code_by_gram(gram, alpha, targets, rank=min(columns.shape))

@@ -214,7 +214,13 @@ def _code_block(
         margins = pools.margins - np.linalg.norm(residuals - before, axis=1)
         is_done = (margins >= 0) | (counts == len(rows))
         done, left = np.flatnonzero(is_done), np.flatnonzero(~is_done)
-        known = Pools(atoms[done], counts[done], np.maximum(margins[done], 0.0))
+        # Pools that had to grow are not kept whole: the rest of one is as if never compared.
+        is_whole = counts[done] <= POOL_SIZE
+        known = Pools(
+            atoms[done, :POOL_SIZE],
+            np.minimum(counts[done], POOL_SIZE),
+            np.where(is_whole, np.maximum(margins[done], 0.0), 0.0),
+        )
         parts.append((waiting[done], codes.take(done), residuals[done], known))
         if not len(left):
             break
