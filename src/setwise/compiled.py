@@ -43,7 +43,8 @@ def kernels_of(package: str, name: str = "kernels") -> ModuleType:
     """
     module = import_module(f"{package}.{name}")
     dispatchers = [f for f in vars(module).values() if hasattr(f, "stats")]
-    if not all(f._cache._cache_file._load_index() for f in dispatchers):
+    # Any, not all: which kernels a program needs, and has compiled, depends on its data.
+    if not any(f._cache._cache_file._load_index() for f in dispatchers):
         _announce()
     return module
 

@@ -121,7 +121,7 @@ def lasso_on_gram(H, q, penalty, a, max_steps):
     factor = np.empty((m, m))
     active = np.empty(m, np.int64)
     sign = np.zeros(m)
-    k = _align(H, a, factor, active, sign, 0, m)
+    k = _align(H, a, factor, active, sign, np.int64(0), m)
     return _descend(H, q, penalty, a, factor, active, sign, k, m, max_steps) >= 0
 
 
@@ -321,7 +321,7 @@ def code_columns(
     H, factor = np.empty((room, room)), np.empty((room, room))
     for t in range(targets.shape[0]):
         own = targets[t]
-        size, k = 0, 0
+        size, k = np.int64(0), np.int64(0)  # a plain 0 would be compiled for on its own
         is_offered[own] = True
         for s in range(starts[t], starts[t + 1]):
             work[size] = start_atoms[s]

@@ -172,7 +172,7 @@ def code_on_pools(
     for t in range(n_targets):
         own = targets[t]
         _load(rows, extra, own, x)
-        size, k = 0, 0
+        size, k = np.int64(0), np.int64(0)  # a plain 0 would be compiled for on its own
         is_offered[own] = True
         for s in range(starts[t], starts[t + 1]):
             work[size] = start_atoms[s]
