@@ -54,5 +54,5 @@ def _announce() -> None:
     """Say once a process that compiling takes a while."""
     # At warning level, because a user who waits for seconds should know why.
     logging.getLogger("setwise").warning(
-        "setwise: compiling, once (about 10 s); the next start will find it done"
+        "setwise: compiling, once (about 15 s); the next start will find it done"
     )
