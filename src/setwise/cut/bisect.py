@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from setwise.compiled import kernels_of
 from setwise.cut.dfvc import dfvc
 from setwise.cut.edges import Edges
 from setwise.cut.fiedler import Fiedler, exact_fiedler, local_vector
@@ -140,9 +139,7 @@ def components(adjacency: Adjacency) -> IntArray:
 
     A weight of zero is no edge, stored or not.
     """
-    if isinstance(adjacency, np.ndarray):
-        # SciPy would take dense weights below 1e-8 for missing edges.
-        return kernels_of("setwise.cut").dense_components(adjacency)
+    # SciPy's own function would take dense weights below 1e-8 for missing edges.
     return Edges.of(adjacency).components()
 
 

@@ -11,7 +11,6 @@ from setwise.compiled import kernel
 
 __all__ = [
     "best_threshold",
-    "dense_components",
     "induced",
     "lanczos_steps",
     "sparse_components",
@@ -19,31 +18,6 @@ __all__ = [
     "top_of_tridiagonal",
     "weight_across",
 ]
-
-
-@kernel
-def dense_components(adjacency):
-    """Connected component of each vertex, numbered in the order of their first vertices."""
-    n = adjacency.shape[0]
-    component = np.full(n, -1, np.int64)
-    queue = np.empty(n, np.int64)
-    count = 0
-    for seed in range(n):
-        if component[seed] >= 0:
-            continue
-        component[seed] = count
-        queue[0] = seed
-        head, tail = 0, 1
-        while head < tail:
-            row = adjacency[queue[head]]
-            for j in range(n):
-                if row[j] != 0.0 and component[j] < 0:
-                    component[j] = count
-                    queue[tail] = j
-                    tail += 1
-            head += 1
-        count += 1
-    return component
 
 
 @kernel
@@ -70,7 +44,10 @@ def weight_across(indptr, indices, data, side):
 
 @kernel
 def sparse_components(indptr, indices, data):
-    """The same for a sparse graph; a stored zero is no edge."""
+    """Connected component of each vertex, numbered in the order of their first vertices.
+
+    A stored zero is no edge.
+    """
     n = indptr.shape[0] - 1
     component = np.full(n, -1, np.int64)
     queue = np.empty(n, np.int64)
