@@ -153,6 +153,14 @@ def bad_calls(sets, labels):
         "class": (lambda c: c.forget([17]), "no class 17 .*one of 0, 1"),
         "name": (lambda c: c.forget(sets=["carl"]), "no set named 'carl'"),
         "number": (lambda c: c.forget(sets=[99]), "no set number 99"),
+        "one label, not in a list": (
+            lambda c: c.forget(1),
+            r"labels must be a sequence.*\[1\]",
+        ),
+        "one name, not in a list": (
+            lambda c: c.forget(sets="set 1"),
+            r"sets must be a sequence.*\['set 1'\]",
+        ),
         "all": (lambda c: c.forget([0, 1, 2, 3]), "nothing would be left"),
     }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -221,6 +221,12 @@ class CVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Single sets, by the names they were given or their place in the gallery.
         """
         check_is_fitted(self)
+        for name, given in (("labels", labels), ("sets", sets)):
+            if isinstance(given, str) or not isinstance(given, Iterable):
+                msg = (
+                    f"CVC.forget: {name} must be a sequence, got {given!r}. Write [{given!r}]."
+                )
+                raise DataError(msg)
         old = self.ensemble_
         old_labels = self.classes_[old.codes]
         is_kept = np.ones(len(old.codes), dtype=bool)
