@@ -93,7 +93,8 @@ class MemberGallery:
         """Judge some gallery sets, each as if it were the probe and the others the gallery.
 
         Its columns are in the graph already and the cuts do not depend on who is the probe,
-        so all sets share one graph and one tree: hardly dearer than judging one.
+        so all sets share one graph and one tree: hardly dearer than judging one. (Of a large
+        graph, every set has a tree of its own, see :func:`setwise.cluster.cluster_maker`.)
         """
         maker = self._maker(self.solution.adjacency, lambda: self.solution.columns)
         verdicts = []

@@ -10,10 +10,18 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from setwise.compiled import kernels_of
 from setwise.errors import ParameterError
-from setwise.types import BoolArray, FloatArray
+from setwise.types import BoolArray, FloatArray, IntArray
 
-__all__ = ["GalleryGraph", "Graph", "check_count", "check_positive", "symmetrised"]
+__all__ = [
+    "GalleryGraph",
+    "Graph",
+    "check_count",
+    "check_positive",
+    "graph_of_codes",
+    "symmetrised",
+]
 
 
 class Graph(ABC):
@@ -77,10 +85,17 @@ class GalleryGraph:
 
 
 def symmetrised(codes: sp.csc_array) -> sp.csr_array:
-    """``A = |S| + |S'|``: from codes, one a column, to a graph."""
-    size = abs(codes)
-    adjacency = sp.csr_array(size + size.T)
-    adjacency.eliminate_zeros()
+    """``A = |S| + |S'|``: from codes, one a column, indices ascending, to a graph."""
+    pointers, atoms = codes.indptr.astype(np.int64), codes.indices.astype(np.int64)
+    return graph_of_codes(pointers, atoms, codes.data)
+
+
+def graph_of_codes(pointers: IntArray, atoms: IntArray, values: FloatArray) -> sp.csr_array:
+    """The same of codes as :class:`setwise.lasso.Codes` keeps them, without a copy."""
+    indptr, indices, data = kernels_of("setwise.graph").symmetrise(pointers, atoms, values)
+    n = len(pointers) - 1
+    adjacency = sp.csr_array((data, indices, indptr), shape=(n, n))
+    adjacency.has_sorted_indices = adjacency.has_canonical_format = True
     return adjacency
 
 

@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from setwise.compiled import kernels_of
-from setwise.graph.base import GalleryGraph, Graph
+from setwise.graph.base import GalleryGraph, Graph, graph_of_codes
 from setwise.lasso import Codes, Pools, code_blocks, code_by_gram, code_changed
 from setwise.lasso.pools import BLOCK_BYTES, POOL_SIZE, SLACK
 from setwise.types import BoolArray, FloatArray, IntArray
@@ -54,7 +53,7 @@ class LassoGallery(GalleryGraph):
 
     def insert(self, probe: FloatArray) -> sp.csr_array:
         """Adjacency with the probe's columns last, solving only what the probe changes."""
-        return _adjacency(self.codes.replaced(*self.recoded(probe)))
+        return graph_of_codes(*self.codes.replaced(*self.recoded(probe)).arrays)
 
     def codes_with(self, probe: FloatArray) -> sp.csc_array:
         """Codes of all columns, the gallery's and the probe's, on all others."""
@@ -82,7 +81,7 @@ class GramLasso(LassoGallery):
         targets = np.arange(len(gram))
         codes = code_by_gram(gram, alpha, targets, rank=min(columns.shape))
         residuals = codes.residuals(columns.T, targets)
-        return cls(graph, columns, _adjacency(codes), alpha, codes, residuals, gram)
+        return cls(graph, columns, graph_of_codes(*codes.arrays), alpha, codes, residuals, gram)
 
     @staticmethod
     def bytes_needed(n_features: int, n_columns: int) -> int:
@@ -130,7 +129,7 @@ class GramLasso(LassoGallery):
     def _changed(
         self, columns: FloatArray, codes: Codes, residuals: FloatArray, gram: FloatArray
     ) -> Self:
-        adjacency = _adjacency(codes)
+        adjacency = graph_of_codes(*codes.arrays)
         return type(self)(self.graph, columns, adjacency, self.alpha, codes, residuals, gram)
 
 
@@ -159,7 +158,7 @@ class PooledLasso(LassoGallery):
         codes, residuals, pools = code_blocks(
             rows, rows[:0], targets, alpha, none, rows, n_jobs=n_jobs
         )
-        return cls(graph, rows.T, _adjacency(codes), alpha, codes, residuals, pools)
+        return cls(graph, rows.T, graph_of_codes(*codes.arrays), alpha, codes, residuals, pools)
 
     @staticmethod
     def bytes_needed(n_features: int, n_columns: int) -> int:
@@ -232,18 +231,9 @@ class PooledLasso(LassoGallery):
         residuals: npt.NDArray[np.float32],
         pools: Pools,
     ) -> Self:
-        adjacency = _adjacency(codes)
+        adjacency = graph_of_codes(*codes.arrays)
         return type(self)(self.graph, rows.T, adjacency, self.alpha, codes, residuals, pools)
 
 
 def _as_rows(columns: FloatArray) -> npt.NDArray[np.float32]:
     return np.ascontiguousarray(columns.T, dtype=np.float32)
-
-
-def _adjacency(codes: Codes) -> sp.csr_array:
-    """``A = |S| + |S'|``."""
-    n = len(codes)
-    indptr, indices, data = kernels_of("setwise.graph").symmetrise(*codes.arrays)
-    adjacency = sp.csr_array((data, indices, indptr), shape=(n, n))
-    adjacency.has_sorted_indices = adjacency.has_canonical_format = True
-    return adjacency
