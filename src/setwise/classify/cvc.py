@@ -9,10 +9,10 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from setwise.classify.base import SetClassifier
 from setwise.classify.ensemble import Ensemble, Settings
 from setwise.classify.explanation import Explanation, explain
 from setwise.classify.fusion import Fused, fuse
@@ -24,7 +24,7 @@ from setwise.features import Whitener
 from setwise.graph import Graph, LassoGraph, as_graph
 from setwise.parallel import in_threads, one_blas_thread
 from setwise.sets import SetBatch, check_labels, check_sets
-from setwise.types import BoolArray, FloatArray
+from setwise.types import BoolArray, FloatArray, IntArray
 
 __all__ = ["CVC", "VIEWS"]
 
@@ -33,7 +33,7 @@ VIEWS: dict[str, Any] = {"plain": None, "whitened": Whitener()}
 DEFAULT_PAIRS = (("whitened", "svd"), ("plain", "centred"))
 
 
-class CVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class CVC(SetClassifier):
     """Classification via clustering: says whose set it is, how surely, and why.
 
     Gallery and probe are clustered *together*, without looking at labels; the probe gets the
@@ -162,19 +162,8 @@ class CVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         }
         return cls(**(paper | parameters))
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Solve the gallery: everything that does not depend on a probe is done here.
-
-        Parameters
-        ----------
-        X : list of arrays of shape (n_vectors_i, n_features), SetBatch or 3-D array
-            Gallery sets.
-        y : array of shape (n_sets,)
-            Class of each set.
-        """
-        gallery = check_sets(X, caller="CVC.fit")
-        classes, codes = check_labels(y, len(gallery), caller="CVC.fit")
-        return self._take(Ensemble(self._settings(), gallery, codes, len(classes)), classes)
+    def _solve(self, gallery: SetBatch, codes: IntArray) -> None:
+        self._take(Ensemble(self._settings(), gallery, codes, int(codes.max()) + 1))
 
     def enroll(self, X: Any, y: Any) -> Self:
         """Add sets to the gallery: exactly as if it had been fitted with them at its end.
@@ -260,18 +249,17 @@ class CVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ensemble = Ensemble(
             before.asked, gallery, codes, len(classes), before=before, is_kept=is_kept
         )
-        return self._take(ensemble, classes)
+        self._take(ensemble)
+        self.classes_ = classes
+        return self
 
-    def _take(self, ensemble: Ensemble, classes: npt.NDArray[Any]) -> Self:
+    def _take(self, ensemble: Ensemble) -> None:
         """Become the classifier of a solved gallery; until here nothing has changed."""
         weights, accuracy = self._weighed(ensemble)
-        self.classes_ = classes
-        self.n_features_in_ = ensemble.gallery.n_features
         self.ensemble_ = ensemble
         self.members_ = ensemble.settings.members
         self.weights_ = weights
         self.gallery_accuracy_ = accuracy
-        return self
 
     def _settings(self) -> Settings:
         check_parameters(self.get_params(deep=False))
@@ -330,14 +318,8 @@ class CVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         answers = self._answers(X, "predict_proba", stop=False)
         return np.array([answer.probabilities for answer in answers])
 
-    def decision_function(self, X: Any) -> FloatArray:
-        """Fused score of each class for each set, largest for the label predicted.
-
-        For two classes, the second's score less the first's, as scikit-learn has it.
-        """
-        answers = self._answers(X, "decision_function", stop=False)
-        scores = np.array([answer.scores for answer in answers])
-        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+    def _scores(self, X: Any, caller: str) -> FloatArray:
+        return np.array([answer.scores for answer in self._answers(X, caller, stop=False)])
 
     def explain(self, probe: Any) -> Explanation:
         """Why one set gets its label: votes, distances, tree of cuts, class-cluster table.
@@ -375,11 +357,6 @@ class CVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
             warnings.warn(msg, NoInformationWarning, stacklevel=3)
         return answers
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False
-        return tags
 
 
 def _place_of(which: Any, names: Sequence[str]) -> int:

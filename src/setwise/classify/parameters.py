@@ -11,7 +11,7 @@ from setwise.classify.fusion import FUSIONS
 from setwise.classify.members import BASES
 from setwise.classify.verdict import DISTANCES
 from setwise.cut import CUTS
-from setwise.errors import ParameterError
+from setwise.parameters import check_choice, check_count, is_whole, refuse
 
 __all__ = ["check_parameters", "named_views"]
 
@@ -27,19 +27,17 @@ _CHOICES: dict[str, Collection[Any]] = {
 def check_parameters(parameters: Mapping[str, Any]) -> None:
     """Refuse the first parameter outside what CVC accepts."""
     for name, choices in _CHOICES.items():
-        if parameters[name] not in tuple(choices):
-            _refuse(name, f"one of {', '.join(map(repr, choices))}", parameters[name])
+        check_choice("CVC", name, parameters[name], choices)
     dims = _as_tuple("dims", parameters["dims"])
-    if not all(_is_whole(d) and d >= 1 for d in dims):
-        _refuse("dims", "a sequence of ints of at least 1", parameters["dims"])
+    if not all(is_whole(d) and d >= 1 for d in dims):
+        refuse("CVC", "dims", "a sequence of ints of at least 1", parameters["dims"])
     bases = parameters["bases"]
     if bases is not None and not all(basis in BASES for basis in _as_tuple("bases", bases)):
-        _refuse("bases", f"a sequence from {', '.join(map(repr, BASES))}", bases)
+        refuse("CVC", "bases", f"a sequence from {', '.join(map(repr, BASES))}", bases)
     radii = _as_tuple("radii", parameters["radii"])
     if not all(isinstance(r, int | float) and 0 < r < np.inf for r in radii):
-        _refuse("radii", "a sequence of positive numbers", parameters["radii"])
-    if not _is_whole(parameters["n_seeds"]) or parameters["n_seeds"] < 1:
-        _refuse("n_seeds", "an int of at least 1", parameters["n_seeds"])
+        refuse("CVC", "radii", "a sequence of positive numbers", parameters["radii"])
+    check_count("CVC", "n_seeds", parameters["n_seeds"])
 
 
 def named_views(views: Any, known: Mapping[str, Any]) -> dict[str, Any]:
@@ -57,9 +55,11 @@ def named_views(views: Any, known: Mapping[str, Any]) -> dict[str, Any]:
                 f"a sequence of {', '.join(map(repr, known))}, transformers or "
                 "(name, transformer) pairs"
             )
-            _refuse("views", expected, view)
+            refuse("CVC", "views", expected, view)
         if name in named:
-            _refuse("views", "views of different names; give (name, transformer) pairs", name)
+            refuse(
+                "CVC", "views", "views of different names; give (name, transformer) pairs", name
+            )
         named[name] = transformer
     return named
 
@@ -72,14 +72,5 @@ def _is_named_transformer(view: Any) -> bool:
 
 def _as_tuple(name: str, value: Any) -> tuple[Any, ...]:
     if isinstance(value, str) or not isinstance(value, Iterable) or not len(tuple(value)):
-        _refuse(name, "a sequence with at least one entry", value)
+        refuse("CVC", name, "a sequence with at least one entry", value)
     return tuple(value)
-
-
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)
-
-
-def _refuse(name: str, expected: str, value: Any) -> None:
-    msg = f"CVC: {name} must be {expected}, got {value!r}."
-    raise ParameterError(msg)

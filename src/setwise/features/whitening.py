@@ -9,8 +9,8 @@ from scipy import linalg
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from setwise.errors import ParameterError
 from setwise.features.units import unit_rows
+from setwise.parameters import check_number
 from setwise.types import FloatArray
 
 __all__ = ["Whitener"]
@@ -48,11 +48,7 @@ class Whitener(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn mean and principal directions of the rows of ``X``."""
         for name in ("strength", "shrinkage"):
-            if not getattr(self, name) > 0:
-                msg = (
-                    f"Whitener: {name} must be a positive number, got {getattr(self, name)!r}."
-                )
-                raise ParameterError(msg)
+            check_number("Whitener", name, getattr(self, name))
         units = unit_rows(validate_data(self, X, dtype=np.float64))
         self.mean_: FloatArray = units.mean(axis=0)
         _, strengths, directions = linalg.svd(units - self.mean_, full_matrices=False)

@@ -11,14 +11,11 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from setwise.compiled import kernels_of
-from setwise.errors import ParameterError
 from setwise.types import BoolArray, FloatArray, IntArray
 
 __all__ = [
     "GalleryGraph",
     "Graph",
-    "check_count",
-    "check_positive",
     "graph_of_codes",
     "symmetrised",
 ]
@@ -97,19 +94,3 @@ def graph_of_codes(pointers: IntArray, atoms: IntArray, values: FloatArray) -> s
     adjacency = sp.csr_array((data, indices, indptr), shape=(n, n))
     adjacency.has_sorted_indices = adjacency.has_canonical_format = True
     return adjacency
-
-
-def check_count(owner: str, name: str, value: int) -> None:
-    """Refuse a parameter that is not a whole number of at least 1."""
-    is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not is_whole or value < 1:
-        msg = f"{owner}: {name} must be an int of at least 1, got {value!r}."
-        raise ParameterError(msg)
-
-
-def check_positive(owner: str, name: str, value: float) -> None:
-    """Refuse a parameter that is not a positive finite number."""
-    is_number = isinstance(value, int | float | np.integer | np.floating)
-    if not is_number or isinstance(value, bool) or not 0 < value < np.inf:
-        msg = f"{owner}: {name} must be a positive number, got {value!r}."
-        raise ParameterError(msg)

@@ -16,8 +16,9 @@ from dataclasses import dataclass
 
 import scipy.sparse as sp
 
-from setwise.graph.base import GalleryGraph, Graph, check_positive
+from setwise.graph.base import GalleryGraph, Graph
 from setwise.graph.lasso_gallery import GramLasso, LassoGallery, PooledLasso
+from setwise.parameters import check_number
 from setwise.types import BoolArray, FloatArray
 
 __all__ = ["GRAM_LIMIT", "LassoGraph"]
@@ -40,7 +41,7 @@ class LassoGraph(Graph):
     alpha: float = 0.05
 
     def __post_init__(self) -> None:
-        check_positive("LassoGraph", "alpha", self.alpha)
+        check_number("LassoGraph", "alpha", self.alpha)
 
     def adjacency(self, columns: FloatArray) -> sp.csr_array:
         """Solve from scratch."""

@@ -17,7 +17,8 @@ import numpy as np
 import scipy.sparse as sp
 from scipy import linalg
 
-from setwise.graph.base import Graph, check_count, check_positive, symmetrised
+from setwise.graph.base import Graph, symmetrised
+from setwise.parameters import check_count, check_number
 from setwise.types import FloatArray
 
 __all__ = ["LeastSquaresGraph", "leave_one_out_least_squares"]
@@ -40,7 +41,7 @@ class LeastSquaresGraph(Graph):
 
     def __post_init__(self) -> None:
         check_count("LeastSquaresGraph", "n_largest", self.n_largest)
-        check_positive("LeastSquaresGraph", "tolerance", self.tolerance)
+        check_number("LeastSquaresGraph", "tolerance", self.tolerance)
 
     def adjacency(self, columns: FloatArray) -> sp.csr_array:
         """Solve for all columns at once, then truncate."""

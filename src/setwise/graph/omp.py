@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from setwise.graph.base import Graph, check_count, symmetrised
+from setwise.graph.base import Graph, symmetrised
+from setwise.parameters import check_count
 from setwise.types import FloatArray
 
 __all__ = ["OMPGraph"]

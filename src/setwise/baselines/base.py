@@ -1,0 +1,73 @@
+"""What the baselines share: sets judged one by one, and the nearest gallery set."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy.special import softmax
+from sklearn.utils.validation import check_is_fitted
+
+from setwise.classify.base import SetClassifier
+from setwise.parallel import in_threads
+from setwise.sets import SetBatch, check_sets
+from setwise.types import FloatArray, IntArray
+
+__all__ = ["Baseline", "NearestSet"]
+
+
+class Baseline(SetClassifier):
+    """A set classifier that scores one set at a time."""
+
+    n_jobs: int | None
+
+    @abstractmethod
+    def _score(self, vectors: FloatArray) -> FloatArray:
+        """Score of each class for one set, largest for its label."""
+
+    def _scores(self, X: Any, caller: str) -> FloatArray:
+        check_is_fitted(self)
+        caller = f"{type(self).__name__}.{caller}"
+        probes = check_sets(X, caller=caller, n_features=self.n_features_in_)
+        return np.array(list(in_threads(self._score, probes, self.n_jobs)))
+
+
+class NearestSet(Baseline):
+    """The label of the nearest gallery set, under some distance between sets.
+
+    A method says what it makes of a set (:meth:`_model`, after :meth:`_learn` has seen the
+    gallery) and how far such a model is from those of the gallery (:meth:`_distances`). The
+    score of a class is minus the distance of its nearest set.
+    """
+
+    def _solve(self, gallery: SetBatch, codes: IntArray) -> None:
+        self._learn(gallery, codes)
+        self.gallery_models_ = self._gallery_models(gallery)
+        self.gallery_codes_ = codes
+
+    def _learn(self, gallery: SetBatch, codes: IntArray) -> None:
+        """Check the parameters, and learn what the models of sets need; nothing by default."""
+
+    def _gallery_models(self, gallery: SetBatch) -> Any:
+        """What is kept of the gallery; by default, a list of models."""
+        return [self._model(vectors) for vectors in gallery]
+
+    @abstractmethod
+    def _model(self, vectors: FloatArray) -> Any:
+        """What the method makes of one set."""
+
+    @abstractmethod
+    def _distances(self, model: Any) -> FloatArray | Sequence[float]:
+        """Distance of one set to each gallery set."""
+
+    def _score(self, vectors: FloatArray) -> FloatArray:
+        nearest = np.full(int(self.gallery_codes_.max()) + 1, np.inf)
+        np.minimum.at(nearest, self.gallery_codes_, self._distances(self._model(vectors)))
+        return -nearest
+
+    def _probabilities(self, scores: FloatArray) -> FloatArray:
+        """Softmax of the distances to the classes, in units of their mean."""
+        mean = np.abs(scores).mean(axis=1, keepdims=True)
+        return softmax(scores / np.where(mean > 0, mean, 1.0), axis=1)

@@ -1,0 +1,49 @@
+"""What a parameter may be; errors name its owner, the parameter, the choices and the value."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any, NoReturn
+
+import numpy as np
+
+from setwise.errors import ParameterError
+
+__all__ = ["check_choice", "check_count", "check_number", "is_whole", "refuse"]
+
+
+def check_count(owner: str, name: str, value: Any, *, at_least: int = 1) -> None:
+    """Refuse what is not a whole number of at least ``at_least``."""
+    if not is_whole(value) or value < at_least:
+        refuse(owner, name, f"an int of at least {at_least}", value)
+
+
+def check_number(
+    owner: str, name: str, value: Any, *, above: float = 0.0, at_most: float = np.inf
+) -> None:
+    """Refuse what is not a finite number in ``(above, at_most]``; positive by default."""
+    is_number = isinstance(value, int | float | np.integer | np.floating)
+    is_inside = is_number and above < value <= at_most and value < np.inf
+    if isinstance(value, bool) or not is_inside:
+        expected = "a positive number" if above == 0 else f"a number above {above:g}"
+        limit = "" if at_most == np.inf else f" of at most {at_most:g}"
+        refuse(owner, name, expected + limit, value)
+
+
+def check_choice(owner: str, name: str, value: Any, choices: Collection[Any]) -> None:
+    """Refuse what is not among the choices."""
+    # Not `in`, which asks an array for its truth.
+    if not any(value is choice or (type(value) is type(choice) and value == choice)
+               for choice in choices):  # fmt: skip
+        refuse(owner, name, f"one of {', '.join(map(repr, choices))}", value)
+
+
+def is_whole(value: Any) -> bool:
+    """Whether a value is a whole number, and not a truth value."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def refuse(owner: str, name: str, expected: str, value: Any) -> NoReturn:
+    """Say which parameter of whom was refused."""
+    msg = f"{owner}: {name} must be {expected}, got {value!r}."
+    raise ParameterError(msg)
