@@ -1,0 +1,150 @@
+"""Sets as covariance matrices, compared by their logarithms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import linalg
+
+from setwise.baselines.base import NearestSet
+from setwise.baselines.subspaces import Subspaces, numerical_rank
+from setwise.parameters import check_number
+from setwise.sets import SetBatch
+from setwise.types import FloatArray, IntArray
+
+__all__ = ["LogCovariance", "LogCovariances", "LogEuclidean", "log_covariance"]
+
+
+@dataclass(frozen=True)
+class LogCovariance:
+    """Logarithm of a regularised covariance, ``level * I + Q diag(gains) Q'``.
+
+    Attributes
+    ----------
+    level : float
+        Logarithm of the variance granted to every direction.
+    gains : array of shape (n_directions,)
+        How much higher it is along the set's own directions.
+    directions : array of shape (n_features, n_directions)
+        Orthonormal.
+    """
+
+    level: float
+    gains: FloatArray
+    directions: FloatArray
+
+
+def log_covariance(
+    vectors: FloatArray, regularisation: float, origin: FloatArray
+) -> LogCovariance:
+    """``log(C + regularisation * tr(C) * I)`` of the covariance ``C`` of a set.
+
+    Fewer vectors than features leave ``C`` singular, and the logarithm is the same constant
+    in all directions that the set does not vary in: no square matrix is ever formed.
+
+    Parameters
+    ----------
+    vectors : array of shape (n_vectors, n_features)
+        One set.
+    regularisation : float
+        Share of the trace that is added to the diagonal.
+    origin : array of shape (n_features,)
+        A set that does not vary has no covariance; its scatter about this point is taken.
+    """
+    freedom = len(vectors) - 1
+    strengths, directions = _axes(vectors, vectors.mean(axis=0))
+    if not len(strengths):
+        strengths, directions = _axes(vectors, origin)
+        freedom = len(vectors)
+    if not len(strengths):  # at the very origin: no direction is different
+        return LogCovariance(0.0, np.zeros(1), np.eye(len(origin), 1))
+    variances = strengths**2 / freedom
+    granted = regularisation * variances.sum()
+    return LogCovariance(float(np.log(granted)), np.log1p(variances / granted), directions)
+
+
+def _axes(vectors: FloatArray, about: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Singular values and directions of a set about a point, above rounding."""
+    _, strengths, directions = linalg.svd(
+        vectors - about, full_matrices=False, check_finite=False
+    )
+    rank = numerical_rank(strengths, vectors.shape, float(np.linalg.norm(vectors)))
+    return strengths[:rank], directions[:rank].T
+
+
+@dataclass(frozen=True)
+class LogCovariances:
+    """Logarithms of many covariances side by side."""
+
+    levels: FloatArray
+    gains: FloatArray
+    directions: Subspaces
+
+    @classmethod
+    def of(cls, models: list[LogCovariance]) -> LogCovariances:
+        """Stack them."""
+        return cls(
+            levels=np.array([model.level for model in models]),
+            gains=np.concatenate([model.gains for model in models]),
+            directions=Subspaces.of([model.directions for model in models]),
+        )
+
+    def products(self, model: LogCovariance) -> FloatArray:
+        """Inner product ``tr(log C_a log C_b)`` of one with each of these, exactly."""
+        squares = (model.directions.T @ self.directions.stacked) ** 2
+        along_both = self.directions.summed((model.gains @ squares) * self.gains)
+        return (
+            len(model.directions) * model.level * self.levels
+            + model.level * self.directions.summed(self.gains)
+            + self.levels * model.gains.sum()
+            + along_both
+        )
+
+
+def squared_norm(model: LogCovariance) -> float:
+    """``tr(log C log C)``."""
+    n_others = len(model.directions) - len(model.gains)
+    return float(n_others * model.level**2 + ((model.level + model.gains) ** 2).sum())
+
+
+class LogEuclidean(NearestSet):
+    """Nearest set by the log-Euclidean distance between covariances.
+
+    ``|| log C_a - log C_b ||_F`` (Arsigny, Fillard, Pennec and Ayache, 2006), where
+    ``regularisation`` times its trace is added to the diagonal of every covariance. A set
+    that does not vary, such as one vector, is taken by its scatter about the gallery's mean.
+
+    Parameters
+    ----------
+    regularisation : float, default=1e-3
+        What is added to the diagonal, as a share of the trace.
+    n_jobs : int, optional
+        Threads.
+
+    Attributes
+    ----------
+    origin_ : array of shape (n_features,)
+        Mean of the gallery's vectors.
+    """
+
+    def __init__(self, regularisation: float = 1e-3, *, n_jobs: int | None = None) -> None:
+        self.regularisation = regularisation
+        self.n_jobs = n_jobs
+
+    def _learn(self, gallery: SetBatch, codes: IntArray) -> None:
+        check_number("LogEuclidean", "regularisation", self.regularisation)
+        self.origin_: FloatArray = gallery.vectors.mean(axis=0)
+
+    def _model(self, vectors: FloatArray) -> LogCovariance:
+        return log_covariance(vectors, self.regularisation, self.origin_)
+
+    def _gallery_models(self, gallery: SetBatch) -> tuple[LogCovariances, FloatArray]:
+        models = [self._model(vectors) for vectors in gallery]
+        return LogCovariances.of(models), np.array([squared_norm(model) for model in models])
+
+    def _distances(self, model: Any) -> FloatArray:
+        gallery, squared_norms = self.gallery_models_
+        squares = squared_norms + squared_norm(model) - 2.0 * gallery.products(model)
+        return np.sqrt(np.maximum(squares, 0.0))

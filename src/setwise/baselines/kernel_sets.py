@@ -1,0 +1,192 @@
+"""Set classifiers by a kernel between sets: CDL on covariances, GDA on subspaces."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+
+from setwise.baselines.base import Baseline
+from setwise.baselines.covariance import LogCovariance, LogCovariances, log_covariance
+from setwise.baselines.discriminant import Head, KernelDiscriminant, KernelPLS
+from setwise.baselines.subspaces import Subspaces, set_subspace
+from setwise.parameters import check_choice, check_count, check_number
+from setwise.sets import SetBatch
+from setwise.types import FloatArray, IntArray
+
+__all__ = ["CDL", "GDA"]
+
+
+class KernelSetClassifier(Baseline):
+    """A set classifier that asks a head for classes, by a kernel between sets."""
+
+    head_: Head
+
+    def _solve(self, gallery: SetBatch, codes: IntArray) -> None:
+        self._learn(gallery)
+        models = [self._model(vectors) for vectors in gallery]
+        self.gallery_models_ = self._stacked(models)
+        gram = np.array([self._kernels(model) for model in models])
+        self.head_ = self._head((gram + gram.T) / 2, codes)
+
+    @abstractmethod
+    def _learn(self, gallery: SetBatch) -> None:
+        """Check the parameters, and learn what the models of sets need."""
+
+    @abstractmethod
+    def _model(self, vectors: FloatArray) -> Any:
+        """What the method makes of one set."""
+
+    @abstractmethod
+    def _stacked(self, models: list[Any]) -> Any:
+        """The models of the gallery, side by side."""
+
+    @abstractmethod
+    def _kernels(self, model: Any) -> FloatArray:
+        """Kernel of one set with each of the gallery."""
+
+    @abstractmethod
+    def _head(self, gram: FloatArray, codes: IntArray) -> Head:
+        """What classifies by kernels."""
+
+    def _score(self, vectors: FloatArray) -> FloatArray:
+        return self.head_.scores(self._kernels(self._model(vectors)))
+
+    def _probabilities(self, scores: FloatArray) -> FloatArray:
+        return self.head_.probabilities(scores)
+
+
+class CDL(KernelSetClassifier):
+    """Covariance discriminative learning: how sets vary, told apart by a kernel method.
+
+    A set is the logarithm of its covariance, to whose diagonal ``regularisation`` times its
+    trace is added; the kernel of two sets is ``tr(log C_a log C_b)``, and classes are told
+    apart by kernel discriminant analysis and the nearest set, or by kernel partial least
+    squares (R. Wang, H. Guo, L. Davis and Q. Dai, *Covariance discriminative learning: a
+    natural and efficient approach to image set classification*, CVPR 2012).
+
+    A set that does not vary, such as one vector, is taken by its scatter about the gallery's
+    mean.
+
+    Parameters
+    ----------
+    head : {"lda", "pls"}, default="lda"
+        Discriminant analysis or partial least squares.
+    regularisation : float, default=1e-3
+        What is added to the diagonal of covariances, as a share of the trace.
+    ridge : float, default=1e-8
+        What is added to the diagonal of the squared kernel in discriminant analysis, in
+        units of the kernel's squared mean diagonal.
+    n_components : int, optional
+        Components of partial least squares. The authors take one less than there are
+        classes; by default it is at least 25, which is more accurate, and less than there
+        are sets.
+    n_jobs : int, optional
+        Threads.
+
+    Attributes
+    ----------
+    origin_ : array of shape (n_features,)
+        Mean of the gallery's vectors.
+    head_ : KernelDiscriminant or KernelPLS
+        What was learned; its ``added`` is what was added to the diagonal.
+    """
+
+    def __init__(
+        self,
+        head: str = "lda",
+        *,
+        regularisation: float = 1e-3,
+        ridge: float = 1e-8,
+        n_components: int | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.head = head
+        self.regularisation = regularisation
+        self.ridge = ridge
+        self.n_components = n_components
+        self.n_jobs = n_jobs
+
+    def _learn(self, gallery: SetBatch) -> None:
+        check_choice("CDL", "head", self.head, ("lda", "pls"))
+        for name in ("regularisation", "ridge"):
+            check_number("CDL", name, getattr(self, name))
+        if self.n_components is not None:
+            check_count("CDL", "n_components", self.n_components)
+        self.origin_: FloatArray = gallery.vectors.mean(axis=0)
+
+    def _model(self, vectors: FloatArray) -> LogCovariance:
+        return log_covariance(vectors, self.regularisation, self.origin_)
+
+    def _stacked(self, models: list[LogCovariance]) -> LogCovariances:
+        return LogCovariances.of(models)
+
+    def _kernels(self, model: LogCovariance) -> FloatArray:
+        return self.gallery_models_.products(model)
+
+    def _head(self, gram: FloatArray, codes: IntArray) -> Head:
+        if self.head == "lda":
+            return KernelDiscriminant.fit(gram, codes, self.ridge)
+        n_components = self.n_components or max(int(codes.max()), 25)
+        return KernelPLS.fit(gram, codes, min(n_components, len(codes) - 1))
+
+
+class GDA(KernelSetClassifier):
+    """Grassmann discriminant analysis: subspaces of sets, told apart by a kernel method.
+
+    A set is a subspace, and the kernel of two is the squared Frobenius norm of the product of
+    their bases (the projection kernel), over the square root of their dimensions; classes are
+    told apart by kernel discriminant analysis and the nearest set (J. Hamm and D. D. Lee,
+    *Grassmann discriminant analysis: a unifying view on subspace-based learning*, ICML 2008).
+
+    Parameters
+    ----------
+    n_dims : int, default=5
+        Dimensions of a set's subspace.
+    centred : bool, default=False
+        Subtract the mean of the set first: how it varies instead of where it is. A set that
+        does not vary is then taken by its direction.
+    ridge : float, default=1e-8
+        What is added to the diagonal of the squared kernel, in units of the kernel's squared
+        mean diagonal.
+    n_jobs : int, optional
+        Threads.
+
+    Attributes
+    ----------
+    head_ : KernelDiscriminant
+        What was learned; its ``added`` is what was added to the diagonal.
+    """
+
+    def __init__(
+        self,
+        n_dims: int = 5,
+        *,
+        centred: bool = False,
+        ridge: float = 1e-8,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_dims = n_dims
+        self.centred = centred
+        self.ridge = ridge
+        self.n_jobs = n_jobs
+
+    def _learn(self, gallery: SetBatch) -> None:
+        check_count("GDA", "n_dims", self.n_dims)
+        check_choice("GDA", "centred", self.centred, (False, True))
+        check_number("GDA", "ridge", self.ridge)
+
+    def _model(self, vectors: FloatArray) -> FloatArray:
+        basis = set_subspace(vectors, n_dims=self.n_dims, centred=self.centred)
+        return basis if basis.shape[1] else set_subspace(vectors, n_dims=self.n_dims)
+
+    def _stacked(self, models: list[FloatArray]) -> Subspaces:
+        return Subspaces.of(models)
+
+    def _kernels(self, model: FloatArray) -> FloatArray:
+        gallery: Subspaces = self.gallery_models_
+        return gallery.squared_cosines(model) / np.sqrt(gallery.n_dims * model.shape[1])
+
+    def _head(self, gram: FloatArray, codes: IntArray) -> Head:
+        return KernelDiscriminant.fit(gram, codes, self.ridge)
