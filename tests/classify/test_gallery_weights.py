@@ -38,6 +38,13 @@ def test_halves_split_along_the_strongest_variation_whatever_the_order(seed):
         assert {*first[:, 1], *second[:, 1]} == {*vectors[:, 1]}
 
 
+def test_halves_that_are_to_be_alike_take_every_second_vector():
+    vectors = np.column_stack([np.arange(7.0), np.ones(7)])
+    first, second = halved(check_sets([vectors[::-1]]), alike=True)
+    assert {*first[:, 0]} == {1, 3, 5}
+    assert {*second[:, 0]} == {0, 2, 4, 6}
+
+
 def test_a_set_of_one_vector_is_its_own_other_half():
     first, second = halved(check_sets([np.ones((1, 4))]))
     np.testing.assert_array_equal(first, second)

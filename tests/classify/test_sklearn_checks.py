@@ -5,31 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_array
 
 from setwise import CVC, SetBatch
-
-
-class OnRows(CVC):
-    """CVC that takes the rows of a 2-D array for singleton sets."""
-
-    def fit(self, X, y):
-        rows = validate_data(self, X, dtype=None, ensure_all_finite=False)
-        super().fit(SetBatch.from_rows(rows), y)
-        return self
-
-    def _answers(self, X, caller, *, stop):
-        if isinstance(X, SetBatch):
-            return super()._answers(X, caller, stop=stop)
-        check_is_fitted(self)
-        rows = validate_data(self, X, dtype=None, ensure_all_finite=False, reset=False)
-        return super()._answers(SetBatch.from_rows(rows), caller, stop=stop)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = True
-        return tags
-
+from setwise.baselines import FrameVote, MeanVector, MinimumDistance
+from setwise.baselines.base import NearestSet
+from setwise.testing import on_rows
 
 # Reasons stand beside each; a check that starts to pass fails the test (strict).
 EXPECTED_TO_FAIL = {
@@ -39,11 +20,30 @@ EXPECTED_TO_FAIL = {
 }
 
 
+OF_NEAREST_SETS = {
+    "check_decision_proba_consistency": "probabilities are in units of the set's own mean "
+    "distance, scores in those of the data: they rank the classes of a set alike, not the sets"
+}
+
+
+def expected_to_fail(estimator):
+    is_nearest = isinstance(estimator.classifier, NearestSet)
+    return EXPECTED_TO_FAIL | (OF_NEAREST_SETS if is_nearest else {})
+
+
+CLASSIFIERS = [
+    CVC(dims=(1,), bases=("svd",), views=("plain",), random_state=0),
+    FrameVote(),
+    MeanVector(),
+    MinimumDistance(),
+]
+
+
 # A single vector often shares no cluster with any class; that is what the warning is for.
 @pytest.mark.filterwarnings("ignore::setwise.errors.NoInformationWarning")
 @parametrize_with_checks(
-    [OnRows(dims=(1,), bases=("svd",), views=("plain",), random_state=0)],
-    expected_failed_checks=lambda estimator: EXPECTED_TO_FAIL,
+    [on_rows(classifier) for classifier in CLASSIFIERS],
+    expected_failed_checks=expected_to_fail,
 )
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
@@ -52,6 +52,10 @@ def test_scikit_learn_checks(estimator, check):
 def test_the_adapter_is_what_it_says():
     X = np.vstack([np.eye(4), np.eye(4) + 0.1])
     y = [0, 1, 2, 3] * 2
-    rows = OnRows(dims=(1,), bases=("svd",)).fit(X, y).predict(X)
+    given = CVC(dims=(1,), bases=("svd",))
+    rows = on_rows(given).fit(X, y)
     sets = CVC(dims=(1,), bases=("svd",)).fit(SetBatch.from_rows(X), y)
-    np.testing.assert_array_equal(rows, sets.predict([check_array(x[None]) for x in X]))
+    probes = [check_array(x[None]) for x in X]
+    for method in ("predict", "predict_proba", "decision_function"):
+        np.testing.assert_array_equal(getattr(rows, method)(X), getattr(sets, method)(probes))
+    assert not hasattr(given, "classes_")  # a copy is fitted

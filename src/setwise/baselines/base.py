@@ -15,7 +15,20 @@ from setwise.parallel import in_threads
 from setwise.sets import SetBatch, check_sets
 from setwise.types import FloatArray, IntArray
 
-__all__ = ["Baseline", "NearestSet"]
+__all__ = ["Baseline", "NearestSet", "nearest_by_class", "relative_softmax"]
+
+
+def nearest_by_class(distances: FloatArray | Sequence[float], codes: IntArray) -> FloatArray:
+    """Least distance among the gallery sets of each class."""
+    nearest = np.full(int(codes.max()) + 1, np.inf)
+    np.minimum.at(nearest, codes, distances)
+    return nearest
+
+
+def relative_softmax(scores: FloatArray) -> FloatArray:
+    """Softmax of minus distances, a row a set, in units of the row's mean distance."""
+    mean = np.abs(scores).mean(axis=1, keepdims=True)
+    return softmax(scores / np.where(mean > 0, mean, 1.0), axis=1)
 
 
 class Baseline(SetClassifier):
@@ -63,11 +76,7 @@ class NearestSet(Baseline):
         """Distance of one set to each gallery set."""
 
     def _score(self, vectors: FloatArray) -> FloatArray:
-        nearest = np.full(int(self.gallery_codes_.max()) + 1, np.inf)
-        np.minimum.at(nearest, self.gallery_codes_, self._distances(self._model(vectors)))
-        return -nearest
+        return -nearest_by_class(self._distances(self._model(vectors)), self.gallery_codes_)
 
     def _probabilities(self, scores: FloatArray) -> FloatArray:
-        """Softmax of the distances to the classes, in units of their mean."""
-        mean = np.abs(scores).mean(axis=1, keepdims=True)
-        return softmax(scores / np.where(mean > 0, mean, 1.0), axis=1)
+        return relative_softmax(scores)

@@ -8,7 +8,13 @@ import numpy as np
 from scipy import linalg
 
 from setwise.baselines.base import NearestSet
-from setwise.baselines.subspaces import Subspaces, numerical_rank, orthonormalised, set_subspace
+from setwise.baselines.subspaces import (
+    Subspaces,
+    numerical_rank,
+    orthonormalised,
+    set_subspace,
+    usable_dims,
+)
 from setwise.classify.gallery_weights import halved
 from setwise.parameters import check_count
 from setwise.sets import SetBatch
@@ -42,10 +48,12 @@ class DCC(NearestSet):
 
     Attributes
     ----------
+    n_dims_ : int
+        ``n_dims``, or half of the features if it is more: larger subspaces always meet.
     projection_ : array of shape (n_features, n_embedding)
         What bases are multiplied with, transposed.
     n_iter_ : int
-        Rounds done.
+        Rounds that raised the objective.
     regularisation_ : float
         What was added to the diagonal of ``S_w`` in the last round; 0 if it was regular.
     """
@@ -66,9 +74,10 @@ class DCC(NearestSet):
     def _learn(self, gallery: SetBatch, codes: IntArray) -> None:
         for name in ("n_dims", "embedding", "max_iter"):
             check_count("DCC", name, getattr(self, name))
+        self.n_dims_ = usable_dims(self.n_dims, gallery.n_features)
         if np.bincount(codes).min() < 2:
-            gallery, codes = halved(gallery), np.repeat(codes, 2)
-        bases = [set_subspace(vectors, n_dims=self.n_dims) for vectors in gallery]
+            gallery, codes = halved(gallery, alike=True), np.repeat(codes, 2)
+        bases = [set_subspace(vectors, n_dims=self.n_dims_) for vectors in gallery]
         embedding = orthonormalised(np.hstack(bases))[:, : self.embedding]
         directions, self.regularisation_, self.n_iter_ = discriminant_directions(
             [embedding.T @ basis for basis in bases], codes, self.max_iter
@@ -76,7 +85,7 @@ class DCC(NearestSet):
         self.projection_: FloatArray = embedding @ directions
 
     def _model(self, vectors: FloatArray) -> FloatArray:
-        basis = set_subspace(vectors, n_dims=self.n_dims)
+        basis = set_subspace(vectors, n_dims=self.n_dims_)
         return orthonormalised(self.projection_.T @ basis)
 
     def _gallery_models(self, gallery: SetBatch) -> Subspaces:
@@ -90,7 +99,7 @@ class DCC(NearestSet):
 def discriminant_directions(
     bases: Sequence[FloatArray], codes: IntArray, max_iter: int
 ) -> tuple[FloatArray, float, int]:
-    """The projection of DCC, what was added to ``S_w``, and the number of rounds.
+    """The projection of DCC, what was added to ``S_w``, and after how many rounds it is.
 
     Parameters
     ----------
@@ -104,22 +113,22 @@ def discriminant_directions(
     n_features = len(bases[0])
     directions = np.eye(n_features)
     best, added = -np.inf, 0.0
-    for n_iter in range(1, max_iter + 1):
+    for n_kept in range(max_iter):
         within, between = _scatters([_normalised(b, directions) for b in bases], codes)
         if np.trace(within) <= np.finfo(np.float64).eps * n_features:
             # Halves of sets that do not vary are equal: there is nothing to learn.
-            return directions, added, n_iter
+            return directions, added, n_kept
         if np.linalg.matrix_rank(within, hermitian=True) < n_features:
-            added = 1e-6 * np.trace(within) / n_features
+            added = 1e-6 * float(np.trace(within)) / n_features
             within = within + added * np.eye(n_features)
         objective = np.linalg.slogdet(between)[1] - np.linalg.slogdet(within)[1]
         if objective < best:
-            break
+            return directions, added, n_kept
         best = objective
         found = linalg.eigh(between, within)[1][:, ::-1]
         # Of unit length. As `eigh` scales them, T T' = inv(S_w), and S_b would have no say.
         directions = found / np.linalg.norm(found, axis=0)
-    return directions, added, n_iter
+    return directions, added, max_iter
 
 
 def _normalised(basis: FloatArray, directions: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -7,8 +7,8 @@ from typing import Protocol, Self
 
 import numpy as np
 from scipy import linalg
-from scipy.special import softmax
 
+from setwise.baselines.base import nearest_by_class, relative_softmax
 from setwise.types import FloatArray, IntArray
 
 __all__ = ["Head", "KernelDiscriminant", "KernelPLS"]
@@ -71,14 +71,11 @@ class KernelDiscriminant:
     def scores(self, kernels: FloatArray) -> FloatArray:
         """Minus the distance to the nearest gallery set of each class."""
         apart = np.linalg.norm(self.coordinates - kernels @ self.coefficients, axis=1)
-        nearest = np.full(int(self.codes.max()) + 1, np.inf)
-        np.minimum.at(nearest, self.codes, apart)
-        return -nearest
+        return -nearest_by_class(apart, self.codes)
 
     def probabilities(self, scores: FloatArray) -> FloatArray:
         """Softmax of the distances to the classes, in units of their mean."""
-        mean = np.abs(scores).mean(axis=1, keepdims=True)
-        return softmax(scores / np.where(mean > 0, mean, 1.0), axis=1)
+        return relative_softmax(scores)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import numpy as np
 from setwise.baselines.base import Baseline
 from setwise.baselines.covariance import LogCovariance, LogCovariances, log_covariance
 from setwise.baselines.discriminant import Head, KernelDiscriminant, KernelPLS
-from setwise.baselines.subspaces import Subspaces, set_subspace
+from setwise.baselines.subspaces import Subspaces, set_subspace, usable_dims
 from setwise.parameters import check_choice, check_count, check_number
 from setwise.sets import SetBatch
 from setwise.types import FloatArray, IntArray
@@ -155,6 +155,8 @@ class GDA(KernelSetClassifier):
 
     Attributes
     ----------
+    n_dims_ : int
+        ``n_dims``, or half of the features if it is more: larger subspaces always meet.
     head_ : KernelDiscriminant
         What was learned; its ``added`` is what was added to the diagonal.
     """
@@ -176,10 +178,11 @@ class GDA(KernelSetClassifier):
         check_count("GDA", "n_dims", self.n_dims)
         check_choice("GDA", "centred", self.centred, (False, True))
         check_number("GDA", "ridge", self.ridge)
+        self.n_dims_ = usable_dims(self.n_dims, gallery.n_features)
 
     def _model(self, vectors: FloatArray) -> FloatArray:
-        basis = set_subspace(vectors, n_dims=self.n_dims, centred=self.centred)
-        return basis if basis.shape[1] else set_subspace(vectors, n_dims=self.n_dims)
+        basis = set_subspace(vectors, n_dims=self.n_dims_, centred=self.centred)
+        return basis if basis.shape[1] else set_subspace(vectors, n_dims=self.n_dims_)
 
     def _stacked(self, models: list[FloatArray]) -> Subspaces:
         return Subspaces.of(models)

@@ -93,7 +93,7 @@ class MDA(NearestSet):
         within, between = patch_scatters(patches, patch_codes, self.n_between)
         n = len(within)
         # Where no patch varies there is nothing to measure by: all directions count alike.
-        self.regularisation_ = self.regularisation * (np.trace(within) / n) or 1.0
+        self.regularisation_ = self.regularisation * float(np.trace(within)) / n or 1.0
         within = within + self.regularisation_ * np.eye(n)
         n_kept = min(self.n_components, n)
         found = linalg.eigh(between, within, subset_by_index=[n - n_kept, n - 1])[1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from setwise.baselines.base import NearestSet
-from setwise.baselines.subspaces import Subspaces, orthonormalised, set_subspace
+from setwise.baselines.subspaces import Subspaces, orthonormalised, set_subspace, usable_dims
 from setwise.parameters import check_count, check_number
 from setwise.sets import SetBatch
 from setwise.types import FloatArray, IntArray
@@ -22,7 +22,7 @@ class MSM(NearestSet):
 
     Parameters
     ----------
-    n_dims : int, default=20
+    n_dims : int, default=10
         Dimensions of a set's subspace; a set of lower rank has as many as its rank.
     n_angles : int, optional
         How many of the smallest angles count; all by default. The original counts one, which
@@ -32,12 +32,14 @@ class MSM(NearestSet):
 
     Attributes
     ----------
+    n_dims_ : int
+        ``n_dims``, or half of the features if it is more: larger subspaces always meet.
     gallery_models_ : Subspaces
         Subspaces of the gallery sets.
     """
 
     def __init__(
-        self, n_dims: int = 20, *, n_angles: int | None = None, n_jobs: int | None = None
+        self, n_dims: int = 10, *, n_angles: int | None = None, n_jobs: int | None = None
     ) -> None:
         self.n_dims = n_dims
         self.n_angles = n_angles
@@ -47,9 +49,10 @@ class MSM(NearestSet):
         check_count(type(self).__name__, "n_dims", self.n_dims)
         if self.n_angles is not None:
             check_count(type(self).__name__, "n_angles", self.n_angles)
+        self.n_dims_ = usable_dims(self.n_dims, gallery.n_features)
 
     def _model(self, vectors: FloatArray) -> FloatArray:
-        return set_subspace(vectors, n_dims=self.n_dims)
+        return set_subspace(vectors, n_dims=self.n_dims_)
 
     def _gallery_models(self, gallery: SetBatch) -> Subspaces:
         return Subspaces.of([self._model(vectors) for vectors in gallery])
@@ -85,6 +88,8 @@ class CMSM(MSM):
 
     Attributes
     ----------
+    n_dims_ : int
+        ``n_dims``, or half of the features if it is more.
     difference_ : array of shape (n_features, n_kept)
         Orthonormal basis of the generalised difference subspace.
     """

@@ -10,7 +10,7 @@ from scipy import linalg
 
 from setwise.types import FloatArray, IntArray
 
-__all__ = ["Subspaces", "numerical_rank", "orthonormalised", "set_subspace"]
+__all__ = ["Subspaces", "numerical_rank", "orthonormalised", "set_subspace", "usable_dims"]
 
 
 def set_subspace(
@@ -47,6 +47,11 @@ def set_subspace(
     needed = int(np.searchsorted(np.cumsum(squares), (energy - 1e-12) * squares.sum())) + 1
     n_kept = min(rank, needed, rank if n_dims is None else n_dims)
     return np.ascontiguousarray(directions[:n_kept].T)
+
+
+def usable_dims(n_dims: int, n_features: int) -> int:
+    """``n_dims``, or half of the features: larger subspaces meet, whosever they are."""
+    return max(1, min(n_dims, n_features // 2))
 
 
 def numerical_rank(
@@ -93,8 +98,8 @@ class Subspaces:
 
     def summed(self, column_values: FloatArray) -> FloatArray:
         """Sum of the values of each subspace's columns, along the last axis."""
-        sums = np.cumsum(column_values, axis=-1)
-        sums = np.concatenate([np.zeros_like(sums[..., :1]), sums], axis=-1)
+        nothing = np.zeros((*column_values.shape[:-1], 1))
+        sums = np.concatenate([nothing, np.cumsum(column_values, axis=-1)], axis=-1)
         return np.diff(sums[..., self.offsets], axis=-1)
 
     def squared_cosines(self, basis: FloatArray) -> FloatArray:

@@ -63,7 +63,8 @@ class SetClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """Label of each set."""
-        return self.classes_[self._scores(X, "predict").argmax(axis=1)]
+        codes = self._scores(X, "predict").argmax(axis=1)
+        return self.classes_[codes]
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Probability of each class for each set; even where nothing is known.

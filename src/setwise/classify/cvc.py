@@ -19,6 +19,7 @@ from setwise.classify.fusion import Fused, fuse
 from setwise.classify.gallery_weights import halved, look_weights
 from setwise.classify.members import all_looks
 from setwise.classify.parameters import check_parameters, named_views
+from setwise.cluster import named_clusterer
 from setwise.errors import DataError, NoInformationWarning
 from setwise.features import Whitener
 from setwise.graph import Graph, LassoGraph, as_graph
@@ -63,8 +64,12 @@ class CVC(SetClassifier):
     cut : {"sweep", "exact", "paper"}, default="sweep"
         How SHC divides a cluster, see :func:`setwise.cut.bisect`. Clusters of more than 3000
         columns are divided around the probe first, see :class:`setwise.cluster.CutTree`.
-    clusterer : None or scikit-learn clusterer, default=None
-        None is SHC; anything with ``fit_predict`` works.
+    clusterer : None, str or scikit-learn clusterer, default=None
+        None or ``"shc"`` is SHC. The others of the paper are ``"kmeans"``, ``"ssc"``,
+        ``"spectral"`` (of the graph) and ``"skms"``; they make as many clusters as there are
+        gallery classes, but for SKMS, which finds their number. Anything with
+        ``fit_predict`` works too, see :func:`setwise.cluster.cluster_maker`; it is cloned,
+        with its own ``random_state``.
     distance : {"bhattacharyya", "hellinger"}, default="bhattacharyya"
         Between cluster distributions.
     fusion : {"mode", "sum", "coefficient", "none"}, default="mode"
@@ -85,7 +90,7 @@ class CVC(SetClassifier):
     n_jobs : int, optional
         Threads. Labels do not depend on it.
     random_state : int, RandomState or None, default=None
-        Starts of the dictionaries; nothing else is random.
+        Starts of the dictionaries, and of clusterers given by name; nothing else is random.
 
     Attributes
     ----------
@@ -274,7 +279,7 @@ class CVC(SetClassifier):
             views=views,
             graph=as_graph(self.graph),
             cut=self.cut,
-            clusterer=self.clusterer,
+            clusterer=named_clusterer(self.clusterer, int(entropy)),
             distance=self.distance,
             compare=self.compare,
             entropy=int(entropy),

@@ -18,7 +18,7 @@ from setwise.types import FloatArray, IntArray
 __all__ = ["halved", "look_weights"]
 
 
-def halved(gallery: SetBatch) -> SetBatch:
+def halved(gallery: SetBatch, *, alike: bool = False) -> SetBatch:
     """Each set in two, along its direction of largest variance.
 
     For galleries with a single set of some class: left out, it would leave its class without
@@ -26,6 +26,9 @@ def halved(gallery: SetBatch) -> SetBatch:
     light from the right), so recognising one by the other is a fair stand-in for recognising
     another set. Which vectors go where does not depend on their order. A set of one vector
     is its own other half.
+
+    With ``alike``, every second vector along that direction makes one half instead, so that
+    the two are as like each other as random halves, but without chance.
     """
     parts = []
     for vectors in gallery:
@@ -33,7 +36,8 @@ def halved(gallery: SetBatch) -> SetBatch:
         direction = linalg.svd(centred, full_matrices=False)[2][0]
         order = np.argsort(centred @ direction, kind="stable")
         middle = len(vectors) // 2
-        parts += [vectors[order[:middle]] if middle else vectors, vectors[order[middle:]]]
+        first, second = (order[1::2], order[::2]) if alike else (order[:middle], order[middle:])
+        parts += [vectors[first] if middle else vectors, vectors[second]]
     names = [f"{name}, half {half}" for name in gallery.names for half in (1, 2)]
     return SetBatch.from_list(parts, names)
 

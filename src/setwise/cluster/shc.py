@@ -111,6 +111,9 @@ class SHC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     array([0, 0, 1, 1, 0])
     """
 
+    # Asks for classes, with -1 for the unlabelled, see :func:`setwise.cluster.cluster_maker`.
+    is_semi_supervised = True
+
     def __init__(self, graph: str | Graph = "lasso", cut: str = "sweep") -> None:
         self.graph = graph
         self.cut = cut
