@@ -77,7 +77,7 @@ def test_names_make_as_many_clusters_as_classes(name):
         assert len(set(zip(labels, truth, strict=True))) == len(set(labels))
     else:
         assert adjusted_rand_score(labels, truth) == 1.0
-    if name in ("kmeans", "ssc", "spectral"):
+    if name in ("kmeans", "ssc", "ssc-admm", "spectral"):
         assert len(set(make(np.arange(20) % 4).labels)) == 4
 
 
@@ -111,7 +111,7 @@ def test_ours_that_look_at_labels_say_so(clusterer):
 
 def test_names_get_the_seed_and_others_stay():
     assert named_clusterer("kmeans", 7) == NamedClusterer("kmeans", 7)
-    for name in ("kmeans", "ssc", "spectral", "skms"):
+    for name in ("kmeans", "ssc", "ssc-admm", "spectral", "skms"):
         assert named_clusterer(name, 7).of(3).random_state == 7
     assert named_clusterer("shc", 7) is None
     assert named_clusterer(None, 7) is None
@@ -210,7 +210,7 @@ def test_looks_are_tried_on_the_gallery_with_names_too(toy, name):
 @pytest.mark.parametrize("clusterer", ["k-means", "", KMeans, 5, ["kmeans"]], ids=str)
 def test_unknown_names_are_told_the_known_ones(toy, clusterer):
     gallery, y, _, _ = toy
-    names = "'shc', 'kmeans', 'ssc', 'spectral', 'skms'"
+    names = "'shc', 'kmeans', 'ssc', 'ssc-admm', 'spectral', 'skms'"
     with pytest.raises(ParameterError, match=f"clusterer must be None, one of {names}"):
         CVC((1,), clusterer=clusterer).fit(gallery, y)
 

@@ -65,11 +65,11 @@ class CVC(SetClassifier):
         How SHC divides a cluster, see :func:`setwise.cut.bisect`. Clusters of more than 3000
         columns are divided around the probe first, see :class:`setwise.cluster.CutTree`.
     clusterer : None, str or scikit-learn clusterer, default=None
-        None or ``"shc"`` is SHC. The others of the paper are ``"kmeans"``, ``"ssc"``,
-        ``"spectral"`` (of the graph) and ``"skms"``; they make as many clusters as there are
-        gallery classes, but for SKMS, which finds their number. Anything with
-        ``fit_predict`` works too, see :func:`setwise.cluster.cluster_maker`; it is cloned,
-        with its own ``random_state``.
+        None or ``"shc"`` is SHC. The others of the paper are ``"kmeans"``, ``"ssc"`` (solved
+        exactly, or as its authors do: ``"ssc-admm"``), ``"spectral"`` (of the graph) and
+        ``"skms"``; they make as many clusters as there are gallery classes, but for SKMS,
+        which finds their number. Anything with ``fit_predict`` works too, see
+        :func:`setwise.cluster.cluster_maker`; it is cloned, with its own ``random_state``.
     distance : {"bhattacharyya", "hellinger"}, default="bhattacharyya"
         Between cluster distributions.
     fusion : {"mode", "sum", "coefficient", "none"}, default="mode"
