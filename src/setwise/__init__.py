@@ -20,11 +20,14 @@ _HOMES = {
     "LeastSquaresGraph": "setwise.graph",
     "OMPGraph": "setwise.graph",
     "Whitener": "setwise.features",
+    "Comparison": "setwise.comparison",
+    "compare": "setwise.comparison",
 }
 
 __all__ = [
     "CVC",
     "SHC",
+    "Comparison",
     "Explanation",
     "GaussianGraph",
     "LassoGraph",
@@ -33,6 +36,7 @@ __all__ = [
     "SetBatch",
     "Whitener",
     "__version__",
+    "compare",
     "gallery_probe_split",
     "gallery_probe_splits",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 __all__ = [
     "ConvergenceWarning",
     "DataError",
+    "DegenerateHullWarning",
     "DegenerateSplitWarning",
     "MissingExtraError",
     "NoInformationWarning",
@@ -41,6 +42,10 @@ class SetwiseWarning(UserWarning):
 
 class ConvergenceWarning(SetwiseWarning):
     """An iteration hit its limit before it converged."""
+
+
+class DegenerateHullWarning(SetwiseWarning):
+    """Hulls fill the whole space, so that they meet and their distance says nothing."""
 
 
 class DegenerateSplitWarning(SetwiseWarning):

@@ -12,7 +12,13 @@ from setwise.errors import ConvergenceWarning
 from setwise.lasso.codes import Codes
 from setwise.types import FloatArray, IntArray
 
-__all__ = ["code_by_gram", "l1_ball_codes", "lasso_codes", "optimality_violation"]
+__all__ = [
+    "code_by_gram",
+    "gram_lasso",
+    "l1_ball_codes",
+    "lasso_codes",
+    "optimality_violation",
+]
 
 _MAX_STEPS = 100_000
 
@@ -86,6 +92,47 @@ def code_by_gram(
         )
         warnings.warn(msg, ConvergenceWarning, stacklevel=2)
     return Codes.from_table(atoms, values, counts)
+
+
+def gram_lasso(
+    gram: FloatArray,
+    correlations: FloatArray,
+    penalties: FloatArray,
+    *,
+    start: FloatArray | None = None,
+) -> FloatArray:
+    """Minimum of ``1/2 x'Gx - c'x + sum_i penalties_i |x_i|``, exactly, at any scale.
+
+    Parameters
+    ----------
+    gram : array of shape (n, n)
+        Positive semidefinite; ``correlations`` must lie in its range.
+    correlations, penalties : arrays of shape (n,)
+        Linear term, and positive weights of the l1 norm.
+    start : array of shape (n,), optional
+        Where to start; the result depends on it only where there are several.
+    """
+    # In units in which all penalties are equal, and the rest is about 1: the compiled lasso
+    # has one penalty, and absolute tolerances.
+    units = penalties.max() / penalties
+    scaled, wanted = gram * units[:, None] * units, correlations * units
+    size = float(np.diag(scaled).max()) or 1.0
+    largest = float(np.abs(wanted).max())
+    if largest <= penalties.max():
+        return np.zeros(len(gram))
+    units = units * (largest / size)
+    x = np.zeros(len(gram)) if start is None else start / units
+    has_converged = kernels_of("setwise.lasso").lasso_on_gram(
+        np.ascontiguousarray(scaled / size),
+        np.ascontiguousarray(wanted / largest),
+        float(penalties.max() / largest),
+        x,
+        _MAX_STEPS,
+    )
+    if not has_converged:
+        msg = f"lasso: the optimum was not reached in {_MAX_STEPS} steps."
+        warnings.warn(msg, ConvergenceWarning, stacklevel=2)
+    return x * units
 
 
 def l1_ball_codes(

@@ -1,0 +1,16 @@
+"""Which method for these sets? All of them, on one table, with how sure it is."""
+
+from setwise.comparison.compare import compare, evaluate
+from setwise.comparison.methods import METHODS, SLOW
+from setwise.comparison.plot import plot_accuracy_time
+from setwise.comparison.table import Comparison, MethodResult
+
+__all__ = [
+    "METHODS",
+    "SLOW",
+    "Comparison",
+    "MethodResult",
+    "compare",
+    "evaluate",
+    "plot_accuracy_time",
+]

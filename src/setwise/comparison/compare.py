@@ -1,0 +1,145 @@
+"""Every method on the same sets, one table: which one to use on them."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import clone
+
+from setwise.comparison.methods import named_methods
+from setwise.comparison.table import Comparison, MethodResult
+from setwise.errors import DataError, SetwiseWarning
+from setwise.parameters import check_number
+from setwise.progress import reported
+from setwise.sets import SetBatch, check_labels, check_sets
+
+__all__ = ["compare", "evaluate"]
+
+
+def compare(
+    gallery: Any,
+    labels: Any,
+    probes: Any,
+    probe_labels: Any,
+    *,
+    methods: Any = None,
+    confidence: float = 0.95,
+    n_jobs: int | None = None,
+    random_state: int = 0,
+) -> Comparison:
+    """Try every method on your own sets: accuracy, how sure it is, and time.
+
+    All methods learn the same gallery and judge the same probes. One that fails is reported
+    as failed; an interrupt (Ctrl-C) returns what is finished. Every other second the logger
+    ``setwise`` says, at level INFO, how far it is.
+
+    Parameters
+    ----------
+    gallery, labels
+        Gallery sets and the class of each, as for :meth:`setwise.CVC.fit`.
+    probes, probe_labels
+        Sets to be judged, and the class of each: what the methods are marked by.
+    methods : None, sequence of str or classifiers, or mapping of str to classifiers
+        What to compare: names of ``setwise.comparison.METHODS``, or any classifiers of sets.
+        By default all but the slow ones.
+    confidence : float, default=0.95
+        Of the intervals, and of the differences called significant.
+    n_jobs : int, optional
+        Threads of each method that has ``n_jobs``; times are wall-clock times.
+    random_state : int, default=0
+        Seed of the methods that need one.
+
+    Returns
+    -------
+    Comparison
+        A table to print, with ``best``, ``to_dict()`` and ``plot()``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import setwise
+    >>> rng = np.random.default_rng(0)
+    >>> sets = [rng.normal(size=(9, 5)) + 3 * label for label in (0, 1) * 8]
+    >>> y = [0, 1] * 8
+    >>> methods = ["MSM", "mean vector"]
+    >>> found = setwise.compare(sets[:8], y[:8], sets[8:], y[8:], methods=methods)
+    >>> found["mean vector"].accuracy
+    1.0
+    """
+    check_number("compare", "confidence", confidence, at_most=1.0 - 1e-9)
+    gallery = check_sets(gallery, caller="compare: gallery")
+    check_labels(labels, len(gallery), caller="compare: labels")
+    probes = check_sets(probes, caller="compare: probes", n_features=gallery.n_features)
+    check_labels(probe_labels, len(probes), caller="compare: probe_labels", min_classes=1)
+    labels, truth = np.asarray(labels), np.asarray(probe_labels)
+    strangers = sorted(set(truth.tolist()) - set(labels.tolist()), key=str)
+    if strangers:
+        msg = (
+            f"compare: probe_labels holds {strangers[0]!r}, which is no class of the gallery. "
+            "Expected probes of the gallery's classes; leave the others out."
+        )
+        raise DataError(msg)
+    chosen = named_methods(methods, random_state)
+    results: list[MethodResult] = []
+    work = _results(chosen, gallery, labels, probes, truth, n_jobs)
+    try:
+        results.extend(reported(work, len(chosen), "comparing methods"))
+    except KeyboardInterrupt:
+        msg = f"compare: interrupted; {len(results)} of {len(chosen)} methods are finished."
+        if not results:
+            raise
+        warnings.warn(msg, SetwiseWarning, stacklevel=2)
+    return Comparison(results, confidence)
+
+
+def _results(
+    chosen: Mapping[str, Any],
+    gallery: SetBatch,
+    labels: npt.NDArray[Any],
+    probes: SetBatch,
+    truth: npt.NDArray[Any],
+    n_jobs: int | None,
+) -> Iterator[MethodResult]:
+    for name, classifier in chosen.items():
+        fresh = clone(classifier)
+        if "n_jobs" in fresh.get_params(deep=False):
+            fresh.set_params(n_jobs=n_jobs)
+        yield evaluate(name, fresh, gallery, labels, probes, truth)
+
+
+def evaluate(
+    name: str,
+    classifier: Any,
+    gallery: SetBatch,
+    labels: npt.NDArray[Any],
+    probes: SetBatch,
+    truth: npt.NDArray[Any],
+) -> MethodResult:
+    """One method on one gallery and its probes, timed.
+
+    The first probe is judged once before, untimed: compiling and importing are not what a
+    probe costs.
+    """
+    started = time.perf_counter()
+    try:
+        classifier.fit(gallery, labels)
+        fitted = time.perf_counter()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            classifier.predict(probes[:1])
+        warm = time.perf_counter()
+        predicted = np.asarray(classifier.predict(probes))
+    except Exception as error:  # whatever it is, the other methods go on
+        reason = f"{type(error).__name__}: {error}"
+        return MethodResult(name, np.zeros(len(truth), dtype=bool), error=reason)
+    return MethodResult(
+        name,
+        predicted == truth,
+        fit_seconds=fitted - started,
+        seconds_per_probe=(time.perf_counter() - warm) / len(truth),
+    )

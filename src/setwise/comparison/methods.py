@@ -1,0 +1,113 @@
+"""Every set classifier of the library by name, ready to be compared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from setwise.baselines import (
+    AHISD,
+    CDL,
+    CHISD,
+    CMSM,
+    DCC,
+    GDA,
+    ISCRC,
+    MDA,
+    MMD,
+    MSM,
+    RNP,
+    SANP,
+    FrameVote,
+    LogEuclidean,
+    MeanVector,
+    MinimumDistance,
+)
+from setwise.classify import CVC
+from setwise.errors import ParameterError
+
+__all__ = ["METHODS", "SLOW", "named_methods"]
+
+
+def _no_fusion(clusterer: Any) -> Callable[[int], CVC]:
+    """The paper's comparison of clusterers: one classifier, of the largest dimensionality."""
+    return lambda seed: CVC.as_in_paper(
+        dims=(10,), fusion="none", clusterer=clusterer, random_state=seed
+    )
+
+
+# name -> what makes the classifier, from a seed
+METHODS: dict[str, Callable[[int], Any]] = {
+    "CVC": lambda seed: CVC(random_state=seed),
+    "CVC as in paper": lambda seed: CVC.as_in_paper(random_state=seed),
+    "CVC no fusion, SHC": _no_fusion(None),
+    "CVC no fusion, k-means": _no_fusion("kmeans"),
+    "CVC no fusion, spectral": _no_fusion("spectral"),
+    "CVC no fusion, SSC": _no_fusion("ssc"),
+    "CVC no fusion, SSC by ADMM": _no_fusion("ssc-admm"),
+    "CVC no fusion, SKMS": _no_fusion("skms"),
+    "DCC": lambda seed: DCC(),
+    "MMD": lambda seed: MMD(),
+    "MDA": lambda seed: MDA(),
+    "AHISD": lambda seed: AHISD(),
+    "CHISD": lambda seed: CHISD(),
+    "CHISD, rbf kernel": lambda seed: CHISD(kernel="rbf"),
+    "SANP": lambda seed: SANP(),
+    "CDL-LDA": lambda seed: CDL("lda"),
+    "CDL-PLS": lambda seed: CDL("pls"),
+    "MSM": lambda seed: MSM(),
+    "MSM, smallest angle": lambda seed: MSM(n_angles=1),
+    "CMSM": lambda seed: CMSM(),
+    "GDA": lambda seed: GDA(),
+    "GDA, centred": lambda seed: GDA(3, centred=True),
+    "RNP": lambda seed: RNP(),
+    "ISCRC": lambda seed: ISCRC(random_state=seed),
+    "frame vote": lambda seed: FrameVote(),
+    "mean vector": lambda seed: MeanVector(),
+    "minimum distance": lambda seed: MinimumDistance(),
+    "log-Euclidean": lambda seed: LogEuclidean(),
+}
+# Seconds a probe, where the others take milliseconds: compared only when asked for by name.
+SLOW = ("CVC no fusion, SSC by ADMM", "CVC no fusion, SKMS")
+
+
+def named_methods(methods: Any, seed: int) -> dict[str, Any]:
+    """Classifiers by name.
+
+    Parameters
+    ----------
+    methods : None, iterable of str or classifiers, or mapping of str to classifiers
+        Names are those of :data:`METHODS`; None is all of them but the :data:`SLOW` ones.
+    seed : int
+        For those made here.
+    """
+    if methods is None:
+        methods = [name for name in METHODS if name not in SLOW]
+    if isinstance(methods, Mapping):
+        return dict(methods)
+    if isinstance(methods, str) or not isinstance(methods, Iterable):
+        msg = f"compare: methods must be a sequence of names or classifiers, got {methods!r}."
+        raise ParameterError(msg)
+    named: dict[str, Any] = {}
+    for method in methods:
+        name, classifier = _named(method, seed)
+        if name in named:
+            msg = (
+                f"compare: methods holds two called {name!r}. Expected different names: give a "
+                "mapping of names to classifiers."
+            )
+            raise ParameterError(msg)
+        named[name] = classifier
+    return named
+
+
+def _named(method: Any, seed: int) -> tuple[str, Any]:
+    if not isinstance(method, str):
+        return type(method).__name__, method
+    if method not in METHODS:
+        msg = (
+            f"compare: there is no method {method!r}. Expected a classifier or one of "
+            f"{', '.join(map(repr, METHODS))}."
+        )
+        raise ParameterError(msg)
+    return method, METHODS[method](seed)
