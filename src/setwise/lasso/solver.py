@@ -113,19 +113,20 @@ def gram_lasso(
         Where to start; the result depends on it only where there are several.
     """
     # In units in which all penalties are equal, and the rest is about 1: the compiled lasso
-    # has one penalty, and absolute tolerances.
-    units = penalties.max() / penalties
+    # has one penalty, and absolute tolerances. The least one, so that nothing overflows.
+    penalty = float(penalties.min())
+    units = penalty / penalties
     scaled, wanted = gram * units[:, None] * units, correlations * units
     size = float(np.diag(scaled).max()) or 1.0
     largest = float(np.abs(wanted).max())
-    if largest <= penalties.max():
+    if largest <= penalty:
         return np.zeros(len(gram))
     units = units * (largest / size)
     x = np.zeros(len(gram)) if start is None else start / units
     has_converged = kernels_of("setwise.lasso").lasso_on_gram(
         np.ascontiguousarray(scaled / size),
         np.ascontiguousarray(wanted / largest),
-        float(penalties.max() / largest),
+        penalty / largest,
         x,
         _MAX_STEPS,
     )
