@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 from scipy.stats import ortho_group
 from tests.helpers import fingerprint
 
-from setwise.baselines import hulls
+from setwise.baselines import hulls, simplex_qp
 from setwise.baselines.hulls import (
     affine_hull,
     affine_hull_distance,
@@ -253,7 +253,7 @@ def test_large_sets_are_solved_by_pools_without_a_difference(monkeypatch, tau):
 
 
 def test_an_answer_that_is_not_proved_is_doubted_aloud(monkeypatch):
-    monkeypatch.setattr(hulls, "_MAX_STEPS", 2)
+    monkeypatch.setattr(simplex_qp, "_MAX_STEPS", 2)
     with pytest.warns(ConvergenceWarning, match="did not converge"):
         convex_hull_distance(cloud(30, 5), cloud(30, 5, seed=1, shift=4.0))
 
