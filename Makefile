@@ -1,6 +1,6 @@
 # Every target makes .venv and installs by itself, and is quick the second time.
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench accuracy choose figures clean
+.PHONY: help demo test lint bench accuracy rivals choose figures clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -37,10 +37,13 @@ test: lint ## lint, types and all tests
 # tested compiled, and tests/lasso compares its own with their plain Python.
 comma := ,
 space := $(subst ,, )
-MATHEMATICS := $(foreach step,sets features basis lasso graph cut cluster classify,*/setwise/$(step)/*$(comma))
+MATHEMATICS := $(foreach step,sets features basis lasso graph cut cluster classify baselines comparison testing,*/setwise/$(step)/*$(comma))
 
 accuracy: $(STAMP) ## the accuracy tables, on the real datasets (about half an hour)
 	$(BIN)/python benchmarks/accuracy.py
+
+rivals: $(STAMP) ## every method on every real dataset, into docs/rivals.md (about an hour and a half)
+	$(BIN)/python benchmarks/rivals.py
 
 choose: $(STAMP) ## how the default was chosen, on galleries alone (about an hour)
 	$(BIN)/python benchmarks/choose_default.py
@@ -57,8 +60,9 @@ bench: $(VENV)/.rivals ## every speed table, beside its rivals, into docs/speed.
 	for name in $(BENCHMARKS); do $(BIN)/python benchmarks/$$name.py || exit 1; done
 	$(BIN)/python benchmarks/write_docs.py
 
-figures: $(STAMP) ## the synthetic experiment of the paper's Fig. 4
+figures: $(STAMP) ## pictures of the examples: the paper's Fig. 4, all methods on digits
 	$(BIN)/python examples/ncut_two_gaussians.py
+	$(BIN)/python examples/compare_methods.py
 
 clean: ## remove .venv and everything made
 	rm -rf $(VENV) out .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage*
