@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import validate_data
 
@@ -15,7 +16,14 @@ from setwise.features import unit_rows
 from setwise.graph import Graph, as_graph
 from setwise.types import IntArray
 
-__all__ = ["PROBE", "SHC", "HierarchicalClusters", "is_indivisible", "shc"]
+__all__ = [
+    "PROBE",
+    "SHC",
+    "HierarchicalClusters",
+    "check_row_labels",
+    "is_indivisible",
+    "shc",
+]
 
 # The dummy label of the probe's vertices. Class codes are 0, 1, ..., so no class can have it.
 PROBE = -1
@@ -80,6 +88,18 @@ def shc(tree: CutTree, class_codes: IntArray) -> HierarchicalClusters:
     return HierarchicalClusters(labels, tuple(leaves), tuple(inner), tree)
 
 
+def check_row_labels(y: Any, n_rows: int, caller: str) -> npt.NDArray[Any]:
+    """Validate one class a row, -1 for the unlabelled."""
+    labels = np.asarray(y)
+    if labels.shape != (n_rows,):
+        msg = (
+            f"{caller}: y must hold one class for each of the {n_rows} rows, -1 for the "
+            f"unlabelled, got an array of shape {labels.shape}."
+        )
+        raise DataError(msg)
+    return labels
+
+
 class SHC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """Semi-supervised hierarchical clustering: nothing to guess, labels say when to stop.
 
@@ -121,13 +141,7 @@ class SHC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any) -> Self:
         """Cluster the rows of ``X``, of classes ``y``; -1 marks the unlabelled rows."""
         vectors = validate_data(self, X, dtype=np.float64)
-        labels = np.asarray(y)
-        if labels.shape != (len(vectors),):
-            msg = (
-                f"SHC.fit: y must hold one class for each of the {len(vectors)} rows, -1 for "
-                f"the unlabelled, got an array of shape {labels.shape}."
-            )
-            raise DataError(msg)
+        labels = check_row_labels(y, len(vectors), "SHC.fit")
         is_probe = labels == PROBE
         codes = np.full(len(labels), PROBE, dtype=np.int64)
         codes[~is_probe] = np.unique(labels[~is_probe], return_inverse=True)[1]

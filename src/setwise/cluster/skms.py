@@ -20,8 +20,8 @@ from setwise.cluster.kernel_learning import (
     squared_distances,
 )
 from setwise.cluster.mean_shift import bandwidths, mean_shift, merge_modes
-from setwise.cluster.shc import PROBE
-from setwise.errors import ConvergenceWarning, DataError
+from setwise.cluster.shc import PROBE, check_row_labels
+from setwise.errors import ConvergenceWarning
 from setwise.parameters import check_count, check_number, refuse
 from setwise.types import FloatArray, IntArray
 
@@ -207,13 +207,7 @@ class SKMS(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         """Cluster the rows of ``X``, of classes ``y``; -1 marks the unlabelled rows."""
         self._check_parameters()
         points = validate_data(self, X, dtype=np.float64)
-        labels = np.asarray(y)
-        if labels.shape != (len(points),):
-            msg = (
-                f"SKMS.fit: y must hold one class for each of the {len(points)} rows, -1 for "
-                f"the unlabelled, got an array of shape {labels.shape}."
-            )
-            raise DataError(msg)
+        labels = check_row_labels(y, len(points), "SKMS.fit")
         source = check_random_state(self.random_state).randint(2**31 - 1)
         rng = np.random.default_rng(source)
         self.constraints_ = random_constraints(labels, self.constraint_share, rng)
