@@ -8,8 +8,19 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.validation import check_array
 
 from setwise import CVC, SetBatch
-from setwise.baselines import FrameVote, MeanVector, MinimumDistance
+from setwise.baselines import (
+    CDL,
+    GDA,
+    MDA,
+    MMD,
+    MSM,
+    FrameVote,
+    LogEuclidean,
+    MeanVector,
+    MinimumDistance,
+)
 from setwise.baselines.base import NearestSet
+from setwise.baselines.kernel_sets import KernelSetClassifier
 from setwise.testing import on_rows
 
 # Reasons stand beside each; a check that starts to pass fails the test (strict).
@@ -27,15 +38,22 @@ OF_NEAREST_SETS = {
 
 
 def expected_to_fail(estimator):
-    is_nearest = isinstance(estimator.classifier, NearestSet)
+    is_nearest = isinstance(estimator.classifier, NearestSet | KernelSetClassifier)
     return EXPECTED_TO_FAIL | (OF_NEAREST_SETS if is_nearest else {})
 
 
+# Those that are quick on 300 sets; the others have the battery of tests/testing.
 CLASSIFIERS = [
     CVC(dims=(1,), bases=("svd",), views=("plain",), random_state=0),
     FrameVote(),
     MeanVector(),
     MinimumDistance(),
+    LogEuclidean(),
+    MSM(),
+    MMD(),
+    MDA(),
+    CDL(),
+    GDA(),
 ]
 
 

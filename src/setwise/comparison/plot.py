@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+from sklearn.isotonic import isotonic_regression
 
 from setwise.extras import require
 from setwise.types import FloatArray
@@ -20,6 +21,8 @@ __all__ = ["Point", "plot_accuracy_time"]
 Point: TypeAlias = tuple[str, float, float, float, float]
 _INK, _GREY, _LIGHT = "#2b2f36", "#7a828c", "#dfe3e8"
 _OURS, _OTHERS = "#d81b60", "#3f74b5"
+# Height of a name in the column.
+_LINE_INCHES = 0.22
 
 
 def plot_accuracy_time(
@@ -82,25 +85,37 @@ def _draw_points(axes: Any, points: Sequence[Point]) -> None:
 
 
 def _draw_names(axes: Any, points: Sequence[Point]) -> None:
-    """Names in a column, evenly spread, with a thin line from each point."""
+    """Names in a column, each as near to the height of its point as the others let it."""
     lowest, highest = axes.get_ylim()
-    for place, (name, seconds, accuracy, _, _) in zip(
-        _places(len(points)), points, strict=True
-    ):
+    heights = np.array([(100 * point[2] - lowest) / (highest - lowest) for point in points])
+    room = axes.get_window_extent().height / axes.figure.dpi / _LINE_INCHES
+    places = _spread(heights, 1.0 / max(room, len(points) - 1, 1))
+    for place, (name, seconds, accuracy, _, _) in zip(places, points, strict=True):
         axes.annotate(
             f"{name}  {100 * accuracy:.1f}",
             xy=(1e3 * seconds, 100 * accuracy),
-            xytext=(1.04, place),
+            xytext=(1.06, place),
             textcoords="axes fraction",
             size=8.5,
             va="center",
             color=_colour(name),
             annotation_clip=False,
-            arrowprops={"arrowstyle": "-", "color": _LIGHT, "linewidth": 0.7, "shrinkB": 4},
+            # From the middle of the left edge, so that no line crosses a name.
+            arrowprops={
+                "arrowstyle": "-",
+                "color": _LIGHT,
+                "linewidth": 0.7,
+                "shrinkB": 4,
+                "relpos": (0.0, 0.5),
+            },
         )
     axes.set_ylim(lowest, highest)
 
 
-def _places(n: int) -> FloatArray:
-    """Heights of the names, from the top."""
-    return np.linspace(1.0, 0.0, n) if n > 1 else np.array([0.5])
+def _spread(heights: FloatArray, gap: float) -> FloatArray:
+    """Falling heights in [0, 1], moved as little as need be to lie ``gap`` apart."""
+    steps = gap * np.arange(len(heights))
+    places = isotonic_regression(heights + steps, increasing=False) - steps
+    # Push what stands out at either end back in.
+    places = np.minimum(places, 1.0 - steps)
+    return np.maximum(places, steps[::-1])
