@@ -36,6 +36,8 @@ from datasets import load
 from harness import Timing, face_like_sets, publish, seconds, timed
 from setwise import CVC
 from setwise.classify.verdict import MemberGallery
+from setwise.cluster import SSC
+from setwise.errors import ConvergenceWarning
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from tests.reference import algorithms as transcription
@@ -307,30 +309,11 @@ def spectral(columns: Columns) -> np.ndarray:
         return clusterer.fit_predict(graph)
 
 
-def ssc(columns: Columns, alpha: float = 20.0) -> np.ndarray:
+def ssc(columns: Columns) -> np.ndarray:
     """Sparse subspace clustering with its authors' defaults: no outliers, not affine."""
-    gram = columns.matrix.T @ columns.matrix
-    n = len(gram)
-    fit_weight = alpha / np.abs(gram - np.diag(np.diag(gram))).max(axis=0).min()
-    inverse = linalg.inv(fit_weight * gram + alpha * np.eye(n), check_finite=False)
-    fixed = inverse @ (fit_weight * gram)
-    C, multipliers = np.zeros((n, n)), np.zeros((n, n))
-    for _ in range(200):
-        Z = fixed + inverse @ (alpha * C - multipliers)
-        target = Z + multipliers / alpha
-        C = target - np.clip(target, -1 / alpha, 1 / alpha)
-        np.fill_diagonal(C, 0.0)
-        multipliers += alpha * (Z - C)
-        if np.abs(Z - C).max() <= 2e-4:
-            break
-    W = np.abs(C) / (np.abs(C).max(axis=0) + np.finfo(float).eps)
-    W += W.T
-    root = np.sqrt(W.sum(axis=0) + np.finfo(float).eps)
-    smallest = [0, columns.n_classes - 1]
-    embedding = linalg.eigh(np.eye(n) - W / np.outer(root, root), subset_by_index=smallest)[1]
-    embedding /= np.linalg.norm(embedding, axis=1, keepdims=True) + np.finfo(float).eps
-    clusterer = KMeans(columns.n_classes, n_init=20, max_iter=1000, random_state=0)
-    return clusterer.fit_predict(embedding)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return SSC(columns.n_classes, random_state=0).fit_predict(columns.matrix.T)
 
 
 CLUSTERERS: dict[str, Callable[[Columns], np.ndarray]] = {
