@@ -24,7 +24,6 @@ from setwise import CVC, LassoGraph, Whitener
 from setwise.classify.ensemble import Ensemble
 from setwise.classify.fusion import fuse
 from setwise.classify.gallery_weights import halved
-from setwise.classify.verdict import MemberGallery
 from setwise.parallel import in_threads
 from setwise.sets import check_labels
 
@@ -60,7 +59,10 @@ def own_accuracy(parameters: dict, gallery, labels, jobs: int) -> list[float]:
     if np.bincount(codes).min() < 2:
         gallery, codes = halved(gallery), np.repeat(codes, 2)
     ensemble = Ensemble(clf._settings(), gallery, codes, len(classes))
-    verdicts = list(in_threads(MemberGallery.judge_own_sets, ensemble.galleries, jobs))
+    own_sets = np.arange(len(codes))
+    verdicts = list(
+        in_threads(lambda member: member.judge_own_sets(own_sets), ensemble.galleries, jobs)
+    )
     even = np.ones(len(verdicts))
     ballots = [
         ensemble.ballot({i: own[s] for i, own in enumerate(verdicts)}, even)
