@@ -8,8 +8,9 @@ from scipy import linalg
 from tests.conftest import toy_sets
 
 from setwise.baselines import DCC
-from setwise.baselines.dcc import discriminant_directions
+from setwise.baselines.dcc import discriminant_directions, halved
 from setwise.errors import ParameterError
+from setwise.sets import check_sets
 
 
 def literal_directions(bases, codes, n_iter):
@@ -71,6 +72,15 @@ def test_similarity_is_the_mean_cosine_after_the_projection(seed):
 def test_a_singular_scatter_is_regularised_and_says_so(seed):
     sets, labels = toy_sets(seed, n_classes=2, n_sets=2, n_features=40)
     assert DCC(3).fit(sets, labels).regularisation_ > 0
+
+
+def test_halves_take_every_second_vector_along_the_main_direction_whatever_the_order():
+    vectors = np.column_stack([np.arange(7.0), np.ones(7)])
+    for order in (slice(None), slice(None, None, -1)):
+        first, second = halved(check_sets([vectors[order]]))
+        assert sorted([{*first[:, 0]}, {*second[:, 0]}], key=len) == [{1, 3, 5}, {0, 2, 4, 6}]
+    first, second = halved(check_sets([np.ones((1, 4))]))
+    np.testing.assert_array_equal(first, second)
 
 
 def test_one_set_a_class_is_halved_to_learn_from(seed):

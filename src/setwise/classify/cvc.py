@@ -16,7 +16,7 @@ from setwise.classify.base import SetClassifier
 from setwise.classify.ensemble import Ensemble, Settings
 from setwise.classify.explanation import Explanation, explain
 from setwise.classify.fusion import Fused, fuse
-from setwise.classify.gallery_weights import halved, look_weights
+from setwise.classify.gallery_weights import look_weights
 from setwise.classify.members import all_looks
 from setwise.classify.parameters import check_parameters, named_views
 from setwise.cluster import named_clusterer
@@ -31,7 +31,7 @@ __all__ = ["CVC", "VIEWS"]
 
 # name -> what is done to the vectors before they are scaled to unit norm
 VIEWS: dict[str, Any] = {"plain": None, "whitened": Whitener()}
-DEFAULT_PAIRS = (("whitened", "svd"), ("plain", "centred"))
+DEFAULT_PAIRS = (("whitened", "svd"), ("plain", "centred"), ("whitened", "means"))
 
 
 class CVC(SetClassifier):
@@ -46,18 +46,19 @@ class CVC(SetClassifier):
         Numbers of columns a set is reduced to; each makes one classifier of the ensemble.
         Those above the size of the largest gallery set, or above half of the number of
         features, tell nothing apart and are left out.
-    bases : sequence of {"svd", "centred", "dictionary"}, optional
-        Kinds of basis: singular vectors of the set, of the set minus its mean, or atoms of
-        a dictionary with an l1 bound (the paper's).
+    bases : sequence of {"svd", "centred", "means", "dictionary"}, optional
+        Kinds of basis: singular vectors of the set, of the set minus its mean, means of its
+        parts, or atoms of a dictionary with an l1 bound (the paper's).
     views : sequence of str, transformers or (name, transformer) pairs, optional
         What is done to the vectors first: ``"plain"``, ``"whitened"`` (by the gallery's own
         vectors), or any scikit-learn transformer of rows, such as one that computes other
         features. All vectors are scaled to unit norm afterwards.
 
-        Every basis is combined with every view. By default, the two combinations that
-        galleries do best with: *where* a set is, by singular vectors of the whitened
-        vectors, and *how it varies*, by centred singular vectors of the plain ones. With
-        only one of the two given, the other is all of its names but dictionaries.
+        Every basis is combined with every view. By default, the three combinations that
+        galleries do best with: what a set *spans*, by singular vectors of the whitened
+        vectors, *how it varies*, by centred singular vectors of the plain ones, and *where
+        its vectors are*, by means of parts of the whitened ones. With only one of the two
+        given, the other is both views, or ``("svd", "centred")``.
     graph : str or Graph, default="lasso"
         Proximity of columns: ``"lasso"``, ``"gaussian"``, ``"least_squares"``, ``"omp"``, or
         one with parameters such as ``LassoGraph(alpha=0.01)``.
@@ -77,7 +78,7 @@ class CVC(SetClassifier):
         largest dimensionality alone.
     weights : {"gallery", None}, default="gallery"
         Whether views and bases that mislead on the gallery's own sets, left out in turn, are
-        dropped from the ensemble.
+        dropped from the ensemble. In a gallery with a single set of some class none is.
     compare : {"classes", "sets"}, default="classes"
         Whether all gallery sets of a class share one distribution or have one each.
     radii : sequence of float, default=(1.0,)
@@ -289,14 +290,12 @@ class CVC(SetClassifier):
     def _weighed(self, ensemble: Ensemble) -> tuple[FloatArray, dict[str, float] | None]:
         """Try every look on the gallery's own sets, and drop those that mislead."""
         members, looks = ensemble.settings.members, ensemble.settings.looks
-        if self.weights != "gallery" or len(looks) < 2:
+        # The only set of a class cannot be left out; halves of it would tell how like itself
+        # it is, not how like it others will be.
+        has_single = np.bincount(ensemble.codes).min() < 2
+        if self.weights != "gallery" or len(looks) < 2 or has_single:
             return np.ones(len(members)), None
-        trial = ensemble
-        if np.bincount(trial.codes).min() < 2:
-            codes = np.repeat(trial.codes, 2)
-            halves = halved(ensemble.gallery)
-            trial = Ensemble(trial.settings, halves, codes, trial.n_classes)
-        is_right = trial.recognises_own_sets(self.fusion)
+        is_right = ensemble.recognises_own_sets(self.fusion)
         accuracy = {
             str(look): float(right.mean()) for look, right in zip(looks, is_right, strict=True)
         }

@@ -9,37 +9,11 @@ much as judging one probe (:meth:`setwise.classify.verdict.MemberGallery.judge_o
 from __future__ import annotations
 
 import numpy as np
-from scipy import linalg
 from scipy.stats import binomtest
 
-from setwise.sets import SetBatch
 from setwise.types import FloatArray, IntArray
 
-__all__ = ["halved", "look_weights"]
-
-
-def halved(gallery: SetBatch, *, alike: bool = False) -> SetBatch:
-    """Each set in two, along its direction of largest variance.
-
-    For galleries with a single set of some class: left out, it would leave its class without
-    any. The two halves differ as much as parts of one set can (light from the left against
-    light from the right), so recognising one by the other is a fair stand-in for recognising
-    another set. Which vectors go where does not depend on their order. A set of one vector
-    is its own other half.
-
-    With ``alike``, every second vector along that direction makes one half instead, so that
-    the two are as like each other as random halves, but without chance.
-    """
-    parts = []
-    for vectors in gallery:
-        centred = vectors - vectors.mean(axis=0)
-        direction = linalg.svd(centred, full_matrices=False)[2][0]
-        order = np.argsort(centred @ direction, kind="stable")
-        middle = len(vectors) // 2
-        first, second = (order[1::2], order[::2]) if alike else (order[:middle], order[middle:])
-        parts += [vectors[first] if middle else vectors, vectors[second]]
-    names = [f"{name}, half {half}" for name in gallery.names for half in (1, 2)]
-    return SetBatch.from_list(parts, names)
+__all__ = ["look_weights"]
 
 
 def look_weights(

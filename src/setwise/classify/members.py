@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from setwise.basis import centred_svd_bases, dictionary_bases, svd_bases
+from setwise.basis import centred_svd_bases, dictionary_bases, means_bases, svd_bases
 from setwise.types import FloatArray
 
 __all__ = ["BASES", "Look", "Member", "all_looks", "bases_of_set"]
@@ -69,6 +69,7 @@ def _dictionary(
 BASES: dict[str, Callable[[FloatArray, Sequence[int], Look, int], list[FloatArray]]] = {
     "svd": lambda vectors, dims, look, entropy: svd_bases(vectors, dims),
     "centred": lambda vectors, dims, look, entropy: centred_svd_bases(vectors, dims),
+    "means": lambda vectors, dims, look, entropy: means_bases(vectors, dims),
     "dictionary": _dictionary,
 }
 

@@ -1,0 +1,68 @@
+"""Means of the parts of a set: where its vectors are.
+
+Singular vectors describe the space a set spans and forget where in it the vectors lie; for
+sets that share a few views, or whose vectors cluster, that is what tells them apart. Ward's
+tree of a set divides it into parts whose vectors are near each other; it nests, so one tree
+serves every dimensionality, and nothing is random.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.cluster.hierarchy import fcluster, linkage
+
+from setwise.basis.svd import principal_directions, svd_bases
+from setwise.features import unit_rows
+from setwise.types import FloatArray
+
+__all__ = ["means_bases"]
+
+# The tree of more vectors than this takes longer than it tells.
+MOST_VECTORS = 500
+
+
+def means_bases(vectors: FloatArray, dims: Sequence[int]) -> list[FloatArray]:
+    """Directions of the means of ``d`` parts of the set, for each ``d`` in ``dims``.
+
+    Of more than :data:`MOST_VECTORS` vectors, every second, third, ... along the set's main
+    direction is taken.
+
+    Parameters
+    ----------
+    vectors : array of shape (n_vectors, n_features)
+        One set, one vector a row, not all zero.
+    dims : sequence of int
+        Into how many parts the set is divided; fewer where vectors are copies. Parts whose
+        mean is zero have no direction. If none has, the set's main direction stands for it.
+
+    Returns
+    -------
+    list of arrays of shape (n_features, at most d)
+        Unit columns, in no order.
+    """
+    chosen = _thinned(vectors)
+    tree = linkage(chosen, "ward") if len(chosen) > 1 else None
+    return [_means(chosen, tree, d) for d in dims]
+
+
+def _means(vectors: FloatArray, tree: FloatArray | None, n_parts: int) -> FloatArray:
+    parts = np.ones(1, dtype=int) if tree is None else fcluster(tree, n_parts, "maxclust")
+    is_inside = parts == np.arange(1, parts.max() + 1)[:, None]
+    means = is_inside @ vectors / is_inside.sum(axis=1, keepdims=True)
+    # Vectors that cancel leave rounding, in proportion to themselves.
+    lengths = np.linalg.norm(means, axis=1)
+    floor = np.abs(vectors).max() * len(vectors) * np.finfo(np.float64).eps
+    if not (lengths > floor).any():
+        return svd_bases(vectors, [1])[0]
+    return np.ascontiguousarray(unit_rows(means[lengths > floor]).T)
+
+
+def _thinned(vectors: FloatArray) -> FloatArray:
+    """At most ``MOST_VECTORS`` of the vectors, whichever order they come in."""
+    step = -(-len(vectors) // MOST_VECTORS)
+    if step == 1:
+        return vectors
+    along = vectors @ principal_directions(vectors)[:, 0]
+    return vectors[np.argsort(along, kind="stable")[::step]]
