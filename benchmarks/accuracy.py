@@ -36,8 +36,12 @@ PARTS = {
     "default": {},
     "whitened svd only": {"views": ("whitened",), "bases": ("svd",)},
     "plain centred only": {"views": ("plain",), "bases": ("centred",)},
+    "whitened means only": {"views": ("whitened",), "bases": ("means",)},
     "plain svd only": {"views": ("plain",), "bases": ("svd",)},
-    "both views, both bases": {"views": ("plain", "whitened"), "bases": ("svd", "centred")},
+    "both views, three bases": {
+        "views": ("plain", "whitened"),
+        "bases": ("svd", "centred", "means"),
+    },
     "no gallery weights": {"weights": None},
     "exact signs": {"cut": "exact"},
     "each set a row": {"compare": "sets"},

@@ -31,7 +31,7 @@ __all__ = ["CVC", "VIEWS"]
 
 # name -> what is done to the vectors before they are scaled to unit norm
 VIEWS: dict[str, Any] = {"plain": None, "whitened": Whitener()}
-DEFAULT_PAIRS = (("whitened", "svd"), ("plain", "centred"), ("whitened", "means"))
+DEFAULT_PAIRS = (("whitened", "svd"), ("whitened", "means"), ("plain", "centred"))
 
 
 class CVC(SetClassifier):
