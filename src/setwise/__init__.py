@@ -12,6 +12,8 @@ _HOMES = {
     "CVC": "setwise.classify",
     "Explanation": "setwise.classify",
     "SHC": "setwise.cluster",
+    "SKMS": "setwise.cluster",
+    "SSC": "setwise.cluster",
     "SetBatch": "setwise.sets",
     "gallery_probe_split": "setwise.sets",
     "gallery_probe_splits": "setwise.sets",
@@ -27,6 +29,8 @@ _HOMES = {
 __all__ = [
     "CVC",
     "SHC",
+    "SKMS",
+    "SSC",
     "Comparison",
     "Explanation",
     "GaussianGraph",
