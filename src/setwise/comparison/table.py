@@ -147,7 +147,8 @@ class Comparison:
         tied = self.not_told_apart
         said = f"Best on these {n_probes} probes: {self.best}. "
         if tied:
-            said += f"Not significantly different from it: {', '.join(tied)}."
+            # Names have commas of their own.
+            said += f"Not significantly different from it: {'; '.join(tied)}."
         elif len(self.results) > 1:
             said += "All others are significantly worse."
         return said.strip()
