@@ -203,7 +203,7 @@ def test_same_seed_same_answers_whatever_the_jobs_and_the_order(name, seed):
 def test_looks_are_tried_on_the_gallery_with_names_too(toy, name):
     gallery, y, probes, expected = toy
     clf = CVC((2,), clusterer=name, random_state=0).fit(gallery, y)
-    assert len(clf.gallery_accuracy_) == 2
+    assert len(clf.gallery_accuracy_) == 3
     assert clf.predict_proba(probes).shape == (len(expected), 3)
 
 
