@@ -97,7 +97,8 @@ def main() -> None:
         [
             "one thread; the result equals a fresh fit (tests/classify/test_enroll.py)",
             "the default ensemble's whitened view learns from the gallery: what it shows is "
-            "solved again, and all looks are tried on the gallery's own sets again, as a fit does",
+            "solved again, and all looks are tried on the gallery's own sets again, as a fit "
+            "does",
         ],
         ["gallery", "fit", "enroll one set", "times faster", "forget one set", "times faster"],
         table,
