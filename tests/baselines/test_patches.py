@@ -11,7 +11,7 @@ from tests.conftest import toy_sets
 
 from setwise.baselines import MDA, MMD
 from setwise.baselines.mda import patch_scatters
-from setwise.baselines.patches import linear_patches
+from setwise.baselines.patches import _divided, linear_patches
 from setwise.errors import ParameterError
 
 
@@ -135,3 +135,30 @@ def test_bad_parameters_are_named(clf, name):
     sets, labels = toy_sets(0)
     with pytest.raises(ParameterError, match=f"^{type(clf).__name__}: {name} must be .*, got "):
         clf.fit(sets, labels)
+
+
+def test_sides_without_neighbours_share_the_rest_evenly():
+    """Nobody is anybody's neighbour: each seed takes its nearest, the rest go in turn."""
+    places = np.array([0.0, 1.0, 2.0, 7.0, 8.0, 9.0])
+    geodesic = np.abs(places[:, None] - places)
+    alone = np.zeros((6, 6), dtype=bool)
+    halves = _divided(np.arange(6), alone, geodesic, np.ones((6, 6)))
+    assert sorted(map(len, halves)) == [3, 3]
+    np.testing.assert_array_equal(np.sort(np.concatenate(halves)), np.arange(6))
+    assert {0, 1} <= set(halves[0])
+    assert {4, 5} <= set(halves[1])
+
+
+def test_a_vector_that_both_sides_want_goes_to_the_flatter_one():
+    # 4 is a neighbour of both pairs; to the first it is far along the manifold.
+    is_near = np.zeros((5, 5), dtype=bool)
+    for i, j in ((0, 1), (2, 3), (1, 4), (3, 4)):
+        is_near[i, j] = is_near[j, i] = True
+    geodesic = np.array(
+        [[0, 1, 9, 8, 4], [1, 0, 8, 7, 3], [9, 8, 0, 1, 2], [8, 7, 1, 0, 1], [4, 3, 2, 1, 0]]
+    ).astype(float)
+    ratio = np.ones((5, 5))
+    ratio[0, 1] = ratio[1, 0] = 3.0
+    first, second = _divided(np.arange(5), is_near, geodesic, ratio)
+    np.testing.assert_array_equal(first, [0, 1])
+    np.testing.assert_array_equal(second, [2, 3, 4])
