@@ -20,6 +20,8 @@ from rich.console import Console
 from rich.table import Table
 from threadpoolctl import threadpool_limits
 
+from setwise.progress import duration as seconds
+
 OUT = Path("out/bench")
 
 
@@ -34,14 +36,6 @@ class Timing:
 
     def __str__(self) -> str:
         return f"{seconds(self.median)} ({seconds(self.low)} - {seconds(self.high)})"
-
-
-def seconds(value: float) -> str:
-    """A duration in the unit that suits it."""
-    for limit, factor, unit in ((1e-3, 1e6, "us"), (1.0, 1e3, "ms")):
-        if value < limit:
-            return f"{value * factor:.3g} {unit}"
-    return f"{value:.3g} s"
 
 
 def timed(

@@ -7,11 +7,19 @@ import time
 from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
-__all__ = ["reported"]
+__all__ = ["duration", "reported"]
 
 Result = TypeVar("Result")
 # Seconds of silence between two words.
 EVERY = 2.0
+
+
+def duration(seconds: float) -> str:
+    """A duration in the unit that suits it."""
+    for limit, factor, unit in ((1e-3, 1e6, "us"), (1.0, 1e3, "ms")):
+        if seconds < limit:
+            return f"{seconds * factor:.3g} {unit}"
+    return f"{seconds:.3g} s"
 
 
 def reported(results: Iterable[Result], total: int, what: str) -> Iterator[Result]:

@@ -10,11 +10,11 @@ from scipy import linalg
 
 from setwise.baselines.subspaces import (
     Subspaces,
-    numerical_rank,
     orthonormalised,
     set_subspace,
     usable_dims,
 )
+from setwise.basis.svd import numerical_rank
 
 
 def random_bases(seed: int, sizes=(3, 1, 4, 0, 3), n_features: int = 9):

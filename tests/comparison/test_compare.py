@@ -15,7 +15,7 @@ from tests.helpers import fingerprint
 import setwise
 from setwise import CVC
 from setwise.baselines import MSM, MeanVector
-from setwise.classify.base import SetClassifier
+from setwise.baselines.base import Baseline
 from setwise.comparison import METHODS, SLOW, Comparison, MethodResult, compare
 from setwise.comparison.plot import _spread
 from setwise.errors import DataError, ParameterError, SetwiseWarning
@@ -67,13 +67,13 @@ def test_nothing_given_is_changed(problem):
     assert method.n_jobs is None
 
 
-class Fails(SetClassifier):
+class Fails(Baseline):
     """Raises what a broken method raises."""
 
     def _solve(self, gallery, codes):
         raise np.linalg.LinAlgError("SVD did not converge")
 
-    def _scores(self, X, caller):
+    def _score(self, vectors):
         raise NotImplementedError
 
 
@@ -162,6 +162,11 @@ def test_bad_requests_are_refused(problem):
         compare(*problem, methods=["MSN"])
     with pytest.raises(ParameterError, match="must be a sequence of names"):
         compare(*problem, methods="MSM")
+    for none in ({"mine": "MSM"}, [3], {"mine": MSM}):
+        with pytest.raises(ParameterError, match=r"^compare: method .* Expected a classifier"):
+            compare(*problem, methods=none)
+    with pytest.raises(ParameterError, match="methods is empty"):
+        compare(*problem, methods=[])
     with pytest.raises(ParameterError, match="two called 'MSM'"):
         compare(*problem, methods=[MSM(2), MSM(3)])
     with pytest.raises(ParameterError, match="compare: confidence must be"):

@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from scipy.special import softmax
 from sklearn.utils.validation import check_is_fitted
 
 from setwise.classify.base import SetClassifier
+from setwise.classify.fusion import largest_by_class
 from setwise.parallel import in_threads
 from setwise.sets import SetBatch, check_sets
 from setwise.types import FloatArray, IntArray
@@ -19,10 +21,8 @@ __all__ = ["Baseline", "NearestSet", "nearest_by_class", "relative_softmax"]
 
 
 def nearest_by_class(distances: FloatArray | Sequence[float], codes: IntArray) -> FloatArray:
-    """Least distance among the gallery sets of each class."""
-    nearest = np.full(int(codes.max()) + 1, np.inf)
-    np.minimum.at(nearest, codes, distances)
-    return nearest
+    """Least distance among the gallery sets of each class, along the last axis."""
+    return -largest_by_class(-np.asarray(distances), codes, int(codes.max()) + 1)
 
 
 def relative_softmax(scores: FloatArray) -> FloatArray:
@@ -44,7 +44,28 @@ class Baseline(SetClassifier):
         check_is_fitted(self)
         caller = f"{type(self).__name__}.{caller}"
         probes = check_sets(X, caller=caller, n_features=self.n_features_in_)
+        self._check_probes(probes, caller)
         return np.array(list(in_threads(self._score, probes, self.n_jobs)))
+
+    def _check_probes(self, probes: SetBatch, caller: str) -> None:
+        """Refuse sets that the method cannot judge; there are none by default."""
+
+    def _probabilities(self, scores: FloatArray) -> FloatArray:
+        """Probability of each class for each set, by its scores."""
+        return relative_softmax(scores)
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """Label of each set."""
+        codes = self._scores(X, "predict").argmax(axis=1)
+        return self.classes_[codes]
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Probability of each class for each set; even where nothing is known.
+
+        They rank the classes of a set; for frequencies, wrap the classifier in scikit-learn's
+        ``CalibratedClassifierCV``.
+        """
+        return self._probabilities(self._scores(X, "predict_proba"))
 
 
 class NearestSet(Baseline):
@@ -77,6 +98,3 @@ class NearestSet(Baseline):
 
     def _score(self, vectors: FloatArray) -> FloatArray:
         return -nearest_by_class(self._distances(self._model(vectors)), self.gallery_codes_)
-
-    def _probabilities(self, scores: FloatArray) -> FloatArray:
-        return relative_softmax(scores)

@@ -9,7 +9,8 @@ import numpy as np
 from scipy import linalg
 
 from setwise.baselines.base import NearestSet
-from setwise.baselines.subspaces import Subspaces, numerical_rank
+from setwise.baselines.subspaces import Subspaces
+from setwise.basis.svd import numerical_rank
 from setwise.parameters import check_number
 from setwise.sets import SetBatch
 from setwise.types import FloatArray, IntArray

@@ -10,11 +10,11 @@ from scipy import linalg
 from setwise.baselines.base import NearestSet
 from setwise.baselines.subspaces import (
     Subspaces,
-    numerical_rank,
     orthonormalised,
     set_subspace,
     usable_dims,
 )
+from setwise.basis.svd import numerical_rank
 from setwise.parameters import check_count
 from setwise.sets import SetBatch
 from setwise.types import FloatArray, IntArray

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from scipy.spatial.distance import cdist
-from sklearn.utils.validation import check_is_fitted
 
 from setwise.baselines.base import NearestSet
 from setwise.baselines.hulls import (
@@ -19,7 +18,7 @@ from setwise.baselines.hulls import (
 )
 from setwise.errors import DegenerateHullWarning
 from setwise.parameters import check_choice, check_number, refuse
-from setwise.sets import SetBatch, check_sets
+from setwise.sets import SetBatch
 from setwise.types import FloatArray, IntArray
 
 __all__ = ["AHISD", "CHISD"]
@@ -150,7 +149,7 @@ class CHISD(NearestSet):
         check_choice("CHISD", "kernel", self.kernel, ("linear", "rbf"))
         if self.gamma is not None:
             check_number("CHISD", "gamma", self.gamma)
-        self._check_sizes(gallery, "fit")
+        self._check_probes(gallery, "CHISD.fit")
         is_linear = self.kernel == "linear"
         # Distances do not change when all sets move, and inner products round less near 0.
         self.centre_ = gallery.vectors.mean(axis=0)
@@ -160,15 +159,14 @@ class CHISD(NearestSet):
         if not is_linear and self.gamma is None:
             self.gamma_ = 1.0 / (float((around**2).sum(axis=1).mean()) or 1.0)
 
-    def _check_sizes(self, sets: SetBatch, caller: str) -> None:
+    def _check_probes(self, probes: SetBatch, caller: str) -> None:
         """Refuse sets whose weights could not sum to 1."""
-        too_small = np.flatnonzero(sets.sizes * self.tau < 1 - 1e-9)
+        too_small = np.flatnonzero(probes.sizes * self.tau < 1 - 1e-9)
         if len(too_small) > 0:
             first = int(too_small[0])
-            n = int(sets.sizes[first])
-            name = f"set {first}" if sets.names is None else sets.names[first]
-            expected = f"at least 1/{n} for the {n} vectors of {name!r}"
-            refuse(f"CHISD.{caller}", "tau", expected, self.tau)
+            n = int(probes.sizes[first])
+            expected = f"at least 1/{n} for the {n} vectors of {probes.names[first]!r}"
+            refuse(caller, "tau", expected, self.tau)
 
     def _model(self, vectors: FloatArray) -> _Points:
         points = (vectors - self.centre_) / self.unit_
@@ -189,9 +187,3 @@ class CHISD(NearestSet):
             gram[:n, n:], gram[n:, :n] = cross, cross.T
             distances.append(gram_hull_distance(gram, n, self.tau).distance * self.unit_)
         return distances
-
-    def _scores(self, X: Any, caller: str) -> FloatArray:
-        check_is_fitted(self)
-        probes = check_sets(X, caller=f"CHISD.{caller}", n_features=self.n_features_in_)
-        self._check_sizes(probes, caller)
-        return super()._scores(probes, caller)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from setwise.baselines.base import Baseline, relative_softmax
+from setwise.baselines.base import Baseline
 from setwise.basis.dictionary import dictionary_bases
 from setwise.features import unit_rows
 from setwise.lasso import gram_lasso
@@ -152,6 +152,3 @@ class ISCRC(Baseline):
         parts = np.zeros((self.n_classes_, len(b)))
         parts[self.atom_codes_, np.arange(len(b))] = b
         return -np.linalg.norm(a @ units - parts @ self.atoms_.T, axis=1)
-
-    def _probabilities(self, scores: FloatArray) -> FloatArray:
-        return relative_softmax(scores)

@@ -74,16 +74,29 @@ class MDA(NearestSet):
         self.min_size = min_size
         self.n_jobs = n_jobs
 
-    def _learn(self, gallery: SetBatch, codes: IntArray) -> None:
+    def _solve(self, gallery: SetBatch, codes: IntArray) -> None:
+        self._check_parameters()
+        parts = [self._parts(vectors) for vectors in gallery]
+        self._learn_projection(gallery, parts, codes)
+        self.gallery_models_ = [
+            self._projected_means(vectors, of_set)
+            for vectors, of_set in zip(gallery, parts, strict=True)
+        ]
+        self.gallery_codes_ = codes
+
+    def _check_parameters(self) -> None:
         for name in ("n_components", "n_between", "max_dims", "n_neighbors", "min_size"):
             check_count("MDA", name, getattr(self, name))
         check_number("MDA", "energy", self.energy, at_most=1.0)
         check_number("MDA", "regularisation", self.regularisation)
         check_number("MDA", "max_ratio", self.max_ratio, above=1.0)
+
+    def _learn_projection(
+        self, gallery: SetBatch, parts: Sequence[Sequence[IntArray]], codes: IntArray
+    ) -> None:
         principal = set_subspace(
             gallery.vectors, n_dims=self.max_dims, energy=self.energy, centred=True
         )
-        parts = [self._parts(vectors) for vectors in gallery]
         patches = [
             vectors[part] @ principal
             for vectors, of_set in zip(gallery, parts, strict=True)
@@ -108,8 +121,10 @@ class MDA(NearestSet):
         )
 
     def _model(self, vectors: FloatArray) -> FloatArray:
-        means = np.array([vectors[part].mean(axis=0) for part in self._parts(vectors)])
-        return means @ self.projection_
+        return self._projected_means(vectors, self._parts(vectors))
+
+    def _projected_means(self, vectors: FloatArray, parts: Sequence[IntArray]) -> FloatArray:
+        return np.array([vectors[part].mean(axis=0) for part in parts]) @ self.projection_
 
     def _distances(self, model: FloatArray) -> FloatArray:
         return np.array([cdist(model, means).min() for means in self.gallery_models_])

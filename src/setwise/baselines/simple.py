@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from setwise.baselines.base import Baseline, NearestSet
+from setwise.baselines.base import Baseline, NearestSet, nearest_by_class
 from setwise.parameters import check_count
 from setwise.sets import SetBatch
 from setwise.types import FloatArray, IntArray
@@ -48,9 +48,7 @@ class FrameVote(Baseline):
         nearest = np.argpartition(distances, k - 1, axis=1)[:, :k]
         n_classes = int(self.vector_codes_.max()) + 1
         votes = np.bincount(self.vector_codes_[nearest].ravel(), minlength=n_classes)
-        by_class = np.full((n_classes, len(vectors)), np.inf)
-        np.minimum.at(by_class, self.vector_codes_, distances.T)
-        mean = by_class.mean(axis=1)
+        mean = nearest_by_class(distances, self.vector_codes_).mean(axis=0)
         # Less than half a vote, so that it only ever decides between equals.
         tie_break = 0.4 / (1.0 + mean / (mean.mean() or 1.0))
         return (votes + tie_break) / votes.sum()

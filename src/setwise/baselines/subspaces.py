@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg
 
+from setwise.basis.svd import numerical_rank
 from setwise.types import FloatArray, IntArray
 
-__all__ = ["Subspaces", "numerical_rank", "orthonormalised", "set_subspace", "usable_dims"]
+__all__ = ["Subspaces", "orthonormalised", "set_subspace", "usable_dims"]
 
 
 def set_subspace(
@@ -52,14 +53,6 @@ def set_subspace(
 def usable_dims(n_dims: int, n_features: int) -> int:
     """``n_dims``, or half of the features: larger subspaces meet, whosever they are."""
     return max(1, min(n_dims, n_features // 2))
-
-
-def numerical_rank(
-    strengths: FloatArray, shape: tuple[int, ...], scale: float | None = None
-) -> int:
-    """How many singular values stand above rounding at ``scale``, by default the largest."""
-    scale = float(strengths[0]) if scale is None else scale
-    return int((strengths > scale * max(shape) * np.finfo(np.float64).eps).sum())
 
 
 def orthonormalised(columns: FloatArray) -> FloatArray:

@@ -15,7 +15,7 @@ from scipy import linalg
 
 from setwise.types import FloatArray
 
-__all__ = ["centred_svd_bases", "principal_directions", "svd_bases"]
+__all__ = ["centred_svd_bases", "numerical_rank", "principal_directions", "svd_bases"]
 
 
 def svd_bases(vectors: FloatArray, dims: Sequence[int]) -> list[FloatArray]:
@@ -52,6 +52,12 @@ def centred_svd_bases(vectors: FloatArray, dims: Sequence[int]) -> list[FloatArr
     return [directions[:, :d] for d in dims]
 
 
+def numerical_rank(strengths: FloatArray, shape: tuple[int, ...], scale: float = 0.0) -> int:
+    """How many singular values, largest first, stand above rounding at ``scale``."""
+    floor = max(float(strengths[0]), scale) * max(shape) * np.finfo(np.float64).eps
+    return int((strengths > floor).sum())
+
+
 def principal_directions(vectors: FloatArray, scale: float = 0.0) -> FloatArray:
     """Left singular vectors of ``vectors.T`` that stand above rounding at ``scale``.
 
@@ -62,10 +68,9 @@ def principal_directions(vectors: FloatArray, scale: float = 0.0) -> FloatArray:
     coordinates, strengths, directions = linalg.svd(
         vectors, full_matrices=False, check_finite=False
     )
-    floor = max(strengths[0], scale) * max(vectors.shape) * np.finfo(np.float64).eps
-    is_kept = strengths > floor
-    kept = directions[is_kept].T
-    lean = (coordinates[:, is_kept] ** 3).sum(axis=0)
+    rank = numerical_rank(strengths, vectors.shape, scale)
+    kept = directions[:rank].T
+    lean = (coordinates[:, :rank] ** 3).sum(axis=0)
     largest = kept[np.abs(kept).argmax(axis=0), np.arange(kept.shape[1])]
     # A set in perfect balance leans nowhere: its largest entry decides.
     signs = np.sign(np.where(np.abs(lean) > 1e-9, lean, largest))

@@ -6,7 +6,6 @@ from abc import ABC, abstractmethod
 from typing import Any, Self
 
 import numpy.typing as npt
-from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from setwise.parallel import one_blas_thread
@@ -57,22 +56,13 @@ class SetClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     def _scores(self, X: Any, caller: str) -> FloatArray:
         """Score of each class (column) for each set (row), largest for its label."""
 
-    def _probabilities(self, scores: FloatArray) -> FloatArray:
-        """Probability of each class for each set, by its scores."""
-        return softmax(scores, axis=1)
-
+    @abstractmethod
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """Label of each set."""
-        codes = self._scores(X, "predict").argmax(axis=1)
-        return self.classes_[codes]
 
+    @abstractmethod
     def predict_proba(self, X: Any) -> FloatArray:
-        """Probability of each class for each set; even where nothing is known.
-
-        They rank the classes of a set; for frequencies, wrap the classifier in scikit-learn's
-        ``CalibratedClassifierCV``.
-        """
-        return self._probabilities(self._scores(X, "predict_proba"))
+        """Probability of each class for each set."""
 
     def decision_function(self, X: Any) -> FloatArray:
         """Score of each class for each set, largest for the label predicted.

@@ -313,10 +313,14 @@ class ProbeBases:
     def __init__(self, ensemble: Ensemble, vectors: FloatArray) -> None:
         self._ensemble = ensemble
         self._vectors = vectors
+        self._by_view: dict[str, FloatArray] = {}
         self._by_look: dict[Look, list[FloatArray]] = {}
 
     def __getitem__(self, member: Member) -> FloatArray:
-        if member.look not in self._by_look:
-            self._by_look[member.look] = self._ensemble.bases(self._vectors, member.look)
-        dims = self._ensemble.settings.dims
-        return self._by_look[member.look][dims.index(member.n_columns)]
+        look, settings = member.look, self._ensemble.settings
+        if look.view not in self._by_view:
+            self._by_view[look.view] = self._ensemble.vectors_in_view(self._vectors, look.view)
+        if look not in self._by_look:
+            seen = self._by_view[look.view]
+            self._by_look[look] = bases_of_set(seen, settings.dims, look, settings.entropy)
+        return self._by_look[look][settings.dims.index(member.n_columns)]

@@ -10,10 +10,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import softmax
 
 from setwise.types import BoolArray, FloatArray, IntArray
 
-__all__ = ["FUSIONS", "Ballot", "Fused", "fuse", "is_decided", "votes"]
+__all__ = ["FUSIONS", "Ballot", "Fused", "fuse", "is_decided", "largest_by_class", "votes"]
 
 # What the summed distances add to the votes: enough to break a tie, never to make one.
 _TIE_BREAK = 1e-6
@@ -54,11 +55,7 @@ class Ballot:
 
     def by_class(self, row_values: FloatArray) -> FloatArray:
         """Best (largest) value among the rows of each class, along the last axis."""
-        best = np.full((*row_values.shape[:-1], self.n_classes), -np.inf)
-        np.maximum.at(
-            np.moveaxis(best, -1, 0), self.row_classes, np.moveaxis(row_values, -1, 0)
-        )
-        return best
+        return largest_by_class(row_values, self.row_classes, self.n_classes)
 
 
 @dataclass(frozen=True)
@@ -82,6 +79,15 @@ class Fused:
     scores: FloatArray
     probabilities: FloatArray
     is_degenerate: bool
+
+
+def largest_by_class(
+    row_values: FloatArray, row_classes: IntArray, n_classes: int
+) -> FloatArray:
+    """Largest value among the rows of each class, along the last axis."""
+    best = np.full((*row_values.shape[:-1], n_classes), -np.inf)
+    np.maximum.at(np.moveaxis(best, -1, 0), row_classes, np.moveaxis(row_values, -1, 0))
+    return best
 
 
 def votes(ballot: Ballot) -> FloatArray:
@@ -116,7 +122,7 @@ def _mode(ballot: Ballot) -> tuple[FloatArray, FloatArray]:
 def _sum(ballot: Ballot) -> tuple[FloatArray, FloatArray]:
     """Sum of distances (the paper's sum rule): the class of the row with the smallest."""
     summed = ballot.by_class(-_weighted_sum(ballot, ballot.distances))
-    return summed, _softmax(summed / ballot.weights.sum())
+    return summed, softmax(summed / ballot.weights.sum())
 
 
 def _coefficient(ballot: Ballot) -> tuple[FloatArray, FloatArray]:
@@ -132,17 +138,12 @@ def _none(ballot: Ballot) -> tuple[FloatArray, FloatArray]:
     weight = np.where(ballot.dims == ballot.dims.max(), ballot.weights, -1.0)
     alone = len(weight) - 1 - int(weight[::-1].argmax())
     scores = ballot.by_class(-ballot.distances[alone])
-    return scores, _softmax(scores)
+    return scores, softmax(scores)
 
 
 def _weighted_sum(ballot: Ballot, values: FloatArray) -> FloatArray:
     """Sum over the members that know something, by their weights."""
     return (ballot.weights * ballot.is_informed) @ values
-
-
-def _softmax(scores: FloatArray) -> FloatArray:
-    powers = np.exp(scores - scores.max())
-    return powers / powers.sum()
 
 
 FUSIONS: dict[str, Callable[[Ballot], tuple[FloatArray, FloatArray]]] = {

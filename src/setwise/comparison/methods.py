@@ -84,7 +84,7 @@ def named_methods(methods: Any, seed: int) -> dict[str, Any]:
     if methods is None:
         methods = [name for name in METHODS if name not in SLOW]
     if isinstance(methods, Mapping):
-        return dict(methods)
+        return _checked(dict(methods))
     if isinstance(methods, str) or not isinstance(methods, Iterable):
         msg = f"compare: methods must be a sequence of names or classifiers, got {methods!r}."
         raise ParameterError(msg)
@@ -98,6 +98,22 @@ def named_methods(methods: Any, seed: int) -> dict[str, Any]:
             )
             raise ParameterError(msg)
         named[name] = classifier
+    return _checked(named)
+
+
+def _checked(named: dict[str, Any]) -> dict[str, Any]:
+    """Refuse what is no classifier, and nothing at all."""
+    for name, classifier in named.items():
+        is_whole = all(hasattr(classifier, part) for part in ("fit", "predict", "get_params"))
+        if isinstance(classifier, type) or not is_whole:
+            msg = (
+                f"compare: method {name!r} is {classifier!r}. Expected a classifier with fit "
+                "and predict, like scikit-learn's."
+            )
+            raise ParameterError(msg)
+    if not named:
+        msg = "compare: methods is empty. Expected at least one; None compares all."
+        raise ParameterError(msg)
     return named
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from sklearn.isotonic import isotonic_regression
 
+from setwise.classify.plot_page import GREY, INK, LIGHT, PROBE
 from setwise.extras import require
 from setwise.types import FloatArray
 
@@ -19,8 +20,7 @@ __all__ = ["Point", "plot_accuracy_time"]
 
 # name, seconds a probe, accuracy, and the low and high end of its interval
 Point: TypeAlias = tuple[str, float, float, float, float]
-_INK, _GREY, _LIGHT = "#2b2f36", "#7a828c", "#dfe3e8"
-_OURS, _OTHERS = "#d81b60", "#3f74b5"
+_OURS, _OTHERS = PROBE, "#3f74b5"
 # Height of a name in the column.
 _LINE_INCHES = 0.22
 
@@ -57,8 +57,8 @@ def plot_accuracy_time(
     ordered = sorted(points, key=lambda point: -point[2])
     _draw_points(axes, ordered)
     _draw_names(axes, ordered)
-    figure.text(0.08, 1.0 - 0.35 / height, title, size=12, weight="bold", color=_INK)
-    figure.text(0.08, 0.15 / height, note, size=8, color=_GREY)
+    figure.text(0.08, 1.0 - 0.35 / height, title, size=12, weight="bold", color=INK)
+    figure.text(0.08, 0.15 / height, note, size=8, color=GREY)
     if path is not None:
         figure.savefig(Path(path), dpi=150, facecolor="white")
     return figure
@@ -76,9 +76,9 @@ def _draw_points(axes: Any, points: Sequence[Point]) -> None:
         axes.plot([milliseconds] * 2, bar, color=colour, alpha=0.25, linewidth=1.5)
         axes.plot(milliseconds, 100 * accuracy, "o", color=colour, markersize=6)
     axes.set_xscale("log")
-    axes.set_xlabel("milliseconds a probe", color=_INK)
-    axes.set_ylabel("% of the probe sets right", color=_INK)
-    axes.grid(color=_LIGHT, linewidth=0.6)
+    axes.set_xlabel("milliseconds a probe", color=INK)
+    axes.set_ylabel("% of the probe sets right", color=INK)
+    axes.grid(color=LIGHT, linewidth=0.6)
     axes.set_axisbelow(True)
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
@@ -103,7 +103,7 @@ def _draw_names(axes: Any, points: Sequence[Point]) -> None:
             # From the middle of the left edge, so that no line crosses a name.
             arrowprops={
                 "arrowstyle": "-",
-                "color": _LIGHT,
+                "color": LIGHT,
                 "linewidth": 0.7,
                 "shrinkB": 4,
                 "relpos": (0.0, 0.5),

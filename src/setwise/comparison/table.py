@@ -13,6 +13,7 @@ from setwise.comparison.statistics import (
     adjusted_for_many,
     chance_of_difference,
 )
+from setwise.progress import duration
 from setwise.types import BoolArray
 
 if TYPE_CHECKING:
@@ -117,6 +118,7 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain numbers and strings; ``pandas.DataFrame(found["methods"])``."""
+        tied = self.not_told_apart
         methods = [
             {
                 "method": one.name,
@@ -124,8 +126,7 @@ class Comparison:
                 "low": self.intervals[one.name][0],
                 "high": self.intervals[one.name][1],
                 "p_value": self.p_values[one.name],
-                "differs_from_best": one.name != self.best
-                and one.name not in self.not_told_apart,
+                "differs_from_best": one.name != self.best and one.name not in tied,
                 "fit_seconds": one.fit_seconds,
                 "seconds_per_probe": one.seconds_per_probe,
             }
@@ -161,7 +162,7 @@ class Comparison:
             low, high = self.intervals[one.name]
             p_value = "best" if one.name == self.best else f"{self.p_values[one.name]:.2g}"
             interval = f"{100 * low:.1f} - {100 * high:.1f}"
-            times = (_duration(one.fit_seconds), _duration(one.seconds_per_probe))
+            times = (duration(one.fit_seconds), duration(one.seconds_per_probe))
             rows.append((one.name, f"{100 * one.accuracy:.1f}", interval, p_value, *times))
         return rows
 
@@ -205,10 +206,3 @@ class Comparison:
             for one in self.results
         ]
         return plot_accuracy_time(points, path, note=f"bars: {self.confidence:.0%} intervals")
-
-
-def _duration(seconds: float) -> str:
-    for limit, factor, unit in ((1e-3, 1e6, "us"), (1.0, 1e3, "ms")):
-        if seconds < limit:
-            return f"{seconds * factor:.3g} {unit}"
-    return f"{seconds:.3g} s"

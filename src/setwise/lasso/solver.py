@@ -189,7 +189,8 @@ def optimality_violation(gram: FloatArray, codes: sp.csc_array, penalty: float) 
     penalty`` elsewhere, the column itself apart.
     """
     dense = codes.toarray()
-    gradient = gram - gram @ dense
+    # By the sparse codes; the Gram matrix is symmetric.
+    gradient = gram - (codes.T @ gram).T
     np.fill_diagonal(gradient, 0.0)
     active = np.abs(gradient - penalty * np.sign(dense))
     inactive = np.maximum(np.abs(gradient) - penalty, 0.0)
