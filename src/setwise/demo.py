@@ -8,11 +8,11 @@ mixed. Image by image these mislead, and nothing but the rest of the set says so
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,13 +21,11 @@ from setwise.classify import CVC, Explanation
 from setwise.classify.fusion import Ballot, fuse
 from setwise.errors import DataError, MissingExtraError
 from setwise.parallel import in_threads
+from setwise.progress import Progress
 from setwise.sets import SetBatch
 from setwise.types import BoolArray, FloatArray, IntArray
 
-__all__ = ["Accuracy", "DemoResult", "DigitSets", "Progress", "digit_sets", "run_demo"]
-
-# What is being done, how many steps of it are over, and of how many.
-Progress: TypeAlias = Callable[[str, int, int], None]
+__all__ = ["Accuracy", "DemoResult", "DigitSets", "digit_sets", "run_demo"]
 
 ONE_BY_ONE, BY_VOTE = "each image alone", "vote of the images"
 

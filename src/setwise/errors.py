@@ -12,6 +12,7 @@ __all__ = [
     "ParameterError",
     "SetwiseError",
     "SetwiseWarning",
+    "SkippedFilesWarning",
     "TooLargeError",
 ]
 
@@ -54,3 +55,7 @@ class DegenerateSplitWarning(SetwiseWarning):
 
 class NoInformationWarning(SetwiseWarning):
     """A probe shares no cluster with any class, so its label is a guess."""
+
+
+class SkippedFilesWarning(SetwiseWarning):
+    """Some files could not be read and were left out, as asked; the report lists them."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterable, Iterator
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeAlias, TypeVar
 
-__all__ = ["duration", "reported"]
+__all__ = ["Progress", "duration", "reported"]
 
 Result = TypeVar("Result")
+# What is being done, how many steps of it are over, and of how many.
+Progress: TypeAlias = Callable[[str, int, int], None]
 # Seconds of silence between two words.
 EVERY = 2.0
 
@@ -22,15 +24,22 @@ def duration(seconds: float) -> str:
     return f"{seconds:.3g} s"
 
 
-def reported(results: Iterable[Result], total: int, what: str) -> Iterator[Result]:
+def reported(
+    results: Iterable[Result], total: int, what: str, progress: Progress | None = None
+) -> Iterator[Result]:
     """Pass results on, and log at level INFO every other second how many are left.
 
-    ``logging.basicConfig(level="INFO")`` shows it.
+    ``logging.basicConfig(level="INFO")`` shows it. ``progress``, where given, is called before
+    the first result and after each.
     """
     logger = logging.getLogger("setwise")
     started = spoken = time.monotonic()
+    if progress is not None:
+        progress(what, 0, total)
     for done, result in enumerate(results, start=1):
         yield result
+        if progress is not None:
+            progress(what, done, total)
         now = time.monotonic()
         if now - spoken >= EVERY and done < total:
             spoken = now

@@ -21,7 +21,8 @@ from setwise.errors import SetwiseError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from setwise.demo import DemoResult, Progress
+    from setwise.demo import DemoResult
+    from setwise.progress import Progress
 
 __all__ = ["app"]
 

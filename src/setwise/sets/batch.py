@@ -31,6 +31,9 @@ class SetBatch:
         What error messages and reports call each set; its number by default.
     labels : array of shape (n_sets,), optional
         Class of each set, where the source knew it.
+    image_shape : tuple of int, optional
+        ``(height, width)`` or ``(height, width, n_channels)`` of what the vectors are the
+        pixels of, row by row. Image features need it; nothing else looks at it.
 
     Examples
     --------
@@ -46,6 +49,7 @@ class SetBatch:
         offsets: IntArray,
         names: Sequence[str] | None = None,
         labels: npt.NDArray[Any] | None = None,
+        image_shape: tuple[int, ...] | None = None,
     ) -> None:
         self.vectors = vectors
         self.offsets = np.asarray(offsets, dtype=np.int64)
@@ -56,6 +60,13 @@ class SetBatch:
             else tuple(str(name) for name in names)
         )
         self.labels = None if labels is None else np.asarray(labels)
+        self.image_shape = None if image_shape is None else tuple(map(int, image_shape))
+        if self.image_shape is not None and np.prod(self.image_shape) != self.n_features:
+            msg = (
+                f"SetBatch: vectors of {self.n_features} features cannot be images of shape "
+                f"{self.image_shape}. Expected {int(np.prod(self.image_shape))} features."
+            )
+            raise DataError(msg)
         for what, given in (("names", self.names), ("labels", self.labels)):
             if given is not None and len(given) != n_sets:
                 msg = f"SetBatch: expected {n_sets} {what}, one a set, got {len(given)}."
@@ -67,19 +78,63 @@ class SetBatch:
         sets: Sequence[FloatArray],
         names: Sequence[str] | None = None,
         labels: npt.NDArray[Any] | None = None,
+        image_shape: tuple[int, ...] | None = None,
     ) -> SetBatch:
         """Stack 2-D arrays of equally many features; nothing is checked here."""
         offsets = np.concatenate([[0], np.cumsum([len(s) for s in sets])])
-        return cls(np.concatenate(sets), offsets, names, labels)
+        return cls(np.concatenate(sets), offsets, names, labels, image_shape)
+
+    @classmethod
+    def from_images(
+        cls,
+        sets: Sequence[npt.ArrayLike],
+        names: Sequence[str] | None = None,
+        labels: npt.NDArray[Any] | None = None,
+    ) -> SetBatch:
+        """Make sets of images: their pixels are the vectors, and their shape is kept.
+
+        Parameters
+        ----------
+        sets : sequence of arrays of shape (n_images_i, height, width[, n_channels])
+            Images of one set each, all of one shape. Their dtype is kept.
+        names, labels
+            As for the class.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> SetBatch.from_images([np.ones((3, 8, 6)), np.ones((2, 8, 6))])
+        SetBatch of 2 sets of 2 to 3 images, 8 x 6
+        """
+        arrays = [np.asarray(images) for images in sets]
+        if not arrays:
+            msg = (
+                "SetBatch.from_images: no sets given (an empty list). Expected arrays of "
+                "shape (n_images, height, width)."
+            )
+            raise DataError(msg)
+        called = [f"set {i}" for i in range(len(arrays))] if names is None else list(names)
+        for name, images in zip(called, arrays, strict=False):
+            if images.ndim not in (3, 4) or images.shape[1:] != arrays[0].shape[1:]:
+                msg = (
+                    f"SetBatch.from_images: {name} has shape {images.shape}. Expected "
+                    "(n_images, height, width) or (n_images, height, width, n_channels), the "
+                    f"images of all sets of one size; {called[0]} has {arrays[0].shape}."
+                )
+                raise DataError(msg)
+        rows = [images.reshape(len(images), -1) for images in arrays]
+        return cls.from_list(rows, names, labels, arrays[0].shape[1:])
 
     @classmethod
     def join(cls, batches: Sequence[SetBatch]) -> SetBatch:
         """One batch after the other; labels are left out."""
         sizes = np.concatenate([batch.sizes for batch in batches])
+        shapes = {batch.image_shape for batch in batches}
         return cls(
             np.concatenate([batch.vectors for batch in batches]),
             np.concatenate([[0], np.cumsum(sizes)]),
             [name for batch in batches for name in batch.names],
+            image_shape=shapes.pop() if len(shapes) == 1 else None,
         )
 
     @classmethod
@@ -183,6 +238,17 @@ class SetBatch:
         return cls(vectors[order], offsets, names, labels)
 
     @property
+    def images(self) -> npt.NDArray[Any]:
+        """All vectors as images, of shape ``(n_vectors, *image_shape)``."""
+        if self.image_shape is None:
+            msg = (
+                f"{self!r} holds vectors, not images. Expected sets made by load_images, "
+                "load_video or SetBatch.from_images."
+            )
+            raise DataError(msg)
+        return self.vectors.reshape(-1, *self.image_shape)
+
+    @property
     def n_features(self) -> int:
         """Length of every vector."""
         return int(self.vectors.shape[1])
@@ -218,15 +284,18 @@ class SetBatch:
         chosen = np.asarray(indices, dtype=np.int64)
         labels = None if self.labels is None else self.labels[chosen]
         if len(chosen) == 0:
-            return SetBatch(self.vectors[:0], np.zeros(1, dtype=np.int64), [], labels)
-        return SetBatch.from_list(
-            [self[i] for i in chosen], [self.names[i] for i in chosen], labels
-        )
+            none = np.zeros(1, dtype=np.int64)
+            return SetBatch(self.vectors[:0], none, [], labels, self.image_shape)
+        names = [self.names[i] for i in chosen]
+        return SetBatch.from_list([self[i] for i in chosen], names, labels, self.image_shape)
 
     def __repr__(self) -> str:
         sizes = self.sizes
         span = f"{sizes.min()} to {sizes.max()}" if len(sizes) else "no"
-        return f"SetBatch of {len(self)} sets of {span} vectors, {self.n_features} features"
+        about = f"{type(self).__name__} of {len(self)} sets of {span}"
+        if self.image_shape is None:
+            return f"{about} vectors, {self.n_features} features"
+        return f"{about} images, {' x '.join(map(str, self.image_shape))}"
 
 
 def _two_dimensional(caller: str, X: npt.ArrayLike) -> npt.NDArray[Any]:

@@ -44,9 +44,9 @@ def check_sets(
     """
     if isinstance(X, SetBatch):
         arrays: list[Any] = list(X)
-        names, labels = X.names, X.labels
+        names, labels, image_shape = X.names, X.labels, X.image_shape
     else:
-        arrays, names, labels = _as_list(X, caller), None, None
+        arrays, names, labels, image_shape = _as_list(X, caller), None, None, None
     if not arrays:
         msg = f"{caller}: no sets given (an empty list). {_EXPECTED}."
         raise DataError(msg)
@@ -54,7 +54,7 @@ def check_sets(
         names = tuple(f"set {i}" for i in range(len(arrays)))
     checked = [_check_set(a, names[i], caller) for i, a in enumerate(arrays)]
     _check_features(checked, names, caller, n_features)
-    return SetBatch.from_list(checked, names, labels)
+    return SetBatch.from_list(checked, names, labels, image_shape)
 
 
 def check_labels(
@@ -129,7 +129,7 @@ def _as_list(X: Any, caller: str) -> list[Any]:
                 "SetBatch.from_rows(X)."
             )
             raise DataError(msg)
-        advice = " Flatten each image to a vector." if X.ndim > 3 else ""
+        advice = " Images? SetBatch.from_images(X)." if X.ndim > 3 else ""
         msg = f"{caller}: a {X.ndim}-D array was given. {_EXPECTED}.{advice}"
         raise DataError(msg)
     if isinstance(X, str | bytes | dict) or not hasattr(X, "__iter__"):
@@ -162,7 +162,7 @@ def _check_set(array: Any, name: str, caller: str) -> FloatArray:
         advice = (
             " A single vector is a set too: write x.reshape(1, -1)."
             if vectors.ndim == 1
-            else " Flatten each image to a vector: X.reshape(len(X), -1)."
+            else " Images? Make them a batch: SetBatch.from_images(sets)."
             if vectors.ndim > 2
             else " Is X itself one set? Wrap it: [X]."
         )

@@ -1,0 +1,5 @@
+"""What comes in: image folders, video, MATLAB files, NumPy archives."""
+
+from setwise.files.report import LoadedSets, LoadReport
+
+__all__ = ["LoadReport", "LoadedSets"]
