@@ -21,6 +21,7 @@ from threadpoolctl import threadpool_limits
 
 from harness import face_like_sets, publish, seconds
 from setwise import CVC
+from setwise.classify.ensemble import SetBases
 from setwise.graph import LassoGraph
 
 SIZES = (1_000, 3_000, 10_000, 30_000, 100_000)
@@ -51,7 +52,7 @@ def one_size(n_columns: int) -> dict[str, float]:
             started = time.perf_counter()
             right += int(clf.predict([sets[i]])[0] == labels[i])
             times.append(time.perf_counter() - started)
-            basis = clf.ensemble_.bases(sets[i], clf.members_[0].look)[0]
+            basis = SetBases(clf.ensemble_, sets[i]).of(clf.members_[0].look)[0]
             started = time.perf_counter()
             member.solution.insert(basis)
             inserting.append(time.perf_counter() - started)

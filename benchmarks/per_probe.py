@@ -35,6 +35,7 @@ from sklearn.cluster import KMeans, SpectralClustering
 from datasets import load
 from harness import Timing, face_like_sets, publish, seconds, timed
 from setwise import CVC
+from setwise.classify.ensemble import SetBases
 from setwise.classify.verdict import MemberGallery
 from setwise.cluster import SSC
 from setwise.errors import ConvergenceWarning
@@ -179,7 +180,7 @@ class Case:
         picked = np.random.default_rng(1).permutation(len(problem.probes))[:n_probes]
         return cls(
             clf.ensemble_.galleries[0],
-            [clf.ensemble_.bases(problem.probes[i], look)[0] for i in picked],
+            [SetBases(clf.ensemble_, problem.probes[i]).of(look)[0] for i in picked],
             np.searchsorted(clf.classes_, problem.probe_labels[picked]),
         )
 

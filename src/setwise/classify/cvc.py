@@ -184,7 +184,7 @@ class CVC(SetClassifier):
             Sets and their classes, as for :meth:`fit`. Classes may be new.
         """
         check_is_fitted(self)
-        new = check_sets(X, caller="CVC.enroll", n_features=self.n_features_in_)
+        new = self._checked(X, "CVC.enroll")
         new_classes, new_codes = check_labels(y, len(new), caller="CVC.enroll", min_classes=1)
         new_labels = new_classes[new_codes]
         old = self.ensemble_
@@ -336,16 +336,28 @@ class CVC(SetClassifier):
         check_is_fitted(self)
         is_array = isinstance(probe, np.ndarray) and probe.ndim == 2
         sets = [probe] if is_array else probe
-        batch = check_sets(sets, caller="CVC.explain", n_features=self.n_features_in_)
+        batch = self._checked(sets, "CVC.explain")
         if len(batch) != 1:
             msg = f"CVC.explain: expected one set, got {len(batch)}. Explain them one by one."
             raise DataError(msg)
         with one_blas_thread():
             return explain(self.ensemble_, batch[0], self.weights_, self.fusion, self.classes_)
 
+    def _checked(self, X: Any, caller: str) -> SetBatch:
+        """Sets that can stand beside those of the gallery; vectors are taken for its images."""
+        batch = check_sets(X, caller=caller, n_features=self.n_features_in_)
+        shape = self.ensemble_.gallery.image_shape
+        if batch.image_shape is not None and shape not in (None, batch.image_shape):
+            msg = (
+                f"{caller}: the images are of shape {batch.image_shape}, those of the gallery "
+                f"of shape {shape}. Expected images loaded at one size."
+            )
+            raise DataError(msg)
+        return SetBatch(batch.vectors, batch.offsets, batch.names, batch.labels, shape)
+
     def _answers(self, X: Any, caller: str, *, stop: bool) -> list[Fused]:
         check_is_fitted(self)
-        probes = check_sets(X, caller=f"CVC.{caller}", n_features=self.n_features_in_)
+        probes = self._checked(X, f"CVC.{caller}")
         ensemble, weights = self.ensemble_, self.weights_
 
         def answer(vectors: FloatArray) -> Fused:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -16,13 +17,15 @@ from setwise.classify.sketch import GallerySketch
 from setwise.classify.verdict import MemberGallery, Verdict, finite
 from setwise.errors import DataError
 from setwise.features import unit_rows
+from setwise.features.images import ImageFeature, looks_at_images
 from setwise.graph import GalleryGraph, Graph
 from setwise.memory import require_memory
 from setwise.parallel import in_threads
+from setwise.progress import reported
 from setwise.sets import SetBatch
 from setwise.types import BoolArray, FloatArray, IntArray
 
-__all__ = ["Ensemble", "ProbeBases", "Settings"]
+__all__ = ["Ensemble", "SetBases", "Settings"]
 
 # Gallery sets that each look is tried on: enough to find one that misleads.
 MOST_OWN_SETS = 500
@@ -85,16 +88,19 @@ class Ensemble:
         self.n_classes = n_classes
         self.row_classes = codes if settings.compare == "sets" else np.arange(n_classes)
         self.views = {
-            name: None if transformer is None else clone(transformer).fit(gallery.vectors)
+            name: None if transformer is None else self._fitted(name, transformer)
             for name, transformer in settings.views.items()
         }
         widths = {view: self._width(view) for view in self.views}
         dims = _usable(settings.dims, gallery, max(widths.values()))
         self.settings = settings = replace(settings, dims=dims)
         self._require_memory(widths)
+        sets = [SetBases(self, vectors) for vectors in gallery]
         jobs = settings.n_jobs if len(settings.looks) > 1 else None
         columns = in_threads(
-            lambda look: self._solve(look, before, is_kept), settings.looks, jobs
+            lambda look: self._solve(look, sets, before, is_kept),
+            settings.looks,
+            jobs,
         )
         by_look = dict(zip(settings.looks, columns, strict=True))
         self.galleries = [
@@ -105,6 +111,21 @@ class Ensemble:
     def sketch(self) -> GallerySketch:
         """A small picture of the gallery."""
         return GallerySketch.of(self.gallery, self.codes)
+
+    def _fitted(self, view: str, transformer: Any) -> Any:
+        return clone(transformer).fit(self._as_wanted(self.gallery.vectors, view, transformer))
+
+    def _as_wanted(self, vectors: FloatArray, view: str, transformer: Any) -> FloatArray:
+        """The vectors as rows, or as images where a view looks at images."""
+        if not looks_at_images(transformer):
+            return vectors
+        if self.gallery.image_shape is None:
+            msg = (
+                f"view {view!r} looks at images, and the gallery holds vectors. Expected sets "
+                "from load_images, load_video or SetBatch.from_images."
+            )
+            raise DataError(msg)
+        return vectors.reshape(-1, *self.gallery.image_shape)
 
     def _width(self, view: str) -> int:
         return self.vectors_in_view(self.gallery[0], view).shape[1]
@@ -124,36 +145,36 @@ class Ensemble:
         )
 
     def _solve(
-        self, look: Look, before: Ensemble | None, is_kept: BoolArray | None
+        self,
+        look: Look,
+        sets: list[SetBases],
+        before: Ensemble | None,
+        is_kept: BoolArray | None,
     ) -> list[MemberGallery]:
         """The gallery's bases and graphs in one look, one for each dimensionality."""
-        if before is None or is_kept is None or not self._sees_as(before, look, is_kept):
-            bases = [self.bases(vectors, look) for vectors in self.gallery]
+        if before is None or is_kept is None or not self._sees_as(before, look, sets, is_kept):
+            bases = reported((one.of(look) for one in sets), len(sets), str(look))
             return [self._solve_member(list(of_sets)) for of_sets in zip(*bases, strict=True)]
-        added = range(int(is_kept.sum()), len(self.gallery))
-        new = [self.bases(self.gallery[i], look) for i in added]
         return [
-            self._update_member(look, i, old, is_kept, [bases[i] for bases in new])
+            self._update_member(look, i, old, sets, is_kept)
             for i, old in enumerate(before.galleries_of(look))
         ]
 
-    def _sees_as(self, before: Ensemble, look: Look, is_kept: BoolArray) -> bool:
+    def _sees_as(
+        self, before: Ensemble, look: Look, sets: list[SetBases], is_kept: BoolArray
+    ) -> bool:
         """Whether the kept sets look as they did, so that what was solved still holds.
 
         A view may learn from the gallery, and then shows the same vectors otherwise. Nobody
-        but the view knows, so what it shows is compared.
+        but the view knows, so what it shows is compared; image features learn nothing.
         """
         if self.settings.dims != before.settings.dims:
             return False
-        if self.views[look.view] is None:
+        if self.views[look.view] is None or isinstance(self.views[look.view], ImageFeature):
             return True
-        kept = range(int(is_kept.sum()))
         return all(
-            np.array_equal(
-                self.vectors_in_view(self.gallery[i], look.view),
-                before.vectors_in_view(self.gallery[i], look.view),
-            )
-            for i in kept
+            np.array_equal(sets[i].seen(look.view), before.vectors_in_view(vectors, look.view))
+            for i, vectors in enumerate(self.gallery[: int(is_kept.sum())])
         )
 
     def galleries_of(self, look: Look) -> list[MemberGallery]:
@@ -172,17 +193,16 @@ class Ensemble:
         look: Look,
         i: int,
         old: MemberGallery,
+        sets: list[SetBases],
         is_kept: BoolArray,
-        bases: list[FloatArray],
     ) -> MemberGallery:
-        """The member of the ``i``-th dimensionality, from its old self and the new bases."""
+        """The member of the ``i``-th dimensionality, from its old self and the new sets."""
         graph, solution = self.settings.graph, old.solution
         stays = is_kept[old.column_sets]
+        bases = [one.of(look)[i] for one in sets[int(is_kept.sum()) :]]
         sizes = [basis.shape[1] for basis in bases]
         if not graph.can_update(solution, int(stays.sum()) + sum(sizes)):
-            return self._solve_member(
-                [self.bases(vectors, look)[i] for vectors in self.gallery]
-            )
+            return self._solve_member([one.of(look)[i] for one in sets])
         if not stays.all():
             solution = graph.forget(solution, stays)
         if bases:
@@ -211,7 +231,8 @@ class Ensemble:
         transformer = self.views[view]
         if transformer is None:
             return unit_rows(vectors)
-        seen = np.asarray(transformer.transform(vectors), dtype=np.float64)
+        wanted = self._as_wanted(vectors, view, transformer)
+        seen = np.asarray(transformer.transform(wanted), dtype=np.float64)
         if seen.ndim != 2 or len(seen) != len(vectors) or not np.isfinite(seen).all():
             msg = (
                 f"view {view!r} made an array of shape {seen.shape} of {len(vectors)} vectors, "
@@ -221,11 +242,6 @@ class Ensemble:
             raise DataError(msg)
         return unit_rows(seen)
 
-    def bases(self, vectors: FloatArray, look: Look) -> list[FloatArray]:
-        """Bases of one set in one look, one for each dimensionality."""
-        seen = self.vectors_in_view(vectors, look.view)
-        return bases_of_set(seen, self.settings.dims, look, self.settings.entropy)
-
     def judge(
         self, vectors: FloatArray, weights: FloatArray, *, stop_when_decided: bool = False
     ) -> dict[int, Verdict]:
@@ -233,7 +249,7 @@ class Ensemble:
 
         With ``stop_when_decided``, ends as soon as the majority of votes is certain.
         """
-        bases = ProbeBases(self, vectors)
+        bases = SetBases(self, vectors)
         verdicts: dict[int, Verdict] = {}
         totals = np.zeros(self.n_classes)
         remaining = float(weights.sum())
@@ -307,20 +323,33 @@ def _usable(dims: tuple[int, ...], gallery: SetBatch, width: int) -> tuple[int, 
     return tuple(d for d in dims if d <= most) or (most,)
 
 
-class ProbeBases:
-    """Columns of one probe for any member, computed when first asked for."""
+class SetBases:
+    """Columns of one set for any look or member, computed when first asked for."""
 
     def __init__(self, ensemble: Ensemble, vectors: FloatArray) -> None:
         self._ensemble = ensemble
         self._vectors = vectors
         self._by_view: dict[str, FloatArray] = {}
         self._by_look: dict[Look, list[FloatArray]] = {}
+        self._lock = Lock()  # looks that share a view may ask at the same time
+
+    def seen(self, view: str) -> FloatArray:
+        """The vectors of the set as a view shows them."""
+        if self._ensemble.views[view] is None:  # cheaper to compute than to keep
+            return self._ensemble.vectors_in_view(self._vectors, view)
+        with self._lock:
+            if view not in self._by_view:
+                self._by_view[view] = self._ensemble.vectors_in_view(self._vectors, view)
+            return self._by_view[view]
+
+    def of(self, look: Look) -> list[FloatArray]:
+        """Bases of the set in one look, one for each dimensionality."""
+        if look not in self._by_look:
+            settings = self._ensemble.settings
+            self._by_look[look] = bases_of_set(
+                self.seen(look.view), settings.dims, look, settings.entropy
+            )
+        return self._by_look[look]
 
     def __getitem__(self, member: Member) -> FloatArray:
-        look, settings = member.look, self._ensemble.settings
-        if look.view not in self._by_view:
-            self._by_view[look.view] = self._ensemble.vectors_in_view(self._vectors, look.view)
-        if look not in self._by_look:
-            seen = self._by_view[look.view]
-            self._by_look[look] = bases_of_set(seen, settings.dims, look, settings.entropy)
-        return self._by_look[look][settings.dims.index(member.n_columns)]
+        return self.of(member.look)[self._ensemble.settings.dims.index(member.n_columns)]

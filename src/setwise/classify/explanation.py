@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from setwise.classify.distributions import class_cluster_distributions, signal_to_noise
-from setwise.classify.ensemble import Ensemble, ProbeBases
+from setwise.classify.ensemble import Ensemble, SetBases
 from setwise.classify.fusion import fuse, votes
 from setwise.classify.members import Member
 from setwise.classify.verdict import Verdict
@@ -172,7 +172,7 @@ def explain(
     agreeing = [i for i, code in zip(asked, nearest, strict=True) if code == answer.code]
     shown = max(agreeing or asked, key=lambda i: members[i].n_columns)
     class_distances = -ballot.by_class(-np.array([v.distances for v in verdicts.values()]))
-    bases = ProbeBases(ensemble, vectors)
+    bases = SetBases(ensemble, vectors)
     shares = {i: _shares_of_columns(ensemble, vectors, members[i], bases) for i in asked}
     return Explanation(
         label=classes[answer.code],
@@ -258,7 +258,7 @@ def _tree(
 
 
 def _shares_of_columns(
-    ensemble: Ensemble, vectors: FloatArray, member: Member, bases: ProbeBases
+    ensemble: Ensemble, vectors: FloatArray, member: Member, bases: SetBases
 ) -> FloatArray:
     """How much of each vector each column of the probe's basis carries, rows summing to 1."""
     seen = ensemble.vectors_in_view(vectors, member.look.view)

@@ -1,6 +1,29 @@
-"""Vector to vector before any basis: the views an ensemble looks through."""
+"""Images to vectors, and vectors to vectors before any basis: the views of an ensemble."""
 
+from setwise.features.cached import Cached
+from setwise.features.concatenate import Concatenated
+from setwise.features.embedding import Embedding
+from setwise.features.equalise import Equalised
+from setwise.features.hog import HOG
+from setwise.features.images import ImageFeature
+from setwise.features.lbp import LBP
+from setwise.features.onnx import OnnxEmbedding
+from setwise.features.pixels import Pixels
 from setwise.features.units import unit_rows
+from setwise.features.vectors import PerVector
 from setwise.features.whitening import Whitener
 
-__all__ = ["Whitener", "unit_rows"]
+__all__ = [
+    "HOG",
+    "LBP",
+    "Cached",
+    "Concatenated",
+    "Embedding",
+    "Equalised",
+    "ImageFeature",
+    "OnnxEmbedding",
+    "PerVector",
+    "Pixels",
+    "Whitener",
+    "unit_rows",
+]

@@ -3,20 +3,36 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, Self
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 
-from setwise.errors import DataError
+from setwise.errors import DataError, ParameterError
 from setwise.sets import SetBatch
 
-__all__ = ["ImageFeature", "looks_at_images"]
+__all__ = [
+    "ImageFeature",
+    "check_image_feature",
+    "fingerprint_of",
+    "looks_at_images",
+    "values_of",
+]
+
+# Images that a feature works on at once: what it needs in between stays small.
+AT_ONCE = 256
 
 
-class ImageFeature(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
+class ImageFeature(  # type: ignore[call-arg]
+    TransformerMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
+    ABC,
+    auto_wrap_output_keys=None,  # sets of vectors fit in no data frame
+):
     """A transformer of images: of sets of them, or of one array of them.
 
     A feature says what it makes of an array of images (:meth:`compute`), image by image: what
@@ -24,15 +40,35 @@ class ImageFeature(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     ``transform`` of a :class:`setwise.SetBatch` of images gives a batch with the same names
     and labels; of an array of shape ``(n_images, height, width[, n_channels])``, an array.
+    It needs no ``fit`` before.
     """
+
+    #: Packages whose version the values may depend on, beside setwise and NumPy.
+    libraries: ClassVar[tuple[str, ...]] = ()
+
+    #: Whether it sees brightness in 256 steps, and values must lie in 0 to 255, or 0 to 1.
+    sees_bytes: ClassVar[bool] = False
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(auto_wrap_output_keys=None, **options)
 
     @abstractmethod
     def compute(self, images: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Vectors ``(n_images, n_features)``, or images again."""
 
+    def check_parameters(self) -> None:
+        """Refuse parameters that no images could be transformed with."""
+
     def fingerprint(self) -> dict[str, Any]:
         """Everything that the values depend on but the images, of types that JSON knows."""
-        return {"feature": type(self).__name__, **self.get_params(deep=False)}
+        kind = type(self)
+        return {
+            "feature": f"{kind.__module__}.{kind.__qualname__}",
+            "parameters": self.get_params(deep=False),
+            "versions": {
+                name: _version(name) for name in ("setwise", "numpy", *self.libraries)
+            },
+        }
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Check that these are images; there is nothing to learn."""
@@ -43,7 +79,7 @@ class ImageFeature(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
     def transform(self, X: Any) -> Any:
         """Compute the feature of every image."""
         images = self._images(X)
-        values = self.compute(images)
+        values = self._values(images, X)
         self._check(values, X)
         if not isinstance(X, SetBatch):
             return values
@@ -55,31 +91,66 @@ class ImageFeature(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
         """Compute the feature of every image."""
         return self.fit(X, y).transform(X)
 
+    def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[Any]:
+        """Names of the values of an image: the feature's own name, and a number."""
+        if not hasattr(self, "image_shape_"):
+            msg = f"{type(self).__name__}: call fit first, with images of the size to come."
+            raise NotFittedError(msg)
+        black = np.zeros((1, *self.image_shape_), dtype=np.uint8)
+        name = type(self).__name__.lower()
+        return np.array([f"{name}{i}" for i in range(self.compute(black).size)], dtype=object)
+
+    def _values(self, images: npt.NDArray[Any], X: Any) -> npt.NDArray[Any]:
+        """Values of all images, which are those of ``X``."""
+        starts = range(0, len(images), AT_ONCE)
+        return np.concatenate([self.compute(images[i : i + AT_ONCE]) for i in starts])
+
     def _images(self, X: Any) -> npt.NDArray[Any]:
-        images = X.images if isinstance(X, SetBatch) else np.asarray(X)
-        if images.ndim not in (3, 4):
+        self.check_parameters()
+        caller = type(self).__name__
+        images = X.images if isinstance(X, SetBatch) else _as_array(X, caller)
+        if images.ndim not in (3, 4) or 0 in images.shape:
+            what = "nothing to look at" if 0 in images.shape else "no images"
             msg = (
-                f"{type(self).__name__} looks at images, and got an array of shape "
+                f"{caller} looks at images, and got {what}: an array of shape "
                 f"{images.shape}. Expected a SetBatch of images (load_images, load_video, "
                 "SetBatch.from_images) or an array (n_images, height, width[, n_channels])."
             )
             raise DataError(msg)
+        if images.dtype.kind not in "biuf":
+            msg = (
+                f"{caller}: the images have dtype {images.dtype}. Expected real numbers; "
+                "convert them with `.astype(float)` if that is what they are."
+            )
+            raise DataError(msg)
+        if images.dtype.kind == "f":
+            self._check(images, X)
+        if self.sees_bytes and images.dtype.kind != "b":
+            self._check_range(images, X)
         return images
+
+    def _check_range(self, images: npt.NDArray[Any], X: Any) -> None:
+        rows = images.reshape(len(images), -1)
+        lowest, highest = rows.min(axis=1), rows.max(axis=1)
+        is_bad = (lowest < 0) | (highest > 255)
+        if is_bad.any():
+            i = int(np.flatnonzero(is_bad)[0])
+            msg = (
+                f"{type(self).__name__}: {_where(i, X)} has values from {lowest[i]:g} to "
+                f"{highest[i]:g}. Expected 0 to 255, or floats from 0 to 1: divide by the "
+                "largest value there can be."
+            )
+            raise DataError(msg)
 
     def _check(self, values: npt.NDArray[Any], X: Any) -> None:
         is_finite = np.isfinite(values).reshape(len(values), -1).all(axis=1)
-        if is_finite.all():
-            return
-        i = int(np.flatnonzero(~is_finite)[0])
-        where = f"image {i}"
-        if isinstance(X, SetBatch):
-            owner = int(np.searchsorted(X.offsets, i, side="right")) - 1
-            where = f"image {i - X.offsets[owner]} of {X.names[owner]}"
-        msg = (
-            f"{type(self).__name__} of {where} is not finite. Expected finite pixels, and "
-            "finite values of them: leave the image out."
-        )
-        raise DataError(msg)
+        if not is_finite.all():
+            i = int(np.flatnonzero(~is_finite)[0])
+            msg = (
+                f"{type(self).__name__} of {_where(i, X)} is not finite. Expected finite "
+                "pixels, and finite values of them: leave the image out."
+            )
+            raise DataError(msg)
 
     def __sklearn_is_fitted__(self) -> bool:
         return True
@@ -90,3 +161,62 @@ def looks_at_images(transformer: Any) -> bool:
     while isinstance(transformer, Pipeline):
         transformer = transformer.steps[0][1]
     return isinstance(transformer, ImageFeature)
+
+
+def check_image_feature(owner: str, feature: Any) -> None:
+    """Refuse what is neither an image feature nor a pipeline of nothing but image features."""
+    if isinstance(feature, Pipeline):
+        for step in _steps(feature):
+            check_image_feature(owner, step)
+    elif not isinstance(feature, ImageFeature):
+        msg = (
+            f"{owner}: {feature!r} is not an image feature. Expected one that learns nothing "
+            "from data, such as HOG() or LBP(), or a pipeline of such; put what learns "
+            "(PerVector, Whitener) after it."
+        )
+        raise ParameterError(msg)
+
+
+def fingerprint_of(feature: Any) -> dict[str, Any]:
+    """The fingerprint of an image feature, or of a pipeline of image features."""
+    if isinstance(feature, Pipeline):
+        return {"steps": [fingerprint_of(step) for step in _steps(feature)]}
+    return feature.fingerprint()
+
+
+def values_of(feature: Any, X: Any) -> npt.NDArray[Any]:
+    """What a feature makes of images, sets or not, as an array; errors name the set."""
+    made = feature.transform(X)
+    if not isinstance(made, SetBatch):
+        return np.asarray(made)
+    return made.vectors if made.image_shape is None else made.images
+
+
+def _steps(pipeline: Pipeline) -> list[Any]:
+    return [step for _, step in pipeline.steps if step is not None and step != "passthrough"]
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "none"
+
+
+def _where(i: int, X: Any) -> str:
+    """What to call the ``i``-th of all images in a message."""
+    if not isinstance(X, SetBatch):
+        return f"image {i}"
+    owner = int(np.searchsorted(X.offsets, i, side="right")) - 1
+    return f"image {i - X.offsets[owner]} of {X.names[owner]}"
+
+
+def _as_array(X: Any, caller: str) -> npt.NDArray[Any]:
+    if np.ma.is_masked(X):
+        msg = f"{caller}: the images have masked pixels. Fill them: `.filled(...)`."
+        raise DataError(msg)
+    try:
+        return np.asarray(X)
+    except ValueError:
+        msg = f"{caller}: the images differ in size. Bring them to one size when loading them."
+        raise DataError(msg) from None

@@ -1,0 +1,231 @@
+"""Vectors made by a neural network in an ONNX file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from setwise.errors import DataError, ParameterError
+from setwise.extras import require
+from setwise.features.embedding import in_batches
+from setwise.features.images import ImageFeature
+from setwise.features.pixels import as_grey, check_shape, resized
+from setwise.parameters import check_choice, check_count, refuse
+from setwise.types import FloatArray
+
+__all__ = ["OnnxEmbedding"]
+
+DTYPES = {
+    "tensor(float)": np.float32,
+    "tensor(double)": np.float64,
+    "tensor(float16)": np.float16,
+}
+
+
+class OnnxEmbedding(ImageFeature):
+    """Vectors that a neural network in an ONNX file makes of images.
+
+    The first output of the network is taken, flattened to one vector an image. ONNX Runtime
+    runs it (``pip install "setwise[onnx]"``), on one thread, so that the same images give the
+    same vectors. The session is opened when first needed and stays out of pickles.
+
+    Grey images are repeated for a network that wants three channels; colour becomes
+    brightness for one that wants one.
+
+    Parameters
+    ----------
+    model_path : str or Path
+        The network, all in one file: weights kept in other files are not looked for.
+    input_name : str, optional
+        Which of its inputs the images go to; needed if there are several.
+    size : int or (height, width), optional
+        Bring images to this size first, as :class:`Pixels` does.
+    layout : {"nchw", "nhwc"}, default="nchw"
+        Whether the network wants channels before or after height and width.
+    mean, std : float or sequence of one a channel, default=0 and 1
+        The network is given ``(pixels - mean) / std``, of pixels as they are. Networks made
+        with ImageNet often want ``mean=(123.675, 116.28, 103.53)`` and
+        ``std=(58.395, 57.12, 57.375)`` of pixels in 0 to 255.
+    batch_size : int, default=32
+        How many images it is given at once; one, if that is what the file says.
+    providers : sequence of str, default=("CPUExecutionProvider",)
+        What runs it, see ONNX Runtime. Others than the default may give other last digits.
+    """
+
+    libraries = ("onnxruntime", "pillow")
+
+    def __init__(
+        self,
+        model_path: str | Path,
+        *,
+        input_name: str | None = None,
+        size: int | tuple[int, int] | None = None,
+        layout: str = "nchw",
+        mean: float | Sequence[float] = 0.0,
+        std: float | Sequence[float] = 1.0,
+        batch_size: int = 32,
+        providers: Sequence[str] = ("CPUExecutionProvider",),
+    ) -> None:
+        self.model_path = model_path
+        self.input_name = input_name
+        self.size = size
+        self.layout = layout
+        self.mean = mean
+        self.std = std
+        self.batch_size = batch_size
+        self.providers = providers
+
+    def check_parameters(self) -> None:
+        """Refuse parameters that no images could be transformed with."""
+        owner = "OnnxEmbedding"
+        check_shape(owner, "size", self.size, optional=True)
+        check_choice(owner, "layout", self.layout, ("nchw", "nhwc"))
+        check_count(owner, "batch_size", self.batch_size)
+        _per_channel("mean", self.mean)
+        if not (_per_channel("std", self.std) > 0).all():
+            refuse(owner, "std", "positive", self.std)
+        if isinstance(self.providers, str) or not self.providers:
+            refuse(owner, "providers", "a sequence of names", self.providers)
+
+    def fingerprint(self) -> dict[str, Any]:
+        """Everything that the values depend on but the images, of types that JSON knows."""
+        found = super().fingerprint()
+        found["parameters"]["model_path"] = sha256(_read(self.model_path)).hexdigest()
+        return found
+
+    def compute(self, images: npt.NDArray[Any]) -> FloatArray:
+        """First output of the network for each image."""
+        session = self._opened()
+        entry = self._input(session)
+        who = f"OnnxEmbedding: {self.model_path}"
+        batch_size = 1 if entry.shape[0] == 1 else self.batch_size
+
+        def embed(batch: npt.NDArray[Any]) -> npt.NDArray[Any]:
+            pixels = self._prepared(batch, entry)
+            made = np.asarray(session.run(None, {entry.name: pixels})[0])
+            return made.reshape(made.shape[0], -1)
+
+        return in_batches(embed, images, batch_size, who)
+
+    def _values(self, images: npt.NDArray[Any], X: Any) -> npt.NDArray[Any]:
+        return self.compute(images)
+
+    def _prepared(self, images: npt.NDArray[Any], entry: Any) -> npt.NDArray[Any]:
+        """Images of the size, channels, range, layout and dtype that the network wants."""
+        wanted = dict(zip(self.layout, entry.shape, strict=True))
+        pixels = _with_channels(images, wanted["c"], str(self.model_path))
+        if self.size is not None:
+            pixels = resized(pixels, self.size)
+        _, height, width, n_channels = pixels.shape
+        for name, side in (("h", height), ("w", width)):
+            if isinstance(wanted[name], int) and wanted[name] != side:
+                msg = (
+                    f"OnnxEmbedding: {self.model_path} wants images of {wanted['h']} x "
+                    f"{wanted['w']}, and got {height} x {width}. Give size=({wanted['h']}, "
+                    f"{wanted['w']})."
+                )
+                raise DataError(msg)
+        mean, std = _per_channel("mean", self.mean), _per_channel("std", self.std)
+        for name, values in (("mean", mean), ("std", std)):
+            if values.size not in (1, n_channels):
+                expected = f"one number, or {n_channels}, one a channel"
+                refuse("OnnxEmbedding", name, expected, values.tolist())
+        scaled = ((pixels - mean) / std).astype(DTYPES[entry.type])
+        return np.moveaxis(scaled, 3, 1) if self.layout == "nchw" else scaled
+
+    def _input(self, session: Any) -> Any:
+        """The input that images go to: its name, type and shape."""
+        entries = session.get_inputs()
+        names = [entry.name for entry in entries]
+        if self.input_name is None and len(entries) > 1:
+            msg = (
+                f"OnnxEmbedding: {self.model_path} has several inputs, {', '.join(names)}. "
+                "Say by input_name which one the images go to."
+            )
+            raise ParameterError(msg)
+        if self.input_name is not None:
+            check_choice("OnnxEmbedding", "input_name", self.input_name, names)
+        entry = entries[names.index(self.input_name) if self.input_name is not None else 0]
+        is_image = len(entry.shape) == 4 and entry.type in DTYPES
+        if not is_image or (isinstance(entry.shape[0], int) and entry.shape[0] != 1):
+            msg = (
+                f"OnnxEmbedding: input {entry.name} of {self.model_path} is a {entry.type} of "
+                f"shape {entry.shape}. Expected floats of shape ({', '.join(self.layout)}), "
+                "with n free or 1: export the network so."
+            )
+            raise DataError(msg)
+        return entry
+
+    def _opened(self) -> Any:
+        """The session, opened anew when what it is made of has changed."""
+        content = _read(self.model_path)
+        made_of = (sha256(content).hexdigest(), tuple(self.providers))
+        if getattr(self, "_session", (None, None))[0] != made_of:
+            self._session = (made_of, _session(content, self.model_path, self.providers))
+        return self._session[1]
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_session"}
+
+
+def _session(content: bytes, path: str | Path, providers: Sequence[str]) -> Any:
+    onnxruntime = require("onnxruntime", "onnx")
+    for provider in providers:
+        available = onnxruntime.get_available_providers()
+        check_choice("OnnxEmbedding", "providers", provider, available)
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = 4  # what goes wrong is raised, not printed as well
+    # Weights in other files would be looked for in the working directory, and be no part of
+    # the fingerprint. Nothing is found in a folder that is a file.
+    options.add_session_config_entry(
+        "session.model_external_initializers_file_folder_path", str(Path(path).absolute())
+    )
+    try:
+        return onnxruntime.InferenceSession(content, options, providers=list(providers))
+    except Exception as error:  # its exceptions have no common class
+        msg = (
+            f"OnnxEmbedding: {path} cannot be opened as an ONNX network: {error} Expected one "
+            "complete file, weights included; export or download it again."
+        )
+        raise DataError(msg) from error
+
+
+def _read(path: str | Path) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        msg = f"OnnxEmbedding: {path} cannot be read ({error.strerror}). Expected an ONNX file."
+        raise DataError(msg) from error
+
+
+def _with_channels(images: npt.NDArray[Any], wanted: Any, path: str) -> npt.NDArray[Any]:
+    pixels = images[..., None] if images.ndim == 3 else images
+    n_channels = pixels.shape[3]
+    if not isinstance(wanted, int) or wanted == n_channels:
+        return pixels
+    if wanted == 3 and n_channels == 1:
+        return np.repeat(pixels, 3, axis=3)
+    if wanted == 1 and n_channels == 3:
+        return as_grey(pixels, "OnnxEmbedding")[..., None]
+    msg = (
+        f"OnnxEmbedding: {path} wants {wanted} channels, and images have {n_channels}. Is the "
+        'layout right? It is "nchw" if channels come first.'
+    )
+    raise DataError(msg)
+
+
+def _per_channel(name: str, value: Any) -> FloatArray:
+    try:
+        values = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        values = np.array(np.nan)
+    if values.ndim > 1 or not values.size or not np.isfinite(values).all():
+        refuse("OnnxEmbedding", name, "a number, or one for each channel", value)
+    return values

@@ -1,0 +1,170 @@
+"""Pixels as vectors, and what the other features need of them: size, grey, range."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from setwise.errors import DataError
+from setwise.features.images import ImageFeature
+from setwise.features.units import unit_rows
+from setwise.parameters import check_choice, is_whole, refuse
+from setwise.types import FloatArray
+
+__all__ = ["Pixels", "as_bytes", "as_grey", "check_shape", "check_tiles", "pair", "resized"]
+
+# How bright red, green and blue look (ITU-R BT.601); Pillow's "L" uses the same.
+LUMA = np.array([0.299, 0.587, 0.114])
+
+
+class Pixels(ImageFeature):
+    """The pixels themselves, row by row, as they are or at a smaller size.
+
+    Values are taken as they are: 0 to 255 or 0 to 1, nothing is rescaled but by
+    ``unit_norm``. At their own size they keep their dtype.
+
+    Parameters
+    ----------
+    size : int or (height, width), optional
+        Bring images to this size first; an int stands for a square. Pillow's bilinear filter
+        does it, in single precision: each new pixel averages all old ones that it covers, so
+        that nothing is aliased.
+    grey : bool, default=False
+        Look at the brightness of colour images, ``0.299 R + 0.587 G + 0.114 B``.
+    unit_norm : bool, default=False
+        Scale the vector of each image to unit norm, which takes away how bright it is. A
+        black image stays zero.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from setwise import SetBatch
+    >>> sets = SetBatch.from_images([np.ones((3, 8, 6)), np.ones((2, 8, 6))])
+    >>> Pixels(size=2).transform(sets)
+    SetBatch of 2 sets of 2 to 3 vectors, 4 features
+    """
+
+    libraries = ("pillow",)
+
+    def __init__(
+        self,
+        size: int | tuple[int, int] | None = None,
+        *,
+        grey: bool = False,
+        unit_norm: bool = False,
+    ) -> None:
+        self.size = size
+        self.grey = grey
+        self.unit_norm = unit_norm
+
+    def check_parameters(self) -> None:
+        """Refuse parameters that no images could be transformed with."""
+        check_shape("Pixels", "size", self.size, optional=True)
+        for name in ("grey", "unit_norm"):
+            check_choice("Pixels", name, getattr(self, name), (True, False))
+
+    def compute(self, images: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Pixels of each image as a row."""
+        if self.grey:
+            images = as_grey(images, "Pixels")
+        if self.size is not None:
+            images = resized(images, self.size)
+        rows = images.reshape(len(images), -1)
+        return unit_rows(rows.astype(np.float64)) if self.unit_norm else rows
+
+
+def as_grey(images: npt.NDArray[Any], caller: str) -> npt.NDArray[Any]:
+    """Brightness of colour images, as float64; grey ones stay as they are.
+
+    Parameters
+    ----------
+    images : array of shape (n_images, height, width[, n_channels])
+        Three channels are red, green, blue; one channel is grey.
+    caller : str
+        Who asks, for the message.
+    """
+    if images.ndim == 3:
+        return images
+    n_channels = images.shape[3]
+    if n_channels == 1:
+        return images[..., 0]
+    if n_channels != 3:
+        msg = (
+            f"{caller}: the images have {n_channels} channels. Expected one (grey) or three "
+            "(red, green, blue); leave the others out, such as an alpha channel."
+        )
+        raise DataError(msg)
+    return images.astype(np.float64) @ LUMA
+
+
+def as_bytes(
+    images: npt.NDArray[Any], caller: str, size: int | tuple[int, int] | None = None
+) -> npt.NDArray[np.uint8]:
+    """Brightness of images of 0 to 255 in whole steps, at another size if one is given.
+
+    An image of floats of which none exceeds 1 is one in 0 to 1, and multiplied by 255; that
+    its values lie in range is checked elsewhere. Rounding comes last, so that the same images
+    as bytes and as floats give the same.
+    """
+    levels = as_grey(images, caller)
+    if levels.dtype == np.uint8 and size is None:
+        return levels
+    if images.dtype.kind in "bf":
+        is_fraction = images.reshape(len(images), -1).max(axis=1) <= 1
+        levels = levels * np.where(is_fraction, 255.0, 1.0)[:, None, None]
+    if size is not None:
+        levels = resized(levels, size)
+    return np.rint(levels).astype(np.uint8)
+
+
+def resized(images: npt.NDArray[Any], size: int | tuple[int, int]) -> FloatArray:
+    """Images at another size, by Pillow's bilinear filter in single precision.
+
+    Made smaller, each new pixel averages all old ones that it covers.
+    """
+    from PIL import Image
+
+    height, width = pair(size)
+    channels = images.reshape(*images.shape[:3], -1)
+    made = np.empty((len(images), height, width, channels.shape[3]))
+    with np.errstate(over="ignore"):  # what is too large becomes inf, and is refused as such
+        channels = channels.astype(np.float32)
+    for i, c in np.ndindex(len(images), channels.shape[3]):
+        plane = Image.fromarray(np.ascontiguousarray(channels[i, :, :, c]))
+        made[i, :, :, c] = np.asarray(plane.resize((width, height), Image.Resampling.BILINEAR))
+    return made.reshape(len(images), height, width, *images.shape[3:])
+
+
+def pair(size: int | tuple[int, int]) -> tuple[int, int]:
+    """Height and width; one number stands for both."""
+    height, width = size if isinstance(size, tuple | list) else (size, size)
+    return int(height), int(width)
+
+
+def check_shape(owner: str, name: str, value: Any, *, optional: bool = False) -> None:
+    """Refuse what is neither a number of pixels nor a height and a width."""
+    sides = value if isinstance(value, tuple | list) else (value, value)
+    is_fine = len(sides) == 2 and all(is_whole(side) and side >= 1 for side in sides)
+    if not is_fine and not (optional and value is None):
+        expected = "an int of at least 1 or a pair of such (height, width)"
+        refuse(owner, name, expected + (", or None" if optional else ""), value)
+
+
+def check_tiles(
+    owner: str, name: str, tile: int | tuple[int, int], shape: tuple[int, ...]
+) -> None:
+    """Refuse images that do not consist of whole tiles: none is cut off unseen."""
+    height, width = pair(tile)
+    if shape[0] % height == 0 and shape[1] % width == 0:
+        return
+    nearest = tuple(
+        max(1, round(s / t)) * t for s, t in zip(shape, (height, width), strict=True)
+    )
+    msg = (
+        f"{owner}: images of {shape[0]} x {shape[1]} do not consist of whole tiles of "
+        f"{height} x {width}, as {name}={tile} asks for. Expected multiples of it: bring "
+        f"images to one by size={nearest}, or choose another {name}."
+    )
+    raise DataError(msg)

@@ -1,0 +1,146 @@
+"""Views that look at images: HOG and the like vote beside the pixels."""
+
+import numpy as np
+import pytest
+from sklearn.decomposition import PCA
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+
+from setwise import CVC, SetBatch
+from setwise.errors import DataError
+from setwise.features import HOG, LBP, ImageFeature, Pixels, Whitener
+
+VIEWS = (("pixels", Pixels(8)), ("hog", HOG(cell=4)), ("lbp", LBP(patch=8)))
+
+
+def stripes(angle, n_images, rng, shape=(16, 24)):
+    """Images of stripes in one direction, of any phase and width."""
+    rows, columns = np.indices(shape)
+    along = np.cos(angle) * rows + np.sin(angle) * columns
+    phases, widths = rng.uniform(0, 6, n_images), rng.uniform(0.7, 1.1, n_images)
+    waves = np.sin(along * widths[:, None, None] + phases[:, None, None])
+    noise = rng.normal(0, 10, (n_images, *shape))
+    return np.clip(128 + 90 * waves + noise, 0, 255).astype(np.uint8)
+
+
+def striped_sets(n_sets, seed=0):
+    rng = np.random.default_rng(seed)
+    labels = np.array(["flat", "steep", "slanted"] * n_sets)
+    angles = {"flat": 0.1, "steep": 1.5, "slanted": 0.8}
+    sets = [stripes(angles[label], rng.integers(6, 10), rng) for label in labels]
+    return SetBatch.from_images(sets, labels=labels)
+
+
+@pytest.fixture(scope="module")
+def gallery():
+    return striped_sets(3)
+
+
+@pytest.fixture(scope="module")
+def probes():
+    return striped_sets(2, seed=1)
+
+
+@pytest.fixture(scope="module")
+def clf(gallery):
+    return CVC((1, 2, 3), views=VIEWS, bases=("centred",)).fit(gallery, gallery.labels)
+
+
+def test_image_views_label_sets_of_images(clf, probes):
+    assert clf.predict(probes).tolist() == probes.labels.tolist()
+
+
+def test_probes_may_be_vectors_of_the_same_pixels(clf, probes):
+    np.testing.assert_array_equal(
+        clf.predict_proba(probes), clf.predict_proba([s.astype(float) for s in probes])
+    )
+
+
+def test_explain_shows_the_members_of_every_view(clf, probes):
+    why = clf.explain(probes[0])
+    assert why.label == probes.labels[0]
+    assert {vote.member.look.view for vote in why.votes} == {"pixels", "hog", "lbp"}
+
+
+def test_a_view_may_be_a_pipeline_that_begins_with_an_image_feature(gallery, probes):
+    views = (("hog", make_pipeline(HOG(cell=4), PCA(5, random_state=0), Whitener())),)
+    found = CVC((1, 2), views=views, bases=("svd",)).fit(gallery, gallery.labels)
+    assert found.predict(probes).tolist() == probes.labels.tolist()
+
+
+def test_enrolling_images_is_fitting_with_them(gallery, probes):
+    def make():
+        return CVC((1, 2), views=(*VIEWS[1:], "whitened"), bases=("centred",))
+
+    grown = make().fit(gallery[:6], gallery.labels[:6]).enroll(gallery[6:], gallery.labels[6:])
+    fresh = make().fit(gallery, gallery.labels)
+    np.testing.assert_allclose(
+        grown.decision_function(probes), fresh.decision_function(probes), atol=1e-9
+    )
+
+
+def test_enrolling_looks_only_at_the_new_images(gallery):
+    seen = []
+
+    class Watched(Pixels):
+        def compute(self, images):
+            seen.append(len(images))
+            return super().compute(images)
+
+    clf = CVC((1, 2), views=(Watched(4),), bases=("svd",), weights=None)
+    clf.fit(gallery[:6], gallery.labels[:6])
+    seen.clear()
+    clf.enroll(gallery[6:7], gallery.labels[6:7])
+    # Once the first set, to learn how long the vectors are, and once the new one.
+    assert sorted(seen) == sorted([len(gallery[0]), len(gallery[6])])
+
+
+def test_looks_that_share_a_view_compute_it_once(gallery):
+    seen = []
+
+    class Watched(Pixels):
+        def compute(self, images):
+            seen.append(len(images))
+            return super().compute(images)
+
+    clf = CVC((1,), views=(Watched(4),), bases=("svd", "centred", "means"), weights=None)
+    clf.fit(gallery, gallery.labels)
+    assert sum(seen) == len(gallery.vectors) + len(gallery[0])
+
+
+def test_vectors_in_the_gallery_are_refused_by_a_view_of_images(gallery):
+    rows = [s.astype(float) for s in gallery]
+    with pytest.raises(DataError, match=r"view 'hog' looks at images.*SetBatch\.from_images"):
+        CVC(views=(("hog", HOG(cell=4)),)).fit(rows, gallery.labels)
+
+
+def test_probes_of_another_shape_are_refused(clf, probes):
+    turned = SetBatch.from_images([i.swapaxes(1, 2) for i in images_of(probes)])
+    with pytest.raises(DataError, match=r"\(24, 16\).*gallery of shape \(16, 24\)"):
+        clf.predict(turned)
+
+
+def images_of(batch):
+    return [batch.images[a:b] for a, b in zip(batch.offsets, batch.offsets[1:], strict=False)]
+
+
+def test_image_views_work_in_cross_validation(gallery):
+    clf = CVC((1, 2), views=(("hog", HOG(cell=4)),), bases=("centred",))
+    assert cross_val_score(clf, gallery, gallery.labels, cv=3).mean() > 0.8
+
+
+def test_labels_do_not_depend_on_threads_or_order(gallery, probes):
+    one = CVC((1, 2), views=VIEWS, bases=("svd", "centred"), n_jobs=1)
+    two = CVC((1, 2), views=VIEWS, bases=("svd", "centred"), n_jobs=2)
+    one.fit(gallery, gallery.labels)
+    two.fit(gallery, gallery.labels)
+    np.testing.assert_array_equal(one.predict_proba(probes), two.predict_proba(probes))
+    np.testing.assert_array_equal(
+        one.predict_proba(probes)[::-1], one.predict_proba(probes[::-1])
+    )
+
+
+def test_features_are_not_classifiers_own_business(gallery, probes):
+    pipe = make_pipeline(HOG(cell=4), CVC((1, 2), bases=("centred",)))
+    assert pipe.fit(gallery, gallery.labels).score(probes, probes.labels) == 1.0
+    assert isinstance(pipe[0], ImageFeature)

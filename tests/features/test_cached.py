@@ -1,0 +1,347 @@
+"""Features kept in a folder."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import subprocess
+import sys
+import tempfile
+from importlib.metadata import PackageNotFoundError
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.decomposition import PCA
+from sklearn.pipeline import make_pipeline
+from tests.features.test_onnx import OnnxEmbedding, network
+
+from setwise import CVC, SetBatch, Whitener
+from setwise.errors import DataError, ParameterError
+from setwise.features.cached import Cached
+from setwise.features.concatenate import Concatenated
+from setwise.features.embedding import Embedding
+from setwise.features.equalise import Equalised
+from setwise.features.hog import HOG
+from setwise.features.images import looks_at_images
+from setwise.features.lbp import LBP
+from setwise.features.pixels import Pixels
+from setwise.features.vectors import PerVector
+
+
+@pytest.fixture
+def sets(seed):
+    rng = np.random.default_rng(seed)
+    images = [rng.integers(0, 256, (n, 16, 16), dtype=np.uint8) for n in (3, 1, 4)]
+    return SetBatch.from_images(images, ["x", "y", "z"], np.array([0, 1, 0]))
+
+
+def counts(cached):
+    return cached.n_hits_, cached.n_misses_
+
+
+@pytest.mark.parametrize(
+    "feature",
+    [
+        HOG(),
+        Equalised(),
+        Pixels(size=(4, np.int64(5))),
+        make_pipeline(Equalised(), LBP()),
+        Concatenated([("edges", HOG()), make_pipeline(Equalised(), LBP())]),
+    ],
+    ids=lambda feature: type(feature).__name__,
+)
+def test_gives_what_the_feature_gives_and_computes_it_once(tmp_path, sets, feature):
+    expected = feature.fit_transform(sets)
+    cached = Cached(feature, tmp_path / "new" / "folder").fit(sets)
+    for turn in range(3):
+        made = cached.transform(sets)
+        assert made.vectors.dtype == expected.vectors.dtype
+        assert np.array_equal(made.vectors, expected.vectors)
+        assert made.image_shape == expected.image_shape
+        assert made.names == sets.names
+        assert made.labels.tolist() == [0, 1, 0]
+        assert counts(cached) == (3 * turn, 3)
+    assert looks_at_images(cached)
+
+
+def test_sets_are_found_one_by_one_and_as_arrays(tmp_path, sets):
+    Cached(HOG(), tmp_path).transform(sets)
+    cached = Cached(HOG(), str(tmp_path)).fit(sets)
+    rows = cached.transform(sets.images[3:4])
+    assert np.array_equal(rows, HOG().transform(sets.images[3:4]))
+    assert counts(cached) == (1, 0)
+    cached.transform(sets[[2, 0]])
+    assert counts(cached) == (3, 0)
+    cached.transform(sets.images)
+    assert counts(cached) == (3, 1)
+    assert counts(cached.fit(sets)) == (0, 0)
+
+
+def test_copies_find_what_was_kept(tmp_path, sets):
+    cached = Cached(HOG(), tmp_path).fit(sets)
+    expected = cached.transform(sets).vectors
+    for copy in (clone(cached), pickle.loads(pickle.dumps(cached))):
+        assert np.array_equal(copy.fit(sets).transform(sets).vectors, expected)
+        assert counts(copy) == (3, 0)
+    changed = clone(cached).set_params(feature__cell=4).fit(sets)
+    changed.transform(sets)
+    assert counts(changed) == (0, 3)
+
+
+def test_any_other_pixels_are_other_images(tmp_path, sets):
+    cached = Cached(Pixels(), tmp_path).fit(sets)
+    images = np.arange(48, dtype=np.uint8).reshape(3, 4, 4)
+    changed = images.copy()
+    changed[2, 3, 3] += 1
+    forms = [images, changed, images.astype(np.int8), images.reshape(3, 2, 8), images[::-1]]
+    forms += [images[:2], images.astype(">i4"), images.astype("<i4"), images[..., None]]
+    for n, form in enumerate(forms):
+        cached.transform(form)
+        assert counts(cached) == (0, n + 1)
+    cached.transform(np.asfortranarray(images))
+    assert counts(cached) == (1, len(forms))
+
+
+def means(images):
+    return images.mean(axis=(1, 2))[:, None]
+
+
+CHANGES = [
+    (Pixels(), {"size": 8, "grey": True, "unit_norm": True}),
+    (Equalised(), {}),
+    (
+        LBP(),
+        {"size": 8, "patch": 4, "points": 4, "radius": 2, "method": "uniform", "root": False},
+    ),
+    (HOG(), {"size": 32, "cell": 4, "block": 1, "orientations": 8, "norm": "L2"}),
+    (Embedding(means, name="a"), {"function": None, "batch_size": 3, "name": "b"}),
+    (Concatenated([HOG(), Pixels()]), {"features": [Pixels(), HOG()], "unit_norm": False}),
+    (
+        OnnxEmbedding("a.onnx"),
+        {
+            "model_path": "b.onnx",
+            "input_name": "images",
+            "size": (8, 6),
+            "layout": "nhwc",
+            "mean": (1, 2, 3),
+            "std": 2,
+            "batch_size": 3,
+            "providers": ["CPUExecutionProvider", "CPUExecutionProvider"],
+        },
+    ),
+]
+
+
+def bytes_of(feature):
+    return json.dumps(feature.fingerprint(), sort_keys=True, default=str)
+
+
+@pytest.mark.parametrize(
+    ("feature", "changes"), CHANGES, ids=lambda value: type(value).__name__
+)
+def test_every_parameter_changes_the_fingerprint(feature, changes, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    network("a.onnx")
+    network("b.onnx", shape=("n", 3, 8, 7))
+    assert set(changes) == set(feature.get_params(deep=False)), "a parameter is not tried"
+    for name, value in changes.items():
+        if name == "function":
+            continue  # a function is known by its name alone
+        changed = clone(feature).set_params(**{name: value})
+        assert bytes_of(changed) != bytes_of(feature), name
+    assert bytes_of(clone(feature)) == bytes_of(feature)
+
+
+def test_features_inside_others_change_the_fingerprint():
+    def about(feature):
+        return json.dumps(Cached(feature, "x").fingerprint())
+
+    nested = [
+        HOG(),
+        LBP(),
+        make_pipeline(HOG()),
+        make_pipeline(Equalised(), HOG()),
+        make_pipeline(Equalised(), HOG(cell=4)),
+        Concatenated([HOG()]),
+        Concatenated([HOG(cell=4)]),
+        Concatenated([make_pipeline(Equalised(), HOG())]),
+    ]
+    assert len({about(feature) for feature in nested}) == len(nested)
+    assert about(Cached(HOG(), "y")) == about(HOG())
+
+
+@pytest.mark.parametrize("library", ["setwise", "numpy", "scikit-image", "pillow"])
+def test_every_version_changes_the_key(library, tmp_path, sets, monkeypatch):
+    cached = Cached(HOG(), tmp_path).fit(sets)
+    cached.transform(sets)
+    monkeypatch.setattr(
+        "setwise.features.images.version", lambda name: "0.1" if name == library else "0"
+    )
+    first = Cached(HOG(), tmp_path).fit(sets)
+    first.transform(sets)
+    monkeypatch.setattr("setwise.features.images.version", lambda name: "0")
+    second = Cached(HOG(), tmp_path).fit(sets)
+    second.transform(sets)
+    assert counts(first) == counts(second) == (0, 3)
+
+
+def test_what_is_kept_needs_no_library_to_be_found(tmp_path, sets, monkeypatch):
+    def absent(name):
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr("setwise.features.images.version", absent)
+    cached = Cached(HOG(), tmp_path).fit(sets)
+    cached.transform(sets)
+    cached.transform(sets)
+    assert counts(cached) == (3, 3)
+
+
+@pytest.mark.parametrize("damage", ["cut", "empty", "flip", "junk", "folder", "other"])
+def test_damaged_files_are_computed_again_and_replaced(tmp_path, sets, damage):
+    expected = Cached(HOG(), tmp_path).transform(sets).vectors
+    files = sorted(tmp_path.glob("*.npy"))
+    assert len(files) == 3
+    for path in files:
+        content = bytearray(path.read_bytes())
+        if damage == "flip":
+            content[len(content) // 2] ^= 1
+        if damage == "folder":
+            path.unlink()
+            continue
+        path.write_bytes(
+            {
+                "cut": bytes(content[:-20]),
+                "empty": b"",
+                "flip": bytes(content),
+                "junk": b"PK\x03\x04" * 20,
+                "other": bytes(content) + b"x",
+            }[damage]
+        )
+    cached = Cached(HOG(), tmp_path).fit(sets)
+    assert np.array_equal(cached.transform(sets).vectors, expected)
+    assert np.array_equal(cached.transform(sets).vectors, expected)
+    assert counts(cached) == (3, 3)
+    assert sorted(tmp_path.iterdir()) == files
+
+
+def test_numpy_reads_the_files(tmp_path, sets):
+    expected = Cached(HOG(), tmp_path).transform(sets.images)
+    (path,) = tmp_path.iterdir()
+    assert np.array_equal(np.load(path), expected)
+
+
+def test_a_failed_write_leaves_nothing_behind(tmp_path, sets, monkeypatch):
+    def full(self, target):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", full)
+    with pytest.raises(DataError, match=r"cannot be written \(No space left on device\)"):
+        Cached(HOG(), tmp_path).transform(sets)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_is_read_only_serves_what_it_has(tmp_path, sets, monkeypatch):
+    Cached(HOG(), tmp_path).transform(sets[:2])
+
+    def denied(**options):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(tempfile, "mkstemp", denied)
+    cached = Cached(HOG(), tmp_path).fit(sets)
+    cached.transform(sets[:2])
+    assert counts(cached) == (2, 0)
+    with pytest.raises(DataError, match=r"cannot be written \(Permission denied\)"):
+        cached.transform(sets)
+
+
+def test_refuses_a_folder_that_is_a_file(tmp_path, sets):
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(DataError, match="file cannot be made a folder"):
+        Cached(HOG(), tmp_path / "file").transform(sets)
+
+
+class Tagged(Pixels):
+    def __init__(self, tag=None):
+        super().__init__()
+        self.tag = tag
+
+
+@pytest.mark.parametrize(
+    ("feature", "message"),
+    [
+        (PCA(2), "not an image feature"),
+        (PerVector(PCA(2)), "not an image feature"),
+        (Whitener(), r"Whitener\(\) is not an image feature"),
+        (make_pipeline(HOG(), PerVector(PCA(2))), "not an image feature"),
+        (None, "not an image feature"),
+        (Embedding(means), "means has no name"),
+        (Concatenated([HOG(), Embedding(means)]), "means has no name"),
+        (make_pipeline(Equalised(), Embedding(means)), "means has no name"),
+        (Tagged({1, 2}), "neither text nor number"),
+        (Tagged(Path("x")), "neither text nor number"),
+    ],
+)
+@pytest.mark.parametrize("method", ["fit", "transform"])
+def test_refuses_what_is_not_known_by_its_parameters(tmp_path, sets, feature, message, method):
+    with pytest.raises(ParameterError, match=message):
+        getattr(Cached(feature, tmp_path), method)(sets)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("folder", [None, 3, ""])
+def test_refuses_what_is_no_folder(sets, folder):
+    with pytest.raises(ParameterError, match="folder must be the path"):
+        Cached(HOG(), folder).fit(sets)
+
+
+def test_values_that_are_not_finite_are_not_kept(tmp_path):
+    class Endless(Pixels):
+        def compute(self, images):
+            return np.full((len(images), 2), np.inf)
+
+        def _check(self, values, X):
+            """Let them through, as a faulty feature would."""
+
+    with pytest.raises(DataError, match="Cached of image 0 is not finite"):
+        Cached(Endless(), tmp_path).transform(np.ones((2, 4, 4)))
+    assert list(tmp_path.iterdir()) == []
+
+
+PROCESS = """
+import sys
+import numpy as np
+from setwise.features.cached import Cached
+from setwise.features.pixels import Pixels
+
+for i in range(40):
+    images = np.full((20, 32, 32), i + 1.0)
+    made = Cached(Pixels(unit_norm=True), sys.argv[1]).transform(images)
+    assert np.array_equal(made, np.full((20, 1024), 1 / 32)), i
+"""
+
+
+def test_processes_share_a_folder(tmp_path):
+    command = [sys.executable, "-c", PROCESS, str(tmp_path)]
+    processes = [subprocess.Popen(command, stderr=subprocess.PIPE) for _ in range(2)]
+    for process in processes:
+        _, complaint = process.communicate(timeout=120)
+        assert process.returncode == 0, complaint.decode()
+    assert len(list(tmp_path.iterdir())) == 40
+
+
+def test_in_a_pipeline_with_a_classifier(tmp_path, seed):
+    rng = np.random.default_rng(seed)
+    wave = 100 + 50 * np.sin(np.arange(16))
+    sets = SetBatch.from_images(
+        [
+            np.broadcast_to(wave[:, None] if i % 2 else wave, (6, 16, 16))
+            + rng.uniform(0, 5, (6, 16, 16))
+            for i in range(6)
+        ]
+    )
+    labels = np.arange(6) % 2
+    model = make_pipeline(Cached(HOG(cell=4), tmp_path), CVC(dims=(1, 2)))
+    assert (model.fit(sets, labels).predict(sets) == labels).all()
+    assert counts(model[0]) == (6, 6)
