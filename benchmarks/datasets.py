@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,8 +9,13 @@ from pathlib import Path
 import numpy as np
 
 from setwise import SetBatch
+from setwise.datasets import load as load_dataset
 
 ROOT = Path(__file__).resolve().parents[1]
+
+# Plain mutual-subspace nearest neighbour on raw pixels, from the data's README.
+PLAIN_SUBSPACE = {"eth80": 86.5, "yaleb": 88.4, "coil20": 84.8, "hands": 100.0, "vowels": 78.1}
+PROTOCOLS = tuple(PLAIN_SUBSPACE)
 
 
 def data_folder() -> Path | None:
@@ -29,60 +33,21 @@ class Dataset:
     sets: SetBatch
     labels: np.ndarray
     folds: list[tuple[np.ndarray, np.ndarray]]
-    # Plain mutual-subspace nearest neighbour on raw pixels, from the data's README.
-    plain_subspace: float
-
-
-def _eth80(table, folder: Path):
-    order = np.load(folder / "eth80_splits.npz", allow_pickle=False)["object_order"]
-    sets_of = [np.flatnonzero(table["set_labels"] == c) for c in range(8)]
-    for fold in order:
-        gallery = np.concatenate([sets_of[c][fold[c, :5]] for c in range(8)])
-        probes = np.concatenate([sets_of[c][fold[c, 5:]] for c in range(8)])
-        yield gallery, probes
-
-
-def _by_subset(table, folder: Path):
-    subset = table["set_subset"]
-    for one in np.unique(subset):
-        yield np.flatnonzero(subset == one), np.flatnonzero(subset != one)
-
-
-def _pairs_of_quadrants(table, folder: Path):
-    labels = table["set_labels"]
-    quadrant = np.zeros(len(labels), dtype=int)
-    for c in np.unique(labels):
-        quadrant[labels == c] = np.arange((labels == c).sum())
-    for pair in itertools.combinations(range(4), 2):
-        in_gallery = np.isin(quadrant, pair)
-        yield np.flatnonzero(in_gallery), np.flatnonzero(~in_gallery)
-
-
-def _given(table, folder: Path):
-    is_test = table["set_is_test"].astype(bool)
-    yield np.flatnonzero(~is_test), np.flatnonzero(is_test)
-
-
-# name -> (file, folds, plain subspace figure)
-PROTOCOLS = {
-    "eth80": ("eth80_20x20.npz", _eth80, 86.5),
-    "yaleb": ("yaleb_24x21.npz", _by_subset, 88.4),
-    "coil20": ("coil20_32x32.npz", _pairs_of_quadrants, 84.8),
-    "hands": ("tsukuba_hand_24x24.npz", _given, 100.0),
-    "vowels": ("japanese_vowels.npz", _given, 78.1),
-}
+    plain_subspace: float | None
 
 
 def load(name: str) -> Dataset:
-    """One dataset, by its name in PROTOCOLS."""
+    """One dataset, as floats, with classes as numbers in the order of its source."""
     folder = data_folder()
     if folder is None:
         msg = f"no datasets in {ROOT.parent / 'shared' / 'data'}; set SETWISE_DATA"
         raise FileNotFoundError(msg)
-    file, folds, plain = PROTOCOLS[name]
-    table = np.load(folder / file, allow_pickle=False)
-    vectors = table["images"] if "images" in table else table["features"]
-    sets = SetBatch.from_groups(
-        vectors.reshape(len(vectors), -1).astype(np.float64), table["set_index"]
+    found = load_dataset(name, folder)
+    sets = SetBatch(
+        found.sets.vectors.astype(np.float64),
+        found.sets.offsets,
+        found.sets.names,
+        image_shape=found.sets.image_shape,
     )
-    return Dataset(name, sets, table["set_labels"], list(folds(table, folder)), plain)
+    labels = np.array([found.class_names.index(label) for label in found.labels])
+    return Dataset(name, sets, labels, found.folds, PLAIN_SUBSPACE.get(name))

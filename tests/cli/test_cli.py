@@ -186,8 +186,8 @@ def test_nothing_heavy_is_imported_early(code):
 
 
 BAR = """
-from setwise.cli import _progress
-with _progress(is_silent=False) as report:
+from setwise.cli.common import shown_progress
+with shown_progress(is_silent=False) as report:
     report("fit", 0, 1)
     for done in range(4):
         report("classify", done, 3)

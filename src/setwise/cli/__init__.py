@@ -6,23 +6,13 @@ for scikit-learn. Results go to stdout, progress and errors to stderr.
 
 from __future__ import annotations
 
-import json
-import logging
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from setwise.errors import SetwiseError
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from setwise.demo import DemoResult
-    from setwise.progress import Progress
+from setwise.cli.data import data
+from setwise.cli.demo import demo
+from setwise.cli.sets import classify, compare, faces, inspect
 
 __all__ = ["app"]
 
@@ -61,169 +51,6 @@ def version_command() -> None:
     _show_version(True)
 
 
-@app.command()
-def demo(
-    out: Annotated[Path, typer.Option(file_okay=False, help="Folder for the picture.")] = Path(
-        "out/demo"
-    ),
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON document and nothing else.")
-    ] = False,
-    quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="One line instead of tables and progress.")
-    ] = False,
-    quick: Annotated[bool, typer.Option("--quick", help="A smaller job.")] = False,
-) -> None:
-    """Do the whole job on real handwritten digits: sets against single images.
-
-    Nothing is downloaded. Ends with a picture that explains one answer.
-    """
-    with _clean_exit(), _progress(is_silent=as_json or quiet) as progress:
-        from setwise.demo import run_demo
-
-        result = run_demo(out, quick=quick, progress=progress)
-    if as_json:
-        typer.echo(json.dumps(result.to_dict(), indent=2))
-    elif quiet:
-        typer.echo(_summary(result))
-    else:
-        _show_demo(result)
-
-
-@contextmanager
-def _clean_exit() -> Iterator[None]:
-    """Errors that are no bugs end in one line and a status, not in a traceback."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        typer.echo("setwise: interrupted.", err=True)
-        raise typer.Exit(130) from None
-    except (SetwiseError, OSError) as error:
-        typer.echo(f"setwise: {' '.join(str(error).split())}", err=True)
-        raise typer.Exit(1) from None
-
-
-@contextmanager
-def _progress(*, is_silent: bool) -> Iterator[Progress | None]:
-    """A bar with an estimate where somebody watches, plain lines where a file does."""
-    if is_silent:
-        # Not even that something is being compiled.
-        logger = logging.getLogger("setwise")
-        level = logger.level
-        logger.setLevel(logging.ERROR)
-        try:
-            yield None
-        finally:
-            logger.setLevel(level)
-    elif not sys.stderr.isatty():
-        yield _plain_line
-    else:
-        with _bar() as report:
-            yield report
-
-
-def _plain_line(what: str, done: int, total: int) -> None:
-    if done == 0:
-        typer.echo(f"{what} ...", err=True)
-
-
-@contextmanager
-def _bar() -> Iterator[Progress]:
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
-    columns = (
-        TextColumn("{task.description:<9}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        tasks = {}
-
-        def report(what: str, done: int, total: int) -> None:
-            if what not in tasks:
-                tasks[what] = bar.add_task(what, total=None)
-            # A step that is its own only part has no share done to show before its end.
-            is_known = total > 1 or done > 0
-            bar.update(tasks[what], completed=done, total=total if is_known else None)
-
-        yield report
-
-
-def _summary(result: DemoResult) -> str:
-    images, sets = result.accuracy["each image alone"], result.accuracy["coefficient"]
-    return (
-        f"{100 * sets.all:.1f} % of {len(result.data.probes)} sets right, "
-        f"{100 * images.all:.1f} % of their images alone; {result.seconds['total']:.0f} s; "
-        f"{result.picture or result.advice}"
-    )
-
-
-def _show_demo(result: DemoResult) -> None:
-    from rich.console import Console
-
-    console = Console(highlight=False)
-    console.print(_about(result), "\n", sep="")
-    _show_accuracy(result, console)
-    _show_classes(result, console)
-    found = result.to_dict()["explanation"]
-    console.print(f"\nOne mixed set, explained ({found['probe']}):", style="bold")
-    console.print(found["summary"])
-    console.print(f"Images of other digits: {_list(found['images_of_other_digits'])}; ", end="")
-    console.print(f"doubted: {_list(found['images_doubted'])}.")
-    steps = ", ".join(f"{step} {took:.1f}" for step, took in result.seconds.items())
-    console.print(f"\nSeconds: {steps}", style="dim")
-    if result.picture is None:
-        console.print(f"No picture: {result.advice}", markup=False)
-    else:
-        console.print(f"Picture: {result.picture}", markup=False, soft_wrap=True)
-
-
-def _list(numbers: list[int]) -> str:
-    return ", ".join(map(str, numbers)) or "none"
-
-
-def _about(result: DemoResult) -> str:
-    sets = result.to_dict()["sets"]
-    return (
-        f"Handwritten digits: {sets['n_gallery']} gallery and {sets['n_probes']} probe sets of "
-        f"{sets['n_images']} images. Into {sets['n_mixed']} of the probes, "
-        f"{sets['n_outliers']} images of other digits are mixed."
-    )
-
-
-def _show_accuracy(result: DemoResult, console: Console) -> None:
-    from rich import box
-    from rich.table import Table
-
-    table = Table("% right", box=box.SIMPLE_HEAD, pad_edge=False)
-    for name in ("all", "plain", "mixed"):
-        table.add_column(name, justify="right")
-    for method, share in result.accuracy.items():
-        is_cvc = not method.endswith(("alone", "images"))
-        numbers = (f"{100 * value:.1f}" for value in (share.all, share.plain, share.mixed))
-        table.add_row(f"sets, CVC, fusion {method}" if is_cvc else method, *numbers)
-    console.print(table)
-
-
-def _show_classes(result: DemoResult, console: Console) -> None:
-    from rich import box
-    from rich.table import Table
-
-    table = Table("% right by digit", box=box.SIMPLE_HEAD, pad_edge=False)
-    for digit in result.per_class:
-        table.add_column(digit, justify="right")
-    for row, name in (("images", "each image alone"), ("sets", "sets, CVC")):
-        table.add_row(
-            name, *(f"{100 * shares[row]:.0f}" for shares in result.per_class.values())
-        )
-    console.print(table)
+for command in (demo, inspect, classify, compare, faces):
+    app.command()(command)
+app.add_typer(data, name="data")

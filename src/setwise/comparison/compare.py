@@ -15,7 +15,7 @@ from setwise.comparison.methods import named_methods
 from setwise.comparison.table import Comparison, MethodResult
 from setwise.errors import DataError, SetwiseWarning
 from setwise.parameters import check_number
-from setwise.progress import reported
+from setwise.progress import Progress, reported
 from setwise.sets import SetBatch, check_labels, check_sets
 
 __all__ = ["compare", "evaluate"]
@@ -31,6 +31,7 @@ def compare(
     confidence: float = 0.95,
     n_jobs: int | None = None,
     random_state: int = 0,
+    progress: Progress | None = None,
 ) -> Comparison:
     """Try every method on your own sets: accuracy, how sure it is, and time.
 
@@ -53,6 +54,8 @@ def compare(
         Threads of each method that has ``n_jobs``; times are wall-clock times.
     random_state : int, default=0
         Seed of the methods that need one.
+    progress : callable, optional
+        Called with what is being done, how many methods are over, and of how many.
 
     Returns
     -------
@@ -88,7 +91,7 @@ def compare(
     results: list[MethodResult] = []
     work = _results(chosen, gallery, labels, probes, truth, n_jobs)
     try:
-        results.extend(reported(work, len(chosen), "comparing methods"))
+        results.extend(reported(work, len(chosen), "comparing methods", progress))
     except KeyboardInterrupt:
         msg = f"compare: interrupted; {len(results)} of {len(chosen)} methods are finished."
         if not results:

@@ -43,6 +43,8 @@ class LoadReport:
         that fewer frames were decoded than announced.
     seconds : float
         Wall clock.
+    what : str
+        What the vectors are.
     """
 
     source: Path
@@ -51,10 +53,11 @@ class LoadReport:
     skipped: tuple[Skipped, ...] = ()
     notes: tuple[str, ...] = ()
     seconds: float = 0.0
+    what: str = "images"
 
     def __str__(self) -> str:
         lines = [
-            f"{self.source}: {len(self.files)} images read as {self.layout}, "
+            f"{self.source}: {len(self.files)} {self.what} read as {self.layout}, "
             f"{len(self.skipped)} skipped, {duration(self.seconds)}"
         ]
         lines += [f"  {note}" for note in self.notes]

@@ -180,7 +180,14 @@ class SetBatch:
         """
         import narwhals.stable.v1 as nw
 
-        table = nw.from_native(frame, eager_only=True)
+        try:
+            table = nw.from_native(frame, eager_only=True)
+        except TypeError:
+            msg = (
+                f"SetBatch.from_frame: got {type(frame).__name__}. Expected a data frame "
+                "(pandas, polars, ...)."
+            )
+            raise DataError(msg) from None
         for column in [set] if label is None else [set, label]:
             if column not in table.columns:
                 msg = (
@@ -195,6 +202,8 @@ class SetBatch:
                 f"{', '.join(map(repr, table.columns))}. Expected at least one."
             )
             raise DataError(msg)
+        for column in features:
+            _check_column(table[column], column)
         vectors = table.select(features).to_numpy()
         ids = table[set].to_numpy()
         labels = None if label is None else table[label].to_numpy()
@@ -308,3 +317,24 @@ def _two_dimensional(caller: str, X: npt.ArrayLike) -> npt.NDArray[Any]:
         msg = f"{caller}: X has shape {vectors.shape}. Expected a 2-D array, one vector a row."
         raise DataError(msg)
     return vectors
+
+
+def _check_column(values: Any, name: str) -> None:
+    """Refuse a column of a data frame that holds something else than numbers."""
+    import narwhals.stable.v1 as nw
+
+    if not (values.dtype.is_numeric() or values.dtype == nw.Boolean):
+        msg = (
+            f"SetBatch.from_frame: column {name!r} is of type {values.dtype}. Expected "
+            "numbers: drop it, or name it as set= or label=."
+        )
+        raise DataError(msg)
+    is_missing = values.is_null()
+    if values.dtype.is_float():
+        is_missing = is_missing | values.is_nan()
+    if is_missing.any():
+        msg = (
+            f"SetBatch.from_frame: column {name!r} has no value in row "
+            f"{is_missing.arg_true()[0]}. Expected one in every row: fill it or drop the row."
+        )
+        raise DataError(msg)

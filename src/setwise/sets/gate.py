@@ -129,7 +129,7 @@ def _as_list(X: Any, caller: str) -> list[Any]:
                 "SetBatch.from_rows(X)."
             )
             raise DataError(msg)
-        advice = " Images? SetBatch.from_images(X)." if X.ndim > 3 else ""
+        advice = " Images? Make them a batch: SetBatch.from_images(X)." if X.ndim > 3 else ""
         msg = f"{caller}: a {X.ndim}-D array was given. {_EXPECTED}.{advice}"
         raise DataError(msg)
     if isinstance(X, str | bytes | dict) or not hasattr(X, "__iter__"):

@@ -1,0 +1,94 @@
+"""What all commands share: options, exits, progress."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, TypeAlias
+
+import typer
+
+from setwise.errors import SetwiseError
+
+if TYPE_CHECKING:
+    from setwise.progress import Progress
+
+__all__ = ["AsJson", "Quiet", "clean_exit", "shown_progress"]
+
+AsJson: TypeAlias = Annotated[
+    bool, typer.Option("--json", help="Print one JSON document and nothing else.")
+]
+Quiet: TypeAlias = Annotated[
+    bool, typer.Option("--quiet", "-q", help="One line instead of tables and progress.")
+]
+
+
+@contextmanager
+def clean_exit() -> Iterator[None]:
+    """Errors that are no bugs end in one line and a status, not in a traceback."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        typer.echo("setwise: interrupted.", err=True)
+        raise typer.Exit(130) from None
+    except (SetwiseError, OSError) as error:
+        typer.echo(f"setwise: {' '.join(str(error).split())}", err=True)
+        raise typer.Exit(1) from None
+
+
+@contextmanager
+def shown_progress(*, is_silent: bool) -> Iterator[Progress | None]:
+    """A bar with an estimate where somebody watches, plain lines where a file does."""
+    if is_silent:
+        # Not even that something is being compiled.
+        logger = logging.getLogger("setwise")
+        level = logger.level
+        logger.setLevel(logging.ERROR)
+        try:
+            yield None
+        finally:
+            logger.setLevel(level)
+    elif not sys.stderr.isatty():
+        yield _plain_line
+    else:
+        with _bar() as report:
+            yield report
+
+
+def _plain_line(what: str, done: int, total: int) -> None:
+    if done == 0:
+        typer.echo(f"{what} ...", err=True)
+
+
+@contextmanager
+def _bar() -> Iterator[Progress]:
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        TextColumn("{task.description:<9}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        tasks = {}
+
+        def report(what: str, done: int, total: int) -> None:
+            if what not in tasks:
+                tasks[what] = bar.add_task(what, total=None)
+            # A step that is its own only part has no share done to show before its end.
+            is_known = total > 1 or done > 0
+            bar.update(tasks[what], completed=done, total=total if is_known else None)
+
+        yield report

@@ -1,0 +1,267 @@
+"""``setwise inspect``, ``classify``, ``compare`` and ``faces``: from files to answers."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+
+import typer
+
+from setwise.cli.common import AsJson, Quiet, clean_exit, shown_progress
+
+if TYPE_CHECKING:
+    from setwise.files import LoadedSets
+    from setwise.progress import Progress
+
+__all__ = ["classify", "compare", "faces", "inspect"]
+
+_SOURCE = "A folder class/set/*.jpg or set/*.jpg, a folder of clips, a video, a .mat or .npz."
+Gallery: TypeAlias = Annotated[Path, typer.Argument(help=f"Labelled sets. {_SOURCE}")]
+Probes: TypeAlias = Annotated[Path, typer.Argument(help="Sets to judge, of the same kind.")]
+Layout: TypeAlias = Annotated[
+    str,
+    typer.Option(help='"class/set", "set", "single", "bursts", "class/bursts" or "auto".'),
+]
+Size: TypeAlias = Annotated[int, typer.Option(help="Pixels of a side, for images and video.")]
+Colour: TypeAlias = Annotated[bool, typer.Option("--colour", help="Keep the colours.")]
+Skip: TypeAlias = Annotated[
+    bool, typer.Option("--skip-bad", help="Leave out files that cannot be read (up to 5 %).")
+]
+Variable: TypeAlias = Annotated[
+    str | None, typer.Option(help="Which variable of a .mat file holds the sets.")
+]
+Jobs: TypeAlias = Annotated[int, typer.Option(help="Threads; -1 is one a core.")]
+
+
+def inspect(
+    source: Annotated[Path, typer.Argument(help=_SOURCE)],
+    layout: Layout = "auto",
+    size: Size = 64,
+    colour: Colour = False,
+    skip_bad: Skip = False,
+    variable: Variable = None,
+    jobs: Jobs = -1,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Read sets and say what was read: classes, sets, images, what was left out."""
+    options = _options(layout, size, colour, skip_bad, variable, jobs)
+    with clean_exit(), shown_progress(is_silent=as_json or quiet) as progress:
+        sets = _load(source, options, progress)
+    found = _described(sets)
+    if as_json:
+        typer.echo(json.dumps(found, indent=2))
+        return
+    typer.echo(str(sets.report))
+    if not quiet:
+        _show_rows(("class", "set", "images"), [
+            (row["class"] or "", row["name"], str(row["n_images"])) for row in found["sets"]
+        ])  # fmt: skip
+
+
+def classify(
+    gallery: Gallery,
+    probes: Probes,
+    layout: Layout = "auto",
+    size: Size = 64,
+    colour: Colour = False,
+    skip_bad: Skip = False,
+    variable: Variable = None,
+    jobs: Jobs = -1,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Label sets by a labelled gallery: whose is it, and how sure.
+
+    The layout is the gallery's; that of the probes is found. Images are looked at through
+    pixels, HOG and LBP together; other vectors as they are.
+    """
+    options = _options(layout, size, colour, skip_bad, variable, jobs)
+    with clean_exit(), shown_progress(is_silent=as_json or quiet) as progress:
+        known = _load_labelled(gallery, options, progress)
+        unknown = _load(probes, options | {"layout": "auto"}, progress)
+        answers = _answers(known, unknown, jobs, progress)
+    if as_json:
+        typer.echo(json.dumps({"answers": answers}, indent=2))
+    elif quiet:
+        for answer in answers:
+            typer.echo(f"{answer['set']}\t{answer['label']}\t{answer['probability']:.3f}")
+    else:
+        rows = [
+            (a["set"], a["label"], f"{a['probability']:.2f}", a["runner_up"] or "", a["note"])
+            for a in answers
+        ]
+        _show_rows(("set", "label", "how sure", "next", ""), rows)
+
+
+def compare(
+    gallery: Gallery,
+    probes: Annotated[Path, typer.Argument(help="Labelled sets to judge, of the same kind.")],
+    methods: Annotated[
+        str | None, typer.Option(help='Names with commas, such as "CVC,MSM,mean vector".')
+    ] = None,
+    layout: Layout = "auto",
+    size: Size = 20,
+    colour: Colour = False,
+    skip_bad: Skip = False,
+    variable: Variable = None,
+    jobs: Jobs = 1,
+    picture: Annotated[
+        Path | None, typer.Option(help="Draw accuracy against time here (.png, .svg).")
+    ] = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Try every method on your own sets: one table, with what may be chance."""
+    options = _options(layout, size, colour, skip_bad, variable, jobs)
+    with clean_exit(), shown_progress(is_silent=as_json or quiet) as progress:
+        known = _load_labelled(gallery, options, progress)
+        judged = _load_labelled(probes, options, progress)
+        from setwise.comparison import compare as compare_methods
+
+        names = None if methods is None else [name.strip() for name in methods.split(",")]
+        found = compare_methods(
+            known,
+            known.labels,
+            judged,
+            judged.labels,
+            methods=names,
+            n_jobs=jobs,
+            progress=progress,
+        )
+        if picture is not None:
+            found.plot(picture)
+    if as_json:
+        typer.echo(json.dumps(found.to_dict(), indent=2))
+    else:
+        typer.echo(found.summary if quiet else str(found))
+
+
+def faces(
+    video: Annotated[Path, typer.Argument(help="A clip.")],
+    out: Annotated[Path, typer.Argument(help="New folder: one folder of crops a track.")],
+    size: Annotated[int, typer.Option(help="Pixels of a side.")] = 30,
+    equalise: Annotated[
+        bool, typer.Option("--equalise", help="Equalise the histogram of each face.")
+    ] = False,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Find and follow the faces of a clip, and write each track as a set of images."""
+    with clean_exit(), shown_progress(is_silent=as_json or quiet) as progress:
+        from setwise.files import face_tracks, save_images
+
+        tracks = face_tracks(video, size=size, equalise=equalise, progress=progress)
+        save_images(tracks, out)
+    if as_json:
+        typer.echo(json.dumps(_described(tracks) | {"folder": str(out)}, indent=2))
+    else:
+        typer.echo(f"{len(tracks)} tracks in {out}")
+
+
+def _options(
+    layout: str, size: int, colour: bool, skip_bad: bool, variable: str | None, jobs: int
+) -> dict[str, Any]:
+    return {
+        "layout": layout,
+        "size": size,
+        "colour": colour,
+        "on_error": "skip" if skip_bad else "raise",
+        "variable": variable,
+        "n_jobs": jobs,
+    }
+
+
+def _load(source: Path, options: dict[str, Any], progress: Progress | None) -> LoadedSets:
+    from setwise.errors import SkippedFilesWarning
+    from setwise.files import load_sets
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SkippedFilesWarning)  # said here, in one line
+        sets = load_sets(source, progress=progress, **options)
+    if sets.report is not None and sets.report.skipped and progress is not None:
+        typer.echo(f"{source}: {len(sets.report.skipped)} files skipped", err=True)
+    return sets
+
+
+def _load_labelled(
+    source: Path, options: dict[str, Any], progress: Progress | None
+) -> LoadedSets:
+    from setwise.errors import DataError
+
+    sets = _load(source, options, progress)
+    if sets.labels is None:
+        msg = (
+            f"{source}: the sets have no labels, they were read as "
+            f"{sets.report.layout if sets.report else 'sets'}. Expected one folder a class: "
+            "class/set/*.jpg."
+        )
+        raise DataError(msg)
+    return sets
+
+
+def _answers(
+    gallery: LoadedSets, probes: LoadedSets, jobs: int, progress: Progress | None
+) -> list[dict[str, Any]]:
+    from setwise import CVC
+    from setwise.errors import NoInformationWarning
+    from setwise.parallel import in_threads
+    from setwise.progress import reported
+
+    make = CVC if gallery.image_shape is None else CVC.for_images
+    report = progress or (lambda what, done, total: None)
+    report("fit", 0, 1)
+    clf = make(n_jobs=jobs, random_state=0).fit(gallery, gallery.labels)
+    report("fit", 1, 1)
+    clf.set_params(n_jobs=None)  # from here on, probes share the threads
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NoInformationWarning)  # said in the answer's note
+        found = in_threads(
+            lambda i: clf.predict_proba(probes[[i]])[0], range(len(probes)), jobs
+        )
+        shares = list(reported(found, len(probes), "classify", progress))
+    return [
+        _answer(name, clf.classes_, share)
+        for name, share in zip(probes.names, shares, strict=True)
+    ]
+
+
+def _answer(name: str, classes: Any, share: Any) -> dict[str, Any]:
+    order = (-share).argsort(kind="stable")
+    is_even = bool(share.max() == share.min())
+    return {
+        "set": name,
+        "label": str(classes[order[0]]),
+        "probability": float(share[order[0]]),
+        "runner_up": None if is_even else str(classes[order[1]]),
+        "note": "shares no cluster with any class: a guess" if is_even else "",
+        "probabilities": {str(c): float(p) for c, p in zip(classes, share, strict=True)},
+    }
+
+
+def _described(sets: LoadedSets) -> dict[str, Any]:
+    labels = [None] * len(sets) if sets.labels is None else [str(c) for c in sets.labels]
+    return {
+        "report": None if sets.report is None else sets.report.to_dict(),
+        "n_features": sets.n_features,
+        "image_shape": sets.image_shape,
+        "sets": [
+            {"name": name, "class": label, "n_images": int(size)}
+            for name, label, size in zip(sets.names, labels, sets.sizes, strict=True)
+        ],
+    }
+
+
+def _show_rows(columns: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(*columns, box=box.SIMPLE_HEAD, pad_edge=False)
+    for row in rows:
+        table.add_row(*map(Text, row))  # names may hold anything, markup too
+    Console(highlight=False).print(table)

@@ -1,0 +1,61 @@
+"""Files are not trusted: sizes are checked before reading, and errors are of one kind."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from setwise.errors import DataError
+
+__all__ = ["check_declared", "one_kind_of_error", "regular_file"]
+
+
+def regular_file(owner: str, path: str | os.PathLike[str]) -> Path:
+    """The path of a file that is there and not empty."""
+    given = Path(path)
+    if not given.is_file():
+        kind = "a folder" if given.is_dir() else "not there, or no regular file"
+        msg = f"{owner}: expected a file, but {str(given)!r} is {kind}."
+        raise DataError(msg)
+    if given.stat().st_size == 0:
+        msg = f"{owner}: {str(given)!r} is empty, 0 bytes. Copy or save it again."
+        raise DataError(msg)
+    return given
+
+
+def check_declared(owner: str, path: Path, what: str, n_bytes: int, max_bytes: int) -> None:
+    """Refuse what would take more memory than was allowed, before any is taken."""
+    if n_bytes > max_bytes:
+        msg = (
+            f"{owner}: {what} of {str(path)!r} would take {_size(n_bytes)}, more than "
+            f"max_bytes={max_bytes} ({_size(max_bytes)}). Where the file is trusted and the "
+            "memory there, raise max_bytes."
+        )
+        raise DataError(msg)
+
+
+@contextmanager
+def one_kind_of_error(owner: str, path: Path, *kinds: type[Exception]) -> Iterator[None]:
+    """Turn whatever the readers of a format raise into a `DataError` that names the file."""
+    broken: tuple[type[Exception], ...] = (OSError, MemoryError, *kinds)
+    try:
+        yield
+    except DataError:
+        raise
+    except broken as error:
+        reason = " ".join(str(error).split()) or type(error).__name__
+        msg = (
+            f"{owner}: {str(path)!r} cannot be read: {reason.rstrip('.')}. It may be damaged "
+            "or cut short; copy or save it again."
+        )
+        raise DataError(msg) from error
+
+
+def _size(n_bytes: float) -> str:
+    for unit in ("bytes", "kB", "MB", "GB", "TB"):
+        if n_bytes < 1000:
+            return f"{n_bytes:.3g} {unit}"
+        n_bytes /= 1000
+    return f"{n_bytes:.3g} PB"

@@ -1,0 +1,117 @@
+"""Folders, videos and archives on the command line: what is there, whose is it."""
+
+import json
+
+import numpy as np
+import pytest
+from tests.striped_sets import striped_sets
+from typer.testing import CliRunner
+
+from setwise.cli import app
+from setwise.files import save_images
+
+pytest.importorskip("skimage")
+
+
+@pytest.fixture(scope="module")
+def album(tmp_path_factory):
+    """Folders of striped images: a gallery with classes, and probes with and without."""
+    root = tmp_path_factory.mktemp("album")
+    save_images(striped_sets(2), root / "gallery")
+    probes = striped_sets(1, seed=1)
+    save_images(probes, root / "labelled")
+    probes.labels = None
+    save_images(probes, root / "probes")
+    return root
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def document(*arguments):
+    found = run(*arguments, "--json")
+    assert found.exit_code == 0, found.output
+    return json.loads(found.stdout)
+
+
+def test_inspect_counts_what_it_read(album):
+    found = document("inspect", album / "gallery", "--size", "16")
+    assert found["image_shape"] == [16, 16]
+    assert found["report"]["layout"] == "class/set"
+    classes = ["flat", "flat", "slanted", "slanted", "steep", "steep"]
+    assert [row["class"] for row in found["sets"]] == classes
+    assert sum(row["n_images"] for row in found["sets"]) == found["report"]["n_images"]
+
+
+def test_inspect_shows_a_table_to_people(album):
+    found = run("inspect", album / "gallery")
+    assert found.exit_code == 0
+    assert "class/set" in found.stdout
+    assert "steep" in found.stdout
+
+
+def test_classify_labels_a_folder(album):
+    found = document("classify", album / "gallery", album / "probes", "--size", "32")
+    answers = {answer["set"]: answer for answer in found["answers"]}
+    assert {name: a["label"] for name, a in answers.items()} == {
+        "set 0": "flat", "set 1": "steep", "set 2": "slanted",
+    }  # fmt: skip
+    for answer in answers.values():
+        assert sum(answer["probabilities"].values()) == pytest.approx(1)
+        assert answer["probability"] == max(answer["probabilities"].values())
+
+
+@pytest.mark.parametrize("option", [(), ("--quiet",)])
+def test_classify_speaks_to_people_and_to_pipes(album, option):
+    found = run("classify", album / "gallery", album / "probes", "--size", "32", *option)
+    assert found.exit_code == 0
+    lines = found.stdout.splitlines()
+    assert any("set 1" in line and "steep" in line for line in lines)
+    if option:
+        assert [line.split("\t")[1] for line in lines] == ["flat", "steep", "slanted"]
+
+
+def test_compare_tries_the_named_methods(album):
+    found = document(
+        "compare", album / "gallery", album / "labelled", "--methods", "MSM, mean vector"
+    )
+    assert {row["name"] for row in found["methods"]} == {"MSM", "mean vector"}
+
+
+def test_compare_needs_labels(album):
+    found = run("compare", album / "gallery", album / "probes")
+    assert found.exit_code == 1
+    assert "probes" in found.stderr
+    assert "class/set" in found.stderr
+    assert len(found.stderr.strip().splitlines()[-1:]) == 1
+
+
+def test_archives_are_sets_too(album, tmp_path):
+    rng = np.random.default_rng(0)
+    sets = {f"set {i}": rng.normal(size=(5, 4)) for i in range(3)}
+    np.savez(tmp_path / "sets.npz", **sets)
+    found = document("inspect", tmp_path / "sets.npz")
+    assert [row["n_images"] for row in found["sets"]] == [5, 5, 5]
+    assert found["n_features"] == 4
+
+
+@pytest.mark.parametrize("name", ["nowhere", "notes.txt"])
+def test_what_is_no_source_gets_one_line(tmp_path, name):
+    (tmp_path / "notes.txt").write_text("hello")
+    found = run("inspect", tmp_path / name)
+    assert found.exit_code == 1
+    assert found.stderr.startswith("setwise: ")
+    assert name in found.stderr
+    assert len(found.stderr.splitlines()) == 1
+
+
+def test_a_bad_file_stops_or_is_skipped(album, tmp_path):
+    save_images(striped_sets(8), tmp_path / "sets")
+    bad = tmp_path / "sets" / "flat" / "set 0" / "0000.png"
+    bad.write_bytes(b"no image")
+    refused = run("inspect", tmp_path / "sets")
+    assert refused.exit_code == 1
+    assert "0000.png" in refused.stderr
+    found = document("inspect", tmp_path / "sets", "--skip-bad")
+    assert [left["path"] for left in found["report"]["skipped"]] == [str(bad)]
