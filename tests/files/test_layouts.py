@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from setwise.errors import DataError
+from setwise.files import layouts
 from setwise.files.layouts import LAYOUTS, natural_key, scan, understood
 
 
@@ -149,11 +150,17 @@ def test_more_entries_than_allowed(tmp_path):
 
 def test_looking_stops_at_the_limit(tmp_path, monkeypatch):
     files(tmp_path, *(f"{i}.png" for i in range(50)))
-    seen = []
-    monkeypatch.setattr("setwise.files.layouts._check_name", lambda name, _: seen.append(name))
+    listed, seen = layouts._entries, []
+
+    def counted(folder):
+        for entry in listed(folder):
+            seen.append(entry.name)
+            yield entry
+
+    monkeypatch.setattr(layouts, "_entries", counted)
     with pytest.raises(DataError, match="max_files=5"):
         scan(tmp_path, 5)
-    assert len(seen) == 1 + 5
+    assert len(seen) == 5 + 1
 
 
 @pytest.mark.parametrize("name", ["a\nb", "a\x1b[2J", "a\x7f", "a\u2028b", "a\udcff"])
