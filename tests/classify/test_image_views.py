@@ -127,3 +127,32 @@ def test_features_are_not_classifiers_own_business(gallery, probes):
     pipe = make_pipeline(HOG(cell=4), CVC((1, 2), bases=("centred",)))
     assert pipe.fit(gallery, gallery.labels).score(probes, probes.labels) == 1.0
     assert isinstance(pipe[0], ImageFeature)
+
+
+def test_for_images_labels_sets_of_images(gallery, probes):
+    clf = CVC.for_images(dims=(1, 2, 3)).fit(gallery, gallery.labels)
+    assert clf.score(probes, probes.labels) == 1.0
+    assert {member.look.view for member in clf.members_} >= {"pixels", "fine edges"}
+
+
+def test_for_images_takes_the_parameters_of_the_class():
+    assert CVC.for_images(fusion="sum", bases=("svd",)).get_params()["bases"] == ("svd",)
+
+
+def test_for_images_says_that_it_needs_images(gallery):
+    with pytest.raises(DataError, match="looks at images, and the gallery holds vectors"):
+        CVC.for_images().fit([s.astype(float) for s in gallery], gallery.labels)
+
+
+def test_for_images_sees_colour_and_any_size():
+    rng = np.random.default_rng(0)
+    reds = [rng.integers(150, 250, (6, 30, 21, 3)) * [1, 0, 0] for _ in range(4)]
+    blues = [rng.integers(150, 250, (6, 30, 21, 3)) * [0, 0, 1] for _ in range(4)]
+    sets = SetBatch.from_images([*reds, *blues])
+    labels = np.repeat(["red", "blue"], 4)
+    clf = CVC.for_images(dims=(1,), bases=("svd",), weights=None)
+    clf.fit(sets[::2], labels[::2])
+    assert set(clf.predict(sets[1::2])) <= {"red", "blue"}
+    pixels = [member.look.view == "pixels" for member in clf.members_]
+    ballot = clf.ensemble_.ask(sets[1].astype(float), np.array(pixels, dtype=float))
+    assert clf.classes_[ballot.distances.argmin()] == "red"

@@ -76,7 +76,7 @@ def test_compare_tries_the_named_methods(album):
     found = document(
         "compare", album / "gallery", album / "labelled", "--methods", "MSM, mean vector"
     )
-    assert {row["name"] for row in found["methods"]} == {"MSM", "mean vector"}
+    assert {row["method"] for row in found["methods"]} == {"MSM", "mean vector"}
 
 
 def test_compare_needs_labels(album):
@@ -115,3 +115,43 @@ def test_a_bad_file_stops_or_is_skipped(album, tmp_path):
     assert "0000.png" in refused.stderr
     found = document("inspect", tmp_path / "sets", "--skip-bad")
     assert [left["path"] for left in found["report"]["skipped"]] == [str(bad)]
+
+
+def test_compare_on_images_tries_the_one_that_looks_at_images(album):
+    both = ("--methods", "CVC for images, frame vote", "--size", "8")
+    found = document("compare", album / "gallery", album / "labelled", *both)
+    assert {row["method"] for row in found["methods"]} == {"CVC for images", "frame vote"}
+    quiet = run("compare", album / "gallery", album / "labelled", *both, "--quiet")
+    assert quiet.stdout.startswith("Best on these 3 probes")
+
+
+def test_an_unknown_method_is_named(album):
+    found = run("compare", album / "gallery", album / "labelled", "--methods", "CVC, MSN")
+    assert found.exit_code == 1
+    assert "'MSN'" in found.stderr
+
+
+def test_compare_draws_a_picture(album, tmp_path):
+    picture = tmp_path / "methods.png"
+    run(
+        "compare", album / "gallery", album / "labelled",
+        "--methods", "MSM,mean vector", "--picture", picture,
+    )  # fmt: skip
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_faces_of_a_clip_become_folders(tmp_path):
+    skimage_data = pytest.importorskip("skimage.data")
+    pytest.importorskip("cv2")
+    from tests.files.made_videos import write_video
+
+    head = skimage_data.astronaut()[:240, 100:340]
+    write_video(tmp_path / "clip.mp4", [head] * 6)
+    found = document("faces", tmp_path / "clip.mp4", tmp_path / "tracks", "--equalise")
+    assert [row["n_images"] for row in found["sets"]] == [6]
+    again = document("inspect", tmp_path / "tracks", "--size", "30")
+    assert again["report"]["layout"] == "set"
+    assert [row["n_images"] for row in again["sets"]] == [6]
+    refused = run("faces", tmp_path / "clip.mp4", tmp_path / "tracks")
+    assert refused.exit_code == 1
+    assert "is there already" in refused.stderr

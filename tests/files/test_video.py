@@ -412,7 +412,7 @@ def test_clips_at_two_depths(classes, tmp_path):
     write_video(tmp_path / "class" / "clip.mp4", numbered_frames(2))
     with pytest.raises(DataError, match="lies 0 folders below"):
         load_videos(tmp_path)
-    with pytest.raises(DataError, match="lies 1 folders below .*, and the layout 'clip'"):
+    with pytest.raises(DataError, match=r"lies 1 folders below .*, and the layout 'clip'"):
         load_videos(classes, layout="clip")
     with pytest.raises(ParameterError, match="layout must be one of"):
         load_videos(classes, layout="set")

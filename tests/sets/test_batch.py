@@ -12,7 +12,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.model_selection import KFold, cross_val_score, train_test_split
 
 from setwise.errors import DataError
-from setwise.sets import SetBatch
+from setwise.sets import SetBatch, check_sets
 
 
 @pytest.fixture
@@ -214,3 +214,39 @@ def test_cross_validation_indexes_a_batch(batch, arrays):
     assert tested == ["a", "b", "c", "d"]
     scores = cross_val_score(DummyClassifier(), batch, batch.labels, cv=2)
     np.testing.assert_array_equal(scores, [0.5, 0.5])
+
+
+def test_images_keep_their_shape_through_slices_and_joins():
+    batch = SetBatch.from_images([np.zeros((3, 4, 5)), np.ones((2, 4, 5))], ["a", "b"])
+    assert batch.image_shape == (4, 5)
+    assert batch.images.shape == (5, 4, 5)
+    assert batch[[1]].image_shape == batch[:0].image_shape == (4, 5)
+    assert SetBatch.join([batch, batch]).image_shape == (4, 5)
+    vectors = SetBatch.from_rows(np.ones((2, 20)))
+    assert SetBatch.join([batch, vectors]).image_shape is None
+    assert check_sets(batch).image_shape == (4, 5)
+    np.testing.assert_array_equal(batch[1].reshape(2, 4, 5), np.ones((2, 4, 5)))
+
+
+def test_vectors_have_no_images():
+    with pytest.raises(DataError, match="holds vectors, not images"):
+        _ = SetBatch.from_rows(np.eye(3)).images
+
+
+@pytest.mark.parametrize(
+    ("sets", "words"),
+    [
+        ([], "no sets given"),
+        ([np.ones((2, 3))], r"set 0 has shape \(2, 3\)"),
+        ([np.ones((2, 3, 3)), np.ones((2, 3, 4))], r"set 1 has shape \(2, 3, 4\).*set 0 has"),
+        ([np.ones((2, 3, 3)), np.ones((2, 3, 3, 3))], "set 1 has shape"),
+    ],
+)
+def test_what_are_no_images_is_refused_by_name(sets, words):
+    with pytest.raises(DataError, match=words):
+        SetBatch.from_images(sets)
+
+
+def test_a_shape_that_the_vectors_do_not_have():
+    with pytest.raises(DataError, match=r"20 features cannot be images of shape \(3, 3\)"):
+        SetBatch(np.ones((1, 20)), np.array([0, 1]), image_shape=(3, 3))

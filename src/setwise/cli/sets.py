@@ -115,20 +115,24 @@ def compare(
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Try every method on your own sets: one table, with what may be chance."""
-    options = _options(layout, size, colour, skip_bad, variable, jobs)
+    """Try every method on your own sets: one table, with what may be chance.
+
+    Of images, methods see the pixels at --size; `CVC for images` sees them at 64 x 64.
+    """
+    options = _options(layout, 64, colour, skip_bad, variable, jobs)
     with clean_exit(), shown_progress(is_silent=as_json or quiet) as progress:
         known = _load_labelled(gallery, options, progress)
         judged = _load_labelled(probes, options, progress)
         from setwise.comparison import compare as compare_methods
 
         names = None if methods is None else [name.strip() for name in methods.split(",")]
+        chosen = names if known.image_shape is None else _on_images(names, size)
         found = compare_methods(
             known,
             known.labels,
             judged,
             judged.labels,
-            methods=names,
+            methods=chosen,
             n_jobs=jobs,
             progress=progress,
         )
@@ -137,7 +141,7 @@ def compare(
     if as_json:
         typer.echo(json.dumps(found.to_dict(), indent=2))
     else:
-        typer.echo(found.summary if quiet else str(found))
+        typer.echo(found.summary() if quiet else str(found))
 
 
 def faces(
@@ -203,6 +207,23 @@ def _load_labelled(
     return sets
 
 
+def _on_images(names: list[str] | None, size: int) -> dict[str, Any]:
+    """Methods by name that first make pixels of images, and the one that looks at images."""
+    from sklearn.pipeline import make_pipeline
+
+    from setwise import CVC
+    from setwise.comparison.methods import named_methods
+    from setwise.features import Pixels
+
+    ours = "CVC for images"
+    others = names if names is None else [name for name in names if name != ours]
+    named = {} if others == [] else named_methods(others, 0)
+    found = {name: make_pipeline(Pixels(size), method) for name, method in named.items()}
+    if names is None or ours in names:
+        found[ours] = CVC.for_images(random_state=0)
+    return found
+
+
 def _answers(
     gallery: LoadedSets, probes: LoadedSets, jobs: int, progress: Progress | None
 ) -> list[dict[str, Any]]:
@@ -232,11 +253,12 @@ def _answers(
 def _answer(name: str, classes: Any, share: Any) -> dict[str, Any]:
     order = (-share).argsort(kind="stable")
     is_even = bool(share.max() == share.min())
+    has_rival = not is_even and share[order[1]] > 0.005
     return {
         "set": name,
         "label": str(classes[order[0]]),
         "probability": float(share[order[0]]),
-        "runner_up": None if is_even else str(classes[order[1]]),
+        "runner_up": str(classes[order[1]]) if has_rival else None,
         "note": "shares no cluster with any class: a guess" if is_even else "",
         "probabilities": {str(c): float(p) for c, p in zip(classes, share, strict=True)},
     }

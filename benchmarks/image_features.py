@@ -1,0 +1,193 @@
+"""Pixels, HOG and LBP in one ensemble: what galleries choose, and what probes say of it.
+
+    python benchmarks/image_features.py               ETH-80 at 64 x 64: the table of the docs
+    python benchmarks/image_features.py --galleries   how `CVC.for_images` was chosen
+    python benchmarks/image_features.py --default     `CVC.for_images()` beside `CVC()`, all images
+
+The first two judge every set once with every look and fuse the verdicts in every way asked
+for. Galleries are asked about their own sets, left out in turn; probes are never looked at
+there. Writes out/image_features.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import time
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+from sklearn.pipeline import make_pipeline
+
+from datasets import load
+from setwise import CVC, Whitener
+from setwise.classify.ensemble import Ensemble
+from setwise.classify.fusion import fuse
+from setwise.features import HOG, LBP, Pixels
+from setwise.parallel import in_threads
+from setwise.sets import check_labels
+
+FUSIONS = ("mode", "sum", "coefficient")
+FEATURES = {
+    "pixels": Pixels(20),
+    "HOG 8": HOG(64, cell=8),
+    "HOG 16": HOG(64, cell=16),
+    "LBP": LBP(64, patch=16),
+}
+VIEWS = tuple(FEATURES.items()) + tuple(
+    (f"whitened {name}", make_pipeline(feature, Whitener()))
+    for name, feature in FEATURES.items()
+)
+CENTRED, WHITENED = ("{}", "centred"), ("whitened {}", "svd")
+KINDS = {"centred": (CENTRED,), "whitened": (WHITENED,), "both": (CENTRED, WHITENED)}
+TABLE = {
+    "HOG 8": (("HOG 8",), "centred"),
+    "HOG 16": (("HOG 16",), "centred"),
+    "LBP": (("LBP",), "centred"),
+    "pixels": (("pixels",), "centred"),
+    "pixels, HOG 16, LBP": (("pixels", "HOG 16", "LBP"), "centred"),
+    "pixels, HOG 8, HOG 16, LBP": (("pixels", "HOG 8", "HOG 16", "LBP"), "centred"),
+    "pixels, HOG 8, HOG 16": (("pixels", "HOG 8", "HOG 16"), "centred"),
+}
+
+
+def looks_of(features: tuple[str, ...], kind: str) -> list[tuple[str, str]]:
+    """Pairs of view and basis."""
+    return [(view.format(f), basis) for f in features for view, basis in KINDS[kind]]
+
+
+def candidates() -> dict[str, tuple[tuple[str, ...], str]]:
+    """Every choice of features, in every kind of look."""
+    return {
+        f"{', '.join(features)}; {kind}": (features, kind)
+        for n in range(1, len(FEATURES) + 1)
+        for features in itertools.combinations(FEATURES, n)
+        for kind in KINDS
+    }
+
+
+def judged(dataset, gallery, probes, kinds: str, *, own: bool, jobs: int):
+    """The ensemble of all looks, what its members say of each set, and the classes."""
+    settings = CVC(weights=None, random_state=0, n_jobs=jobs, views=VIEWS)._settings()
+    from dataclasses import replace
+
+    from setwise.classify.members import all_looks
+
+    settings = replace(settings, looks=all_looks(looks_of(tuple(FEATURES), kinds), (1.0,), 1))
+    classes, codes = check_labels(dataset.labels[gallery], len(gallery), caller="benchmark")
+    ensemble = Ensemble(settings, dataset.sets[gallery], codes, len(classes))
+    if own:
+        by_member = list(
+            in_threads(
+                lambda member: member.judge_own_sets(np.arange(len(codes))),
+                ensemble.galleries,
+                jobs,
+            )
+        )
+        return ensemble, [dict(enumerate(v)) for v in zip(*by_member, strict=True)], codes
+    even = np.ones(len(ensemble.galleries))
+    verdicts = in_threads(lambda s: ensemble.judge(s, even), dataset.sets[probes], jobs)
+    return ensemble, list(verdicts), np.searchsorted(classes, dataset.labels[probes])
+
+
+def accuracies(ensemble, verdicts, truth, looks) -> list[float]:
+    """Share of right answers of some looks, for each fusion."""
+    members = [
+        i
+        for i, member in enumerate(ensemble.settings.members)
+        if (member.look.view, member.look.basis) in looks
+    ]
+    even = np.ones(len(ensemble.galleries))
+    answers = []
+    for of_set in verdicts:
+        ballot = ensemble.ballot({i: of_set[i] for i in members}, even)
+        answers.append([fuse(ballot, fusion).code for fusion in FUSIONS])
+    return (np.array(answers) == truth[:, None]).mean(axis=0).tolist()
+
+
+def run(name: str, chosen: dict, kinds: str, console: Console, *, own: bool, jobs: int) -> dict:
+    """Accuracy of each choice on each fold, by fusion."""
+    dataset = load(name)
+    found: dict[str, list] = {title: [] for title in chosen}
+    for gallery, probes in track(dataset.folds, name, console=console, transient=True):
+        seen = judged(dataset, gallery, probes, kinds, own=own, jobs=jobs)
+        for title, (features, kind) in chosen.items():
+            found[title].append(accuracies(*seen, looks_of(features, kind)))
+    return found
+
+
+def show(title: str, found: dict, console: Console, most: int) -> None:
+    """One row a choice, the best mean first where only some are shown."""
+    rows = {name: 100 * np.array(folds) for name, folds in found.items()}
+    names = sorted(rows, key=lambda n: -rows[n].mean())[:most] if most else list(rows)
+    table = Table(title=title)
+    for column in ("", *FUSIONS):
+        table.add_column(column, justify="right" if column else "left")
+    for name in names:
+        figures = zip(rows[name].mean(axis=0), rows[name].std(axis=0), strict=True)
+        table.add_row(name, *(f"{mean:.2f} ± {std:.2f}" for mean, std in figures))
+    console.print(table)
+
+
+def default(names: tuple[str, ...], console: Console, jobs: int) -> dict:
+    """`CVC.for_images()` beside `CVC()`, as anybody would call them."""
+    results = {}
+    table = Table(title="% of the probes labelled rightly; ms a probe, features included")
+    for column in ("", "CVC()", "ms", "CVC.for_images()", "ms"):
+        table.add_column(column, justify="right" if column else "left")
+    for name in names:
+        dataset, row = load(name), [name]
+        for title, make in (("default", CVC), ("for images", CVC.for_images)):
+            right, spent, n_probes = [], 0.0, 0
+            for gallery, probes in track(dataset.folds, name, console=console, transient=True):
+                clf = make(random_state=0, n_jobs=jobs)
+                clf.fit(dataset.sets[gallery], dataset.labels[gallery])
+                started = time.perf_counter()
+                labels = clf.predict(dataset.sets[probes])
+                spent, n_probes = spent + time.perf_counter() - started, n_probes + len(probes)
+                right.append(float((labels == dataset.labels[probes]).mean()))
+            percent = 100 * np.array(right)
+            results[f"{name}, {title}"] = right
+            row += [
+                f"{percent.mean():.2f} ± {percent.std():.2f}",
+                f"{1e3 * spent / n_probes:.0f}",
+            ]
+        table.add_row(*row)
+    console.print(table)
+    return results
+
+
+def main() -> None:
+    """Run what the command line asks for."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("datasets", nargs="*", metavar="DATASET")
+    parser.add_argument("--galleries", action="store_true", help="ask the galleries")
+    parser.add_argument("--default", action="store_true", help="for_images beside the default")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--out", type=Path, default=Path("out/image_features.json"))
+    options = parser.parse_args()
+    console = Console(width=110)
+    results = json.loads(options.out.read_text()) if options.out.exists() else {}
+    if options.default:
+        names = options.datasets or ["eth80-64", "eth80", "coil20", "yaleb", "hands"]
+        results["default"] = default(tuple(names), console, options.jobs)
+    elif options.galleries:
+        for name in options.datasets or ["eth80-64", "coil20"]:
+            found = run(name, candidates(), "both", console, own=True, jobs=options.jobs)
+            results[f"galleries of {name}"] = found
+            show(f"{name}: % of the gallery's own sets recognised", found, console, 20)
+    else:
+        for name in options.datasets or ["eth80-64"]:
+            found = run(name, TABLE, "centred", console, own=False, jobs=options.jobs)
+            results[f"probes of {name}"] = found
+            show(f"{name}: % of the probes labelled rightly", found, console, 0)
+    options.out.parent.mkdir(parents=True, exist_ok=True)
+    options.out.write_text(json.dumps(results, indent=1))
+
+
+if __name__ == "__main__":
+    main()
