@@ -1,6 +1,6 @@
 # Every target makes .venv and installs by itself, and is quick the second time.
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench accuracy rivals choose figures clean
+.PHONY: help demo test lint bench accuracy images rivals choose figures clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -37,10 +37,17 @@ test: lint ## lint, types and all tests
 # tested compiled, and tests/lasso compares its own with their plain Python.
 comma := ,
 space := $(subst ,, )
-MATHEMATICS := $(foreach step,sets features basis lasso graph cut cluster classify baselines comparison testing,*/setwise/$(step)/*$(comma))
+MATHEMATICS := $(foreach step,sets files features datasets basis lasso graph cut cluster classify baselines comparison testing,*/setwise/$(step)/*$(comma))
 
 accuracy: $(STAMP) ## the accuracy tables, on the real datasets (about half an hour)
 	$(BIN)/python benchmarks/accuracy.py
+
+images: $(STAMP) ## pixels, HOG and LBP together; loading; rendered objects (about an hour)
+	$(BIN)/python benchmarks/image_features.py --galleries
+	$(BIN)/python benchmarks/image_features.py
+	$(BIN)/python benchmarks/image_features.py --default
+	$(BIN)/python benchmarks/load_images.py
+	$(BIN)/python benchmarks/rendered.py
 
 rivals: $(STAMP) ## every method on every real dataset, into docs/rivals.md (about an hour and a half)
 	$(BIN)/python benchmarks/rivals.py
@@ -60,9 +67,10 @@ bench: $(VENV)/.rivals ## every speed table, beside its rivals, into docs/speed.
 	for name in $(BENCHMARKS); do $(BIN)/python benchmarks/$$name.py || exit 1; done
 	$(BIN)/python benchmarks/write_docs.py
 
-figures: $(STAMP) ## pictures of the examples: the paper's Fig. 4, all methods on digits
+figures: $(STAMP) ## pictures of the examples: Fig. 4, all methods on digits, rendered objects
 	$(BIN)/python examples/ncut_two_gaussians.py
 	$(BIN)/python examples/compare_methods.py
+	$(BIN)/python examples/object_views.py
 
 clean: ## remove .venv and everything made
 	rm -rf $(VENV) out .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage*

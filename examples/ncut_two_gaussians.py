@@ -18,6 +18,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from setwise.cut import dfvc, exact_fiedler
+from setwise.datasets import make_gaussian_pair
 from setwise.graph import GaussianGraph
 from setwise.types import BoolArray, FloatArray, IntArray
 
@@ -46,8 +47,7 @@ class Trial:
 
 
 def run(d: int, n: int, rng: np.random.Generator) -> Trial:
-    points = np.sqrt(VARIANCE) * rng.standard_normal((3, 2 * n))
-    points[0, n:] += d
+    points = make_gaussian_pair(n, d, variance=VARIANCE, random_state=rng).vectors.T
     adjacency = GaussianGraph(sigma=VARIANCE).adjacency(points).toarray()
     found = dfvc(adjacency)
     side = aligned(found.vector >= 0)

@@ -9,6 +9,7 @@ import pytest
 from scipy.stats import spearmanr
 
 from setwise.cut import dfvc, exact_fiedler, ncut
+from setwise.datasets import make_gaussian_pair
 from setwise.graph import GaussianGraph
 
 VARIANCE = 2.0
@@ -25,8 +26,7 @@ def errors(signs):
 
 def trial(d, n, rng):
     """One draw of the two clouds, and both cuts of them."""
-    points = np.sqrt(VARIANCE) * rng.standard_normal((3, 2 * n))
-    points[0, n:] += d
+    points = make_gaussian_pair(n, d, variance=VARIANCE, random_state=rng).vectors.T
     A = GaussianGraph(sigma=VARIANCE).adjacency(points).toarray()
     exact, literal = exact_fiedler(A), dfvc(A)
     # The start vector knows nothing: half of the points leave its sign at the first step.

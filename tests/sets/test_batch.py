@@ -217,7 +217,7 @@ def test_cross_validation_indexes_a_batch(batch, arrays):
 
 
 def test_images_keep_their_shape_through_slices_and_joins():
-    batch = SetBatch.from_images([np.zeros((3, 4, 5)), np.ones((2, 4, 5))], ["a", "b"])
+    batch = SetBatch.from_images([np.full((3, 4, 5), 2.0), np.ones((2, 4, 5))], ["a", "b"])
     assert batch.image_shape == (4, 5)
     assert batch.images.shape == (5, 4, 5)
     assert batch[[1]].image_shape == batch[:0].image_shape == (4, 5)
