@@ -2,7 +2,7 @@
 
     python benchmarks/image_features.py               ETH-80 at 64 x 64: the table of the docs
     python benchmarks/image_features.py --galleries   how `CVC.for_images` was chosen
-    python benchmarks/image_features.py --default     `CVC.for_images()` beside `CVC()`, all images
+    python benchmarks/image_features.py --default     `CVC.for_images()` beside `CVC()`
 
 The first two judge every set once with every look and fuse the verdicts in every way asked
 for. Galleries are asked about their own sets, left out in turn; probes are never looked at
