@@ -5,7 +5,7 @@
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-DEV := pytest pytest-cov pytest-xdist pytest-timeout hypothesis ruff mypy import-linter pandas polars onnx
+DEV := pytest pytest-cov pytest-xdist pytest-timeout hypothesis ruff mypy import-linter pandas polars onnx pyarrow
 
 help: ## show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12

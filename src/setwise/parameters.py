@@ -9,7 +9,17 @@ import numpy as np
 
 from setwise.errors import ParameterError
 
-__all__ = ["check_choice", "check_count", "check_number", "is_whole", "refuse"]
+__all__ = [
+    "check_choice",
+    "check_count",
+    "check_jobs",
+    "check_not_negative",
+    "check_number",
+    "check_shape",
+    "is_whole",
+    "pair",
+    "refuse",
+]
 
 
 def check_count(owner: str, name: str, value: Any, *, at_least: int = 1) -> None:
@@ -30,6 +40,13 @@ def check_number(
         refuse(owner, name, expected + limit, value)
 
 
+def check_not_negative(owner: str, name: str, value: Any) -> None:
+    """Refuse what is not a finite number of at least 0."""
+    is_number = isinstance(value, int | float | np.integer | np.floating)
+    if not is_number or isinstance(value, bool) or not 0 <= value < np.inf:
+        refuse(owner, name, "a number of at least 0", value)
+
+
 def check_choice(owner: str, name: str, value: Any, choices: Collection[Any]) -> None:
     """Refuse what is not among the choices."""
     # Not `in`, which asks an array for its truth.
@@ -47,3 +64,24 @@ def refuse(owner: str, name: str, expected: str, value: Any) -> NoReturn:
     """Say which parameter of whom was refused."""
     msg = f"{owner}: {name} must be {expected}, got {value!r}."
     raise ParameterError(msg)
+
+
+def pair(size: int | tuple[int, int]) -> tuple[int, int]:
+    """Height and width; one number stands for both."""
+    height, width = size if isinstance(size, tuple | list) else (size, size)
+    return int(height), int(width)
+
+
+def check_shape(owner: str, name: str, value: Any, *, optional: bool = False) -> None:
+    """Refuse what is neither a number of pixels nor a height and a width."""
+    sides = value if isinstance(value, tuple | list) else (value, value)
+    is_fine = len(sides) == 2 and all(is_whole(side) and side >= 1 for side in sides)
+    if not is_fine and not (optional and value is None):
+        expected = "an int of at least 1 or a pair of such (height, width)"
+        refuse(owner, name, expected + (", or None" if optional else ""), value)
+
+
+def check_jobs(owner: str, value: Any) -> None:
+    """Refuse what is not a number of threads; -1 is one a core."""
+    if value is not None and (not is_whole(value) or value == 0):
+        refuse(owner, "n_jobs", "a number of threads, or None", value)

@@ -9,9 +9,16 @@ import numpy.typing as npt
 
 from setwise.datasets.rendering import Room, Surfels, Viewpoint, render
 from setwise.datasets.shapes import FAMILIES, LOOK, LUMINANCE, Family, painted
-from setwise.datasets.synthetic import check_not_negative, random_stream
+from setwise.datasets.synthetic import random_stream
 from setwise.parallel import in_threads
-from setwise.parameters import check_choice, check_count, is_whole, refuse
+from setwise.parameters import (
+    check_choice,
+    check_count,
+    check_jobs,
+    check_not_negative,
+    is_whole,
+    refuse,
+)
 from setwise.progress import reported
 from setwise.sets import SetBatch
 from setwise.types import BoolArray, FloatArray
@@ -93,8 +100,7 @@ def make_object_views(
     check_count(owner, "n_sets", n_sets)
     if not is_whole(size) or not 4 <= size <= MAX_SIZE:
         refuse(owner, "size", f"an int of 4 to {MAX_SIZE}", size)
-    if n_jobs is not None and (not is_whole(n_jobs) or n_jobs == 0):
-        refuse(owner, "n_jobs", "a number of threads, or None", n_jobs)
+    check_jobs("make_object_views", n_jobs)
     check_choice(owner, "colour", colour, (True, False))
     check_not_negative(owner, "noise", noise)
     is_outlier = _outlier_places(owner, n_classes, n_sets, n_views, n_outliers, random_state)

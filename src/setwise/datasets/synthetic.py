@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from setwise.parameters import check_count, check_number, refuse
+from setwise.parameters import check_count, check_not_negative, check_number, refuse
 from setwise.sets import SetBatch
 from setwise.types import FloatArray
 
-__all__ = ["check_not_negative", "make_gaussian_pair", "make_subspace_union", "random_stream"]
+__all__ = ["make_gaussian_pair", "make_subspace_union", "random_stream"]
 
 # What a random stream is for; streams of one kind are told apart by the numbers that follow.
 _CLASS, _SET = range(2)
@@ -19,13 +17,6 @@ _CLASS, _SET = range(2)
 def random_stream(random_state: int, *key: int) -> np.random.Generator:
     """Random numbers of their own for each key, whatever else is drawn."""
     return np.random.default_rng(np.random.SeedSequence(random_state, spawn_key=key))
-
-
-def check_not_negative(owner: str, name: str, value: Any) -> None:
-    """Refuse what is not a finite number of at least 0."""
-    is_number = isinstance(value, int | float | np.integer | np.floating)
-    if not is_number or isinstance(value, bool) or not 0 <= value < np.inf:
-        refuse(owner, name, "a number of at least 0", value)
 
 
 def make_subspace_union(

@@ -10,8 +10,8 @@ import numpy.typing as npt
 from setwise.errors import DataError
 from setwise.extras import require
 from setwise.features.images import ImageFeature
-from setwise.features.pixels import as_grey, check_shape, check_tiles, pair, resized
-from setwise.parameters import check_choice, check_count
+from setwise.features.pixels import as_grey, check_tiles, resized
+from setwise.parameters import check_choice, check_count, check_shape, pair
 from setwise.types import FloatArray
 
 __all__ = ["HOG"]

@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 from setwise.extras import require
 from setwise.features.images import ImageFeature
-from setwise.features.pixels import as_bytes, check_shape, check_tiles, pair
-from setwise.parameters import check_choice, check_count, check_number
+from setwise.features.pixels import as_bytes, check_tiles
+from setwise.parameters import check_choice, check_count, check_number, check_shape, pair
 from setwise.types import FloatArray, IntArray
 
 __all__ = ["LBP"]

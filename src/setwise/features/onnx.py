@@ -14,8 +14,8 @@ from setwise.errors import DataError, ParameterError
 from setwise.extras import require
 from setwise.features.embedding import in_batches
 from setwise.features.images import ImageFeature
-from setwise.features.pixels import as_grey, check_shape, resized
-from setwise.parameters import check_choice, check_count, refuse
+from setwise.features.pixels import as_grey, resized
+from setwise.parameters import check_choice, check_count, check_shape, refuse
 from setwise.types import FloatArray
 
 __all__ = ["OnnxEmbedding"]

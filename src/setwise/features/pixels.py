@@ -10,10 +10,10 @@ import numpy.typing as npt
 from setwise.errors import DataError
 from setwise.features.images import ImageFeature
 from setwise.features.units import unit_rows
-from setwise.parameters import check_choice, is_whole, refuse
+from setwise.parameters import check_choice, check_shape, pair
 from setwise.types import FloatArray
 
-__all__ = ["Pixels", "as_bytes", "as_grey", "check_shape", "check_tiles", "pair", "resized"]
+__all__ = ["Pixels", "as_bytes", "as_grey", "check_tiles", "resized"]
 
 # How bright red, green and blue look (ITU-R BT.601); Pillow's "L" uses the same.
 LUMA = np.array([0.299, 0.587, 0.114])
@@ -135,21 +135,6 @@ def resized(images: npt.NDArray[Any], size: int | tuple[int, int]) -> FloatArray
         plane = Image.fromarray(np.ascontiguousarray(channels[i, :, :, c]))
         made[i, :, :, c] = np.asarray(plane.resize((width, height), Image.Resampling.BILINEAR))
     return made.reshape(len(images), height, width, *images.shape[3:])
-
-
-def pair(size: int | tuple[int, int]) -> tuple[int, int]:
-    """Height and width; one number stands for both."""
-    height, width = size if isinstance(size, tuple | list) else (size, size)
-    return int(height), int(width)
-
-
-def check_shape(owner: str, name: str, value: Any, *, optional: bool = False) -> None:
-    """Refuse what is neither a number of pixels nor a height and a width."""
-    sides = value if isinstance(value, tuple | list) else (value, value)
-    is_fine = len(sides) == 2 and all(is_whole(side) and side >= 1 for side in sides)
-    if not is_fine and not (optional and value is None):
-        expected = "an int of at least 1 or a pair of such (height, width)"
-        refuse(owner, name, expected + (", or None" if optional else ""), value)
 
 
 def check_tiles(

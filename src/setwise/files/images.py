@@ -20,7 +20,15 @@ from setwise.files.layouts import LAYOUTS, Found, Scan, SetOfFiles, grouped, sca
 from setwise.files.report import LoadedSets, LoadReport, Skipped
 from setwise.memory import require_memory
 from setwise.parallel import in_threads
-from setwise.parameters import check_choice, check_count, check_number, is_whole, refuse
+from setwise.parameters import (
+    check_choice,
+    check_count,
+    check_jobs,
+    check_number,
+    check_shape,
+    pair,
+    refuse,
+)
 from setwise.progress import Progress, reported
 
 __all__ = ["load_images"]
@@ -96,7 +104,8 @@ def load_images(
     started = time.perf_counter()
     _check_choices(layout, colour, on_error)
     _check_numbers(gap_s, max_bad, max_pixels, max_files, n_jobs)
-    height_width = _height_width(size)
+    check_shape("load_images", "size", size, optional=True)
+    height_width = None if size is None else pair(size)
     found = scan(_folder(root), max_files)
     layout = understood(found, layout)
     wanted = Wanted(height_width, colour, max_pixels, with_time="bursts" in layout)
@@ -272,19 +281,7 @@ def _check_numbers(
     check_count("load_images", "max_files", max_files)
     if max_bad != 0:
         check_number("load_images", "max_bad", max_bad, at_most=1.0)
-    if n_jobs is not None and (not is_whole(n_jobs) or n_jobs == 0):
-        refuse("load_images", "n_jobs", "a number of threads, or None", n_jobs)
-
-
-def _height_width(size: Any) -> tuple[int, int] | None:
-    if size is None:
-        return None
-    pair = (size, size) if is_whole(size) else size
-    is_pair = isinstance(pair, tuple | list) and len(pair) == 2
-    if not is_pair or not all(is_whole(side) and side >= 1 for side in pair):
-        refuse("load_images", "size", "a positive int, (height, width) or None", size)
-    height, width = map(int, pair)
-    return height, width
+    check_jobs("load_images", n_jobs)
 
 
 def _folder(root: Any) -> Path:

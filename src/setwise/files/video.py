@@ -19,7 +19,14 @@ from setwise.files.frames import Reading, VideoFrames, opened_video
 from setwise.files.report import LoadedSets, LoadReport, Skipped
 from setwise.memory import require_memory
 from setwise.parallel import in_threads
-from setwise.parameters import check_choice, check_count, is_whole, refuse
+from setwise.parameters import (
+    check_choice,
+    check_count,
+    check_jobs,
+    check_shape,
+    pair,
+    refuse,
+)
 from setwise.progress import Progress, reported
 from setwise.sets import SetBatch
 
@@ -99,7 +106,8 @@ def load_video(
     owner, started = "load_video", time.perf_counter()
     reading = Reading(every, max_frames, start_s, stop_s, colour, max_pixels, on_error, max_bad)
     reading.check(owner)
-    wanted = _checked_size(owner, size)
+    check_shape(owner, "size", size, optional=True)
+    wanted = None if size is None else pair(size)
     with opened_video(owner, path, reading) as video:
         called = video.path.stem if name is None else str(name)
         images = _images(video, wanted, progress)
@@ -176,13 +184,13 @@ def load_videos(
     owner, started = "load_videos", time.perf_counter()
     reading = Reading(every, max_frames, start_s, stop_s, colour, max_pixels, on_error, max_bad)
     reading.check(owner)
-    wanted = _checked_size(owner, size)
+    check_shape(owner, "size", size, optional=True)
+    wanted = None if size is None else pair(size)
     if not isinstance(root, str | os.PathLike):
         refuse(owner, "root", "a str or a path", root)
     check_choice(owner, "layout", layout, ("auto", *LAYOUTS))
     check_count(owner, "max_files", max_files)
-    if n_jobs is not None and (not is_whole(n_jobs) or n_jobs == 0):
-        refuse(owner, "n_jobs", "a number of threads, or None", n_jobs)
+    check_jobs(owner, n_jobs)
     folder = Path(root)
     layout, paths, notes = find_clips(folder, layout, max_files)
     read = partial(_read_clip, owner=owner, reading=reading, size=wanted)
@@ -270,12 +278,3 @@ def resized(pixels: npt.NDArray[np.uint8], size: tuple[int, int]) -> npt.NDArray
 
     image = Image.fromarray(pixels).resize(size[::-1], Image.Resampling.BILINEAR)
     return np.asarray(image)
-
-
-def _checked_size(owner: str, size: Size) -> tuple[int, int] | None:
-    if size is None:
-        return None
-    sides = size if isinstance(size, tuple | list) else (size, size)
-    if len(sides) != 2 or not all(is_whole(side) and side >= 1 for side in sides):
-        refuse(owner, "size", "an int of at least 1, (height, width) or None", size)
-    return int(sides[0]), int(sides[1])
