@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +24,6 @@ from datasets import PROTOCOLS, load
 from setwise import CVC, LassoGraph, Whitener
 from setwise.classify.ensemble import Ensemble
 from setwise.classify.fusion import fuse
-from setwise.classify.members import all_looks
 from setwise.parallel import in_threads
 from setwise.sets import check_labels
 
@@ -44,12 +42,12 @@ def full_whitening(shrinkage: float) -> dict:
 
 CANDIDATES = {
     "default: whitened svd, plain centred, whitened means": {},
-    "whitened svd, plain centred": {"pairs": PAIR},
-    "whitened svd, plain centred, plain means": {"pairs": (*PAIR, ("plain", "means"))},
+    "whitened svd, plain centred": {"looks": PAIR},
+    "whitened svd, plain centred, plain means": {"looks": (*PAIR, ("plain", "means"))},
     "whitened svd, plain centred, plain dictionary": {
-        "pairs": (*PAIR, ("plain", "dictionary"))
+        "looks": (*PAIR, ("plain", "dictionary"))
     },
-    "plain centred, whitened means": {"pairs": (("plain", "centred"), ("whitened", "means"))},
+    "plain centred, whitened means": {"looks": (("plain", "centred"), ("whitened", "means"))},
     "whitened svd, whitened means": {"views": ("whitened",), "bases": ("svd", "means")},
     "plain svd, plain centred, plain means": {"views": ("plain",), "bases": THREE},
     "whitened svd, whitened centred, whitened means": {"views": ("whitened",), "bases": THREE},
@@ -67,11 +65,7 @@ CANDIDATES = {
 
 def own_accuracy(parameters: dict, gallery, labels, jobs: int) -> list[float]:
     """Share of the gallery's own sets that the ensemble recognises, for each fusion."""
-    pairs = parameters.get("pairs")
-    others = {name: value for name, value in parameters.items() if name != "pairs"}
-    settings = CVC(DIMS, weights=None, random_state=0, n_jobs=jobs, **others)._settings()
-    if pairs is not None:
-        settings = replace(settings, looks=all_looks(pairs, (1.0,), 1))
+    settings = CVC(DIMS, weights=None, random_state=0, n_jobs=jobs, **parameters)._settings()
     classes, codes = check_labels(labels, len(gallery), caller="choose_default")
     ensemble = Ensemble(settings, gallery, codes, len(classes))
     own_sets = np.arange(len(codes))

@@ -72,12 +72,9 @@ def candidates() -> dict[str, tuple[tuple[str, ...], str]]:
 
 def judged(dataset, gallery, probes, kinds: str, *, own: bool, jobs: int):
     """The ensemble of all looks, what its members say of each set, and the classes."""
-    settings = CVC(weights=None, random_state=0, n_jobs=jobs, views=VIEWS)._settings()
-    from dataclasses import replace
-
-    from setwise.classify.members import all_looks
-
-    settings = replace(settings, looks=all_looks(looks_of(tuple(FEATURES), kinds), (1.0,), 1))
+    looks = looks_of(tuple(FEATURES), kinds)
+    clf = CVC(views=VIEWS, looks=looks, weights=None, random_state=0, n_jobs=jobs)
+    settings = clf._settings()
     classes, codes = check_labels(dataset.labels[gallery], len(gallery), caller="benchmark")
     ensemble = Ensemble(settings, dataset.sets[gallery], codes, len(classes))
     if own:
@@ -133,15 +130,22 @@ def show(title: str, found: dict, console: Console, most: int) -> None:
     console.print(table)
 
 
+SETTINGS = {
+    "CVC()": CVC,
+    "CVC.for_images()": CVC.for_images,
+    "CVC.for_turntables()": CVC.for_turntables,
+}
+
+
 def default(names: tuple[str, ...], console: Console, jobs: int) -> dict:
-    """`CVC.for_images()` beside `CVC()`, as anybody would call them."""
+    """The settings for images beside `CVC()`, as anybody would call them."""
     results = {}
     table = Table(title="% of the probes labelled rightly; ms a probe, features included")
-    for column in ("", "CVC()", "ms", "CVC.for_images()", "ms"):
+    for column in ("", *(part for title in SETTINGS for part in (title, "ms"))):
         table.add_column(column, justify="right" if column else "left")
     for name in names:
         dataset, row = load(name), [name]
-        for title, make in (("default", CVC), ("for images", CVC.for_images)):
+        for title, make in SETTINGS.items():
             right, spent, n_probes = [], 0.0, 0
             for gallery, probes in track(dataset.folds, name, console=console, transient=True):
                 clf = make(random_state=0, n_jobs=jobs)
@@ -150,12 +154,10 @@ def default(names: tuple[str, ...], console: Console, jobs: int) -> dict:
                 labels = clf.predict(dataset.sets[probes])
                 spent, n_probes = spent + time.perf_counter() - started, n_probes + len(probes)
                 right.append(float((labels == dataset.labels[probes]).mean()))
-            percent = 100 * np.array(right)
-            results[f"{name}, {title}"] = right
-            row += [
-                f"{percent.mean():.2f} ± {percent.std():.2f}",
-                f"{1e3 * spent / n_probes:.0f}",
-            ]
+            percent, ms = 100 * np.array(right), 1e3 * spent / n_probes
+            results[f"{name}, {title}"] = {"right": right, "ms": ms}
+            row += [f"{percent.mean():.2f} ± {percent.std():.2f}", f"{ms:.0f}"]
+            console.print(f"{name}, {title}: {row[-2]}, {row[-1]} ms")
         table.add_row(*row)
     console.print(table)
     return results
@@ -166,7 +168,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("datasets", nargs="*", metavar="DATASET")
     parser.add_argument("--galleries", action="store_true", help="ask the galleries")
-    parser.add_argument("--default", action="store_true", help="for_images beside the default")
+    parser.add_argument("--default", action="store_true", help="settings as called")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--out", type=Path, default=Path("out/image_features.json"))
     options = parser.parse_args()

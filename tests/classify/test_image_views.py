@@ -1,14 +1,17 @@
 """Views that look at images: HOG and the like vote beside the pixels."""
 
+import pickle
+
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.decomposition import PCA
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from tests.striped_sets import striped_sets
 
 from setwise import CVC, SetBatch
-from setwise.errors import DataError
+from setwise.errors import DataError, ParameterError
 from setwise.features import HOG, LBP, ImageFeature, Pixels, Whitener
 
 VIEWS = (("pixels", Pixels(8)), ("hog", HOG(cell=4)), ("lbp", LBP(patch=8)))
@@ -135,8 +138,38 @@ def test_for_images_labels_sets_of_images(gallery, probes):
     assert {member.look.view for member in clf.members_} >= {"pixels", "fine edges"}
 
 
+@pytest.mark.parametrize("make", [CVC.for_images, CVC.for_turntables])
+def test_settings_for_images_can_be_cloned_and_pickled(gallery, probes, make):
+    clf = make(dims=(1, 2)).fit(gallery, gallery.labels)
+    again = pickle.loads(pickle.dumps(clone(clf).fit(gallery, gallery.labels)))
+    np.testing.assert_array_equal(clf.predict_proba(probes), again.predict_proba(probes))
+
+
+def test_looks_name_views_and_bases(gallery):
+    looks = (("hog", "svd"), ("pixels", "centred"))
+    clf = CVC((1,), views=VIEWS, looks=looks).fit(gallery, gallery.labels)
+    assert [str(member.look) for member in clf.members_] == ["hog svd", "pixels centred"]
+    assert set(clf.ensemble_.views) == {"hog", "pixels"}  # no other is computed
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"looks": (("hog", "svd"),)}, r"looks must be pairs.*'plain'.*got \('hog', 'svd'\)"),
+        ({"looks": (("plain", "pca"),)}, "looks must be pairs.*'svd', 'centred'"),
+        ({"looks": ("plain",)}, "looks must be pairs"),
+        ({"looks": ()}, "looks must be a sequence"),
+        ({"looks": (("plain", "svd"),), "bases": ("svd",)}, "bases must be None where looks"),
+    ],
+)
+def test_looks_that_are_none(gallery, parameters, words):
+    with pytest.raises(ParameterError, match=words):
+        CVC(**parameters).fit(gallery, gallery.labels)
+
+
 def test_for_images_takes_the_parameters_of_the_class():
-    assert CVC.for_images(fusion="sum", bases=("svd",)).get_params()["bases"] == ("svd",)
+    assert CVC.for_images(fusion="sum").fusion == "sum"
+    assert CVC.for_turntables(bases=("svd",)).bases == ("svd",)
 
 
 def test_for_images_says_that_it_needs_images(gallery):
@@ -144,13 +177,13 @@ def test_for_images_says_that_it_needs_images(gallery):
         CVC.for_images().fit([s.astype(float) for s in gallery], gallery.labels)
 
 
-def test_for_images_sees_colour_and_any_size():
+def test_settings_for_images_see_colour_and_any_size():
     rng = np.random.default_rng(0)
     reds = [rng.integers(150, 250, (6, 30, 21, 3)) * [1, 0, 0] for _ in range(4)]
     blues = [rng.integers(150, 250, (6, 30, 21, 3)) * [0, 0, 1] for _ in range(4)]
     sets = SetBatch.from_images([*reds, *blues])
     labels = np.repeat(["red", "blue"], 4)
-    clf = CVC.for_images(dims=(1,), bases=("svd",), weights=None)
+    clf = CVC.for_turntables(dims=(1,), bases=("svd",), weights=None)
     clf.fit(sets[::2], labels[::2])
     assert set(clf.predict(sets[1::2])) <= {"red", "blue"}
     pixels = [member.look.view == "pixels" for member in clf.members_]

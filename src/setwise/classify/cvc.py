@@ -9,6 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.pipeline import make_pipeline
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -18,7 +19,7 @@ from setwise.classify.explanation import Explanation, explain
 from setwise.classify.fusion import Fused, fuse
 from setwise.classify.gallery_weights import look_weights
 from setwise.classify.members import all_looks
-from setwise.classify.parameters import check_parameters, named_views
+from setwise.classify.parameters import check_parameters, named_looks, named_views
 from setwise.cluster import named_clusterer
 from setwise.errors import DataError, NoInformationWarning
 from setwise.features import HOG, Pixels, Whitener
@@ -31,6 +32,11 @@ __all__ = ["CVC", "VIEWS"]
 
 # name -> what is done to the vectors before they are scaled to unit norm
 VIEWS: dict[str, Any] = {"plain": None, "whitened": Whitener()}
+IMAGE_VIEWS = (
+    ("pixels", Pixels(20)),
+    ("fine edges", HOG(64, cell=8)),
+    ("coarse edges", HOG(64, cell=16)),
+)
 DEFAULT_PAIRS = (("whitened", "svd"), ("whitened", "means"), ("plain", "centred"))
 
 
@@ -59,6 +65,9 @@ class CVC(SetClassifier):
         vectors, *how it varies*, by centred singular vectors of the plain ones, and *where
         its vectors are*, by means of parts of the whitened ones. With only one of the two
         given, the other is both views, or ``("svd", "centred")``.
+    looks : sequence of (view, basis) pairs, optional
+        Which views, by name, are combined with which bases; in place of ``bases``, and of
+        every one with every one.
     graph : str or Graph, default="lasso"
         Proximity of columns: ``"lasso"``, ``"gaussian"``, ``"least_squares"``, ``"omp"``, or
         one with parameters such as ``LassoGraph(alpha=0.01)``.
@@ -126,6 +135,7 @@ class CVC(SetClassifier):
         *,
         bases: Sequence[str] | None = None,
         views: Sequence[Any] | None = None,
+        looks: Sequence[tuple[str, str]] | None = None,
         graph: str | Graph = "lasso",
         cut: str = "sweep",
         clusterer: Any = None,
@@ -142,6 +152,7 @@ class CVC(SetClassifier):
         self.dims = dims
         self.bases = bases
         self.views = views
+        self.looks = looks
         self.graph = graph
         self.cut = cut
         self.clusterer = clusterer
@@ -170,28 +181,41 @@ class CVC(SetClassifier):
 
     @classmethod
     def for_images(cls, **parameters: Any) -> Self:
-        """For sets of images: pixels and edges, at a fine and a coarse grid, vote together.
+        """For sets of images: pixels, fine edges and coarse edges vote together.
 
         The views are the pixels at 20 x 20, and histograms of oriented gradients of the image
-        at 64 x 64 in cells of 8 and of 16 pixels; each is looked at by its centred singular
-        vectors. Galleries chose this, see docs/accuracy.md. Needs sets that know they are
-        images (``load_images``, ``SetBatch.from_images``), and scikit-image:
-        ``pip install "setwise[image]"``.
+        at 64 x 64 in cells of 8 and of 16 pixels. Each is looked at in two ways: how a set
+        varies (centred), and what it spans (whitened, svd). Galleries chose this, see
+        docs/accuracy.md. Needs sets that know they are images (``load_images``,
+        ``SetBatch.from_images``), and scikit-image: ``pip install "setwise[image]"``.
 
         Parameters
         ----------
         **parameters
             Those of the class, instead of these.
         """
-        images: dict[str, Any] = {
-            "views": (
-                ("pixels", Pixels(20)),
-                ("fine edges", HOG(64, cell=8)),
-                ("coarse edges", HOG(64, cell=16)),
-            ),
-            "bases": ("centred",),
-        }
-        return cls(**(images | parameters))
+        views = tuple(
+            (f"{kind}{name}", make_pipeline(feature, Whitener()) if kind else feature)
+            for name, feature in IMAGE_VIEWS
+            for kind in ("", "whitened ")
+        )
+        looks = tuple((name, "svd" if "whitened" in name else "centred") for name, _ in views)
+        return cls(**({"views": views, "looks": looks} | parameters))
+
+    @classmethod
+    def for_turntables(cls, **parameters: Any) -> Self:
+        """For sets that show their objects in the same ways: all round, in the same light.
+
+        The centred looks of :meth:`for_images` alone. *How a set varies* then says most, and
+        this is the best on ETH-80. Where sets show other sides of their objects, or other
+        light, it is much worse: docs/accuracy.md.
+
+        Parameters
+        ----------
+        **parameters
+            Those of the class, instead of these.
+        """
+        return cls(**({"views": IMAGE_VIEWS, "bases": ("centred",)} | parameters))
 
     def _solve(self, gallery: SetBatch, codes: IntArray) -> None:
         self._take(Ensemble(self._settings(), gallery, codes, int(codes.max()) + 1))
@@ -295,14 +319,12 @@ class CVC(SetClassifier):
     def _settings(self) -> Settings:
         check_parameters(self.get_params(deep=False))
         views = named_views(tuple(VIEWS) if self.views is None else self.views, VIEWS)
-        bases = ("svd", "centred") if self.bases is None else tuple(self.bases)
-        is_default = self.views is None and self.bases is None
-        pairs = DEFAULT_PAIRS if is_default else tuple(itertools.product(views, bases))
+        pairs = self._pairs(views)
         entropy = check_random_state(self.random_state).randint(2**31 - 1)
         return Settings(
             dims=tuple(sorted({int(d) for d in self.dims})),
             looks=all_looks(pairs, tuple(self.radii), self.n_seeds),
-            views=views,
+            views={view: views[view] for view, _ in pairs},
             graph=as_graph(self.graph),
             cut=self.cut,
             clusterer=named_clusterer(self.clusterer, int(entropy)),
@@ -311,6 +333,15 @@ class CVC(SetClassifier):
             entropy=int(entropy),
             n_jobs=self.n_jobs,
         )
+
+    def _pairs(self, views: Iterable[str]) -> tuple[tuple[str, str], ...]:
+        """Which view is looked at by which basis."""
+        if self.looks is not None:
+            return named_looks(self.looks, self.bases, tuple(views))
+        if self.views is None and self.bases is None:
+            return DEFAULT_PAIRS
+        bases = ("svd", "centred") if self.bases is None else tuple(self.bases)
+        return tuple(itertools.product(views, bases))
 
     def _weighed(self, ensemble: Ensemble) -> tuple[FloatArray, dict[str, float] | None]:
         """Try every look on the gallery's own sets, and drop those that mislead."""

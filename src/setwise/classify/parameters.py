@@ -13,7 +13,7 @@ from setwise.classify.verdict import DISTANCES
 from setwise.cut import CUTS
 from setwise.parameters import check_choice, check_count, is_whole, refuse
 
-__all__ = ["check_parameters", "named_views"]
+__all__ = ["check_parameters", "named_looks", "named_views"]
 
 _CHOICES: dict[str, Collection[Any]] = {
     "cut": CUTS,
@@ -62,6 +62,21 @@ def named_views(views: Any, known: Mapping[str, Any]) -> dict[str, Any]:
             )
         named[name] = transformer
     return named
+
+
+def named_looks(looks: Any, bases: Any, views: Collection[str]) -> tuple[tuple[str, str], ...]:
+    """Pairs of a view and a basis, each known by its name."""
+    if bases is not None:
+        refuse("CVC", "bases", "None where looks are given", bases)
+    pairs = tuple(dict.fromkeys(tuple(look) for look in _as_tuple("looks", looks)))
+    for pair in pairs:
+        if len(pair) != 2 or pair[0] not in views or pair[1] not in BASES:
+            expected = (
+                f"pairs of a view ({', '.join(map(repr, views))}) and a basis "
+                f"({', '.join(map(repr, BASES))})"
+            )
+            refuse("CVC", "looks", expected, pair)
+    return pairs
 
 
 def _is_named_transformer(view: Any) -> bool:
