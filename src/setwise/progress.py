@@ -29,8 +29,8 @@ def reported(
 ) -> Iterator[Result]:
     """Pass results on, and log at level INFO every other second how many are left.
 
-    ``logging.basicConfig(level="INFO")`` shows it. ``progress``, where given, is called before
-    the first result and after each.
+    ``logging.basicConfig(level="INFO")`` shows it. Where ``progress`` is given, it is called
+    instead: before the first result, and after each.
     """
     logger = logging.getLogger("setwise")
     started = spoken = time.monotonic()
@@ -40,6 +40,7 @@ def reported(
         yield result
         if progress is not None:
             progress(what, done, total)
+            continue
         now = time.monotonic()
         if now - spoken >= EVERY and done < total:
             spoken = now

@@ -11,6 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from setwise.cli import app
+from setwise.cli.common import shown_progress
 from setwise.demo import run_demo
 from setwise.errors import DataError
 
@@ -216,3 +217,16 @@ def test_on_a_terminal_there_is_a_bar(no_color):
     assert "classify" in text
     assert "3/3" in text
     assert ("\x1b[32m" in text) is (no_color == "")
+
+
+@pytest.mark.parametrize("is_silent", [True, False])
+def test_what_the_library_logs_is_shown_unless_silent(is_silent, capsys):
+    logger = logging.getLogger("setwise")
+    with shown_progress(is_silent=is_silent):
+        logger.info("view hog: 40 %% done, about %d s left", 9)
+    logger.info("not heard")
+    assert capsys.readouterr().err == (
+        "" if is_silent else "view hog: 40 % done, about 9 s left\n"
+    )
+    assert logger.level == logging.NOTSET
+    assert not logger.handlers

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
@@ -40,21 +40,35 @@ def clean_exit() -> Iterator[None]:
 
 @contextmanager
 def shown_progress(*, is_silent: bool) -> Iterator[Progress | None]:
-    """A bar with an estimate where somebody watches, plain lines where a file does."""
+    """A bar with an estimate where somebody watches, plain lines where a file does.
+
+    What the library logs meanwhile is shown too: that it compiles, and how far long work is.
+    """
     if is_silent:
-        # Not even that something is being compiled.
-        logger = logging.getLogger("setwise")
-        level = logger.level
-        logger.setLevel(logging.ERROR)
-        try:
+        with _logging(logging.ERROR, None):
             yield None
-        finally:
-            logger.setLevel(level)
     elif not sys.stderr.isatty():
-        yield _plain_line
+        with _logging(logging.INFO, lambda message: typer.echo(message, err=True)):
+            yield _plain_line
     else:
         with _bar() as report:
             yield report
+
+
+@contextmanager
+def _logging(level: int, show: Callable[[str], None] | None) -> Iterator[None]:
+    """Hear what setwise logs for a while, from a level on."""
+    logger, handler = logging.getLogger("setwise"), logging.Handler()
+    before = logger.level
+    if show is not None:
+        handler.emit = lambda record: show(record.getMessage())  # type: ignore[method-assign]
+        logger.addHandler(handler)
+    logger.setLevel(level)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
+        logger.removeHandler(handler)
 
 
 def _plain_line(what: str, done: int, total: int) -> None:
@@ -81,7 +95,10 @@ def _bar() -> Iterator[Progress]:
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with (
+        Progress(*columns, console=Console(stderr=True), transient=True) as bar,
+        _logging(logging.INFO, lambda said: bar.console.print(said, style="dim", markup=False)),
+    ):
         tasks = {}
 
         def report(what: str, done: int, total: int) -> None:

@@ -13,6 +13,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 
 from setwise.errors import DataError, ParameterError
+from setwise.progress import reported
 from setwise.sets import SetBatch
 
 __all__ = [
@@ -103,7 +104,8 @@ class ImageFeature(  # type: ignore[call-arg]
     def _values(self, images: npt.NDArray[Any], X: Any) -> npt.NDArray[Any]:
         """Values of all images, which are those of ``X``."""
         starts = range(0, len(images), AT_ONCE)
-        return np.concatenate([self.compute(images[i : i + AT_ONCE]) for i in starts])
+        parts = (self.compute(images[i : i + AT_ONCE]) for i in starts)
+        return np.concatenate(list(reported(parts, len(starts), type(self).__name__)))
 
     def _images(self, X: Any) -> npt.NDArray[Any]:
         self.check_parameters()
