@@ -117,7 +117,8 @@ def compare(
 ) -> None:
     """Try every method on your own sets: one table, with what may be chance.
 
-    Of images, methods see the pixels at --size; `CVC for images` sees them at 64 x 64.
+    Of images, methods see the pixels at --size; `CVC for images` and `CVC for turntables`
+    look at the images themselves.
     """
     options = _options(layout, 64, colour, skip_bad, variable, jobs)
     with clean_exit(), shown_progress(is_silent=as_json or quiet) as progress:
@@ -208,20 +209,19 @@ def _load_labelled(
 
 
 def _on_images(names: list[str] | None, size: int) -> dict[str, Any]:
-    """Methods by name that first make pixels of images, and the one that looks at images."""
+    """Methods by name that first make pixels of images, and those that look at images."""
     from sklearn.pipeline import make_pipeline
 
     from setwise import CVC
     from setwise.comparison.methods import named_methods
     from setwise.features import Pixels
 
-    ours = "CVC for images"
-    others = names if names is None else [name for name in names if name != ours]
+    ours = {"CVC for images": CVC.for_images, "CVC for turntables": CVC.for_turntables}
+    others = names if names is None else [name for name in names if name not in ours]
     named = {} if others == [] else named_methods(others, 0)
     found = {name: make_pipeline(Pixels(size), method) for name, method in named.items()}
-    if names is None or ours in names:
-        found[ours] = CVC.for_images(random_state=0)
-    return found
+    wanted = [name for name in ours if names is None or name in names]
+    return found | {name: ours[name](random_state=0) for name in wanted}
 
 
 def _answers(
