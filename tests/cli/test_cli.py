@@ -101,7 +101,7 @@ def test_quiet_is_one_line(result, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "error", [DataError("set 3 is\nempty."), OSError(28, "No space left on device")]
+    "error", [DataError("set 3 is empty."), OSError(28, "No space left\non device")]
 )
 def test_failure_is_one_line_and_status_1(monkeypatch, error):
     demo_that_raises(monkeypatch, error)
@@ -110,6 +110,12 @@ def test_failure_is_one_line_and_status_1(monkeypatch, error):
     assert found.stdout == ""
     assert found.stderr.startswith("setwise: ")
     assert found.stderr.count("\n") == 1
+
+
+def test_a_table_in_an_error_stays_a_table(monkeypatch):
+    demo_that_raises(monkeypatch, DataError("which one?\n  name  size\n  A     1x2"))
+    found = CliRunner().invoke(app, ["demo", "--quiet"])
+    assert found.stderr == "setwise: which one?\n  name  size\n  A     1x2\n"
 
 
 def test_interrupt_is_one_line_and_status_130(monkeypatch):

@@ -27,13 +27,16 @@ Quiet: TypeAlias = Annotated[
 
 @contextmanager
 def clean_exit() -> Iterator[None]:
-    """Errors that are no bugs end in one line and a status, not in a traceback."""
+    """Errors that are no bugs end in what they say and a status, not in a traceback."""
     try:
         yield
     except KeyboardInterrupt:
         typer.echo("setwise: interrupted.", err=True)
         raise typer.Exit(130) from None
-    except (SetwiseError, OSError) as error:
+    except SetwiseError as error:
+        typer.echo(f"setwise: {error}", err=True)
+        raise typer.Exit(1) from None
+    except OSError as error:
         typer.echo(f"setwise: {' '.join(str(error).split())}", err=True)
         raise typer.Exit(1) from None
 

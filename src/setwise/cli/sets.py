@@ -231,6 +231,7 @@ def _answers(
     from setwise.errors import NoInformationWarning
     from setwise.parallel import in_threads
     from setwise.progress import reported
+    from setwise.sets import check_sets
 
     make = CVC if gallery.image_shape is None else CVC.for_images
     report = progress or (lambda what, done, total: None)
@@ -238,6 +239,7 @@ def _answers(
     clf = make(n_jobs=jobs, random_state=0).fit(gallery, gallery.labels)
     report("fit", 1, 1)
     clf.set_params(n_jobs=None)  # from here on, probes share the threads
+    check_sets(probes, caller="classify", n_features=clf.n_features_in_)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NoInformationWarning)  # said in the answer's note
         found = in_threads(
