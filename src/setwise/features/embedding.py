@@ -11,6 +11,7 @@ import numpy.typing as npt
 from setwise.errors import DataError, ParameterError, SetwiseError
 from setwise.features.images import ImageFeature
 from setwise.parameters import check_count, refuse
+from setwise.progress import reported
 from setwise.types import FloatArray
 
 __all__ = ["Embedding", "in_batches"]
@@ -91,7 +92,8 @@ def in_batches(
 ) -> FloatArray:
     """Vectors that a function makes of images, a few at a time; checks what it returns."""
     parts: list[FloatArray] = []
-    for start in range(0, len(images), batch_size):
+    starts = range(0, len(images), batch_size)
+    for start in reported(starts, len(starts), called):
         batch = images[start : start + batch_size].copy()
         who = f"{called}, given images {start} to {start + len(batch) - 1},"
         vectors = _vectors_of(function, batch, who)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -95,7 +97,7 @@ class OnnxEmbedding(ImageFeature):
     def fingerprint(self) -> dict[str, Any]:
         """Everything that the values depend on but the images, of types that JSON knows."""
         found = super().fingerprint()
-        found["parameters"]["model_path"] = sha256(_read(self.model_path)).hexdigest()
+        found["parameters"]["model_path"] = _digest(self.model_path)
         return found
 
     def compute(self, images: npt.NDArray[Any]) -> FloatArray:
@@ -163,9 +165,9 @@ class OnnxEmbedding(ImageFeature):
 
     def _opened(self) -> Any:
         """The session, opened anew when what it is made of has changed."""
-        content = _read(self.model_path)
-        made_of = (sha256(content).hexdigest(), tuple(self.providers))
+        made_of = (_digest(self.model_path), tuple(self.providers))
         if getattr(self, "_session", (None, None))[0] != made_of:
+            content = _read(self.model_path)
             self._session = (made_of, _session(content, self.model_path, self.providers))
         return self._session[1]
 
@@ -198,8 +200,26 @@ def _session(content: bytes, path: str | Path, providers: Sequence[str]) -> Any:
 
 
 def _read(path: str | Path) -> bytes:
-    try:
+    with _readable(path):
         return Path(path).read_bytes()
+
+
+def _digest(path: str | Path) -> str:
+    """The sha256 of a file, computed again only when the file was written to."""
+    with _readable(path):
+        about = Path(path).stat()
+    return _digest_of(path, about.st_mtime_ns, about.st_size)
+
+
+@lru_cache(maxsize=32)
+def _digest_of(path: str | Path, time_ns: int, size: int) -> str:
+    return sha256(_read(path)).hexdigest()
+
+
+@contextmanager
+def _readable(path: str | Path) -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
         msg = f"OnnxEmbedding: {path} cannot be read ({error.strerror}). Expected an ONNX file."
         raise DataError(msg) from error
