@@ -210,7 +210,7 @@ def test_progress_counts_the_files(tmp_path):
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ZeroDivisionError])
 def test_an_error_of_the_listener_ends_the_load(tmp_path, monkeypatch, n_jobs, error):
-    tree(tmp_path, *(f"{i}.png" for i in range(40)))
+    tree(tmp_path, *(f"{i}.png" for i in range(300)))
     begun = []
     attempt = module._attempt
 
@@ -228,7 +228,7 @@ def test_an_error_of_the_listener_ends_the_load(tmp_path, monkeypatch, n_jobs, e
     before = (list(warnings.filters), warnings.showwarning)
     with pytest.raises(error):
         load_images(tmp_path, n_jobs=n_jobs, progress=stop)
-    assert len(begun) < 30
+    assert len(begun) < 2 * module.HANDFUL + 10
     assert (list(warnings.filters), warnings.showwarning) == before
 
 

@@ -7,8 +7,8 @@ import os
 import time
 import warnings
 from collections import deque
-from functools import partial
-from itertools import takewhile
+from collections.abc import Iterator, Sequence
+from itertools import chain, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,9 @@ from setwise.parameters import (
 from setwise.progress import Progress, reported
 
 __all__ = ["load_images"]
+
+# Images that a thread reads at once.
+HANDFUL = 16
 
 
 def load_images(
@@ -134,16 +137,16 @@ class _Images:
         self.remarks: dict[str, list[Path]] = {}
         self.skipped: list[Skipped] = []
         self.shape: tuple[int, ...] | None = None
+        self._is_over = False
         if wanted.size is not None:
             self._make_room((*wanted.size, 3) if wanted.colour else wanted.size)
 
     def decode_all(self, n_jobs: int | None, progress: Progress | None) -> None:
         """Read every file, in order."""
-        is_over = False
         images = self.found.images
-        still_wanted = takewhile(lambda _: not is_over, images)
-        results = in_threads(partial(_attempt, wanted=self.wanted), still_wanted, n_jobs)
-        told = reported(results, len(images), "load", progress)
+        handfuls = takewhile(lambda _: not self._is_over, _in_handfuls(images))
+        results = in_threads(self._attempts, handfuls, n_jobs)
+        told = reported(chain.from_iterable(results), len(images), "load", progress)
         try:
             for image, result in zip(images, told, strict=True):
                 if isinstance(result, Picture):
@@ -152,8 +155,11 @@ class _Images:
                     self._leave_out(image, result)
         finally:
             # An error or Ctrl-C waits for the few files that the threads are at, no more.
-            is_over = True
+            self._is_over = True
             deque(results, maxlen=0)
+
+    def _attempts(self, images: Sequence[Found]) -> list[Picture | DataError]:
+        return [_attempt(image, self.wanted) for image in images if not self._is_over]
 
     def notes(self) -> list[str]:
         """What was done to images, how often, and an example."""
@@ -205,6 +211,11 @@ class _Images:
                 f"images cannot be read. The first is {first.path}, which {first.reason}"
             )
             raise DataError(msg) from error
+
+
+def _in_handfuls(images: Sequence[Found]) -> Iterator[Sequence[Found]]:
+    """Images a few at a time: handing a small JPEG to a thread takes as long as reading it."""
+    return (images[i : i + HANDFUL] for i in range(0, len(images), HANDFUL))
 
 
 def _attempt(image: Found, wanted: Wanted) -> Picture | DataError:
