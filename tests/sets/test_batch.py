@@ -237,6 +237,7 @@ def test_vectors_have_no_images():
     ("sets", "words"),
     [
         ([], "no sets given"),
+        ([[np.ones((3, 3)), np.ones((3, 4))]], "differ in size"),
         ([np.ones((2, 3))], r"set 0 has shape \(2, 3\)"),
         ([np.ones((2, 3, 3)), np.ones((2, 3, 4))], r"set 1 has shape \(2, 3, 4\).*set 0 has"),
         ([np.ones((2, 3, 3)), np.ones((2, 3, 3, 3))], "set 1 has shape"),

@@ -22,7 +22,7 @@ from setwise.classify.members import all_looks
 from setwise.classify.parameters import check_parameters, named_looks, named_views
 from setwise.cluster import named_clusterer
 from setwise.errors import DataError, NoInformationWarning
-from setwise.features import HOG, Pixels, Whitener
+from setwise.features import HOG, ImageFeature, Pixels, Whitener
 from setwise.graph import Graph, LassoGraph, as_graph
 from setwise.parallel import in_threads, one_blas_thread
 from setwise.sets import SetBatch, check_labels, check_sets
@@ -32,11 +32,6 @@ __all__ = ["CVC", "VIEWS"]
 
 # name -> what is done to the vectors before they are scaled to unit norm
 VIEWS: dict[str, Any] = {"plain": None, "whitened": Whitener()}
-IMAGE_VIEWS = (
-    ("pixels", Pixels(20)),
-    ("fine edges", HOG(64, cell=8)),
-    ("coarse edges", HOG(64, cell=16)),
-)
 DEFAULT_PAIRS = (("whitened", "svd"), ("whitened", "means"), ("plain", "centred"))
 
 
@@ -196,7 +191,7 @@ class CVC(SetClassifier):
         """
         views = tuple(
             (f"{kind}{name}", make_pipeline(feature, Whitener()) if kind else feature)
-            for name, feature in IMAGE_VIEWS
+            for name, feature in _image_views()
             for kind in ("", "whitened ")
         )
         looks = tuple((name, "svd" if "whitened" in name else "centred") for name, _ in views)
@@ -215,7 +210,7 @@ class CVC(SetClassifier):
         **parameters
             Those of the class, instead of these.
         """
-        return cls(**({"views": IMAGE_VIEWS, "bases": ("centred",)} | parameters))
+        return cls(**({"views": _image_views(), "bases": ("centred",)} | parameters))
 
     def _solve(self, gallery: SetBatch, codes: IntArray) -> None:
         self._take(Ensemble(self._settings(), gallery, codes, int(codes.max()) + 1))
@@ -429,6 +424,14 @@ class CVC(SetClassifier):
             )
             warnings.warn(msg, NoInformationWarning, stacklevel=3)
         return answers
+
+
+def _image_views() -> tuple[tuple[str, ImageFeature], ...]:
+    return (
+        ("pixels", Pixels(20)),
+        ("fine edges", HOG(64, cell=8)),
+        ("coarse edges", HOG(64, cell=16)),
+    )
 
 
 def _place_of(which: Any, names: Sequence[str]) -> int:

@@ -106,7 +106,14 @@ class SetBatch:
         >>> SetBatch.from_images([np.ones((3, 8, 6)), np.ones((2, 8, 6))])
         SetBatch of 2 sets of 2 to 3 images, 8 x 6
         """
-        arrays = [np.asarray(images) for images in sets]
+        try:
+            arrays = [np.asarray(images) for images in sets]
+        except ValueError:
+            msg = (
+                "SetBatch.from_images: images of a set differ in size. Expected arrays of "
+                "shape (n_images, height, width): bring them to one size first."
+            )
+            raise DataError(msg) from None
         if not arrays:
             msg = (
                 "SetBatch.from_images: no sets given (an empty list). Expected arrays of "
