@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from scipy.io import savemat
 from tests.striped_sets import striped_sets
 from typer.testing import CliRunner
 
@@ -155,3 +156,21 @@ def test_faces_of_a_clip_become_folders(tmp_path):
     refused = run("faces", tmp_path / "clip.mp4", tmp_path / "tracks")
     assert refused.exit_code == 1
     assert "is there already" in refused.stderr
+
+
+def test_a_matlab_file_is_labelled_by_another_part_of_it(tmp_path):
+    rng = np.random.default_rng(0)
+    bases = rng.normal(size=(2, 20, 3))
+    known = np.empty(6, dtype=object)
+    known[:] = [bases[i % 2] @ (rng.normal(size=(3, 9)) + 1) for i in range(6)]
+    new = np.empty(2, dtype=object)
+    new[:] = [bases[i] @ (rng.normal(size=(3, 9)) + 1) for i in (1, 0)]
+    people = np.array(["anna", "bert"] * 3, dtype=object)
+    path = tmp_path / "sets.mat"
+    savemat(path, {"known": known, "new": new, "people": people})
+    of_file = (path, path, "--variable", "known", "--labels", "people")
+    found = document("classify", *of_file, "--probe-variable", "new")
+    assert [answer["label"] for answer in found["answers"]] == ["bert", "anna"]
+    refused = run("classify", path, path, "--variable", "known")
+    assert refused.exit_code == 1
+    assert "--labels" in refused.stderr

@@ -33,6 +33,12 @@ Skip: TypeAlias = Annotated[
 Variable: TypeAlias = Annotated[
     str | None, typer.Option(help="Which variable of a .mat file holds the sets.")
 ]
+Labels: TypeAlias = Annotated[
+    str | None, typer.Option(help="Which variable of a .mat file holds the class of each set.")
+]
+ProbeVariable: TypeAlias = Annotated[
+    str | None, typer.Option(help="Of a .mat file of probes, where it is another.")
+]
 Jobs: TypeAlias = Annotated[int, typer.Option(help="Threads; -1 is one a core.")]
 
 
@@ -70,6 +76,8 @@ def classify(
     colour: Colour = False,
     skip_bad: Skip = False,
     variable: Variable = None,
+    labels: Labels = None,
+    probe_variable: ProbeVariable = None,
     jobs: Jobs = -1,
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -81,8 +89,9 @@ def classify(
     """
     options = _options(layout, size, colour, skip_bad, variable, jobs)
     with clean_exit(), shown_progress(is_silent=as_json or quiet) as progress:
-        known = _load_labelled(gallery, options, progress)
-        unknown = _load(probes, options | {"layout": "auto"}, progress)
+        known = _load_labelled(gallery, options | {"labels": labels}, progress)
+        of_probes = {"layout": "auto", "variable": probe_variable or variable}
+        unknown = _load(probes, options | of_probes, progress)
         answers = _answers(known, unknown, jobs, progress)
     if as_json:
         typer.echo(json.dumps({"answers": answers}, indent=2))
@@ -108,6 +117,8 @@ def compare(
     colour: Colour = False,
     skip_bad: Skip = False,
     variable: Variable = None,
+    labels: Labels = None,
+    probe_variable: ProbeVariable = None,
     jobs: Jobs = 1,
     picture: Annotated[
         Path | None, typer.Option(help="Draw accuracy against time here (.png, .svg).")
@@ -122,8 +133,10 @@ def compare(
     """
     options = _options(layout, 64, colour, skip_bad, variable, jobs)
     with clean_exit(), shown_progress(is_silent=as_json or quiet) as progress:
+        options["labels"] = labels
         known = _load_labelled(gallery, options, progress)
-        judged = _load_labelled(probes, options, progress)
+        of_probes = {"variable": probe_variable or variable}
+        judged = _load_labelled(probes, options | of_probes, progress)
         from setwise.comparison import compare as compare_methods
 
         names = None if methods is None else [name.strip() for name in methods.split(",")]
@@ -201,8 +214,8 @@ def _load_labelled(
     if sets.labels is None:
         msg = (
             f"{source}: the sets have no labels, they were read as "
-            f"{sets.report.layout if sets.report else 'sets'}. Expected one folder a class: "
-            "class/set/*.jpg."
+            f"{sets.report.layout if sets.report else 'sets'}. Expected one folder a class "
+            "(class/set/*.jpg), or of a .mat file --labels."
         )
         raise DataError(msg)
     return sets

@@ -24,6 +24,7 @@ def load_sets(
     colour: bool = False,
     on_error: str = "raise",
     variable: str | list[str] | None = None,
+    labels: str | None = None,
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> LoadedSets:
@@ -40,7 +41,7 @@ def load_sets(
         For folders, see :func:`load_images`.
     size, colour
         For images and video, see :func:`load_images`.
-    variable
+    variable, labels
         For MATLAB files, see :func:`load_mat`.
     progress : callable, optional
         Called with what is being done, how many steps of it are over, and of how many.
@@ -58,7 +59,7 @@ def load_sets(
         raise DataError(msg)
     suffix = path.suffix.lower()
     if suffix == ".mat":
-        return load_mat(path, variable)
+        return load_mat(path, variable, labels=labels)
     if suffix in (".npz", ".npy"):
         return load_arrays(path)
     if suffix in VIDEO_SUFFIXES:
