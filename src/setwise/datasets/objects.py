@@ -100,7 +100,7 @@ def make_object_views(
     check_count(owner, "n_sets", n_sets)
     if not is_whole(size) or not 4 <= size <= MAX_SIZE:
         refuse(owner, "size", f"an int of 4 to {MAX_SIZE}", size)
-    check_jobs("make_object_views", n_jobs)
+    check_jobs(owner, n_jobs)
     check_choice(owner, "colour", colour, (True, False))
     check_not_negative(owner, "noise", noise)
     is_outlier = _outlier_places(owner, n_classes, n_sets, n_views, n_outliers, random_state)

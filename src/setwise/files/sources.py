@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,9 @@ from setwise.files.video import VIDEO_SUFFIXES, load_video, load_videos
 from setwise.progress import Progress
 
 __all__ = ["load_sets"]
+
+# As `max_files` of the loaders.
+MOST_ENTRIES = 100_000
 
 
 def load_sets(
@@ -72,9 +76,9 @@ def load_sets(
 
 
 def _holds_clips(root: Path) -> bool:
-    """Whether there is a clip in a folder or right below it; a GIF may be a stray picture."""
-    return any(
-        path.suffix.lower() in VIDEO_SUFFIXES - {".gif"}
-        for pattern in ("*", "*/*")
-        for path in root.glob(pattern)
-    )
+    """Whether there is a clip in a folder or right below it; a GIF may be a stray picture.
+
+    Looking stops where the loaders refuse a folder for its size anyway.
+    """
+    entries = islice(chain(root.glob("*"), root.glob("*/*")), MOST_ENTRIES)
+    return any(path.suffix.lower() in VIDEO_SUFFIXES - {".gif"} for path in entries)
