@@ -5,7 +5,7 @@
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-DEV := pytest pytest-cov pytest-xdist pytest-timeout hypothesis ruff mypy import-linter pandas polars onnx pyarrow
+DEV := pytest pytest-cov pytest-xdist pytest-timeout hypothesis ruff mypy import-linter pandas polars onnx pyarrow selenium
 
 help: ## show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -37,7 +37,7 @@ test: lint ## lint, types and all tests
 # tested compiled, and tests/lasso compares its own with their plain Python.
 comma := ,
 space := $(subst ,, )
-MATHEMATICS := $(foreach step,sets files features datasets basis lasso graph cut cluster classify baselines comparison testing,*/setwise/$(step)/*$(comma))
+MATHEMATICS := $(foreach step,sets files features datasets basis lasso graph cut cluster classify baselines comparison testing experiments plots report,*/setwise/$(step)/*$(comma))
 
 accuracy: $(STAMP) ## the accuracy tables, on the real datasets (about half an hour)
 	$(BIN)/python benchmarks/accuracy.py

@@ -1,0 +1,1 @@
+"""What is done for each kind of work item, a file each."""
