@@ -13,13 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from matplotlib import colormaps
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from setwise.cut import dfvc, exact_fiedler
 from setwise.datasets import make_gaussian_pair
 from setwise.graph import GaussianGraph
+from setwise.plots import new_figure, plot_by_size, plot_clouds, plot_switch_errors
 from setwise.types import BoolArray, FloatArray, IntArray
 
 VARIANCE = 2.0
@@ -27,8 +26,11 @@ DISTANCES = range(2, 8)
 SIZES = range(100, 501, 25)  # points in a cloud
 EXAMPLE = (5, 200)  # d and n of panel (a)
 
-COLOUR = {d: colormaps["viridis"](0.88 * (d - 2) / 5) for d in DISTANCES}
-FIRST, SECOND, WRONG = "#4477aa", "#ddaa33", "#bb2222"
+NOTE = """(b-d): d is the distance of the centres. Means over
+draws. In (d) the switches away from the start
+vector, about one for every other point, are not
+counted. Numbers on the bars of (e) are points,
+all draws together."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,26 @@ class Trial:
     switches: IntArray
     later_switches: IntArray
     exact_error: float
+
+
+@dataclass(frozen=True)
+class CloudRow:
+    """All draws at one distance and size."""
+
+    distance: int
+    size: int
+    connectivity: float
+    error: float
+    switches: float
+
+
+@dataclass(frozen=True)
+class SwitchRow:
+    """All points that switched sides equally often; the last row, so often or more."""
+
+    switches: int
+    n_points: int
+    error: float
 
 
 def run(d: int, n: int, rng: np.random.Generator) -> Trial:
@@ -91,93 +113,48 @@ def pooled_error(done: list[Trial], attribute: str) -> tuple[list[float], list[i
     return (n_wrong / np.maximum(count, 1)).tolist(), count.tolist()
 
 
-def draw_example(axes: Axes, trial: Trial) -> None:
-    x, y = trial.points[:2]
-    for is_second, colour in ((False, FIRST), (True, SECOND)):
-        of_cloud = in_second(trial.n) == is_second
-        axes.scatter(x[of_cloud], y[of_cloud], s=9, color=colour, alpha=0.75, linewidths=0)
-    axes.scatter(
-        *(x[trial.wrong], y[trial.wrong]),
-        **{"s": 34, "facecolors": "none", "edgecolors": WRONG, "label": "wrong side"},
+def cloud_row(done: list[Trial], d: int, n: int) -> CloudRow:
+    """What the panels show of all draws at one distance and size; errors in percent."""
+    here = [t for t in done if (t.d, t.n) == (d, n)]
+    return CloudRow(
+        distance=d,
+        size=n,
+        connectivity=np.mean([t.connectivity for t in here]),
+        error=100 * np.mean([t.wrong.mean() for t in here]),
+        switches=np.mean([t.later_switches.mean() for t in here]),
     )
-    axes.set(xlabel="$x_1$", ylabel="$x_2$", aspect="equal", ylim=(-5.2, 6.8))
-    axes.set_xticks(range(-3, 10, 3))
-    axes.legend(loc="upper right", frameon=False, handletextpad=0.1, borderaxespad=0.1)
 
 
-def draw_curves(axes: Axes, done: list[Trial], attribute: str, factor: float = 1.0) -> None:
-    for d in DISTANCES:
-        means = [
-            factor
-            * np.mean([np.mean(getattr(t, attribute)) for t in done if (t.d, t.n) == (d, n)])
-            for n in SIZES
-        ]
-        axes.plot(SIZES, means, color=COLOUR[d], linewidth=1.8, label=f"$d = {d}$")
-    axes.set(xlabel="points in each cloud", xlim=(SIZES[0], SIZES[-1]))
-    axes.set_ylim(bottom=0)
-    axes.locator_params(axis="y", nbins=5)
-
-
-def draw_switches(axes: Axes, done: list[Trial]) -> None:
-    width, names = 0.38, ("0", "1", "2 or more")
-    series = (
-        (-1, "switches", "counted from the start vector on", "#555555"),
-        (1, "later_switches", "counted from the first iterate on", "#66aacc"),
-    )
-    for offset, attribute, label, colour in series:
-        error, count = pooled_error(done, attribute)
-        x = np.arange(3) + offset * width / 2
-        axes.bar(x, 100 * np.array(error), 0.92 * width, color=colour, label=label)
-        for position, height, n_points in zip(x, error, count, strict=True):
-            shown = f"{n_points / 1000:.3g} k" if n_points >= 1000 else f"{n_points}"
-            axes.text(position, 100 * height + 1.5, shown, ha="center", fontsize=8)
-    axes.set_xticks(range(3), names)
-    axes.set_yticks(range(0, 101, 20))
-    axes.set(xlabel="sign switches of the point", ylabel="error (%)", ylim=(0, 125))
-    axes.legend(loc="upper left", frameon=False, borderaxespad=0.1, labelspacing=0.3)
+def switch_rows(done: list[Trial], attribute: str) -> list[SwitchRow]:
+    errors, counts = pooled_error(done, attribute)
+    return [
+        SwitchRow(*row) for row in zip(range(3), counts, 100 * np.array(errors), strict=True)
+    ]
 
 
 def draw(done: list[Trial]) -> Figure:
-    figure = Figure(figsize=(11.5, 6.6), layout="constrained")
-    panels = figure.subplot_mosaic("abc;dek", width_ratios=[1, 1, 1])
-    draw_example(panels["a"], next(t for t in done if (t.d, t.n) == EXAMPLE))
-    draw_curves(panels["b"], done, "connectivity")
-    panels["b"].set_ylabel(r"algebraic connectivity $\lambda_2$")
-    draw_curves(panels["c"], done, "wrong", 100)
-    panels["c"].set_ylabel("error (%)")
-    draw_curves(panels["d"], done, "later_switches")
-    panels["d"].set_ylabel("sign switches per point")
-    draw_switches(panels["e"], done)
+    figure = new_figure(11.5, 6.6)
+    panels = figure.subplot_mosaic("abc;dek")
+    shown = next(t for t in done if (t.d, t.n) == EXAMPLE)
+    plot_clouds(panels["a"], shown.points.T, in_second(shown.n), shown.wrong)
+    rows = [cloud_row(done, d, n) for d in DISTANCES for n in SIZES]
+    plot_by_size(panels["b"], rows, "connectivity", "algebraic connectivity")
+    plot_by_size(panels["c"], rows, "error", "error (%)")
+    plot_by_size(panels["d"], rows, "switches", "sign switches per point")
+    by_switches = (switch_rows(done, name) for name in ("later_switches", "switches"))
+    plot_switch_errors(panels["e"], *by_switches)
     titles = {
-        "a": f"Two clouds, $d = {EXAMPLE[0]}$, cut by DFVC",
-        "b": "Connectivity: set by $d$, not by size",
+        "a": f"Two clouds, d = {EXAMPLE[0]}, cut by DFVC",
+        "b": "Connectivity: set by d, not by size",
         "c": "Error follows the connectivity",
         "d": "Fewer switches where the cut is good",
         "e": "Points that switch are more often wrong",
     }
     for name, title in titles.items():
         panels[name].set_title(f"({name})  {title}", loc="left", fontsize=10.5)
-        panels[name].spines[["top", "right"]].set_visible(False)
-    draw_key(panels["k"], panels["b"])
+    panels["k"].axis("off")
+    panels["k"].text(*(0.0, 0.95), NOTE, va="top", fontsize=9.5, linespacing=1.5)
     return figure
-
-
-def draw_key(axes: Axes, curves: Axes) -> None:
-    axes.axis("off")
-    handles, labels = curves.get_legend_handles_labels()
-    axes.legend(
-        *(handles, labels),
-        **{"loc": "upper left", "title": "(b-d)  distance of the centres", "alignment": "left"},
-        **{"ncols": 2, "frameon": False, "fontsize": 10, "title_fontsize": 10},
-    )
-    axes.text(
-        *(0.03, 0.52),
-        "Means over draws. In (d) the switches away from\n"
-        "the start vector, about one for every other point,\n"
-        "are not counted. Numbers on the bars of (e) are\n"
-        "points, all draws together.",
-        **{"transform": axes.transAxes, "va": "top", "fontsize": 9.5, "linespacing": 1.5},
-    )
 
 
 def print_table(done: list[Trial]) -> None:
@@ -207,7 +184,7 @@ def main() -> None:
     done = list(trials(arguments.repeats))
     print_table(done)
     arguments.path.parent.mkdir(parents=True, exist_ok=True)
-    draw(done).savefig(arguments.path, dpi=160)
+    draw(done).savefig(arguments.path, dpi=160, facecolor="white")
     print(f"figure: {arguments.path}")
 
 

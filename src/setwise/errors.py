@@ -7,6 +7,7 @@ __all__ = [
     "DataError",
     "DegenerateHullWarning",
     "DegenerateSplitWarning",
+    "LeakageError",
     "MissingExtraError",
     "NoInformationWarning",
     "ParameterError",
@@ -14,6 +15,7 @@ __all__ = [
     "SetwiseWarning",
     "SkippedFilesWarning",
     "TooLargeError",
+    "TornLineWarning",
 ]
 
 
@@ -23,6 +25,10 @@ class SetwiseError(Exception):
 
 class DataError(SetwiseError, ValueError):
     """The sets or labels given cannot be used; the message names the culprit."""
+
+
+class LeakageError(DataError):
+    """The same image is in the gallery and in a probe, so that an accuracy means little."""
 
 
 class ParameterError(SetwiseError, ValueError):
@@ -59,3 +65,7 @@ class NoInformationWarning(SetwiseWarning):
 
 class SkippedFilesWarning(SetwiseWarning):
     """Some files could not be read and were left out, as asked; the report lists them."""
+
+
+class TornLineWarning(SetwiseWarning):
+    """The last result of a run that was killed was half written, and is dropped."""

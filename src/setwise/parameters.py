@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Collection
 from typing import Any, NoReturn
 
@@ -13,6 +14,7 @@ __all__ = [
     "check_choice",
     "check_count",
     "check_jobs",
+    "check_known",
     "check_not_negative",
     "check_number",
     "check_shape",
@@ -53,6 +55,34 @@ def check_choice(owner: str, name: str, value: Any, choices: Collection[Any]) ->
     if not any(value is choice or (type(value) is type(choice) and value == choice)
                for choice in choices):  # fmt: skip
         refuse(owner, name, f"one of {', '.join(map(repr, choices))}", value)
+
+
+def check_known(owner: str, kind: str, name: str, known: Collection[str]) -> None:
+    """Refuse a name that is not known, and say which one may be meant.
+
+    Parameters
+    ----------
+    owner, kind : str
+        Who asks, and what the name is one of, such as ``"parameter"``.
+    name : str
+        What was given.
+    known : collection of str
+        What there is.
+
+    Examples
+    --------
+    >>> from setwise.parameters import check_known
+    >>> check_known("HOG", "parameter", "cells", ["size", "cell"])
+    Traceback (most recent call last):
+    setwise.errors.ParameterError: HOG: there is no parameter 'cells'. Expected one of 'size', 'cell'. Did you mean 'cell'?
+    """  # noqa: E501 (one message, one line)
+    if name in known:
+        return
+    near = difflib.get_close_matches(str(name), [*known], n=1)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    expected = f"one of {', '.join(map(repr, known))}" if known else "none at all"
+    msg = f"{owner}: there is no {kind} {name!r}. Expected {expected}.{hint}"
+    raise ParameterError(msg)
 
 
 def is_whole(value: Any) -> bool:

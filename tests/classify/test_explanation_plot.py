@@ -14,8 +14,9 @@ matplotlib = pytest.importorskip("matplotlib")
 
 from setwise.classify.explanation import CutStep  # noqa: E402
 from setwise.classify.explanation_plot import plot_explanation  # noqa: E402
-from setwise.classify.plot_page import _OTHER_CLASS, _PALETTE, Page  # noqa: E402
+from setwise.classify.plot_page import Page  # noqa: E402
 from setwise.classify.tree_plot import _stops  # noqa: E402
+from setwise.plots.style import OTHER, PALETTE  # noqa: E402
 
 
 def albums(n_classes, n_sets=2, n_images=8, n_features=12, seed=0):
@@ -152,8 +153,8 @@ def test_many_classes_keep_to_what_fits(tmp_path):
     found = explanation_of(30)
     figure = found.plot(tmp_path / "why.png")
     page = Page.of(figure, found)
-    assert sum(colour != _OTHER_CLASS for colour in page.colours) == len(_PALETTE)
-    assert page.colours[page.answer] == _PALETTE[0]
+    assert sum(colour != OTHER for colour in page.colours) == len(PALETTE)
+    assert page.colours[page.answer] == PALETTE[0]
     assert any(t.startswith("20 more classes") for t in all_texts(figure))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -152,6 +153,28 @@ class Explanation:
         from setwise.classify.explanation_plot import plot_explanation
 
         return plot_explanation(self, path)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything in types that JSON knows, numbers to six digits.
+
+        Labels become strings, and what is not finite None.
+        """
+        from setwise.classify.explanation_dict import explanation_to_dict
+
+        return explanation_to_dict(self)
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Explanation:
+        """The explanation that :meth:`to_dict` made this of, with strings for labels.
+
+        Parameters
+        ----------
+        content : dict
+            What ``to_dict`` gave.
+        """
+        from setwise.classify.explanation_dict import explanation_from_dict
+
+        return explanation_from_dict(content)
 
 
 def explain(

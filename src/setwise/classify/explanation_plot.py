@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from setwise.classify.plot_page import GREY, INK, LIGHT, PROBE, SIZE_INCHES, Box, Page
+from setwise.classify.plot_page import SIZE_INCHES, Box, Page
 from setwise.classify.tree_plot import draw_tree
 from setwise.extras import require
+from setwise.plots.style import GREY, INK, LIGHT, PROBE
 from setwise.types import FloatArray, IntArray
 
 if TYPE_CHECKING:

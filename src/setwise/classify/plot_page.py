@@ -1,4 +1,4 @@
-"""The page an explanation is drawn on: size, colours and letters of all panels."""
+"""The page an explanation is drawn on: its size, and how classes are called and coloured."""
 
 from __future__ import annotations
 
@@ -7,30 +7,20 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from setwise.plots.labels import fonts_for, one_line
+from setwise.plots.style import GREY, INK, OTHER, PALETTE
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from setwise.classify.explanation import Explanation
 
-__all__ = ["GREY", "INK", "LIGHT", "PROBE", "SIZE_INCHES", "Box", "Page"]
+__all__ = ["SIZE_INCHES", "Box", "Page"]
 
 # Left, bottom, width and height of a panel, as shares of the figure.
 Box: TypeAlias = tuple[float, float, float, float]
-PROBE = "#d81b60"
-INK, GREY, LIGHT = "#2b2f36", "#7a828c", "#dfe3e8"
-# No reds: they belong to the probe. Classes beyond these are all drawn in the last colour.
-_PALETTE = (
-    *("#3f74b5", "#f0a030", "#4f9e58", "#8661b5", "#36a8a8"),
-    *("#94704f", "#aeb030", "#84b8e6", "#9cd07f", "#5b6675"),
-)
-_OTHER_CLASS = "#b9c0c8"
 SIZE_INCHES = (14.0, 9.2)
 _LONGEST_NAME = 16
-# Asked in this order for characters that matplotlib's own font lacks.
-_WIDE_FONTS = (
-    *("Noto Sans CJK JP", "Noto Sans CJK SC", "Source Han Sans", "PingFang SC"),
-    *("Hiragino Sans", "Microsoft YaHei", "Yu Gothic", "Malgun Gothic", "Arial Unicode MS"),
-)
 
 
 @dataclass(frozen=True)
@@ -48,11 +38,11 @@ class Page:
     def of(cls, figure: Figure, explanation: Explanation) -> Page:
         """The page of one explanation: which names and colours its classes get."""
         n_classes = len(explanation.classes)
-        colours = [_OTHER_CLASS] * n_classes
+        colours = [OTHER] * n_classes
         # Few classes keep their colours from probe to probe; of many, the likely ones have one.
         ranked = np.argsort(-explanation.probabilities, kind="stable")
-        order = range(n_classes) if n_classes <= len(_PALETTE) else ranked
-        for code, colour in zip(order, _PALETTE, strict=False):
+        order = range(n_classes) if n_classes <= len(PALETTE) else ranked
+        for code, colour in zip(order, PALETTE, strict=False):
             colours[int(code)] = colour
         family, names = _drawable([str(label) for label in explanation.classes])
         answer = int(np.flatnonzero(explanation.classes == explanation.label)[0])
@@ -88,14 +78,6 @@ class Page:
 
 def _drawable(names: list[str]) -> tuple[list[str], list[str]]:
     """Fonts that can draw the names, and the names: short, on one line, of known letters."""
-    from matplotlib.font_manager import fontManager, get_font
-
-    family, path_of = ["DejaVu Sans"], {font.name: font.fname for font in fontManager.ttflist}
-    known = set(get_font(path_of[family[0]]).get_charmap())
-    for font in _WIDE_FONTS:
-        if font in path_of and not known.issuperset(map(ord, "".join(names))):
-            family.append(font)
-            known |= set(get_font(path_of[font]).get_charmap())
-    lines = (" ".join(name.split()) for name in names)
-    short = (n if len(n) <= _LONGEST_NAME else n[: _LONGEST_NAME - 1] + "…" for n in lines)
+    short = [one_line(name, _LONGEST_NAME) for name in names]
+    family, known = fonts_for(short)
     return family, ["".join(c if ord(c) in known else "□" for c in name) for name in short]

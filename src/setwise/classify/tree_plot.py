@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from setwise.classify.plot_page import GREY, LIGHT, PROBE, SIZE_INCHES, Box, Page
+from setwise.classify.plot_page import SIZE_INCHES, Box, Page
+from setwise.plots.style import GREY, LIGHT, PROBE
 from setwise.types import IntArray
 
 if TYPE_CHECKING:

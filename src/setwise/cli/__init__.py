@@ -12,6 +12,7 @@ import typer
 
 from setwise.cli.data import data
 from setwise.cli.demo import demo
+from setwise.cli.reproduce import reproduce
 from setwise.cli.sets import classify, compare, faces, inspect
 
 __all__ = ["app"]
@@ -51,6 +52,6 @@ def version_command() -> None:
     _show_version(True)
 
 
-for command in (demo, inspect, classify, compare, faces):
+for command in (demo, inspect, classify, compare, faces, reproduce):
     app.command()(command)
 app.add_typer(data, name="data")

@@ -1,6 +1,6 @@
 """Which method for these sets? All of them, on one table, with how sure it is."""
 
-from setwise.comparison.compare import compare, evaluate
+from setwise.comparison.compare import TimedAnswers, compare, evaluate, timed_answers
 from setwise.comparison.methods import METHODS, SLOW
 from setwise.comparison.plot import plot_accuracy_time
 from setwise.comparison.table import Comparison, MethodResult
@@ -10,7 +10,9 @@ __all__ = [
     "SLOW",
     "Comparison",
     "MethodResult",
+    "TimedAnswers",
     "compare",
     "evaluate",
     "plot_accuracy_time",
+    "timed_answers",
 ]

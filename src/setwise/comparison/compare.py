@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -18,7 +20,9 @@ from setwise.parameters import check_number
 from setwise.progress import Progress, reported
 from setwise.sets import SetBatch, check_labels, check_sets
 
-__all__ = ["compare", "evaluate"]
+__all__ = ["TimedAnswers", "compare", "evaluate", "timed_answers"]
+
+_WARNINGS = Lock()
 
 
 def compare(
@@ -123,26 +127,68 @@ def evaluate(
     probes: SetBatch,
     truth: npt.NDArray[Any],
 ) -> MethodResult:
-    """One method on one gallery and its probes, timed.
-
-    The first probe is judged once before, untimed: compiling and importing are not what a
-    probe costs.
-    """
-    started = time.perf_counter()
+    """One method on one gallery and its probes, timed as :func:`timed_answers` does."""
     try:
-        classifier.fit(gallery, labels)
-        fitted = time.perf_counter()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            classifier.predict(probes[:1])
-        warm = time.perf_counter()
-        predicted = np.asarray(classifier.predict(probes))
+        found = timed_answers(classifier, gallery, labels, probes)
     except Exception as error:  # whatever it is, the other methods go on
         reason = f"{type(error).__name__}: {error}"
         return MethodResult(name, np.zeros(len(truth), dtype=bool), error=reason)
     return MethodResult(
         name,
-        predicted == truth,
-        fit_seconds=fitted - started,
-        seconds_per_probe=(time.perf_counter() - warm) / len(truth),
+        np.asarray(found.answers) == truth,
+        fit_seconds=found.fit_seconds,
+        seconds_per_probe=found.seconds_per_probe,
     )
+
+
+@dataclass(frozen=True)
+class TimedAnswers:
+    """What a classifier said of some probes, and how long it took.
+
+    Attributes
+    ----------
+    answers : object
+        What it said; labels, one a probe, unless it was asked for something else.
+    fit_seconds, seconds_per_probe : float
+        Wall-clock time to learn the gallery, and to judge a probe.
+    """
+
+    answers: Any
+    fit_seconds: float
+    seconds_per_probe: float
+
+
+def timed_answers(
+    classifier: Any,
+    gallery: SetBatch,
+    labels: npt.NDArray[Any],
+    probes: SetBatch,
+    *,
+    ask: Callable[[SetBatch], Any] | None = None,
+) -> TimedAnswers:
+    """Fit a classifier, let it judge probes, and take the times of both.
+
+    The first probe is judged once before, untimed: compiling and importing are not what a
+    probe costs.
+
+    Parameters
+    ----------
+    classifier : classifier of sets
+        Fitted here.
+    gallery, labels, probes
+        Checked sets, and the class of each gallery set.
+    ask : callable, optional
+        What to ask the fitted classifier about sets; its ``predict`` by default.
+    """
+    ask = classifier.predict if ask is None else ask
+    started = time.perf_counter()
+    classifier.fit(gallery, labels)
+    fitted = time.perf_counter()
+    # The filters belong to all threads, and must be put back in the order they were changed.
+    with _WARNINGS, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        ask(probes[:1])
+    warm = time.perf_counter()
+    answers = ask(probes)
+    each = (time.perf_counter() - warm) / len(probes)
+    return TimedAnswers(answers, fitted - started, each)

@@ -5,18 +5,17 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
 from urllib.parse import urlsplit
 
 from setwise.datasets.download import discard, download
 from setwise.datasets.places import cache_folder
 from setwise.datasets.registry import RemoteFile, source
 from setwise.errors import DataError
+from setwise.locks import acquired
 from setwise.parameters import refuse
 from setwise.progress import Progress
 
@@ -154,25 +153,7 @@ def _one_at_a_time(folder: Path) -> Iterator[None]:
         )
         raise DataError(msg) from error
     with lock:  # closing it gives the lock back
-        while not _acquired(lock):
+        while not acquired(lock):
             logger.info("Another process fetches into %s; waiting for it.", folder)
             time.sleep(PATIENCE_S)
         yield
-
-
-def _acquired(lock: IO[bytes]) -> bool:
-    try:
-        if sys.platform == "win32":
-            import msvcrt
-
-            msvcrt.locking(lock.fileno(), msvcrt.LK_NBLCK, 1)
-        else:
-            import fcntl
-
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except (BlockingIOError, PermissionError):
-        return False
-    except OSError as error:
-        msg = f"{lock.name} cannot be locked: {error.strerror}. Use a folder on a local disk."
-        raise DataError(msg) from error
-    return True

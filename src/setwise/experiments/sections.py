@@ -74,8 +74,9 @@ class AccuracyRow:
     @property
     def difference(self) -> float | None:
         """Ours minus the paper's, in points; None where the paper has no such figure."""
-        published = self.published
-        return None if published is None or published.mean is None else self.mean - published.mean
+        if self.published is None or self.published.mean is None:
+            return None
+        return self.mean - self.published.mean
 
     @property
     def standard_error(self) -> float:

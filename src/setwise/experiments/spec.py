@@ -13,7 +13,14 @@ import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias, Union
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
 
 from setwise.errors import DataError
 
@@ -28,6 +35,7 @@ __all__ = [
     "Methods",
     "Outliers",
     "Published",
+    "PublishedSignal",
     "Recipe",
     "Robustness",
     "Study",
@@ -135,6 +143,32 @@ class Method(Recipe):
         return Recipe(of=self.of, parameters=self.parameters, fusions=self.fusions)
 
 
+def _labels(methods: tuple[Method, ...]) -> list[str]:
+    return [method.label for method in methods]
+
+
+def _refuse_twice(names: list[str], what: str) -> None:
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        msg = f"two {what} are called {twice[0]!r}: give one of them another name"
+        raise ValueError(msg)
+
+
+def _told_apart(methods: tuple[Method, ...]) -> tuple[Method, ...]:
+    _refuse_twice(_labels(methods), "methods")
+    fused = [method.label for method in methods if method.fusions]
+    if fused:
+        msg = f"{fused[0]!r} has fusions, which only experiments of kind 'fusion' have"
+        raise ValueError(msg)
+    return methods
+
+
+# Methods that give one label each, under different names.
+OneLabelEach: TypeAlias = Annotated[
+    tuple[Method, ...], Field(min_length=1), AfterValidator(_told_apart)
+]
+
+
 class Published(Strict):
     """What the paper reports for one row; what it does not report is None."""
 
@@ -165,6 +199,13 @@ class _Experiment(Strict):
     shows: str = ""
     about: str = ""
     seeds: tuple[Seed, ...] = (0,)
+
+
+class PublishedSignal(Strict):
+    """What the paper reports for one clusterer: its SNR, and the smallest distance."""
+
+    snr: float | None = None
+    distance: float | None = None
 
 
 class _OnFolds(_Experiment):
@@ -217,18 +258,13 @@ class Methods(_OnFolds):
     """
 
     kind: Literal["methods"]
-    methods: Annotated[tuple[Method, ...], Field(min_length=1)]
+    methods: OneLabelEach
     is_timed: bool = False
     explain: str | None = None
 
     @model_validator(mode="after")
-    def _names_differ(self) -> Methods:
-        labels = [method.label for method in self.methods]
-        twice = sorted({label for label in labels if labels.count(label) > 1})
-        if twice:
-            msg = f"methods has {twice[0]!r} twice: give one of them another name"
-            raise ValueError(msg)
-        if self.explain is not None and self.explain not in labels:
+    def _knows_what_to_explain(self) -> Methods:
+        if self.explain is not None and self.explain not in _labels(self.methods):
             msg = f"explain is {self.explain!r}, which is no name of a method here"
             raise ValueError(msg)
         return self
@@ -261,11 +297,11 @@ class Robustness(_OnFolds):
     """
 
     kind: Literal["robustness"]
-    methods: Annotated[tuple[Method, ...], Field(min_length=1)]
+    methods: OneLabelEach
     n_outliers: Annotated[tuple[Count, ...], Field(min_length=1)] = (1, 2, 3)
 
 
-class Distributions(_OnFolds):
+class Distributions(_Experiment):
     """Class-cluster distributions, distances and SNR of clusterers (Figs. 1 and 3).
 
     The *images* of one set of each of some classes, and of one more set of one of them, the
@@ -273,18 +309,24 @@ class Distributions(_OnFolds):
 
     Attributes
     ----------
+    data : Data
+        The sets; their folds do not matter.
     clusterers : tuple of str
         Names that :class:`setwise.CVC` knows.
     n_classes : int
         Classes in the gallery; the paper has 5.
     n_draws : int
         How often classes and sets are drawn. The first draw is shown, all are counted.
+    published : dict of str to PublishedSignal
+        What the paper reports, by clusterer.
     """
 
     kind: Literal["distributions"]
+    data: Data
     clusterers: Annotated[tuple[str, ...], Field(min_length=1)]
     n_classes: Annotated[int, Field(ge=2)] = 5
     n_draws: Count = 10
+    published: dict[str, PublishedSignal] = {}
 
 
 class Gaussians(_Experiment):
@@ -337,11 +379,7 @@ class Study(Strict):
 
     @model_validator(mode="after")
     def _names_differ(self) -> Study:
-        names = [one.name for one in self.experiments]
-        twice = sorted({name for name in names if names.count(name) > 1})
-        if twice:
-            msg = f"two experiments are called {twice[0]!r}: give one of them another name"
-            raise ValueError(msg)
+        _refuse_twice([one.name for one in self.experiments], "experiments")
         return self
 
 
@@ -374,12 +412,13 @@ def read_study(path: str | os.PathLike[str]) -> Study:
 
 def _first_mistake(error: ValidationError) -> str:
     """One mistake in words: where it is, what is wrong, and what may be meant."""
-    first = error.errors(include_url=False)[0]
+    # A misspelt entry is also a missing one: say the former.
+    mistakes = error.errors(include_url=False)
+    first = min(mistakes, key=lambda mistake: mistake["type"] != "extra_forbidden")
     place = ".".join(str(part) for part in first["loc"]) or "the file"
-    more = f" ({error.error_count() - 1} more)" if error.error_count() > 1 else ""
+    more = f" ({len(mistakes) - 1} more)" if len(mistakes) > 1 else ""
     if first["type"] == "extra_forbidden":
-        names = _known_names(first["loc"])
-        near = difflib.get_close_matches(str(first["loc"][-1]), names, n=1)
+        near = difflib.get_close_matches(str(first["loc"][-1]), _known_names(), n=1)
         hint = f" Did you mean {near[0]!r}?" if near else ""
         return f"{place} is unknown.{hint}{more}"
     if first["type"] == "missing":
@@ -387,8 +426,8 @@ def _first_mistake(error: ValidationError) -> str:
     return f"{place}: {first['msg']}, got {first['input']!r:.80}.{more}"
 
 
-def _known_names(place: tuple[int | str, ...]) -> list[str]:
+def _known_names() -> list[str]:
     """The entries that could have been meant: all that any part of a study has."""
     models = (Study, Fusion, Methods, Robustness, Distributions, Gaussians)
-    parts = (Data, Feature, Method, Published)
+    parts = (Data, Feature, Method, Published, PublishedSignal)
     return sorted({name for model in (*models, *parts) for name in model.model_fields})

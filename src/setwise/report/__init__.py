@@ -1,1 +1,5 @@
-"""Self-contained HTML."""
+"""A study as one self-contained HTML file."""
+
+from setwise.report.render import render, write_report
+
+__all__ = ["render", "write_report"]

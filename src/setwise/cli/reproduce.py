@@ -1,0 +1,206 @@
+"""``setwise reproduce``: the paper's tables and figures beside ours."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from setwise.cli.common import AsJson, Quiet, clean_exit, shown_progress
+from setwise.errors import DataError, ParameterError
+
+if TYPE_CHECKING:
+    from setwise.experiments.reproduce import Run
+    from setwise.experiments.sections import StudyResult
+    from setwise.experiments.spec import Study
+    from setwise.progress import Progress
+
+__all__ = ["reproduce"]
+
+
+def reproduce(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[STUDY]...", help='Of --list, a TOML file of yours, or "all".'),
+    ] = None,
+    is_list: Annotated[
+        bool, typer.Option("--list", help="Show the studies there are.")
+    ] = False,
+    only: Annotated[
+        list[str] | None, typer.Option(help="Experiment of the study; may be repeated.")
+    ] = None,
+    data: Annotated[
+        Path | None, typer.Option(file_okay=False, help="Folder of data; else $SETWISE_DATA.")
+    ] = None,
+    out: Annotated[Path, typer.Option(file_okay=False, help="Folder for results.")] = Path(
+        "out/reproduce"
+    ),
+    jobs: Annotated[int, typer.Option(help="Items at a time; -1 is one a core.")] = -1,
+    backend: Annotated[str, typer.Option(help="processes, threads or dask.")] = "processes",
+    scheduler: Annotated[
+        str | None, typer.Option(help="Address of a Dask scheduler; else one is started.")
+    ] = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Do everything anew.")] = False,
+    no_report: Annotated[bool, typer.Option("--no-report", help="Tables only.")] = False,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Run the paper's evaluation on the data at hand, its numbers beside ours.
+
+    What is done is kept at once: stop it in whatever way, and the same command goes on. Ctrl-C
+    finishes the items that are being worked on; a second one stops at once. Ends with tables
+    and, for each study, a report of one HTML file.
+    """
+    with clean_exit():
+        if is_list or not names:
+            _list(as_json=as_json)
+            return
+        options: dict[str, Any] = {
+            "folder": data,
+            "n_jobs": jobs,
+            "backend": backend,
+            "scheduler": scheduler,
+            "fresh": fresh,
+        }
+        is_silent, status = as_json or quiet, 0
+        found: dict[str, Any] = {}
+        for name, study in _chosen(names, only):
+            with shown_progress(is_silent=is_silent) as progress:
+                run = _run(name, study, out, options, progress)
+            if run is None:
+                status = 1
+                continue
+            found[name] = _finish(run, out / name, data, no_report=no_report)
+            if not as_json:
+                _show(name, run, found[name], quiet=quiet)
+            status = 1 if run.result.failures else status
+            if run.was_interrupted:
+                status = 130
+                break
+    if as_json:
+        typer.echo(json.dumps(found, indent=2))
+    raise typer.Exit(status)
+
+
+def _list(*, as_json: bool) -> None:
+    from setwise.experiments.catalogue import shipped_studies
+
+    studies = shipped_studies()
+    if as_json:
+        plain = {name: study.model_dump(mode="json") for name, study in studies.items()}
+        typer.echo(json.dumps(plain, indent=2))
+        return
+    for name, study in studies.items():
+        typer.echo(f"{name}: {study.title}")
+        for one in study.experiments:
+            shows = f" ({one.shows})" if one.shows else ""
+            typer.echo(f"    {one.name}: {one.title}{shows}")
+        if study.missing:
+            typer.echo(f"    data: {study.missing}")
+
+
+def _chosen(names: list[str], only: list[str] | None) -> list[tuple[str, Study]]:
+    from setwise.experiments.catalogue import shipped_studies, study_named
+
+    studies = list(shipped_studies().items()) if names == ["all"] else []
+    studies = studies or [study_named(name) for name in names]
+    if not only:
+        return studies
+    known = {one.name for _, study in studies for one in study.experiments}
+    strange = [name for name in only if name not in known]
+    if strange:
+        msg = (
+            f"--only: no experiment is called {strange[0]!r}. Expected one of "
+            f"{', '.join(sorted(known))}."
+        )
+        raise ParameterError(msg)
+    parts = {
+        name: tuple(one for one in study.experiments if one.name in only)
+        for name, study in studies
+    }
+    return [
+        (name, study.model_copy(update={"experiments": parts[name]}))
+        for name, study in studies
+        if parts[name]
+    ]
+
+
+def _run(
+    name: str, study: Study, out: Path, options: dict[str, Any], progress: Progress | None
+) -> Run | None:
+    """A study, or None where its data cannot be used: the other studies go on."""
+    from setwise.experiments.reproduce import reproduce as run
+
+    try:
+        return run(study, out / name, progress=progress, **options)
+    except DataError as error:
+        typer.echo(f"setwise: {name}: {error}", err=True)
+        return None
+
+
+def _finish(run: Run, folder: Path, data: Path | None, *, no_report: bool) -> dict[str, Any]:
+    """Write tables and report beside the results; what ``--json`` says of the study."""
+    from setwise.experiments.tables import numbers
+
+    plain = json.dumps(numbers(run.result, with_times=False), indent=1)
+    (folder / "tables.json").write_text(plain + "\n", encoding="utf-8")
+    (folder / "tables.md").write_text(_markdown(run.result), encoding="utf-8")
+    report = None if no_report else _report(run.result, folder / "report.html", data)
+    return numbers(run.result) | {
+        "n_done": run.n_done,
+        "was_interrupted": run.was_interrupted,
+        "report": None if report is None else str(report),
+    }
+
+
+def _report(result: StudyResult, path: Path, data: Path | None) -> Path:
+    from setwise.report import write_report
+
+    return write_report(result, path, data)
+
+
+def _markdown(result: StudyResult) -> str:
+    from setwise.experiments.tables import tables_of
+
+    parts = [
+        f"**{table.heading}**\n\n{table.to_markdown()}"
+        for section in result.sections
+        for table in tables_of(section)
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _show(name: str, run: Run, found: dict[str, Any], *, quiet: bool) -> None:
+    result = run.result
+    if not quiet:
+        _show_tables(result)
+    for failure in result.failures:
+        typer.echo(
+            f"setwise: {name}: {failure.experiment}, {failure.what} failed: {failure.error}",
+            err=True,
+        )
+    if run.was_interrupted:
+        typer.echo("setwise: interrupted; run again, it goes on where it stopped.", err=True)
+    said = f"{name}: {result.n_finished} of {result.n_items} items finished, {run.n_done} now"
+    typer.echo(f"{said}. {found['report'] or ''}".strip())
+
+
+def _show_tables(result: StudyResult) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    from setwise.experiments.tables import tables_of
+
+    console = Console(highlight=False)
+    for section in result.sections:
+        for found in tables_of(section):
+            table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+            for i, column in enumerate(found.columns):
+                table.add_column(column, justify="right" if i else "left")
+            for row in found.rows:
+                table.add_row(*row)
+            console.print(f"\n{found.heading}", style="bold", markup=False)
+            console.print(table)

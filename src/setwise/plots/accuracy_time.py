@@ -1,0 +1,75 @@
+"""Accuracy against time, one point a method."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+from setwise.errors import DataError
+from setwise.plots.checked import finite, some
+from setwise.plots.labels import EndLabel, label_ends, one_line
+from setwise.plots.style import OURS, PALETTE, tidy
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["Point", "plot_accuracy_time"]
+
+# name, seconds a probe, accuracy, and the low and high end of its interval
+Point: TypeAlias = tuple[str, float, float, float, float]
+
+
+def plot_accuracy_time(axes: Axes, points: Sequence[Point]) -> Axes:
+    """Draw methods by accuracy and seconds a probe; the upper left corner is best.
+
+    Names stand in a column on the right, in the order of accuracy, each tied to its point.
+    CVC is drawn in red. Axes should be about 0.2 inches high for each name.
+
+    Parameters
+    ----------
+    axes : Axes
+        Where to draw.
+    points : sequence of (name, seconds a probe, accuracy, low, high)
+        Accuracies as shares.
+
+    Returns
+    -------
+    Axes
+        The same.
+    """
+    some("plot_accuracy_time", points=points)
+    numbers = finite("plot_accuracy_time", "points", [point[1:] for point in points])
+    if not (numbers[:, 0] > 0).all():
+        msg = (
+            f"plot_accuracy_time: {points[int(numbers[:, 0].argmin())][0]} takes "
+            f"{numbers[:, 0].min():g} seconds a probe. Expected more than 0."
+        )
+        raise DataError(msg)
+    labels = []
+    for (name, *_), (seconds, *shares) in zip(points, numbers, strict=True):
+        colour = OURS if str(name).startswith("CVC") else PALETTE[0]
+        accuracy, low, high = (100 * share for share in shares)
+        milliseconds = 1e3 * seconds
+        axes.plot([milliseconds] * 2, [low, high], color=colour, alpha=0.25, linewidth=1.5)
+        axes.plot(milliseconds, accuracy, "o", color=colour, markersize=6)
+        text = f"{one_line(name)}  {accuracy:.1f}"
+        labels.append(EndLabel(milliseconds, accuracy, text, colour))
+    axes.set(xscale="log", xlabel="milliseconds a probe", ylabel="% of the probe sets right")
+    tidy(axes)
+    _plain_times(axes)
+    axes.set_ylim(axes.get_ylim())
+    label_ends(axes, labels, left=1.06)
+    return axes
+
+
+def _plain_times(axes: Axes) -> None:
+    """Ticks at 1, 10, 100, ..., and in between where these alone would be few."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    low, high = axes.dataLim.intervalx
+    if high / low < 3:
+        axes.set_xlim(low / 2, high * 2)
+    steps = (1.0,) if high / low > 300 else (1.0, 2.0, 5.0)
+    axes.xaxis.set_major_locator(LogLocator(subs=steps))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda tick, _: f"{tick:g}"))
+    axes.xaxis.set_minor_formatter(NullFormatter())

@@ -1,0 +1,297 @@
+"""What clusterers make of a few sets: images, distributions and distances (Figs. 1 and 3)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from setwise.errors import DataError
+from setwise.plots.cells import Cell, draw_cells, name_columns, name_rows
+from setwise.plots.checked import matrix, same_length, some
+from setwise.plots.labels import add_legend, one_line, plain
+from setwise.plots.style import GREY, INK, LIGHT, OTHER, PALETTE, PROBE, tidy
+from setwise.types import FloatArray
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["plot_distances", "plot_distributions", "plot_points"]
+
+_MARKERS = "os^DvPX<>*ph"
+_LONGEST_NAME = 20
+
+
+def plot_points(
+    axes: Axes,
+    points: Sequence[Sequence[float]],
+    groups: Sequence[Hashable],
+    names: Sequence[str],
+    *,
+    probe: str | None = None,
+) -> Axes:
+    """Draw images in the plane: the marker tells the set, the colour the cluster.
+
+    The largest clusters have a colour each, all others share one. So it is with sets and
+    markers, in the order they come in. The probe's images have a red edge.
+
+    Parameters
+    ----------
+    axes : Axes
+        Where to draw.
+    points : sequence of sequence of float
+        Each image, by its first two principal components; more are passed over.
+    groups : sequence
+        The cluster of each image.
+    names : sequence of str
+        What the set of each image is called.
+    probe : str, optional
+        The name in ``names`` that is the probe's.
+
+    Returns
+    -------
+    Axes
+        The same.
+    """
+    places = matrix("plot_points", "points", points)
+    same_length("plot_points", points=places, groups=groups, names=names)
+    if places.shape[1] < 2:
+        msg = "plot_points: points have 1 coordinate. Expected at least 2."
+        raise DataError(msg)
+    if probe is not None and probe not in names:
+        msg = f"plot_points: the probe is {probe!r}. Expected one of the names."
+        raise DataError(msg)
+    sizes = Counter(groups)
+    largest = [group for group, _ in sizes.most_common(len(PALETTE))]
+    colour_of = dict(zip(largest, PALETTE, strict=False))
+    colours = np.array([colour_of.get(group, OTHER) for group in groups])
+    of_set = np.array([str(name) for name in names])
+    area = float(np.clip(5000 / len(places), 8, 30))
+    sets = [name for name in dict.fromkeys(of_set) if name != probe]
+    marker_of = {name: _MARKERS[min(i, len(_MARKERS) - 1)] for i, name in enumerate(sets)}
+    for name, marker in marker_of.items():
+        here = of_set == name
+        x, y = places[here, :2].T
+        axes.scatter(x, y, s=area, marker=marker, c=colours[here], alpha=0.75, linewidths=0)
+    if probe is not None:
+        x, y = places[of_set == probe, :2].T
+        edge: dict[str, Any] = {"edgecolors": PROBE, "linewidths": 1.3, "zorder": 3}
+        axes.scatter(x, y, s=1.5 * area, marker="o", c=colours[of_set == probe], **edge)
+    tidy(axes, grid="none")
+    axes.set(xticks=[], yticks=[], xlabel="first component", ylabel="second component")
+    _tell_sets(axes, marker_of, probe)
+    _tell_clusters(axes, {group: sizes[group] for group in largest}, len(sizes))
+    return axes
+
+
+def _tell_sets(axes: Axes, marker_of: Mapping[str, str], probe: str | None) -> None:
+    handles = [
+        _dot(marker=marker, color=GREY, label=one_line(name, _LONGEST_NAME))
+        for name, marker in list(marker_of.items())[: len(_MARKERS) - 1]
+    ]
+    n_more = len(marker_of) - len(handles)
+    if n_more:
+        name = list(marker_of)[-1] if n_more == 1 else f"{n_more} more sets"
+        handles.append(_dot(marker=_MARKERS[-1], color=GREY, label=one_line(name)))
+    if probe is not None:
+        edge = {"markeredgecolor": PROBE, "markeredgewidth": 1.3}
+        handles.append(_dot(marker="o", color="none", label=one_line(probe), **edge))
+    legend = add_legend(
+        axes,
+        handles=handles,
+        loc="upper left",
+        bbox_to_anchor=(1.02, 1.0),
+        handletextpad=0.1,
+    )
+    axes.add_artist(legend)  # or the next legend would take its place
+    legend.set_clip_on(False)
+
+
+def _tell_clusters(axes: Axes, sizes: Mapping[Hashable, int], n_clusters: int) -> None:
+    """How many images each cluster has, below the axes."""
+    handles = [
+        _dot(marker="s", color=colour, label=f"{size}")
+        for colour, size in zip(PALETTE, sizes.values(), strict=False)
+    ]
+    if n_clusters > len(sizes):
+        rest = f"{n_clusters - len(sizes)} more clusters"
+        handles.append(_dot(marker="s", color=OTHER, label=rest))
+    add_legend(
+        axes,
+        handles=handles,
+        title=f"images in {'each of ' if n_clusters > 1 else ''}{n_clusters} "
+        f"cluster{'s' if n_clusters > 1 else ''}",
+        title_fontproperties={"size": 8},
+        loc="upper left",
+        bbox_to_anchor=(0.0, -0.08),
+        ncols=6,
+        handletextpad=0.0,
+        columnspacing=0.8,
+        alignment="left",
+    ).get_title().set_color(INK)
+
+
+def _dot(**style: Any) -> Any:
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], linestyle="none", markersize=5.5, **style)
+
+
+def plot_distributions(
+    axes: Axes, table: Sequence[Sequence[float]], row_names: Sequence[str]
+) -> Axes:
+    """Draw how the images of each set spread over the clusters, in percent.
+
+    Clusters stand in the order of the classes that have most of them, so that a good
+    clustering goes down the diagonal; their numbers count from 1 as in ``table``. The probe
+    stands apart below, in red.
+
+    Parameters
+    ----------
+    axes : Axes
+        Where to draw.
+    table : sequence of sequence of float
+        ``table[row][cluster]``, shares; the last row is the probe's.
+    row_names : sequence of str
+        What the rows are called.
+
+    Returns
+    -------
+    Axes
+        The same.
+    """
+    shares = matrix("plot_distributions", "table", table)
+    same_length("plot_distributions", rows=shares, row_names=row_names)
+    last = len(shares) - 1
+    order = _down_the_diagonal(shares)
+    places = [row + 0.3 * (row == last) for row in range(len(shares))]
+    cells = [
+        Cell(
+            row=places[row],
+            column=column,
+            strength=float(shares[row, order[column]]),
+            text=f"{100 * shares[row, order[column]]:.0f}",
+            colour=PROBE if row == last else PALETTE[0],
+        )
+        for row, column in np.argwhere(shares[:, order] > 0)
+    ]
+    draw_cells(axes, cells, places, shares.shape[1])
+    name_rows(axes, places, [one_line(name, _LONGEST_NAME) for name in row_names])
+    axes.get_yticklabels()[last].set(color=PROBE, weight="bold")
+    name_columns(axes, [f"{cluster + 1}" for cluster in order])
+    axes.set_xlabel("% of the images of a row by cluster", size=9, color=GREY)
+    axes.xaxis.set_label_position("top")
+    return axes
+
+
+def _down_the_diagonal(shares: FloatArray) -> list[int]:
+    """Clusters by the class with the largest share; those of the probe alone come last."""
+    classes = shares[:-1] if len(shares) > 1 else shares
+    home = np.where(classes.any(axis=0), classes.argmax(axis=0), len(shares))
+    return [int(i) for i in np.lexsort((-classes.max(axis=0), home))]
+
+
+def plot_distances(
+    axes: Axes,
+    distances_by_clusterer: Mapping[str, Sequence[float | None]],
+    class_names: Sequence[str],
+    truth: str,
+) -> Axes:
+    """Draw how far the probe is from each class, one colour a clusterer.
+
+    The nearest class of each clusterer is filled. A class that shares no cluster with the
+    probe is infinitely far: a cross at the right, beyond all numbers.
+
+    Parameters
+    ----------
+    axes : Axes
+        Where to draw.
+    distances_by_clusterer : mapping of str to sequence of float or None
+        Bhattacharyya distance to each class; None or infinity where no cluster is shared.
+    class_names : sequence of str
+        The classes, in the same order.
+    truth : str
+        The class of the probe, which is underlaid.
+
+    Returns
+    -------
+    Axes
+        The same.
+    """
+    some(
+        "plot_distances", distances_by_clusterer=distances_by_clusterer, class_names=class_names
+    )
+    if truth not in class_names:
+        msg = f"plot_distances: truth is {truth!r}. Expected one of {list(class_names)}."
+        raise DataError(msg)
+    found = {
+        name: _distances(name, distances, class_names)
+        for name, distances in distances_by_clusterer.items()
+    }
+    known = np.concatenate([row[np.isfinite(row)] for row in found.values()])
+    end = float(known.max(initial=0.0)) or 1.0
+    true_row = list(class_names).index(truth)
+    axes.axhspan(true_row - 0.5, true_row + 0.5, color=LIGHT, alpha=0.45, linewidth=0)
+    steps = np.linspace(-0.32, 0.32, len(found)) if len(found) > 1 else [0.0]
+    for i, (name, row) in enumerate(found.items()):
+        shown = np.where(np.isfinite(row), row, 1.15 * end)
+        heights = np.arange(len(row)) + steps[i]
+        _draw_clusterer(axes, name, row, (shown, heights), PALETTE[i % len(PALETTE)])
+    _finish_distances(
+        axes,
+        class_names,
+        true_row,
+        end,
+        has_infinite=len(known) < sum(map(len, found.values())),
+    )
+    return axes
+
+
+def _distances(
+    clusterer: str, distances: Sequence[float | None], class_names: Sequence[str]
+) -> FloatArray:
+    owner = f"plot_distances: {clusterer}"
+    same_length(owner, distances=distances, class_names=class_names)
+    given = np.array([np.inf if one is None else float(one) for one in distances])
+    if np.isnan(given).any() or (given < 0).any():
+        msg = f"{owner}: distances are {given.tolist()}. Expected numbers from 0 on, or None."
+        raise DataError(msg)
+    return given
+
+
+def _draw_clusterer(
+    axes: Axes, name: str, row: FloatArray, at: tuple[FloatArray, FloatArray], colour: str
+) -> None:
+    shown, heights = at
+    is_near = np.isfinite(row) & (row == row.min())
+    style: dict[str, Any] = {"s": 26, "linewidths": 1.2, "edgecolors": colour, "zorder": 3}
+    far = np.isfinite(row) & ~is_near
+    axes.scatter(shown[is_near], heights[is_near], c=colour, label=name, **style)
+    axes.scatter(shown[far], heights[far], facecolors="none", **style)
+    infinite = ~np.isfinite(row)
+    axes.scatter(shown[infinite], heights[infinite], s=20, marker="x", c=colour, linewidths=1.2)
+
+
+def _finish_distances(
+    axes: Axes, class_names: Sequence[str], true_row: int, end: float, *, has_infinite: bool
+) -> None:
+    names = [one_line(name, _LONGEST_NAME) for name in class_names]
+    tidy(axes, grid="x")
+    for row in range(1, len(names)):
+        axes.axhline(row - 0.5, color=LIGHT, linewidth=0.6, zorder=0.5)
+    axes.set(
+        ylim=(len(names) - 0.5, -0.5),
+        xlim=(-0.04 * end, (1.22 if has_infinite else 1.05) * end),
+    )
+    axes.set_yticks(range(len(names)), names, **plain(*names))
+    axes.tick_params(axis="y", length=0)
+    axes.get_yticklabels()[true_row].set(color=PROBE, weight="bold")
+    if has_infinite:
+        ticks = [tick for tick in axes.get_xticks() if 0 <= tick <= 1.02 * end]
+        axes.set_xticks([*ticks, 1.15 * end], [*(f"{tick:g}" for tick in ticks), "∞"])
+        axes.axvline(1.075 * end, color=GREY, linewidth=0.7, linestyle=(0, (3, 3)))
+    note = " (∞: no cluster shared)" if has_infinite else ""
+    axes.set_xlabel(f"Bhattacharyya distance of the probe{note}")
+    add_legend(axes, loc="lower left", bbox_to_anchor=(0.0, 1.01), ncols=6, handletextpad=0.1)

@@ -1,0 +1,170 @@
+"""Letters in pictures: any script, no mathematics, and no name on top of another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.isotonic import isotonic_regression
+
+from setwise.plots.style import GREY, INK, LIGHT
+from setwise.types import FloatArray
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["EndLabel", "add_legend", "fonts_for", "label_ends", "one_line", "plain", "spread"]
+
+_LONGEST_NAME = 28
+_SIZE, _SMALLEST_SIZE = 8.5, 5.0
+# Height of a line of text, as a multiple of the size of its letters.
+_LINE = 1.35
+# Asked in this order for characters that matplotlib's own font lacks.
+_WIDE_FONTS = (
+    *("Noto Sans CJK JP", "Noto Sans CJK SC", "Source Han Sans", "PingFang SC"),
+    *("Hiragino Sans", "Microsoft YaHei", "Yu Gothic", "Malgun Gothic", "Arial Unicode MS"),
+)
+
+
+@dataclass(frozen=True)
+class EndLabel:
+    """What stands at the right of the axes, and the point it belongs to.
+
+    Attributes
+    ----------
+    x, y : float
+        The point, in data coordinates.
+    text, colour : str
+        The label.
+    more, more_colour : str
+        What follows it in another colour.
+    """
+
+    x: float
+    y: float
+    text: str
+    colour: str = INK
+    more: str = ""
+    more_colour: str = GREY
+
+
+def one_line(name: object, longest: int = _LONGEST_NAME) -> str:
+    """A name as it can be drawn: short, on one line, without characters that have no shape."""
+    line = " ".join(str(name).split())
+    line = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in line)
+    return line if len(line) <= longest else line[: longest - 1] + "…"
+
+
+def fonts_for(texts: Iterable[str]) -> tuple[list[str], set[int]]:
+    """Fonts that can draw the texts, as far as there are any, and the characters they know."""
+    from matplotlib.font_manager import fontManager, get_font
+
+    family, path_of = ["DejaVu Sans"], {font.name: font.fname for font in fontManager.ttflist}
+    known = set(get_font(path_of[family[0]]).get_charmap())
+    needed = set(map(ord, "".join(texts)))
+    for font in _WIDE_FONTS:
+        if font in path_of and not known >= needed:
+            family.append(font)
+            known |= set(get_font(path_of[font]).get_charmap())
+    return family, known
+
+
+def plain(*texts: str) -> dict[str, Any]:
+    """Settings that draw the texts as they are: no mathematics, and letters of any script."""
+    return {"parse_math": False, "family": fonts_for(texts)[0]}
+
+
+def add_legend(axes: Axes, **settings: Any) -> Any:
+    """A legend without frame whose names are drawn as they are."""
+    style = {"frameon": False, "fontsize": 8, "labelcolor": INK, "borderaxespad": 0.0}
+    legend = axes.legend(**{**style, **settings})
+    for text in legend.get_texts():
+        text.set(**plain(text.get_text()))
+    return legend
+
+
+def label_ends(axes: Axes, labels: Sequence[EndLabel], *, left: float = 1.03) -> None:
+    """Write labels in a column at the right, each as near to its point as the others let it.
+
+    The limits of the axes should be final. Where the axes are low for so many names, the
+    letters get smaller.
+
+    Parameters
+    ----------
+    axes : Axes
+        Left of the column.
+    labels : sequence of EndLabel
+        What to write.
+    left : float
+        Where the column starts, as a share of the width of the axes.
+    """
+    ordered = sorted(labels, key=lambda label: -label.y)
+    heights = np.array([_height(axes, label.y) for label in ordered])
+    points = axes.get_window_extent().height / axes.figure.dpi * 72
+    size = float(np.clip(points / (_LINE * max(len(labels) - 1, 1)), _SMALLEST_SIZE, _SIZE))
+    gap = min(size * _LINE / points, 1.0 / max(len(labels) - 1, 1))
+    style = plain(*(label.text + label.more for label in labels))
+    for place, label in zip(spread(heights, gap), ordered, strict=True):
+        _write_end(axes, label, (left, float(place)), {"size": size, **style})
+
+
+def spread(heights: FloatArray, gap: float) -> FloatArray:
+    """Falling heights in [0, 1], moved as little as need be to lie ``gap`` apart.
+
+    Parameters
+    ----------
+    heights : FloatArray of shape (n,)
+        From high to low.
+    gap : float
+        At most 1 / (n - 1).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from setwise.plots.labels import spread
+    >>> spread(np.array([0.9, 0.5, 0.5]), 0.25)
+    array([0.9  , 0.625, 0.375])
+    """
+    steps = gap * np.arange(len(heights))
+    places = isotonic_regression(heights + steps, increasing=False) - steps
+    # Push what stands out at either end back in.
+    places = np.minimum(places, 1.0 - steps)
+    return np.maximum(places, steps[::-1])
+
+
+def _height(axes: Axes, y: float) -> float:
+    """Of a value, as a share of the height of the axes."""
+    _, pixels = axes.transData.transform((1.0, y))
+    return float(axes.transAxes.inverted().transform((0.0, pixels))[1])
+
+
+def _write_end(
+    axes: Axes, label: EndLabel, place: tuple[float, float], style: dict[str, Any]
+) -> None:
+    # From the middle of the left edge, so that no line crosses a name.
+    leader = {"arrowstyle": "-", "color": LIGHT, "linewidth": 0.7, "shrinkA": 1, "shrinkB": 4}
+    text = axes.annotate(
+        label.text,
+        xy=(label.x, label.y),
+        xytext=place,
+        textcoords="axes fraction",
+        va="center",
+        color=label.colour,
+        annotation_clip=False,
+        arrowprops={**leader, "relpos": (0.0, 0.5)},
+        **style,
+    )
+    if label.more:
+        axes.annotate(
+            label.more,
+            xy=(1.0, 0.5),
+            xycoords=text,
+            xytext=(6, 0),
+            textcoords="offset points",
+            va="center",
+            color=label.more_colour,
+            annotation_clip=False,
+            **style,
+        )

@@ -1,0 +1,113 @@
+"""Colours, figures and axes that all pictures share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from setwise.extras import require
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = [
+    "GREY",
+    "INK",
+    "LIGHT",
+    "OTHER",
+    "OURS",
+    "PALETTE",
+    "PAPER",
+    "PROBE",
+    "PUBLISHED",
+    "line_looks",
+    "new_figure",
+    "tidy",
+]
+
+PROBE = "#d81b60"  # the set that is asked about
+OURS = PROBE  # CVC, among other methods
+PUBLISHED = "#786900"  # what the paper reports
+INK, GREY, LIGHT, PAPER = "#2b2f36", "#7a828c", "#dfe3e8", "#ffffff"
+# No reds: they belong to the probe. The first four, OURS and PUBLISHED can be told apart with
+# any of the common kinds of colour blindness, on white and on dark. Where there are more,
+# dashes, markers or labels tell them apart too.
+PALETTE = (
+    *("#3f74b5", "#e0930f", "#1eb4b4", "#9687ff", "#a8552a"),
+    *("#7fb2d9", "#4f9e58", "#8d8f2e", "#b48ead", "#5b6675"),
+)
+OTHER = "#b9c0c8"  # all that come after the palette
+_DASHES = ("solid", (0, (4, 1.5)), (0, (1.2, 1.2)))
+
+
+def new_figure(width_inches: float, height_inches: float) -> Figure:
+    """An empty figure without background, whose axes make room for all that is beside them.
+
+    Parameters
+    ----------
+    width_inches, height_inches : float
+        Its size.
+    """
+    require("matplotlib", "plot")
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(
+        figsize=(width_inches, height_inches),
+        dpi=100,
+        facecolor="none",
+        edgecolor="none",
+        layout="constrained",
+    )
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def tidy(axes: Axes, *, grid: Literal["both", "x", "y", "none"] = "both") -> Axes:
+    """Take the frame down to two thin lines, behind a light grid.
+
+    Parameters
+    ----------
+    axes : Axes
+        What to tidy.
+    grid : {"both", "x", "y", "none"}
+        Where the lines of the grid start.
+    """
+    axes.set_facecolor("none")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.spines[["left", "bottom"]].set(color=GREY, linewidth=0.6)
+    axes.tick_params(labelsize=8, color=GREY, labelcolor=INK, width=0.6, length=3)
+    for label in (axes.xaxis.label, axes.yaxis.label):
+        label.set(size=9, color=INK, parse_math=False)
+    axes.set_axisbelow(True)
+    axes.grid(visible=False)
+    if grid != "none":
+        axes.grid(visible=True, axis=grid, color=LIGHT, linewidth=0.6)
+    return axes
+
+
+def line_looks(names: Sequence[str]) -> list[dict[str, Any]]:
+    """Colour, dashes and width of each line: CVC stands out, and no two look the same.
+
+    Parameters
+    ----------
+    names : sequence of str
+        What the lines are called. Those of CVC start with ``"CVC"``.
+    """
+    looks: list[dict[str, Any]] = []
+    n_ours = n_others = 0
+    for name in names:
+        if name.startswith("CVC"):
+            colour, turn, width = OURS, n_ours, 2.2
+            n_ours += 1
+        else:
+            colour, turn, width = (
+                PALETTE[n_others % len(PALETTE)],
+                n_others // len(PALETTE),
+                1.5,
+            )
+            n_others += 1
+        dashes = _DASHES[turn % len(_DASHES)]
+        looks.append({"color": colour, "linestyle": dashes, "linewidth": width})
+    return looks
