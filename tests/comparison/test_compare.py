@@ -17,7 +17,6 @@ from setwise import CVC
 from setwise.baselines import MSM, MeanVector
 from setwise.baselines.base import Baseline
 from setwise.comparison import METHODS, SLOW, Comparison, MethodResult, compare
-from setwise.comparison.plot import _spread
 from setwise.errors import DataError, ParameterError, SetwiseWarning
 
 QUICK = ("MSM", "mean vector", "GDA")
@@ -192,15 +191,3 @@ def test_the_picture(problem, tmp_path):
     assert [text.rsplit("  ", 1)[0] for text in texts] == [one.name for one in found]
     only = compare(*problem, methods=[MeanVector()]).plot()
     assert len(only.axes[0].texts) == 1
-
-
-@pytest.mark.parametrize("heights", [[1.0, 1.0, 1.0, 0.9], [0.1, 0.05, 0.0, 0.0], [0.9, 0.2]])
-def test_names_in_the_picture_keep_apart_and_inside(heights):
-    places = _spread(np.array(heights), 0.2)
-    assert (-np.diff(places) >= 0.2 - 1e-12).all()
-    assert places.max() <= 1 + 1e-12
-    assert places.min() >= -1e-12
-
-
-def test_names_with_room_stand_beside_their_points():
-    np.testing.assert_allclose(_spread(np.array([0.9, 0.5, 0.1]), 0.2), [0.9, 0.5, 0.1])

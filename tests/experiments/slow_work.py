@@ -1,14 +1,21 @@
 """Cheap and deterministic work for tests of the runner: what it did is told in a side log."""
 
+import json
+import logging
 import os
 import signal
+import sys
 import threading
 import time
+from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from setwise.experiments.items import GaussiansItem, Item
+from setwise.experiments.runner import run_items
+from setwise.experiments.store import Store
 
 
 def items(n_items: int) -> dict[str, Item]:
@@ -19,10 +26,10 @@ def items(n_items: int) -> dict[str, Item]:
     }
 
 
-def draw(item, log=None, seconds=0.0):
+def draw(item, log=None, seconds=0.0, slow_from=0):
     """Numbers that depend on the item alone; the log gets when, what and where."""
     start = time.monotonic()
-    time.sleep(seconds)
+    time.sleep(seconds if item.draw >= slow_from else 0.0)
     rng = np.random.default_rng(item.draw)
     matrix = rng.standard_normal((item.size, item.size))
     if log is not None:
@@ -64,6 +71,19 @@ def note(log, line):
         os.write(descriptor, f"{line}\n".encode())
     finally:
         os.close(descriptor)
+
+
+def main(folder, log, settings):
+    """Run items as a program of its own does; what to do is told in JSON."""
+    told = json.loads(settings)
+    perform = partial(draw, log=log, **told.pop("draw", {}))
+    work = items(told.pop("n_items"))
+    logging.basicConfig(level="WARNING")
+    with Store(folder) as store:
+        sys.stdout.write("ready\n")
+        sys.stdout.flush()
+        outcome = run_items(work, store, perform, **told)
+    sys.stdout.write(json.dumps(asdict(outcome)) + "\n")
 
 
 def noted(log):

@@ -47,7 +47,7 @@ def test_the_given_folds_are_those_of_the_dataset(folder):
         np.testing.assert_array_equal(mine[1], theirs[1])
     assert str(folder) in found.note
     assert not found.sets.vectors.flags.writeable
-    with pytest.raises(DataError, match="no fold 1. Expected 0 to 0"):
+    with pytest.raises(DataError, match=r"no fold 1\. Expected 0 to 0"):
         found.fold(1)
 
 
@@ -110,7 +110,7 @@ def test_wrong_features_are_refused_by_name(folder):
     wrong = Feature(name="hog", parameters={"cells": 8})
     with pytest.raises(ParameterError, match=r"'hog'.*'cells'.*Did you mean 'cell'\?"):
         prepared(hands(feature=wrong), folder)
-    with pytest.raises(ParameterError, match="parameter 'size'. Expected none at all"):
+    with pytest.raises(ParameterError, match=r"parameter 'size'\. Expected none at all"):
         prepared(hands(feature=Feature(name="equalised", parameters={"size": 3})), folder)
     with pytest.raises(ParameterError, match=r"Pixels: size must be .* got 0"):
         prepared(hands(feature=Feature(name="pixels", parameters={"size": 0})), folder)
@@ -192,7 +192,7 @@ def test_sets_are_limited_before_features_are_computed(folder):
         (
             objects(parameters=OBJECTS | {"n_sets": 1}),
             DataError,
-            "has 1 of the at least 2 sets",
+            "has 1 of the at least",
         ),
     ],
 )
@@ -227,7 +227,7 @@ def test_a_leak_is_refused(tmp_path):
     images = load("hands", write_hands(tmp_path / "sound")).sets.images.copy()
     images[-1] = images[0]
     folder = write_hands(tmp_path / "leaking", images=images)
-    with pytest.raises(LeakageError, match="hands, fold 0: .* of 'hand 11', a probe"):
+    with pytest.raises(LeakageError, match=r"hands, fold 0: .* of 'hand 11', a probe"):
         prepared(hands(), folder)
 
 

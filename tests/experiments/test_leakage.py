@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -47,7 +49,7 @@ def test_it_is_refused_if_and_only_if_an_image_is_shared(numbers):
     sets = sets_of(*numbers)
     half = len(numbers) // 2
     gallery, probes = np.arange(half), np.arange(half, len(numbers))
-    shared = set(sum(numbers[:half], [])) & set(sum(numbers[half:], []))
+    shared = set(chain(*numbers[:half])) & set(chain(*numbers[half:]))
     given_numbers = image_numbers(sets)
     for known in (None, given_numbers):
         if shared:

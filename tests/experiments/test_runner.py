@@ -9,14 +9,6 @@ import threading
 from functools import partial
 
 import pytest
-
-from setwise.errors import DataError, MissingExtraError, ParameterError
-from setwise.experiments.interrupts import Gate
-from setwise.experiments.runner import run_items
-from setwise.experiments.spec import Data, Recipe
-from setwise.experiments.items import ClassifyItem
-from setwise.experiments.store import Store
-from setwise.experiments.worker import Call, perform_call
 from tests.experiments.slow_work import (
     count_blas_threads,
     draw,
@@ -24,6 +16,14 @@ from tests.experiments.slow_work import (
     items,
     noted,
 )
+
+from setwise.errors import DataError, MissingExtraError, ParameterError
+from setwise.experiments.interrupts import Gate
+from setwise.experiments.items import ClassifyItem
+from setwise.experiments.runner import run_items
+from setwise.experiments.spec import Data, Recipe
+from setwise.experiments.store import Store
+from setwise.experiments.worker import Call, perform_call
 
 WAYS = [("threads", 1), ("threads", 2), ("processes", 1), ("processes", 2), ("dask", 2)]
 # distributed leaves the clocks of its event loop behind for a moment.
@@ -140,9 +140,7 @@ def test_a_wish_to_exit_is_no_failure_of_an_item(store, n_jobs):
 
 @pytest.mark.parametrize(("backend", "n_jobs"), [("threads", 2), ("processes", 2)])
 def test_a_store_that_cannot_be_written_ends_the_run(store, backend, n_jobs, monkeypatch):
-    monkeypatch.setattr(
-        store, "add", lambda record: (_ for _ in ()).throw(DataError("full"))
-    )
+    monkeypatch.setattr(store, "add", lambda record: (_ for _ in ()).throw(DataError("full")))
     with pytest.raises(DataError, match="full"):
         run_items(items(30), store, partial(draw, seconds=0.01), n_jobs=n_jobs, backend=backend)
     assert not store.finished

@@ -9,7 +9,7 @@ import warnings
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from setwise.errors import DataError, TornLineWarning
@@ -60,6 +60,7 @@ def test_what_was_added_is_there_again(tmp_path):
     assert read_records(store.folder) == {"a": record("a"), "b": failure("b")}
 
 
+@settings(max_examples=25)
 @given(content=st.dictionaries(st.text(), JSON))
 def test_any_plain_data_survives(content, tmp_path_factory):
     folder = tmp_path_factory.mktemp("store")
@@ -99,7 +100,9 @@ def test_a_line_torn_anywhere_is_dropped_with_a_warning(three):
     for end in (start + 1, (start + len(whole)) // 2, len(whole) - 1):
         path.write_bytes(whole[:end])
         assert list(read_records(three)) == ["a", "b"], "reading is silent"
-        with pytest.warns(TornLineWarning, match=r"results\.jsonl"), Store(three) as store:
+        with pytest.warns(TornLineWarning, match=r"results\.jsonl"):
+            store = Store(three)
+        with store:
             assert list(store.finished) == ["a", "b"]
             assert path.read_bytes() == whole[:start]
             store.add(record("c"))
@@ -215,7 +218,9 @@ with Store({str(tmp_path)!r}) as store:
     for key in "abcdefgh":
         store.add(Record(key, {{}}, {{"long": "x" * 200}}, 0.0, 0.0, "threads", 1))
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
     assert "DataError: Cannot write to" in done.stderr
     assert "File too large" in done.stderr
     with warnings.catch_warnings():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Iterator, Mapping
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, contextmanager
@@ -14,7 +15,7 @@ import joblib
 from joblib.externals.loky import get_reusable_executor
 
 from setwise.errors import DataError
-from setwise.experiments.interrupts import deaf_children
+from setwise.experiments.interrupts import deaf_children, stay_with
 from setwise.extras import require
 
 __all__ = ["BACKENDS", "Pool", "started"]
@@ -76,13 +77,24 @@ def started(backend: str, n_jobs: int | None, scheduler: str | None) -> Iterator
     elif backend == "threads" or n_jobs == 1:
         yield Pool({"backend": "threading"}, n_jobs)
     else:
+        with _processes(n_jobs) as pool:
+            yield pool
+
+
+@contextmanager
+def _processes(n_jobs: int) -> Iterator[Pool]:
+    config = {
+        "backend": "loky",
+        "inner_max_num_threads": 1,
+        "initializer": stay_with,
+        "initargs": (os.getpid(),),
+    }
+    try:
         # joblib would do the work of a single process in this one, which a worker that dies
         # must not take along: two, of which one idles, are the fewest.
-        config = {"backend": "loky", "inner_max_num_threads": 1}
-        try:
-            yield Pool(config, n_jobs, n_workers_alone=2, death=(BrokenProcessPool,))
-        finally:
-            get_reusable_executor().shutdown(wait=True, kill_workers=True)
+        yield Pool(config, n_jobs, n_workers_alone=2, death=(BrokenProcessPool,))
+    finally:
+        get_reusable_executor().shutdown(wait=True, kill_workers=True)
 
 
 @contextmanager

@@ -5,12 +5,12 @@ from __future__ import annotations
 import logging
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache
 from types import FrameType
 
 __all__ = ["Gate", "closed_by_interrupt", "deaf_children", "stay_with"]
@@ -83,22 +83,19 @@ def deaf_children() -> Iterator[None]:
         yield
 
 
-@cache
 def stay_with(parent: int) -> None:
-    """In a worker: leave Ctrl-C to the parent, and end when the parent does.
+    """In a process that was just started: leave Ctrl-C to the parent, and end when it does.
 
-    Workers of loky whose parent was killed would wait for more work for minutes. Does nothing
-    in the parent itself, nor in a process that has another parent.
+    Workers of loky whose parent was killed would wait for more work for minutes.
 
     Parameters
     ----------
     parent : int
         Its process number.
     """
-    if os.getpid() == parent or os.getppid() != parent or not _is_main_thread():
-        return
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+    if sys.platform != "win32":  # where a launcher may stand between them
+        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
 
 
 @contextmanager

@@ -7,6 +7,7 @@ import time
 from collections.abc import Collection, Generator, Iterable, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass
+from itertools import takewhile
 
 from joblib import Parallel, delayed, parallel_config
 from threadpoolctl import threadpool_limits
@@ -102,7 +103,7 @@ def run_items(
     todo = [key for key in work if key not in store.finished]
     gate, oks = Gate(), []
     if todo:
-        with started(backend, n_jobs, scheduler) as pool, closed_by_interrupt(gate):
+        with closed_by_interrupt(gate), started(backend, n_jobs, scheduler) as pool:
             runner = _Runner(work, perform, pool, gate)
             # Once for all, since threads that set and reset it would cross.
             with threadpool_limits(1, "blas"), closing(runner.run_all(todo, alone)) as stream:
@@ -187,7 +188,10 @@ class _Runner:
 
     def stream(self, keys: Iterable[str], n_at_once: int) -> Generator[Done]:
         """Items as they are done."""
+        if self.gate.is_closed:
+            return
         calls = [Call(key, self.work[key], self.perform, n_at_once, self.gate) for key in keys]
+        begun = takewhile(lambda call: not self.gate.is_closed, calls)
         with parallel_config(**self.pool.config):
             parallel = Parallel(
                 n_jobs=n_at_once if n_at_once > 1 else self.pool.n_workers_alone,
@@ -196,7 +200,7 @@ class _Runner:
                 pre_dispatch=n_at_once,  # whatever waits in a queue would begin after Ctrl-C
             )
         with deaf_children():
-            results = parallel(delayed(perform_call)(call) for call in calls)
+            results = parallel(delayed(perform_call)(call) for call in begun)
         try:
             for done in results:
                 if done is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 import time
 import traceback
@@ -16,7 +15,7 @@ from typing import Any, TypeAlias
 from joblib import parallel_config
 from threadpoolctl import threadpool_limits
 
-from setwise.experiments.interrupts import Gate, stay_with
+from setwise.experiments.interrupts import Gate
 from setwise.experiments.items import Item
 
 __all__ = ["Call", "Done", "Perform", "perform_call"]
@@ -73,7 +72,6 @@ class Call:
         self.item = item
         self.perform = perform
         self.n_jobs = n_jobs
-        self.home = os.getpid()
         self.gate: Gate | None = gate
         self.has_left = False
 
@@ -96,7 +94,6 @@ def perform_call(call: Call) -> Done | None:
     """
     if not call.may_begin():
         return None
-    stay_with(call.home)
     result, error, story = None, "", ""
     start = time.perf_counter()
     try:

@@ -50,21 +50,28 @@ def draw_cells(
     n_columns : int
         How many there are.
     """
+    from matplotlib.colors import to_rgba
+
     bottom = max(rows) + 0.5
     axes.set(xlim=(-0.5, n_columns - 0.5), ylim=(bottom, -0.5))
     axes.set_facecolor("none")
     axes.spines[:].set_visible(False)
     axes.tick_params(length=0, labelsize=8, labelcolor=INK)
-    for row in rows:
-        axes.barh(row, n_columns, 0.92, -0.5, color=LIGHT, alpha=0.35, linewidth=0)
+    empty, colours = to_rgba(LIGHT, 0.35), [_shade(cell) for cell in cells]
+    axes.barh(rows, n_columns, 0.92, -0.5, color=empty, linewidth=0)
+    lefts = [cell.column - 0.46 for cell in cells]
+    axes.barh([cell.row for cell in cells], 0.92, 0.92, lefts, color=colours, linewidth=0)
     size = _letter_size(axes, cells, bottom + 0.5, n_columns)
-    for cell in cells:
-        alpha = 0.12 + 0.48 * float(np.clip(cell.strength, 0, 1))
-        left = cell.column - 0.46
-        axes.barh(cell.row, 0.92, 0.92, left, color=cell.colour, alpha=alpha, linewidth=0)
-        if size >= _SMALLEST_SIZE:
-            place: dict[str, Any] = {"ha": "center", "va": "center", "size": size, "color": INK}
+    if size >= _SMALLEST_SIZE:
+        place: dict[str, Any] = {"ha": "center", "va": "center", "size": size, "color": INK}
+        for cell in cells:
             axes.text(cell.column, cell.row, cell.text, **place, parse_math=False)
+
+
+def _shade(cell: Cell) -> tuple[float, float, float, float]:
+    from matplotlib.colors import to_rgba
+
+    return to_rgba(cell.colour, 0.12 + 0.48 * float(np.clip(cell.strength, 0, 1)))
 
 
 def name_rows(axes: Axes, places: Sequence[float], names: Sequence[str]) -> None:

@@ -118,19 +118,10 @@ def _tell_clusters(axes: Axes, sizes: Mapping[Hashable, int], n_clusters: int) -
     if n_clusters > len(sizes):
         rest = f"{n_clusters - len(sizes)} more clusters"
         handles.append(_dot(marker="s", color=OTHER, label=rest))
-    add_legend(
-        axes,
-        handles=handles,
-        title=f"images in {'each of ' if n_clusters > 1 else ''}{n_clusters} "
-        f"cluster{'s' if n_clusters > 1 else ''}",
-        title_fontproperties={"size": 8},
-        loc="upper left",
-        bbox_to_anchor=(0.0, -0.08),
-        ncols=6,
-        handletextpad=0.0,
-        columnspacing=0.8,
-        alignment="left",
-    ).get_title().set_color(INK)
+    n = f"each of {n_clusters} clusters" if n_clusters > 1 else "1 cluster"
+    style = {"handletextpad": 0.0, "columnspacing": 0.8, "title_fontproperties": {"size": 8}}
+    legend = add_legend(axes, handles=handles, title=f"images in {n}", **style)
+    legend.get_title().set_color(INK)
 
 
 def _dot(**style: Any) -> Any:
@@ -294,4 +285,4 @@ def _finish_distances(
         axes.axvline(1.075 * end, color=GREY, linewidth=0.7, linestyle=(0, (3, 3)))
     note = " (∞: no cluster shared)" if has_infinite else ""
     axes.set_xlabel(f"Bhattacharyya distance of the probe{note}")
-    add_legend(axes, loc="lower left", bbox_to_anchor=(0.0, 1.01), ncols=6, handletextpad=0.1)
+    add_legend(axes, handletextpad=0.1)

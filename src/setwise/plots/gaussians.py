@@ -61,7 +61,7 @@ def plot_clouds(
     tidy(axes, grid="none")
     axes.set_aspect("equal", adjustable="datalim")
     axes.set(xlabel="first coordinate", ylabel="second coordinate")
-    add_legend(axes, loc="lower right", bbox_to_anchor=(1.0, 1.0), handletextpad=0.1)
+    add_legend(axes, handletextpad=0.1)
     return axes
 
 
@@ -162,7 +162,7 @@ def plot_switch_errors(
     axes.set_xticks(range(len(names)), [*names[:-1], f"{names[-1]} or more"])
     axes.set(xlabel="sign switches of the point", ylabel="error (%)")
     axes.set_ylim(0, 1.12 * highest or 1.0)
-    add_legend(axes, loc="lower left", bbox_to_anchor=(0.0, 1.0), labelspacing=0.3)
+    add_legend(axes, labelspacing=0.3, ncols=1)
     return axes
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +22,8 @@ _LONGEST_NAME = 28
 _SIZE, _SMALLEST_SIZE = 8.5, 5.0
 # Height of a line of text, as a multiple of the size of its letters.
 _LINE = 1.35
+# Where legends start: below tick labels and the label of an axis.
+_BELOW_INCHES = 0.48
 # Asked in this order for characters that matplotlib's own font lacks.
 _WIDE_FONTS = (
     *("Noto Sans CJK JP", "Noto Sans CJK SC", "Source Han Sans", "PingFang SC"),
@@ -77,10 +80,17 @@ def plain(*texts: str) -> dict[str, Any]:
 
 
 def add_legend(axes: Axes, **settings: Any) -> Any:
-    """A legend without frame whose names are drawn as they are."""
+    """A legend without frame whose names are drawn as they are, below the axes by default."""
+    from matplotlib.transforms import ScaledTranslation
+
+    # Below the ticks and the label of the axes, however high these are.
+    below = ScaledTranslation(0, -_BELOW_INCHES, axes.figure.dpi_scale_trans)
     style = {"frameon": False, "fontsize": 8, "labelcolor": INK, "borderaxespad": 0.0}
+    if "loc" not in settings:
+        place = {"bbox_to_anchor": (0.0, 0.0), "bbox_transform": axes.transAxes + below}
+        style |= {"loc": "upper left", "alignment": "left", "ncols": 6, **place}
     legend = axes.legend(**{**style, **settings})
-    for text in legend.get_texts():
+    for text in [*legend.get_texts(), legend.get_title()]:
         text.set(**plain(text.get_text()))
     return legend
 
@@ -143,6 +153,8 @@ def _height(axes: Axes, y: float) -> float:
 def _write_end(
     axes: Axes, label: EndLabel, place: tuple[float, float], style: dict[str, Any]
 ) -> None:
+    from matplotlib.text import Text
+
     # From the middle of the left edge, so that no line crosses a name.
     leader = {"arrowstyle": "-", "color": LIGHT, "linewidth": 0.7, "shrinkA": 1, "shrinkB": 4}
     text = axes.annotate(
@@ -160,7 +172,8 @@ def _write_end(
         axes.annotate(
             label.more,
             xy=(1.0, 0.5),
-            xycoords=text,
+            # Of the letters alone: the annotation itself reaches as far as its point.
+            xycoords=partial(Text.get_window_extent, text),
             xytext=(6, 0),
             textcoords="offset points",
             va="center",

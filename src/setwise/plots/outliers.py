@@ -57,14 +57,14 @@ def plot_outliers(
             }
             axes.plot([x], [height], "D", markersize=8, markerfacecolor=look["color"], **edge)
     limit_accuracy(axes, curves, marks)
-    label = "images mixed in from each other set"
+    label = "outliers from each gallery set"
     if shares is not None:
         at = curves[0].x
         same_length("plot_outliers", x=at, shares=shares)
         finite("plot_outliers", "shares", shares)
         named = [f"{x:g} ({share:.0f} %)" for x, share in zip(at, shares, strict=True)]
         axes.set_xticks(at, named, parse_math=False)
-        label = "images mixed in from each other set (outliers in % of the set)"
+        label = "outliers from each gallery set (in % of the images)"
     axes.set(xlabel=label, ylabel="accuracy (%)")
     more = {"more": "◆ paper", "more_colour": PUBLISHED}
     label_ends(

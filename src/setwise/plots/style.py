@@ -35,7 +35,7 @@ INK, GREY, LIGHT, PAPER = "#2b2f36", "#7a828c", "#dfe3e8", "#ffffff"
 # dashes, markers or labels tell them apart too.
 PALETTE = (
     *("#3f74b5", "#e0930f", "#1eb4b4", "#9687ff", "#a8552a"),
-    *("#7fb2d9", "#4f9e58", "#8d8f2e", "#b48ead", "#5b6675"),
+    *("#7fb2d9", "#4f9e58", "#8d8f2e", "#7cc47a", "#5b6675"),
 )
 OTHER = "#b9c0c8"  # all that come after the palette
 _DASHES = ("solid", (0, (4, 1.5)), (0, (1.2, 1.2)))
@@ -77,7 +77,8 @@ def tidy(axes: Axes, *, grid: Literal["both", "x", "y", "none"] = "both") -> Axe
     axes.set_facecolor("none")
     axes.spines[["top", "right"]].set_visible(False)
     axes.spines[["left", "bottom"]].set(color=GREY, linewidth=0.6)
-    axes.tick_params(labelsize=8, color=GREY, labelcolor=INK, width=0.6, length=3)
+    axes.tick_params(which="both", color=GREY, width=0.6, length=2)
+    axes.tick_params(labelsize=8, labelcolor=INK, length=3)
     for label in (axes.xaxis.label, axes.yaxis.label):
         label.set(size=9, color=INK, parse_math=False)
     axes.set_axisbelow(True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -28,6 +30,7 @@ from setwise.plots.svg import svg
 
 if TYPE_CHECKING:
     from markupsafe import Markup
+    from matplotlib.figure import Figure
 
 __all__ = [
     "accuracy_by_time",
@@ -41,17 +44,22 @@ __all__ = [
     "tree",
 ]
 
-# A tree with so many leaves that hold the probe is drawn as large as trees get.
-_MOST_LEAVES = 12
+# Height of a leaf that holds the probe in a tree, and of what is above all of them, in points.
+_LEAF, _ABOVE_LEAVES = 44.0, 14.0
+# Only marks of paths are looked at: letters may hold anything but the sign that opens a tag.
+_PATH = re.compile(r'<path d="[^"]*"')
+_FINER = re.compile(r"(\.\d)\d+| (?= )")
+_LONELY = re.compile(r"<g>(<path [^<>]*/>)</g>")
+_ID = re.compile(r'(?: id="| href="#|url\(#)(?=s[0-9a-f]{12}-)')
+_BETWEEN_TAGS = re.compile(r">\s+<")
 
 
 def dimensions(section: FusionSection) -> Markup:
     """Accuracy by the largest dimensionality that is fused."""
     curves = [curve for curve in section.curves if curve.x]
-    label = "Accuracy by the largest dimensionality that is fused, one line a fusion"
     return _picture(
         (8.2, 4.0),
-        label,
+        f"{section.experiment.title}: accuracy by the largest dimensionality that is fused",
         lambda axes: plot_dimensions(axes, curves, section.experiment.published),
         is_drawn=bool(curves),
     )
@@ -63,7 +71,7 @@ def accuracy_by_time(section: MethodsSection) -> Markup:
     height = min(max(3.2, 0.21 * len(rows) + 0.8), 8.0)
     return _picture(
         (8.2, height),
-        "Accuracy against the time to judge a probe, one point a method",
+        f"{section.experiment.title}: accuracy against the time to judge a probe",
         lambda axes: plot_accuracy_time(axes, [_point(row) for row in rows]),
         is_drawn=len(rows) > 1,
     )
@@ -86,7 +94,7 @@ def outliers(section: RobustnessSection, side: Literal["gallery", "probes"]) -> 
     paper = {name: published_outliers(section, side) for name in as_in_paper[:1]}
     return _picture(
         (8.2, 3.8),
-        f"Accuracy by the number of outliers in the {side}, one line a method",
+        f"{section.experiment.title}: accuracy by the number of outliers in the {side}",
         lambda axes: plot_outliers(
             axes, curves, fitting, published={name: at for name, at in paper.items() if at}
         ),
@@ -110,7 +118,7 @@ def points(example: DistributionExample) -> Markup:
     """Images of the example in the plane, by set and cluster."""
     names = _row_names(example)
     return _picture(
-        (5.6, 3.9),
+        (4.8, 3.5),
         f"Images by their principal components, clustered by {example.clusterer}",
         lambda axes: plot_points(
             axes,
@@ -127,7 +135,7 @@ def distributions(example: DistributionExample) -> Markup:
     """How the images of each class, and of the probe, spread over the clusters."""
     height = 0.32 * len(example.table) + 1.0
     return _picture(
-        (5.6, height),
+        (4.8, height),
         f"Shares of each class in the clusters of {example.clusterer}",
         lambda axes: plot_distributions(axes, example.table, _row_names(example)),
         is_drawn=bool(example.table),
@@ -161,7 +169,7 @@ def _row_names(example: DistributionExample) -> list[str]:
 
 def gaussians(section: GaussiansSection) -> list[tuple[Markup, str]]:
     """The panels of Fig. 4, each with its caption."""
-    example, size = section.example, (5.4, 3.5)
+    example, size = section.example, (4.8, 3.2)
     panels = [
         _picture(
             size,
@@ -203,7 +211,7 @@ def gaussians(section: GaussiansSection) -> list[tuple[Markup, str]]:
 
 def _by_size(section: GaussiansSection, attribute: str, label: str) -> Markup:
     return _picture(
-        (5.4, 3.5),
+        (4.8, 3.2),
         f"{label}, by the size of the clouds, one line a distance",
         lambda axes: plot_by_size(axes, section.rows, attribute, label),
         is_drawn=bool(section.rows),
@@ -219,7 +227,7 @@ def _picture(
         return markupsafe.Markup("")
     figure = new_figure(*size)
     draw(figure.add_subplot())
-    return markupsafe.Markup(svg(figure, label))  # noqa: S704 (all text in it is escaped)
+    return _inline(figure, label)
 
 
 def tree(why: Explanation, label: str) -> tuple[Markup, str]:
@@ -235,7 +243,7 @@ def tree(why: Explanation, label: str) -> tuple[Markup, str]:
     markupsafe = require("markupsafe", "report")
     figure = new_figure(*SIZE_INCHES)
     n_leaves = sum(step.n_probe > 0 and not step.children for step in why.tree)
-    share = 0.12 + 0.42 * min(n_leaves, _MOST_LEAVES) / _MOST_LEAVES
+    share = min((_ABOVE_LEAVES + _LEAF * max(n_leaves, 2)) / (72 * SIZE_INCHES[1]), 0.95)
     draw_tree(Page.of(figure, why), (0.0, 0.0, 0.62, share))
     (axes,) = figure.axes
     title, note = axes.texts[:2]
@@ -244,11 +252,29 @@ def tree(why: Explanation, label: str) -> tuple[Markup, str]:
         return markupsafe.Markup(""), words
     for text in (title, note):  # the page says both
         text.remove()
+    for artist in axes.get_children():
+        artist.set_clip_on(False)  # all lies inside, and need not say so
+    for patch in [*axes.patches]:
+        if hasattr(patch, "theta1") and patch.theta1 == patch.theta2:
+            patch.remove()  # a slice of a pie for a probe that has no column there
     for text in axes.texts:
         text.set_path_effects([])  # else letters would become outlines; the page has a halo
     # The tree is drawn in points, whatever the figure: cut away what is not the tree.
-    width, height = 0.62 * SIZE_INCHES[0], share * SIZE_INCHES[1]
+    width, height, below = 0.62 * SIZE_INCHES[0], share * SIZE_INCHES[1], _LEAF / 4 / 72
     figure.set_layout_engine("none")
-    figure.set_size_inches(width, height)
-    axes.set_position((0.0, 0.0, 1.0, 1.0))
-    return markupsafe.Markup(svg(figure, label)), words  # noqa: S704 (as above)
+    figure.set_size_inches(width, height + below)
+    axes.set_position((0.0, below / (height + below), 1.0, height / (height + below)))
+    return _inline(figure, label), words
+
+
+def _inline(figure: Figure, label: str) -> Markup:
+    """A figure as SVG, with coordinates no finer than can be seen.
+
+    Pictures with different labels share no id, even where they show the same.
+    """
+    markupsafe = require("markupsafe", "report")
+    own = f"p{hashlib.sha256(label.encode()).hexdigest()[:8]}-"
+    drawn = _BETWEEN_TAGS.sub("><", svg(figure, label))
+    drawn = _ID.sub(lambda found: found.group() + own, drawn)
+    short = _PATH.sub(lambda path: _FINER.sub(r"\1", path.group()), drawn)
+    return markupsafe.Markup(_LONELY.sub(r"\1", short))  # noqa: S704 (all text in it is escaped)

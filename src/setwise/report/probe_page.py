@@ -135,6 +135,11 @@ class ProbePage:
         return sum(one.n_votes for one in self.tally if one.kind == "answer")
 
     @property
+    def n_doubtful(self) -> int:
+        """How many of the images shown speak for another class."""
+        return sum(tile.speaks_for == "other" for tile in self.tiles)
+
+    @property
     def votes_for_truth(self) -> int:
         """How many members voted for the true class."""
         return sum(one.n_votes for one in self.tally if one.kind == "truth")
@@ -213,7 +218,7 @@ def _tally(why: Explanation, wrong: WrongProbe) -> tuple[Tally, ...]:
         for label, chance in zip(why.classes, why.probabilities, strict=True)
     }
     ranked = sorted(chances, key=lambda label: (-votes[label], -chances[label]))
-    kept = [label for label in ranked[:_MOST_LABELS] if votes[label] or chances[label] > 0]
+    kept = [one for one in ranked[:_MOST_LABELS] if votes[one] or chances[one] >= 0.01]
     if wrong.truth in chances and wrong.truth not in kept:
         kept.append(wrong.truth)
     return tuple(

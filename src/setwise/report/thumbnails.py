@@ -60,7 +60,7 @@ def png_data_uri(image: npt.NDArray[Any], largest_side: int = LARGEST_SIDE) -> s
 
 
 def sprite(
-    images: npt.NDArray[Any], n_columns: int = 14, largest_side: int = LARGEST_SIDE
+    images: npt.NDArray[Any], n_columns: int = 12, largest_side: int = LARGEST_SIDE
 ) -> Sprite:
     """Several images in one PNG, row by row; places left over are black.
 
@@ -68,7 +68,7 @@ def sprite(
     ----------
     images : array of shape (n_images, height, width[, n_channels])
         As for :func:`png_data_uri`; all are stretched alike.
-    n_columns : int, default=14
+    n_columns : int, default=12
         Images beside each other.
     largest_side : int, default=40
         Of one image.

@@ -1,0 +1,167 @@
+"""The command `setwise reproduce`, on a small study of rendered objects."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from setwise.cli import app
+
+STUDY = """
+title = "Small <b>study</b>"
+missing = "Nothing is missing."
+
+[[experiments]]
+kind = "fusion"
+name = "fusion"
+shows = "Table 1"
+title = "Fusions"
+data = { name = "objects", parameters = { n_classes = 4, n_sets = 2, n_views = 8, size = 12 }, protocol = "pairs", n_folds = 2 }
+method = { of = "CVC as in paper", parameters = { dims = [1, 2, 3] }, fusions = ["mode", "none"] }
+[experiments.published]
+mode = { mean = 50.0, std = 1.0 }
+
+[[experiments]]
+kind = "methods"
+name = "methods"
+title = "Methods"
+data = { name = "objects", parameters = { n_classes = 4, n_sets = 2, n_views = 8, size = 12 }, protocol = "pairs", n_folds = 2 }
+methods = ["MSM", { of = "CVC", parameters = { dims = [1, 2] } }, "mean vector"]
+explain = "CVC"
+
+[[experiments]]
+kind = "gaussians"
+name = "clouds"
+shows = "Fig. 4"
+title = "Clouds"
+distances = [4]
+sizes = [20, 30]
+n_draws = 1
+"""  # noqa: E501
+
+
+@pytest.fixture
+def study(tmp_path) -> Path:
+    path = tmp_path / "small.toml"
+    path.write_text(STUDY, encoding="utf-8")
+    return path
+
+
+def run(*arguments: object):
+    return CliRunner().invoke(app, ["reproduce", *map(str, arguments)])
+
+
+def test_list_shows_studies_and_what_they_show():
+    found = run("--list")
+    assert found.exit_code == 0
+    for word in ("eth80:", "Table 1 and Fig. 7b", "Fig. 9", "setwise data fetch honda"):
+        assert word in found.stdout
+    assert found.stdout == run().stdout
+    plain = json.loads(run("--list", "--json").stdout)
+    assert plain["eth80"]["experiments"][0]["published"]["mode"]["mean"] == 91.75
+
+
+def test_a_study_ends_in_tables_and_a_report(study, tmp_path):
+    found = run(study, "--out", tmp_path / "out", "--jobs", 1)
+    assert found.exit_code == 0, found.output
+    folder = tmp_path / "out" / "small"
+    for word in ("Table 1: Fusions", "50.00 ± 1.00", "MSM", "Fig. 4: Clouds"):
+        assert word in found.stdout
+    report = (folder / "report.html").read_text(encoding="utf-8")
+    assert "Small &lt;b&gt;study&lt;/b&gt;" in report
+    tables = json.loads((folder / "tables.json").read_text(encoding="utf-8"))
+    assert tables["is_complete"]
+    assert "MSM" in (folder / "tables.md").read_text(encoding="utf-8")
+    again = run(study, "--out", tmp_path / "out", "--jobs", 1, "--quiet", "--no-report")
+    assert again.exit_code == 0
+    assert "0 now" in again.stdout
+
+
+def tables_of(study: Path, out: Path, *options: object) -> bytes:
+    found = run(study, "--out", out, "--no-report", "--quiet", *options)
+    assert found.exit_code == 0, found.output
+    return (out / "small" / "tables.json").read_bytes()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--jobs", 2, "--backend", "threads"),
+        ("--jobs", 2, "--backend", "processes"),
+        ("--jobs", 2, "--backend", "dask"),
+    ],
+    ids=["threads", "processes", "dask"],
+)
+def test_the_same_tables_whatever_does_the_work(study, tmp_path, options):
+    alone = tables_of(study, tmp_path / "alone", "--jobs", 1)
+    assert tables_of(study, tmp_path / "many", *options) == alone
+
+
+def test_only_some_experiments_and_their_numbers_stay(study, tmp_path):
+    whole = json.loads(tables_of(study, tmp_path / "whole", "--jobs", 1))
+    part = json.loads(tables_of(study, tmp_path / "part", "--jobs", 1, "--only", "methods"))
+    assert list(part["experiments"]) == ["methods"]
+    assert part["experiments"]["methods"] == whole["experiments"]["methods"]
+
+
+def test_json_is_one_document(study, tmp_path):
+    found = run(study, "--out", tmp_path, "--json", "--no-report", "--only", "clouds")
+    (content,) = json.loads(found.stdout).values()
+    assert (content["n_items"], content["n_done"], content["was_interrupted"]) == (2, 2, False)
+
+
+def test_fresh_does_all_again_and_keeps_the_old(study, tmp_path):
+    tables_of(study, tmp_path, "--only", "clouds")
+    found = run(study, "--out", tmp_path, "--no-report", "--only", "clouds", "--fresh", "-q")
+    assert "2 now" in found.stdout
+    assert (tmp_path / "small" / "results.1.jsonl").exists()
+
+
+def test_a_method_that_fails_is_told_and_the_rest_goes_on(study, tmp_path):
+    broken = STUDY.replace(
+        '"mean vector"]', '{ of = "MSM", name = "bad", parameters = { n_dims = -1 } }]'
+    )
+    study.write_text(broken, encoding="utf-8")
+    found = run(study, "--out", tmp_path, "--no-report", "--jobs", 1, "--only", "methods")
+    assert found.exit_code == 1
+    assert "bad" in found.stderr
+    assert "n_dims" in found.stderr
+    assert "Traceback" not in found.output
+    assert "MSM" in found.stdout
+    assert list((tmp_path / "small" / "failures").iterdir())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("eth8",), "Did you mean 'eth80'"),
+        (("none.toml",), "cannot be read"),
+        (("gaussians", "--only", "tables"), "no experiment is called 'tables'"),
+        (("gaussians", "--backend", "magic"), "magic"),
+        (("gaussians", "--jobs", "0"), "n_jobs"),
+    ],
+)
+def test_mistakes_end_in_one_line(arguments, said, tmp_path):
+    found = run(*arguments, "--out", tmp_path, "--no-report")
+    assert found.exit_code == 1
+    assert said in found.stderr
+    assert len(found.stderr.splitlines()) == 1
+
+
+def test_absent_data_are_told_and_the_other_studies_go_on(study, tmp_path):
+    options = (
+        "--out",
+        tmp_path / "out",
+        "--data",
+        tmp_path,
+        "--no-report",
+        "--only",
+        "methods",
+    )
+    found = run("honda", study, *options)
+    assert found.exit_code == 1
+    assert "honda_heq.mat" in found.stderr
+    assert "small: " in found.stdout

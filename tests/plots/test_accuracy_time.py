@@ -1,0 +1,62 @@
+import numpy as np
+import pytest
+from tests.plots.drawn import clashes, outside, texts_of
+
+from setwise.errors import DataError
+from setwise.plots.accuracy_time import plot_accuracy_time
+from setwise.plots.style import OURS, PALETTE, new_figure
+
+pytest.importorskip("matplotlib")
+
+
+def drawn(points, size=(7, 4)):
+    axes = new_figure(*size).subplots()
+    assert plot_accuracy_time(axes, points) is axes
+    return axes
+
+
+def test_points_are_the_numbers():
+    axes = drawn([("MSM", 0.002, 0.9, 0.8, 0.95), ("CVC", 0.05, 0.97, 0.9, 1.0)])
+    dots = [line for line in axes.lines if line.get_marker() == "o"]
+    np.testing.assert_allclose([dot.get_xydata()[0] for dot in dots], [[2, 90], [50, 97]])
+    assert [dot.get_color() for dot in dots] == [PALETTE[0], OURS]
+    bars = [line.get_ydata() for line in axes.lines if line.get_marker() != "o"]
+    np.testing.assert_allclose(bars, [[80, 95], [90, 100]])
+    assert texts_of(axes) == ["CVC  97.0", "MSM  90.0"]
+    assert axes.get_xscale() == "log"
+
+
+@pytest.mark.parametrize("n_points", [1, 2, 28])
+def test_names_and_ticks_keep_apart(n_points):
+    rng = np.random.default_rng(n_points)
+    points = [
+        (f"a method with quite a long name {i}", 10 ** rng.uniform(-3, 1), a, a - 0.05, a)
+        for i, a in enumerate(rng.uniform(0.9, 1.0, n_points))
+    ]
+    axes = drawn(points, (7, 5))
+    assert len(axes.texts) == n_points
+    assert not clashes(axes)
+    assert not outside(axes)
+
+
+@pytest.mark.parametrize("seconds", [(0.02,), (0.02, 0.5), (0.001, 90.0)])
+def test_times_are_plain_numbers(seconds):
+    axes = drawn([(f"m{i}", s, 0.9, 0.8, 1.0) for i, s in enumerate(seconds)])
+    axes.figure.draw_without_rendering()
+    ticks = [label.get_text() for label in axes.get_xticklabels()]
+    low, high = axes.get_xlim()
+    inside = [tick for tick in ticks if low <= float(tick) <= high]
+    assert 2 <= len(inside) <= 8
+
+
+@pytest.mark.parametrize(
+    ("points", "message"),
+    [
+        ([], "points is empty"),
+        ([("m", 0.0, 0.9, 0.8, 1.0)], "m takes 0 seconds a probe. Expected more than 0"),
+        ([("m", 0.1, float("nan"), 0.8, 1.0)], r"points holds nan at \(0, 1\)"),
+    ],
+)
+def test_what_cannot_be_drawn(points, message):
+    with pytest.raises(DataError, match=message):
+        drawn(points)
