@@ -1,6 +1,6 @@
 # Every target makes .venv and installs by itself, and is quick the second time.
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench accuracy images rivals choose figures clean
+.PHONY: help demo test lint bench accuracy images reproduce choose figures clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -49,8 +49,12 @@ images: $(STAMP) ## pixels, HOG and LBP together; loading; rendered objects (abo
 	$(BIN)/python benchmarks/load_images.py
 	$(BIN)/python benchmarks/rendered.py
 
-rivals: $(STAMP) ## every method on every real dataset, into docs/rivals.md (about an hour and a half)
-	$(BIN)/python benchmarks/rivals.py
+DATA := $(or $(SETWISE_DATA),../shared/data)
+STUDIES := eth80 eth80-64 yaleb coil20 hands vowels objects
+
+reproduce: $(STAMP) ## the paper's tables and figures beside ours, into out/ and docs/reproduced.md (about 40 minutes)
+	$(BIN)/setwise reproduce $(STUDIES) --data $(DATA)
+	$(BIN)/python benchmarks/write_reproduced.py
 
 choose: $(STAMP) ## how the default was chosen, on galleries alone (about an hour)
 	$(BIN)/python benchmarks/choose_default.py

@@ -45,13 +45,25 @@ n_draws = 1
 
 @pytest.fixture
 def study(tmp_path) -> Path:
-    path = tmp_path / "small.toml"
-    path.write_text(STUDY, encoding="utf-8")
+    return written(tmp_path)
+
+
+def written(folder: Path, content: str = STUDY) -> Path:
+    path = folder / "small.toml"
+    path.write_text(content, encoding="utf-8")
     return path
 
 
+@pytest.fixture(scope="module")
+def one_by_one(tmp_path_factory) -> bytes:
+    """The tables when nothing is done beside anything else."""
+    folder = tmp_path_factory.mktemp("alone")
+    return tables_of(written(folder), folder / "out")
+
+
 def run(*arguments: object):
-    return CliRunner().invoke(app, ["reproduce", *map(str, arguments)])
+    """One item at a time, in this process, unless the arguments say otherwise."""
+    return CliRunner().invoke(app, ["reproduce", "--jobs", "1", *map(str, arguments)])
 
 
 def test_list_shows_studies_and_what_they_show():
@@ -65,7 +77,7 @@ def test_list_shows_studies_and_what_they_show():
 
 
 def test_a_study_ends_in_tables_and_a_report(study, tmp_path):
-    found = run(study, "--out", tmp_path / "out", "--jobs", 1)
+    found = run(study, "--out", tmp_path / "out")
     assert found.exit_code == 0, found.output
     folder = tmp_path / "out" / "small"
     for word in ("Table 1: Fusions", "50.00 ± 1.00", "MSM", "Fig. 4: Clouds"):
@@ -75,7 +87,7 @@ def test_a_study_ends_in_tables_and_a_report(study, tmp_path):
     tables = json.loads((folder / "tables.json").read_text(encoding="utf-8"))
     assert tables["is_complete"]
     assert "MSM" in (folder / "tables.md").read_text(encoding="utf-8")
-    again = run(study, "--out", tmp_path / "out", "--jobs", 1, "--quiet", "--no-report")
+    again = run(study, "--out", tmp_path / "out", "--quiet", "--no-report")
     assert again.exit_code == 0
     assert "0 now" in again.stdout
 
@@ -95,14 +107,13 @@ def tables_of(study: Path, out: Path, *options: object) -> bytes:
     ],
     ids=["threads", "processes", "dask"],
 )
-def test_the_same_tables_whatever_does_the_work(study, tmp_path, options):
-    alone = tables_of(study, tmp_path / "alone", "--jobs", 1)
-    assert tables_of(study, tmp_path / "many", *options) == alone
+def test_the_same_tables_whatever_does_the_work(study, tmp_path, options, one_by_one):
+    assert tables_of(study, tmp_path / "many", *options) == one_by_one
 
 
-def test_only_some_experiments_and_their_numbers_stay(study, tmp_path):
-    whole = json.loads(tables_of(study, tmp_path / "whole", "--jobs", 1))
-    part = json.loads(tables_of(study, tmp_path / "part", "--jobs", 1, "--only", "methods"))
+def test_only_some_experiments_and_their_numbers_stay(study, tmp_path, one_by_one):
+    whole = json.loads(one_by_one)
+    part = json.loads(tables_of(study, tmp_path / "part", "--only", "methods"))
     assert list(part["experiments"]) == ["methods"]
     assert part["experiments"]["methods"] == whole["experiments"]["methods"]
 
@@ -124,8 +135,8 @@ def test_a_method_that_fails_is_told_and_the_rest_goes_on(study, tmp_path):
     broken = STUDY.replace(
         '"mean vector"]', '{ of = "MSM", name = "bad", parameters = { n_dims = -1 } }]'
     )
-    study.write_text(broken, encoding="utf-8")
-    found = run(study, "--out", tmp_path, "--no-report", "--jobs", 1, "--only", "methods")
+    written(tmp_path, broken)
+    found = run(study, "--out", tmp_path, "--no-report", "--only", "methods")
     assert found.exit_code == 1
     assert "bad" in found.stderr
     assert "n_dims" in found.stderr

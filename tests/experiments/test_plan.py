@@ -112,7 +112,7 @@ def test_a_fold_that_is_not_there_is_refused():
 
 
 def test_missing_data_end_in_what_to_do(tmp_path):
-    with pytest.raises(DataError, match="--data names the folder of honda_heq.mat"):
+    with pytest.raises(DataError, match=r"--data names the folder of honda_heq\.mat"):
         plan(study_named("honda")[1], tmp_path)
 
 

@@ -1,6 +1,7 @@
 """Items are done once, wherever they are done; whatever fails, the others go on."""
 
 import logging
+import os
 import pickle
 import re
 import signal
@@ -13,6 +14,7 @@ from tests.experiments.slow_work import (
     count_blas_threads,
     draw,
     draw_but_one,
+    interrupt_at_two,
     items,
     noted,
 )
@@ -26,6 +28,7 @@ from setwise.experiments.store import Store
 from setwise.experiments.worker import Call, perform_call
 
 WAYS = [("threads", 1), ("threads", 2), ("processes", 1), ("processes", 2), ("dask", 2)]
+IN_WORKERS = [("processes", 2), ("dask", 1), ("dask", 2)]
 # distributed leaves the clocks of its event loop behind for a moment.
 pytestmark = pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")
 
@@ -54,7 +57,7 @@ def test_results_are_the_same_wherever_they_are_made(store, backend, n_jobs):
         assert 10 < one.memory_mb < 10_000
 
 
-@pytest.mark.parametrize(("backend", "n_jobs"), WAYS)
+@pytest.mark.parametrize(("backend", "n_jobs"), [*WAYS, ("dask", 1)])
 def test_every_worker_has_one_blas_thread(store, backend, n_jobs, monkeypatch):
     monkeypatch.setenv("OPENBLAS_NUM_THREADS", "2")
     import scipy.linalg  # noqa: F401
@@ -65,6 +68,8 @@ def test_every_worker_has_one_blas_thread(store, backend, n_jobs, monkeypatch):
         here = {one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"}
     assert [one.result["threads"] for one in store.finished.values()] == [1] * 6
     assert here == {2}, "given back afterwards"
+    processes = {one.result["process"] for one in store.finished.values()}
+    assert (os.getpid() not in processes) == ((backend, n_jobs) in IN_WORKERS)
 
 
 def test_what_is_finished_is_not_done_again(store, tmp_path):
@@ -82,10 +87,10 @@ def test_what_is_finished_is_not_done_again(store, tmp_path):
 def test_items_whose_times_matter_have_nothing_beside_them(store, tmp_path, backend):
     log = tmp_path / "log"
     alone = {"item0", "item3", "item5"}
-    perform = partial(draw, log=log, seconds=0.03)
-    run_items(items(10), store, perform, n_jobs=2, backend=backend, alone=alone)
+    perform = partial(draw, log=log, seconds=0.1)
+    run_items(items(14), store, perform, n_jobs=2, backend=backend, alone=alone)
     times = {f"item{one[0]}": one[1:3] for one in noted(log)}
-    assert len(times) == 10
+    assert len(times) == 14
     pairs = [(a, b) for a in times for b in times if a < b]
     overlaps = {p for p in pairs if times[p[0]][0] < times[p[1]][1]
                 and times[p[1]][0] < times[p[0]][1]}  # fmt: skip
@@ -120,10 +125,11 @@ def test_a_result_that_cannot_be_kept_is_a_failure(store, way, error):
     assert re.search(error, store.failed["item1"].error)
 
 
-def test_an_item_that_takes_its_process_along_is_found_and_the_others_are_done(store, caplog):
+@pytest.mark.parametrize("backend", ["processes", "dask"])
+def test_an_item_that_takes_its_process_along_is_found(store, backend, caplog):
     """As when the system ends the process that has taken most of the memory."""
     perform = partial(draw_but_one, culprit=3, way="die")
-    outcome = run_items(items(8), store, perform, n_jobs=2, alone=["item7"])
+    outcome = run_items(items(8), store, perform, n_jobs=2, backend=backend, alone=["item7"])
     assert (outcome.n_done, outcome.n_failed, outcome.n_left) == (7, 1, 0)
     assert "ended without a word" in store.failed["item3"].error
     assert (store.folder / store.failed["item3"].traceback).exists()
@@ -181,6 +187,14 @@ def test_what_travels_is_small_and_can_be_held_back():
     assert perform_call(late) is None
     assert perform_call(pickle.loads(pickle.dumps(late))) is None, "a scheduler passes it on"
     assert perform_call(call) is None
+
+
+@pytest.mark.parametrize("backend", ["threads", "processes"])
+def test_what_joblib_took_ahead_is_not_begun_after_ctrl_c(store, tmp_path, backend):
+    perform = partial(interrupt_at_two, log=tmp_path / "log", parent=os.getpid())
+    outcome = run_items(items(20), store, perform, n_jobs=2, backend=backend)
+    assert {one[0] for one in noted(tmp_path / "log")} == {0, 1, 2}
+    assert (outcome.n_done, outcome.n_left, outcome.was_interrupted) == (3, 17, True)
 
 
 def test_a_cluster_that_is_there_is_used(store):

@@ -1,4 +1,4 @@
-"""A browser for tests: Debian's Chromium without a window, asked for nothing but local files."""
+"""A browser for tests: Chromium without a window, asked for nothing but local files."""
 
 from __future__ import annotations
 

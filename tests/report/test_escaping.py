@@ -3,7 +3,6 @@
 import re
 
 import pytest
-
 from tests.report.made_results import HOSTILE, failure, made
 from tests.report.parsed import Parsed
 

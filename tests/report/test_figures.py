@@ -3,11 +3,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.report.made_results import CLASSES, made, striped_images, wrong_probes
+from tests.report.parsed import Parsed
 
 from setwise.classify.explanation import Explanation
 from setwise.report import figures
-from tests.report.made_results import CLASSES, made, striped_images, wrong_probes
-from tests.report.parsed import Parsed
+from setwise.report.tree_figure import tree_figure
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +23,7 @@ def why():
 
 
 def test_tree_is_text_and_paths_without_a_halo(why):
-    tree, note = figures.tree(why, "A tree")
+    tree, note = tree_figure(why, "A tree")
     found = Parsed(tree)
     assert found.mistakes == []
     assert found.all_of("svg")[0]["aria-label"] == "A tree"
@@ -33,7 +34,7 @@ def test_tree_is_text_and_paths_without_a_halo(why):
 
 
 def test_coordinates_are_no_finer_than_can_be_seen(why):
-    tree, _ = figures.tree(why, "A tree")
+    tree, _ = tree_figure(why, "A tree")
     paths = re.findall(r'<path d="([^"]*)"', tree)
     assert paths
     assert not any(re.search(r"\.\d\d", path) for path in paths)
@@ -46,7 +47,7 @@ def test_numbers_in_names_are_not_shortened(sections):
 
 
 def test_tree_that_is_none_says_why(why):
-    tree, note = figures.tree(replace(why, tree=()), "A tree")
+    tree, note = tree_figure(replace(why, tree=()), "A tree")
     assert tree == ""
     assert "no tree" in note
 
@@ -56,7 +57,7 @@ def test_larger_trees_are_higher(why):
         return float(re.search(r'viewBox="0 0 \S+ ([\d.]+)"', tree).group(1))
 
     leaves = [step for step in why.tree if not step.children and step.n_probe]
-    small, _ = figures.tree(why, "A tree")
+    small, _ = tree_figure(why, "A tree")
     assert height(small) == pytest.approx(14 + 44 * max(len(leaves), 2) + 11, abs=2)
 
 

@@ -1,7 +1,8 @@
 from dataclasses import replace
 
-from setwise.report.glance import at_a_glance
 from tests.report.made_results import failure, made
+
+from setwise.report.glance import at_a_glance
 
 
 def facts(result):

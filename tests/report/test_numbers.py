@@ -36,6 +36,10 @@ def test_what_is_missing_is_a_dash():
         assert write(None) == write(math.nan) == "–"
 
 
+def test_minus_is_a_minus():
+    assert signed(-0.5) == "\N{MINUS SIGN}0.50"
+
+
 def test_infinity_is_said():
     assert number(math.inf) == "∞"
     assert number(0.123456) == "0.123"

@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
+from tests.report.made_results import CLASSES, striped_images, wrong_probes
 
 from setwise.classify.explanation import Explanation
 from setwise.report.pictures import Pictures
 from setwise.report.probe_page import probe_pages
-from tests.report.made_results import CLASSES, striped_images, wrong_probes
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +23,11 @@ def pages(images, wrong):
 
 
 def test_pages_lead_to_each_other(pages):
-    assert [page.id for page in pages] == ["probe-methods-1", "probe-methods-2", "probe-methods-3"]
+    assert [page.id for page in pages] == [
+        "probe-methods-1",
+        "probe-methods-2",
+        "probe-methods-3",
+    ]
     assert [page.next for page in pages] == ["probe-methods-2", "probe-methods-3", ""]
     assert [page.previous for page in pages] == ["", "probe-methods-1", "probe-methods-2"]
     assert {page.n_pages for page in pages} == {3}

@@ -77,4 +77,6 @@ def test_strip_has_a_column_a_vector_and_darker_is_larger():
 
 
 def test_long_sets_get_a_short_strip():
-    assert pixels(strip_data_uri(np.random.default_rng(0).normal(size=(5000, 3)))).shape[1] <= 240
+    assert (
+        pixels(strip_data_uri(np.random.default_rng(0).normal(size=(5000, 3)))).shape[1] <= 240
+    )

@@ -141,18 +141,30 @@ def _run(
 
 
 def _finish(run: Run, folder: Path, data: Path | None, *, no_report: bool) -> dict[str, Any]:
-    """Write tables and report beside the results; what ``--json`` says of the study."""
+    """Write tables and report beside the results; what ``--json`` says of the study.
+
+    ``tables.json`` is the same for every run of a study, ``numbers.json`` has times as well.
+    """
     from setwise.experiments.tables import numbers
 
-    plain = json.dumps(numbers(run.result, with_times=False), indent=1)
-    (folder / "tables.json").write_text(plain + "\n", encoding="utf-8")
-    (folder / "tables.md").write_text(_markdown(run.result), encoding="utf-8")
+    found = numbers(run.result)
+    _write(folder / "tables.json", _json(numbers(run.result, with_times=False)))
+    _write(folder / "numbers.json", _json(found))
+    _write(folder / "tables.md", _markdown(run.result))
     report = None if no_report else _report(run.result, folder / "report.html", data)
-    return numbers(run.result) | {
+    return found | {
         "n_done": run.n_done,
         "was_interrupted": run.was_interrupted,
         "report": None if report is None else str(report),
     }
+
+
+def _json(content: dict[str, Any]) -> str:
+    return json.dumps(content, indent=1) + "\n"
+
+
+def _write(path: Path, content: str) -> None:
+    path.write_text(content, encoding="utf-8")
 
 
 def _report(result: StudyResult, path: Path, data: Path | None) -> Path:

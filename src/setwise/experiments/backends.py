@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -112,7 +113,7 @@ def _dask(n_jobs: int, scheduler: str | None) -> Iterator[Pool]:
                 f"as tcp://127.0.0.1:8786, got no answer: {error}"
             )
             raise DataError(msg) from error
-        config = {"backend": "dask", "client": client}
+        config = {"backend": _hearing(client)}
         n_workers = sum(client.ncores().values())
         yield Pool(config, n_workers, death=(distributed.KilledWorker,))
 
@@ -127,10 +128,34 @@ def _local_cluster(distributed: ModuleType, n_jobs: int) -> Iterator[Any]:
             silence_logs=logging.ERROR,
             env=dict.fromkeys(BLAS_VARIABLES, "1"),
             # Without an address, it would listen at port 8787 and complain if that is taken.
-            scheduler_kwargs={"dashboard": False, "dashboard_address": "127.0.0.1:0"},
+            scheduler_kwargs={
+                "dashboard": False,
+                "dashboard_address": "127.0.0.1:0",
+                "allowed_failures": 0,  # the runner tries again itself, and alone
+            },
         )
     with cluster:
         yield cluster
+
+
+def _hearing(client: Any) -> Any:
+    """The dask backend of joblib, but for two things that it does badly."""
+    from joblib._dask import DaskDistributedBackend
+
+    class Hearing(DaskDistributedBackend):  # type: ignore[misc]
+        def effective_n_jobs(self, n_jobs: int) -> int:
+            # Of a single worker, joblib thinks that this process may as well do it.
+            return max(super().effective_n_jobs(n_jobs), 2)
+
+        def submit(self, func: Any, callback: Callable[[Any], None]) -> Future[Any]:
+            future: Future[Any] = super().submit(func, callback)
+            # When dask gives an item up, nobody tells joblib, which would wait for ever.
+            future.add_done_callback(
+                lambda done: callback(done.exception()) if done.exception() else None
+            )
+            return future
+
+    return Hearing(client=client)
 
 
 @contextmanager

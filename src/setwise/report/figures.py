@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
-import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
 
-from setwise.classify.explanation import Explanation
-from setwise.classify.plot_page import SIZE_INCHES, Page
-from setwise.classify.tree_plot import draw_tree
 from setwise.experiments.sections import (
     AccuracyRow,
     DistributionExample,
@@ -26,11 +21,10 @@ from setwise.plots.dimensions import plot_dimensions
 from setwise.plots.gaussians import plot_by_size, plot_clouds, plot_switch_errors
 from setwise.plots.outliers import plot_outliers
 from setwise.plots.style import new_figure
-from setwise.plots.svg import svg
+from setwise.report.inline_svg import inline
 
 if TYPE_CHECKING:
     from markupsafe import Markup
-    from matplotlib.figure import Figure
 
 __all__ = [
     "accuracy_by_time",
@@ -41,17 +35,7 @@ __all__ = [
     "outliers",
     "points",
     "published_outliers",
-    "tree",
 ]
-
-# Height of a leaf that holds the probe in a tree, and of what is above all of them, in points.
-_LEAF, _ABOVE_LEAVES = 44.0, 14.0
-# Only marks of paths are looked at: letters may hold anything but the sign that opens a tag.
-_PATH = re.compile(r'<path d="[^"]*"')
-_FINER = re.compile(r"(\.\d)\d+| (?= )")
-_LONELY = re.compile(r"<g>(<path [^<>]*/>)</g>")
-_ID = re.compile(r'(?: id="| href="#|url\(#)(?=s[0-9a-f]{12}-)')
-_BETWEEN_TAGS = re.compile(r">\s+<")
 
 
 def dimensions(section: FusionSection) -> Markup:
@@ -227,54 +211,4 @@ def _picture(
         return markupsafe.Markup("")
     figure = new_figure(*size)
     draw(figure.add_subplot())
-    return _inline(figure, label)
-
-
-def tree(why: Explanation, label: str) -> tuple[Markup, str]:
-    """The tree of cuts of an explanation, and how to read it; empty where it has no tree.
-
-    Parameters
-    ----------
-    why : Explanation
-        What to draw.
-    label : str
-        What the picture shows, for readers who cannot see it.
-    """
-    markupsafe = require("markupsafe", "report")
-    figure = new_figure(*SIZE_INCHES)
-    n_leaves = sum(step.n_probe > 0 and not step.children for step in why.tree)
-    share = min((_ABOVE_LEAVES + _LEAF * max(n_leaves, 2)) / (72 * SIZE_INCHES[1]), 0.95)
-    draw_tree(Page.of(figure, why), (0.0, 0.0, 0.62, share))
-    (axes,) = figure.axes
-    title, note = axes.texts[:2]
-    words = note.get_text()
-    if len(why.tree) < 2:
-        return markupsafe.Markup(""), words
-    for text in (title, note):  # the page says both
-        text.remove()
-    for artist in axes.get_children():
-        artist.set_clip_on(False)  # all lies inside, and need not say so
-    for patch in [*axes.patches]:
-        if hasattr(patch, "theta1") and patch.theta1 == patch.theta2:
-            patch.remove()  # a slice of a pie for a probe that has no column there
-    for text in axes.texts:
-        text.set_path_effects([])  # else letters would become outlines; the page has a halo
-    # The tree is drawn in points, whatever the figure: cut away what is not the tree.
-    width, height, below = 0.62 * SIZE_INCHES[0], share * SIZE_INCHES[1], _LEAF / 4 / 72
-    figure.set_layout_engine("none")
-    figure.set_size_inches(width, height + below)
-    axes.set_position((0.0, below / (height + below), 1.0, height / (height + below)))
-    return _inline(figure, label), words
-
-
-def _inline(figure: Figure, label: str) -> Markup:
-    """A figure as SVG, with coordinates no finer than can be seen.
-
-    Pictures with different labels share no id, even where they show the same.
-    """
-    markupsafe = require("markupsafe", "report")
-    own = f"p{hashlib.sha256(label.encode()).hexdigest()[:8]}-"
-    drawn = _BETWEEN_TAGS.sub("><", svg(figure, label))
-    drawn = _ID.sub(lambda found: found.group() + own, drawn)
-    short = _PATH.sub(lambda path: _FINER.sub(r"\1", path.group()), drawn)
-    return markupsafe.Markup(_LONELY.sub(r"\1", short))  # noqa: S704 (all text in it is escaped)
+    return inline(figure, label)

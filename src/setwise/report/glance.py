@@ -109,7 +109,9 @@ def _called(section: Section, row: AccuracyRow) -> str:
 
 
 def _wrong(result: StudyResult) -> Iterator[Fact]:
-    explained = [one for one in result.sections if isinstance(one, MethodsSection) and one.wrong]
+    explained = [
+        one for one in result.sections if isinstance(one, MethodsSection) and one.wrong
+    ]
     for section in explained[:1]:
         rows = [row for row in section.rows if row.name == section.experiment.explain]
         of = f"of {rows[0].n_probes} by {rows[0].name}" if rows else ""

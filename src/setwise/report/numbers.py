@@ -1,4 +1,4 @@
-"""Numbers as a report writes them: few digits, a real minus sign, a dash where there is none."""
+"""Numbers as a report writes them: few digits, a real minus sign, a dash where none is."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def accuracy(value: float | None) -> str:
     Examples
     --------
     >>> from setwise.report.numbers import accuracy
-    >>> accuracy(91.75), accuracy(None)
-    ('91.75', '–')
+    >>> accuracy(91.75)
+    '91.75'
     """
     return NOTHING if value is None or math.isnan(value) else f"{value:.2f}"
 
@@ -30,8 +30,8 @@ def signed(value: float | None) -> str:
     Examples
     --------
     >>> from setwise.report.numbers import signed
-    >>> signed(0.5), signed(-0.5), signed(-0.001)
-    ('+0.50', '−0.50', '0.00')
+    >>> signed(0.5), signed(-0.001)
+    ('+0.50', '0.00')
     """
     if value is None or math.isnan(value):
         return NOTHING
@@ -62,7 +62,7 @@ def tolerance(row: AccuracyRow) -> float:
 
 
 def agreement(row: AccuracyRow) -> str:
-    """Whether ours is ``"above"``, ``"below"`` or ``"within"`` :func:`tolerance` of the paper's.
+    """Whether ours is ``"above"``, ``"below"`` or ``"within"`` what chance allows.
 
     Empty where the paper has no such figure.
     """

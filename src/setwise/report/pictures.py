@@ -66,7 +66,9 @@ class Pictures:
         try:
             found = prepared(data.model_copy(update={"feature": None}), folder)
         except (SetwiseError, OSError) as error:
-            return cls(None, np.array([], dtype=str), f"The data could not be read again: {error}")
+            return cls(
+                None, np.array([], dtype=str), f"The data could not be read again: {error}"
+            )
         sets = found.sets if found.images is None else found.images
         return cls(sets, np.asarray(found.labels).astype(str))
 

@@ -11,9 +11,9 @@ import numpy as np
 
 from setwise.classify.explanation import Explanation
 from setwise.experiments.sections import WrongProbe
-from setwise.report.figures import tree as tree_figure
 from setwise.report.numbers import number
 from setwise.report.pictures import Album, Pictures
+from setwise.report.tree_figure import tree_figure
 from setwise.types import FloatArray
 
 __all__ = ["Cell", "ProbePage", "Tile", "probe_pages"]
@@ -23,7 +23,7 @@ _MOST_CLUSTERS, _MOST_ROWS, _MOST_NEIGHBOURS, _MOST_LABELS = 12, 16, 6, 6
 
 @dataclass(frozen=True)
 class Tile:
-    """One image of the probe: what it says (``"answer"``, ``"other"``, ``""``), in words too."""
+    """One image of the probe: whom it speaks for (``"answer"``, ``"other"``, ``""``)."""
 
     image: int
     speaks_for: str
@@ -32,7 +32,7 @@ class Tile:
 
 @dataclass(frozen=True)
 class Cell:
-    """One vote: the label, its kind (``"truth"``, ``"answer"``, ``"other"``, ``"none"``), words."""
+    """One vote; its kind is ``"truth"``, ``"answer"``, ``"other"`` or ``"none"``."""
 
     label: str
     kind: str

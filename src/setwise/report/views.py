@@ -1,4 +1,4 @@
-"""What the templates of the sections are given: numbers, pictures and anchors, all worked out."""
+"""What the templates of the sections are given: numbers, pictures and anchors."""
 
 from __future__ import annotations
 
@@ -91,7 +91,9 @@ def section_views(result: StudyResult, folder: Path | None) -> tuple[SectionView
     )
 
 
-def _view(number: int, section: Section, pictures_of: Callable[[Data], Pictures]) -> SectionView:
+def _view(
+    number: int, section: Section, pictures_of: Callable[[Data], Pictures]
+) -> SectionView:
     if isinstance(section, MethodsSection):
         return _methods(number, section, pictures_of)
     if isinstance(section, FusionSection):
