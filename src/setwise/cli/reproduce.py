@@ -193,6 +193,9 @@ def _show(name: str, run: Run, found: dict[str, Any], *, quiet: bool) -> None:
             f"setwise: {name}: {failure.experiment}, {failure.what} failed: {failure.error}",
             err=True,
         )
+    if result.warnings and not quiet:
+        heard = ", ".join(f"{name} {count}" for name, count in sorted(result.warnings.items()))
+        typer.echo(f"{name}: warnings, answers that are weaker than usual: {heard}", err=True)
     if run.was_interrupted:
         typer.echo("setwise: interrupted; run again, it goes on where it stopped.", err=True)
     said = f"{name}: {result.n_finished} of {result.n_items} items finished, {run.n_done} now"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -127,15 +128,17 @@ def _collect(
     )
     whys = {why.key for pairs in explained.values() for _, why in pairs}
     keys = set(planned.work) | whys
+    records = [store.finished[key] for key in sorted(keys & set(results))]
     return StudyResult(
         study=study,
         sections=tuple(section for section in found if section is not None),
         failures=tuple(_failures(planned, explained, store)),
         n_items=len(keys),
-        n_finished=len(keys & set(results)),
+        n_finished=len(records),
         data_notes=planned.data_notes,
         versions=versions(),
-        machine=_machine([store.finished[key] for key in keys & set(results)]),
+        machine=_machine(records),
+        warnings=dict(sum((Counter(one.warnings) for one in records), Counter())),
     )
 
 

@@ -136,6 +136,7 @@ def _record(done: Done, item: Item, backend: str, store: Store) -> Record:
         n_jobs=done.n_jobs,
         error=done.error,
         traceback=path,
+        warnings=done.warnings,
     )
 
 

@@ -8,7 +8,7 @@ Accuracies are in percent.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from setwise.experiments.spec import (
@@ -376,6 +376,8 @@ class StudyResult:
         Of setwise and of what it rests on.
     machine : str
         On which the times were taken, and with how many jobs.
+    warnings : dict of str to int
+        How often which warning was heard: answers that stand, but are weaker than usual.
     """
 
     study: Study
@@ -386,6 +388,7 @@ class StudyResult:
     data_notes: Mapping[str, str]
     versions: Mapping[str, str]
     machine: str
+    warnings: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def is_complete(self) -> bool:

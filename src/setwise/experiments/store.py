@@ -46,6 +46,8 @@ class Record:
         Why it failed, in one line; empty where it did not.
     traceback : str
         File that tells more, relative to the folder of the store; or empty.
+    warnings : dict of str to int
+        How often which warning was heard.
     """
 
     key: str
@@ -57,6 +59,7 @@ class Record:
     n_jobs: int
     error: str = ""
     traceback: str = ""
+    warnings: dict[str, int] = dataclasses.field(default_factory=dict)
 
     @property
     def is_finished(self) -> bool:

@@ -235,6 +235,7 @@ def numbers(result: StudyResult, *, with_times: bool = True) -> dict[str, Any]:
         content |= {
             "n_items": result.n_items,
             "n_finished": result.n_finished,
+            "warnings": dict(result.warnings),
             "versions": dict(result.versions),
             "machine": result.machine,
             "data": dict(result.data_notes),

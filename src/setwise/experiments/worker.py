@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import json
 import sys
+import threading
 import time
 import traceback
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from joblib import parallel_config
 from threadpoolctl import threadpool_limits
 
+from setwise.errors import SetwiseWarning
 from setwise.experiments.interrupts import Gate
 from setwise.experiments.items import Item
 
@@ -40,6 +44,8 @@ class Done:
         How long it took, and the most memory its process has had until then.
     n_jobs : int
         How many items were done at a time.
+    warnings : dict of str to int
+        How often which warning was heard meanwhile.
     """
 
     key: str
@@ -49,6 +55,7 @@ class Done:
     seconds: float = 0.0
     memory_mb: float = 0.0
     n_jobs: int = 1
+    warnings: dict[str, int] = field(default_factory=dict)
 
 
 class Call:
@@ -95,22 +102,39 @@ def perform_call(call: Call) -> Done | None:
     if not call.may_begin():
         return None
     result, error, story = None, "", ""
+    heard: Counter[str] = Counter()
     start = time.perf_counter()
     try:
         # Items are done side by side already; nothing in them is to multiply that.
-        with parallel_config(backend="sequential"), _one_blas_thread(call):
+        with parallel_config(backend="sequential"), _one_blas_thread(call), _counted(heard):
             result = _plain(call.perform(call.item))
     except Exception as raised:
         error = " ".join(f"{type(raised).__name__}: {raised}".split())[:MOST_LETTERS]
         story = "".join(traceback.format_exception(raised))
     seconds = time.perf_counter() - start
-    return Done(call.key, result, error, story, seconds, _peak_memory_mb(), call.n_jobs)
+    memory_mb = _peak_memory_mb()
+    return Done(call.key, result, error, story, seconds, memory_mb, call.n_jobs, dict(heard))
 
 
 def _one_blas_thread(call: Call) -> AbstractContextManager[Any]:
     """Keep BLAS to one thread; looked for each time, since items may load other libraries."""
     # At home, the runner has seen to it for all threads: each for itself, they would cross.
     return threadpool_limits(1, "blas") if call.gate is None else nullcontext()
+
+
+@contextmanager
+def _counted(heard: Counter[str]) -> Iterator[None]:
+    """Count warnings instead of showing each: a report of thousands of items sums them up.
+
+    Only where the process does one item at a time: the filters belong to all of its threads.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", SetwiseWarning)
+        yield
+    heard.update(one.category.__name__ for one in caught)
 
 
 def _plain(result: Any) -> dict[str, Any]:
