@@ -101,6 +101,7 @@ def made(names=CLASSES, text="", *, n_wrong=4, failures=(), n_finished=60) -> Ma
         data_notes={f"eth80{text}": f"read from somewhere{text}"},
         versions={"setwise": f"0.1{text}", "numpy": "2.0"},
         machine=f"a machine{text}",
+        warnings={f"ConvergenceWarning{text}": 12},
     )
     return Made(result, images, images, np.asarray(images.labels))
 

@@ -67,6 +67,12 @@ def test_numbers_of_paper_and_ours_are_shown(page):
         assert text in shown, text
 
 
+def test_versions_machine_and_warnings_are_told(page):
+    shown = page.shown()
+    for text in ("a machine", "numpy 2.0", "ConvergenceWarning 12", "read from somewhere"):
+        assert text in shown, text
+
+
 def test_every_section_is_shown_in_order(page):
     ids = [one.get("id") for one in page.all_of("section") if one.get("class") == "experiment"]
     names = ("fusion", "methods", "robustness", "distributions", "gaussians")
