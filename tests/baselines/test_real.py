@@ -1,6 +1,6 @@
 """The baselines on real objects: near what was published, on one split of ETH-80.
 
-Ten splits are measured by benchmarks/rivals.py; one is enough to notice a method that broke.
+Ten splits are measured by `setwise reproduce eth80`; one is enough to notice a method that broke.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import pytest
 
 from setwise.comparison import METHODS
 
-# Mean over ten splits as published (docs/rivals.md), or as measured where nothing is.
+# Mean over ten splits as published (docs/reproduced.md), or as measured where nothing is.
 PUBLISHED = {
     "DCC": 90.9,
     "MMD": 85.7,
