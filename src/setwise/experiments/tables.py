@@ -92,8 +92,8 @@ def _tables(
 
 def _distributions(section: DistributionsSection) -> Iterator[Words]:
     columns = (
-        *("clusterer", "right", "median SNR", "paper's SNR"),
-        *("smallest distance", "paper's distance", "clusters"),
+        *("clusterer", "right", "SNR", "paper's SNR"),
+        *("distance", "paper's distance", "clusters"),
     )
     rows = [
         (
@@ -107,7 +107,8 @@ def _distributions(section: DistributionsSection) -> Iterator[Words]:
         )
         for row in section.rows
     ]
-    yield section.experiment.title, columns, rows
+    title = f"{section.experiment.title}: medians over {section.experiment.n_draws} draws"
+    yield title, columns, rows
 
 
 def _accuracy_cells(row: AccuracyRow) -> tuple[str, ...]:
