@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeAlias, TypeVar
 
-__all__ = ["Progress", "duration", "reported"]
+__all__ = ["Progress", "duration", "reported", "words"]
 
 Result = TypeVar("Result")
 # What is being done, how many steps of it are over, and of how many.
@@ -22,6 +22,12 @@ def duration(seconds: float) -> str:
         if seconds < limit:
             return f"{seconds * factor:.3g} {unit}"
     return f"{seconds:.3g} s"
+
+
+def words(what: str, done: int, total: int, seconds: float) -> str:
+    """How far work is that began so many seconds ago, and how long it may still take."""
+    left = seconds / done * (total - done)
+    return f"{what}: {100 * done // total} % done, about {left:.0f} s left"
 
 
 def reported(
@@ -44,5 +50,4 @@ def reported(
         now = time.monotonic()
         if now - spoken >= EVERY and done < total:
             spoken = now
-            left = (now - started) / done * (total - done)
-            logger.info("%s: %d %% done, about %.0f s left", what, 100 * done // total, left)
+            logger.info("%s", words(what, done, total, now - started))

@@ -195,3 +195,16 @@ def test_a_write_that_fails_leaves_what_was_there(tmp_path, monkeypatch):
 def test_same_result_same_page(rendered):
     pages = {rendered(only(made(n_wrong=1), "fusion", "methods")) for _ in range(2)}
     assert len(pages) == 1
+
+
+def test_times_of_a_few_probes_are_not_drawn_against_accuracy(rendered):
+    given = only(made(n_wrong=0), "methods")
+    (methods,) = given.result.sections
+    caption = "Accuracy against the time to judge one probe"
+    assert caption in rendered(given)
+    timed = replace(
+        methods, experiment=methods.experiment.model_copy(update={"is_timed": True})
+    )
+    page = rendered(replace(given, result=replace(given.result, sections=(timed,))))
+    assert caption not in page
+    assert "Ratios are to" in page

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, TypeAlias
@@ -52,7 +53,7 @@ def shown_progress(*, is_silent: bool) -> Iterator[Progress | None]:
             yield None
     elif not sys.stderr.isatty():
         with _logging(logging.INFO, lambda message: typer.echo(message, err=True)):
-            yield _plain_line
+            yield _PlainLines()
     else:
         with _bar() as report:
             yield report
@@ -74,9 +75,25 @@ def _logging(level: int, show: Callable[[str], None] | None) -> Iterator[None]:
         logger.removeHandler(handler)
 
 
-def _plain_line(what: str, done: int, total: int) -> None:
-    if done == 0:
-        typer.echo(f"{what} ...", err=True)
+class _PlainLines:
+    """A line when work begins, and now and then how far it is."""
+
+    EVERY_S = 10.0
+
+    def __init__(self) -> None:
+        self._began: dict[str, float] = {}
+        self._spoken = 0.0
+
+    def __call__(self, what: str, done: int, total: int) -> None:
+        from setwise.progress import words
+
+        now = time.monotonic()
+        if done == 0:
+            self._began[what] = self._spoken = now
+            typer.echo(f"{what} ...", err=True)
+        elif done < total and now - self._spoken >= self.EVERY_S:
+            self._spoken = now
+            typer.echo(words(what, done, total, now - self._began[what]), err=True)
 
 
 @contextmanager

@@ -121,7 +121,8 @@ def _methods(
         "has_fit": any(row.fit_seconds is not None for row in rows),
         "ratios": _ratios(rows) if experiment.is_timed else [],
         "has_times": any(row.probe_seconds is not None for row in rows),
-        "time_figure": figures.accuracy_by_time(section),
+        # A few probes tell times, and next to nothing of accuracy.
+        "time_figure": "" if experiment.is_timed else figures.accuracy_by_time(section),
         "confusion": (
             None
             if section.confusion is None
