@@ -1,6 +1,6 @@
 """The baselines on real objects: near what was published, on one split of ETH-80.
 
-Ten splits are measured by `setwise reproduce eth80`; one is enough to notice a method that broke.
+`setwise reproduce eth80` measures ten splits; one is enough to notice a method that broke.
 """
 
 from __future__ import annotations
