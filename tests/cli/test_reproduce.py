@@ -153,6 +153,7 @@ def test_a_method_that_fails_is_told_and_the_rest_goes_on(study, tmp_path):
         (("gaussians", "--only", "tables"), "no experiment is called 'tables'"),
         (("gaussians", "--backend", "magic"), "magic"),
         (("gaussians", "--jobs", "0"), "n_jobs"),
+        (("gaussians", "--scheduler", "tcp://127.0.0.1:1"), 'backend "dask" only'),
     ],
 )
 def test_mistakes_end_in_one_line(arguments, said, tmp_path):

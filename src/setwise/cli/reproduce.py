@@ -23,7 +23,7 @@ __all__ = ["reproduce"]
 def reproduce(
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[STUDY]...", help='Of --list, a TOML file of yours, or "all".'),
+        typer.Argument(metavar="STUDY", help='Of --list, a TOML file of yours, or "all".'),
     ] = None,
     is_list: Annotated[
         bool, typer.Option("--list", help="Show the studies there are.")

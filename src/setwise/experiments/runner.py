@@ -17,7 +17,7 @@ from setwise.experiments.interrupts import Gate, closed_by_interrupt, deaf_child
 from setwise.experiments.items import Item
 from setwise.experiments.store import Record, Store
 from setwise.experiments.worker import Call, Done, Perform, perform_call
-from setwise.parameters import check_choice, check_jobs
+from setwise.parameters import check_choice, check_jobs, refuse
 from setwise.progress import Progress, reported
 
 __all__ = ["Outcome", "run_items"]
@@ -99,6 +99,8 @@ def run_items(
     """
     check_choice("run_items", "backend", backend, BACKENDS)
     check_jobs("run_items", n_jobs)
+    if scheduler is not None and backend != "dask":
+        refuse("run_items", "scheduler", 'given with backend "dask" only', scheduler)
     start = time.monotonic()
     todo = [key for key in work if key not in store.finished]
     gate, oks = Gate(), []
