@@ -27,6 +27,7 @@ if __name__ == "__main__":
     main(*sys.argv[1:])
 """
 TOO_LONG_S = 60
+N_ITEMS = 150  # more than 20 short lives can do, however busy the machine is
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 
 
@@ -95,17 +96,22 @@ def finished(folder):
 
 
 def test_killed_twenty_times_it_ends_as_if_nothing_had_been(tmp_path, seed):
-    work = items(60)
+    work = items(N_ITEMS)
     rng = random.Random(seed)
     folder, log = tmp_path / "store", tmp_path / "log"
     for i in range(20):
         kept = finished(folder)
         performed = Counter(one[0] for one in noted(log))
         backend = "processes" if i % 5 == 4 else "threads"
-        settings = {"n_items": 60, "backend": backend, "n_jobs": 2, "draw": {"seconds": 0.015}}
+        settings = {
+            "n_items": N_ITEMS,
+            "backend": backend,
+            "n_jobs": 2,
+            "draw": {"seconds": 0.04},
+        }
         with running(tmp_path, **settings) as run:
             run.wait_for_items(rng.choice([0, 1, 2]))
-            time.sleep(rng.uniform(0, 0.015))
+            time.sleep(rng.uniform(0, 0.04))
             assert run.process.poll() is None, "there is too little to do for so many kills"
             run.process.kill()
         now = Counter(one[0] for one in noted(log))
@@ -113,12 +119,12 @@ def test_killed_twenty_times_it_ends_as_if_nothing_had_been(tmp_path, seed):
                       != performed[one.item["draw"]]]  # fmt: skip
         assert not done_again
         assert finished(folder).items() >= kept.items()
-    assert 5 < len(finished(folder)) < 60
+    assert 5 < len(finished(folder)) < N_ITEMS
     kept = finished(folder)
-    with running(tmp_path, n_items=60, backend="threads", n_jobs=2) as run:
+    with running(tmp_path, n_items=N_ITEMS, backend="threads", n_jobs=2) as run:
         outcome, _ = run.outcome()
     assert outcome["n_finished_before"] == len(kept)
-    assert outcome["n_done"] == 60 - len(kept)
+    assert outcome["n_done"] == N_ITEMS - len(kept)
     results = {key: one.result for key, one in finished(folder).items()}
     assert results == {key: draw(item) for key, item in work.items()}
 
@@ -158,7 +164,9 @@ def test_ctrl_c_lets_running_items_finish_and_begins_no_other(tmp_path, backend,
     performed = noted(run.log)
     assert {f"item{one[0]}" for one in performed} == set(finished(run.folder))
     assert len(performed) == outcome["n_done"] == 400 - outcome["n_left"]
-    assert max(one[1] for one in performed) < when + 0.3, "one was begun after Ctrl-C"
+    # Half a second each: had Ctrl-C not been heard, there would be hundreds.
+    assert max(one[1] for one in performed) < when + 2.0, "one was begun after Ctrl-C"
+    assert len(performed) <= 2 + 3 * n_jobs
     # Some may have ended whose results are still on the way.
     assert 1 <= int(said.partition("interrupted: ")[2].split()[0]) <= 2 * n_jobs
     assert "running items are being finished; Ctrl-C again stops at once" in said
