@@ -118,20 +118,20 @@ def test_fusion_by_dimensionality():
         **COMMON,
     )
     answers = {"mode@1": "bbbb", "mode@2": "aabb", "sum@1": "aaaa", "sum@2": "aaab"}
-    # Another fold has a dimensionality more: only those that all have are shown.
-    more = answers | {"mode@3": "bbaa", "sum@3": "bbaa"}
+    # The sets of another fold are larger: beyond 2, the first fold has what it has.
+    more = answers | {"mode@3": "bbaa", "sum@3": "aabb"}
     pairs = [
         (planned(item(0), "CVC", 0), judged(answers)),
         (planned(item(1), "CVC", 1), judged(more)),
     ]
     found = section_of(experiment, pairs)
     assert [(row.name, row.mean, row.difference) for row in found.rows] == [
-        ("mode", 100.0, 50.0),
-        ("sum", 75.0, None),
+        ("mode", 50.0, 0.0),
+        ("sum", 87.5, None),
     ]
     assert [(c.name, c.x, c.mean, c.std) for c in found.curves] == [
-        ("mode", (1.0, 2.0), (50.0, 100.0), (0.0, 0.0)),
-        ("sum", (1.0, 2.0), (50.0, 75.0), (0.0, 0.0)),
+        ("mode", (1.0, 2.0, 3.0), (50.0, 100.0, 50.0), (0.0, 0.0, 50.0)),
+        ("sum", (1.0, 2.0, 3.0), (50.0, 75.0, 87.5), (0.0, 0.0, 12.5)),
     ]
     assert found.rows[0].probe_seconds is None  # every member was asked: no time of a method
 

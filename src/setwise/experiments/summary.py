@@ -67,9 +67,9 @@ def summarise(
     return summarise_gaussians(experiment, finished)
 
 
-def _accuracy(result: Result, answers: str = "") -> float:
+def _accuracy(result: Result) -> float:
     """Percent of the probes that got their label."""
-    given = np.array(result["answers"][answers])
+    given = np.array(result["answers"][""])
     return float(100.0 * np.mean(given == np.array(result["truth"])))
 
 
@@ -78,10 +78,9 @@ def _row(
     results: Sequence[Result],
     published: Published | None,
     *,
-    answers: str = "",
     is_timed: bool = True,
 ) -> AccuracyRow:
-    accuracies = np.array([_accuracy(result, answers) for result in results])
+    accuracies = np.array([_accuracy(result) for result in results])
     times = {
         f"{what}_seconds": float(np.median([result[f"{what}_seconds"] for result in results]))
         for what in ("fit", "probe")
@@ -113,17 +112,27 @@ def _curve(name: str, points: Mapping[float, Sequence[float]]) -> Curve:
 
 def _fusion(experiment: Fusion, finished: Sequence[Finished]) -> FusionSection:
     results = [result for _, result in finished]
-    # Folds whose smallest set differs may have different numbers of dimensionalities.
-    shared = set.intersection(*(set(result["answers"]) for result in results))
     rows, curves = [], []
     for fusion in experiment.method.fusions:
-        dims = sorted(int(key.split("@")[1]) for key in shared if key.split("@")[0] == fusion)
-        keys = {float(d): f"{fusion}@{d}" for d in dims}
+        largest = sorted({d for result in results for d in _dims(result, fusion)})
+        by_dim = {float(d): [_fused(result, fusion, d) for result in results] for d in largest}
         published = experiment.published.get(fusion)
-        rows.append(_row(fusion, results, published, answers=keys[max(keys)], is_timed=False))
-        points = {d: [_accuracy(r, key) for r in results] for d, key in keys.items()}
+        rows.append(_row(fusion, by_dim[max(by_dim)], published, is_timed=False))
+        points = {d: [_accuracy(one) for one in fused] for d, fused in by_dim.items()}
         curves.append(_curve(fusion, points))
     return FusionSection(experiment, tuple(rows), tuple(curves))
+
+
+def _dims(result: Result, fusion: str) -> list[int]:
+    """The dimensionalities of a fold: there are fewer where its sets are small."""
+    named = (name.split("@") for name in result["answers"])
+    return sorted(int(largest) for kind, largest in named if kind == fusion)
+
+
+def _fused(result: Result, fusion: str, largest: int) -> Result:
+    """The answers of members up to a dimensionality; all of them where a fold has no more."""
+    there = max(d for d in _dims(result, fusion) if d <= largest)
+    return {**result, "answers": {"": result["answers"][f"{fusion}@{there}"]}}
 
 
 def _of(label: str, finished: Sequence[Finished]) -> list[Finished]:

@@ -98,7 +98,7 @@ def _distributions(section: DistributionsSection) -> Iterator[Words]:
     rows = [
         (
             row.clusterer,
-            f"{row.accuracy:.0f} % of {row.n_draws}",
+            f"{row.accuracy:.0f} %",
             _signal(row.median_snr),
             _number(row.published_snr),
             _signal(row.median_distance),
