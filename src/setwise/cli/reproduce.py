@@ -136,7 +136,7 @@ def _run(
     try:
         return run(study, out / name, progress=progress, **options)
     except DataError as error:
-        typer.echo(f"setwise: {name}: {error}", err=True)
+        typer.echo(f"setwise: {error}", err=True)
         return None
 
 
