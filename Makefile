@@ -52,7 +52,7 @@ images: $(STAMP) ## pixels, HOG and LBP together; loading; rendered objects (abo
 DATA := $(or $(SETWISE_DATA),../shared/data)
 STUDIES := eth80 eth80-64 yaleb coil20 hands vowels objects
 
-reproduce: $(STAMP) ## the paper's tables and figures beside ours, into out/ and docs/reproduced.md (about 40 minutes)
+reproduce: $(STAMP) ## the paper's tables and figures beside ours, into out/ and docs/reproduced.md (about 50 minutes)
 	$(BIN)/setwise reproduce $(STUDIES) --data $(DATA)
 	$(BIN)/python benchmarks/write_reproduced.py
 

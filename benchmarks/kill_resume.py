@@ -58,7 +58,9 @@ def main() -> None:
     options = parser.parse_args()
     whole, torn = options.out / "whole", options.out / "killed"
     shutil.rmtree(torn, ignore_errors=True)
+    started = time.perf_counter()
     subprocess.run(command(options.study, whole, options.backend), check=True)
+    print(f"without disturbance: {time.perf_counter() - started:.0f} s", flush=True)
     rng, n_kills, before = random.Random(0), 0, []
     folder = torn / options.study
     for _ in range(options.kills):
