@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from setwise.errors import DataError, ParameterError
-from setwise.experiments.catalogue import shipped_studies, study_named
-from setwise.experiments.spec import Fusion, Method, Methods, Study, read_study
+from setwise.experiments.catalogue import read_study, shipped_studies, study_named
+from setwise.experiments.spec import Fusion, Method, Methods, Study
 
 METHODS = """
 title = "Mine"

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from setwise.experiments.spec import (
-    Data,
     Distributions,
     Fusion,
     Gaussians,
@@ -394,8 +393,3 @@ class StudyResult:
     def is_complete(self) -> bool:
         """Whether nothing is left to do."""
         return self.n_finished == self.n_items
-
-    def datasets(self) -> tuple[Data, ...]:
-        """The different data of all experiments."""
-        found = (getattr(one.experiment, "data", None) for one in self.sections)
-        return tuple({repr(one): one for one in found if one is not None}.values())

@@ -7,10 +7,6 @@ or unknown entries are refused by name and place.
 
 from __future__ import annotations
 
-import difflib
-import os
-import tomllib
-from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias, Union
 
 from pydantic import (
@@ -18,11 +14,8 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
-    ValidationError,
     model_validator,
 )
-
-from setwise.errors import DataError
 
 __all__ = [
     "Data",
@@ -39,10 +32,8 @@ __all__ = [
     "Recipe",
     "Robustness",
     "Study",
-    "read_study",
 ]
 
-MOST_BYTES = 1_000_000  # of a file: the shipped ones have a few thousand
 Count: TypeAlias = Annotated[int, Field(ge=1)]
 Seed: TypeAlias = Annotated[int, Field(ge=0, lt=2**32)]
 
@@ -381,53 +372,3 @@ class Study(Strict):
     def _names_differ(self) -> Study:
         _refuse_twice([one.name for one in self.experiments], "experiments")
         return self
-
-
-def read_study(path: str | os.PathLike[str]) -> Study:
-    """Read a study, or say which entry of which file is wrong, and why.
-
-    Parameters
-    ----------
-    path : path
-        A TOML file.
-    """
-    file = Path(path)
-    try:
-        if file.stat().st_size > MOST_BYTES:
-            msg = f"{file}: has {file.stat().st_size} bytes. Expected at most {MOST_BYTES}."
-            raise DataError(msg)
-        content = tomllib.loads(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        msg = f"{file}: cannot be read: {error.strerror}. Expected a TOML file."
-        raise DataError(msg) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        msg = f"{file}: is no TOML: {error}"
-        raise DataError(msg) from None
-    try:
-        return Study.model_validate(content)
-    except ValidationError as error:
-        msg = f"{file}: {_first_mistake(error)}"
-        raise DataError(msg) from None
-
-
-def _first_mistake(error: ValidationError) -> str:
-    """One mistake in words: where it is, what is wrong, and what may be meant."""
-    # A misspelt entry is also a missing one: say the former.
-    mistakes = error.errors(include_url=False)
-    first = min(mistakes, key=lambda mistake: mistake["type"] != "extra_forbidden")
-    place = ".".join(str(part) for part in first["loc"]) or "the file"
-    more = f" ({len(mistakes) - 1} more)" if len(mistakes) > 1 else ""
-    if first["type"] == "extra_forbidden":
-        near = difflib.get_close_matches(str(first["loc"][-1]), _known_names(), n=1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
-        return f"{place} is unknown.{hint}{more}"
-    if first["type"] == "missing":
-        return f"{place} is missing.{more}"
-    return f"{place}: {first['msg']}, got {first['input']!r:.80}.{more}"
-
-
-def _known_names() -> list[str]:
-    """The entries that could have been meant: all that any part of a study has."""
-    models = (Study, Fusion, Methods, Robustness, Distributions, Gaussians)
-    parts = (Data, Feature, Method, Published, PublishedSignal)
-    return sorted({name for model in (*models, *parts) for name in model.model_fields})
