@@ -1,6 +1,6 @@
 """Kill `setwise reproduce` at random moments, again and again: is anything lost or redone?
 
-    python benchmarks/kill_resume.py [eth80] [--kills 20] [--seconds 20] [--backend processes]
+    python benchmarks/kill_resume.py [eth80] [--kills 20] [--seconds 20] [--only methods]
 
 Runs the study once without disturbance and once more into another folder, killed (SIGKILL, the
 whole process group) after a random time, 20 times, then to its end. Compares the tables byte by
@@ -24,10 +24,11 @@ from pathlib import Path
 from datasets import data_folder
 
 
-def command(study: str, out: Path, backend: str) -> list[str]:
+def command(options: argparse.Namespace, out: Path) -> list[str]:
     setwise = Path(sys.executable).with_name("setwise")
-    options = ["--data", str(data_folder()), "--out", str(out), "--backend", backend]
-    return [str(setwise), "reproduce", study, *options, "--quiet", "--no-report"]
+    where = ["--data", str(data_folder()), "--out", str(out), "--backend", options.backend]
+    parts = [word for name in options.only for word in ("--only", name)]
+    return [str(setwise), "reproduce", options.study, *where, *parts, "--quiet", "--no-report"]
 
 
 def lines(folder: Path) -> list[bytes]:
@@ -54,18 +55,19 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--seconds", type=float, default=20.0, help="longest life")
     parser.add_argument("--backend", default="processes")
+    parser.add_argument("--only", action="append", default=[], help="experiment of the study")
     parser.add_argument("--out", type=Path, default=Path("out/kill_resume"))
     options = parser.parse_args()
     whole, torn = options.out / "whole", options.out / "killed"
     shutil.rmtree(torn, ignore_errors=True)
     started = time.perf_counter()
-    subprocess.run(command(options.study, whole, options.backend), check=True)
+    subprocess.run(command(options, whole), check=True)
     print(f"without disturbance: {time.perf_counter() - started:.0f} s", flush=True)
     rng, n_kills, before = random.Random(0), 0, []
     folder = torn / options.study
     for _ in range(options.kills):
         time_left = rng.uniform(0.5, options.seconds)
-        n_kills += killed(command(options.study, torn, options.backend), time_left)
+        n_kills += killed(command(options, torn), time_left)
         now = lines(folder)
         assert now[: len(before)] == before, "finished lines changed"
         print(
@@ -73,7 +75,7 @@ def main() -> None:
         )
         before = now
     started = time.perf_counter()
-    subprocess.run(command(options.study, torn, options.backend), check=True)
+    subprocess.run(command(options, torn), check=True)
     keys = [json.loads(line)["key"] for line in lines(folder)]
     same = (folder / "tables.json").read_bytes() == (
         whole / options.study / "tables.json"
