@@ -107,7 +107,7 @@ def test_one_that_fails_does_not_stop_the_others(store, backend, n_jobs, caplog)
     assert (outcome.n_done, outcome.n_failed, outcome.n_left) == (4, 1, 0)
     failed = store.failed["item2"]
     assert failed.result is None
-    assert failed.error == "RuntimeError: item 2 is \udcff bad"
+    assert failed.error == r"RuntimeError: item 2 is \udcff bad"
     story = (store.folder / failed.traceback).read_text(encoding="utf-8")
     assert "draw_but_one" in story
     assert "raise RuntimeError" in story

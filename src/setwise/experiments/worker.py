@@ -109,8 +109,9 @@ def perform_call(call: Call) -> Done | None:
         with parallel_config(backend="sequential"), _one_blas_thread(call), _counted(heard):
             result = _plain(call.perform(call.item))
     except Exception as raised:
-        error = " ".join(f"{type(raised).__name__}: {raised}".split())[:MOST_LETTERS]
-        story = "".join(traceback.format_exception(raised))
+        error = _readable(" ".join(f"{type(raised).__name__}: {raised}".split()))
+        error = error[:MOST_LETTERS]
+        story = _readable("".join(traceback.format_exception(raised)))
     seconds = time.perf_counter() - start
     memory_mb = _peak_memory_mb()
     return Done(call.key, result, error, story, seconds, memory_mb, call.n_jobs, dict(heard))
@@ -120,6 +121,11 @@ def _one_blas_thread(call: Call) -> AbstractContextManager[Any]:
     """Keep BLAS to one thread; looked for each time, since items may load other libraries."""
     # At home, the runner has seen to it for all threads: each for itself, they would cross.
     return threadpool_limits(1, "blas") if call.gate is None else nullcontext()
+
+
+def _readable(text: str) -> str:
+    """The text where all of it can be printed: names of files may hold halves of letters."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 @contextmanager
