@@ -189,8 +189,16 @@ def test_what_travels_is_small_and_can_be_held_back():
     assert perform_call(call) is None
 
 
+@pytest.fixture
+def heard():
+    """Ctrl-C is heard, even where whatever runs the tests ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.mark.parametrize("backend", ["threads", "processes"])
-def test_what_joblib_took_ahead_is_not_begun_after_ctrl_c(store, tmp_path, backend):
+def test_what_joblib_took_ahead_is_not_begun_after_ctrl_c(store, tmp_path, backend, heard):
     perform = partial(interrupt_at_two, log=tmp_path / "log", parent=os.getpid())
     outcome = run_items(items(20), store, perform, n_jobs=2, backend=backend)
     assert {one[0] for one in noted(tmp_path / "log")} == {0, 1, 2}

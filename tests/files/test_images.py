@@ -238,7 +238,9 @@ def test_ctrl_c_stops_promptly(tmp_path):
     for i in range(1, 1000):
         (tmp_path / f"{i}.png").symlink_to(first)
     code = (
-        "import sys; from setwise.files.images import load_images\n"
+        "import signal, sys; from setwise.files.images import load_images\n"
+        # Whatever runs the tests may ignore it.
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "say = lambda what, done, total: print(done, flush=True) if done == 2 else None\n"
         "load_images(sys.argv[1], n_jobs=2, progress=say)"
     )
