@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from setwise.errors import DataError
+from setwise.errors import DataError, ParameterError
 from setwise.experiments import fingerprint
 from setwise.experiments import plan as planning
 from setwise.experiments.catalogue import study_named
@@ -109,6 +109,18 @@ def test_robustness_has_the_clean_sets_once():
 def test_a_fold_that_is_not_there_is_refused():
     with pytest.raises(DataError, match=r"'methods': there is no fold 7. Expected 0 to 1"):
         plan(study(folds=[7]))
+
+
+@pytest.mark.parametrize(
+    ("method", "said"),
+    [
+        ("CVC for turtles", "no method 'CVC for turtles'"),
+        ({"of": "MSM", "parameters": {"n_dim": 3}}, "no parameter 'n_dim'"),
+    ],
+)
+def test_an_unknown_method_is_refused_before_anything_is_done(method, said):
+    with pytest.raises(ParameterError, match=said):
+        plan(study(methods=["mean vector", method]))
 
 
 def test_missing_data_end_in_what_to_do(tmp_path):

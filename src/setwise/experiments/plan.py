@@ -30,6 +30,7 @@ from setwise.experiments.spec import (
     Robustness,
     Study,
 )
+from setwise.experiments.tasks.classify import classifier_of
 
 __all__ = ["Finished", "Plan", "Planned", "Result", "explanations", "plan"]
 
@@ -102,6 +103,8 @@ def plan(study: Study, folder: Path | None = None) -> Plan:
     ------
     DataError
         Where data are missing, or a fold has the same image on both sides.
+    ParameterError
+        Where a method, or a parameter of one, is unknown.
     """
     filed = _Files(folder)
     try:
@@ -198,6 +201,9 @@ def _on_folds(
     outliers: Outliers | None = None,
 ) -> Iterator[Planned]:
     data, n_folds = experiment.data, filed.n_folds(experiment.data)
+    for method in methods:
+        # A misspelt one would fail in every fold: refuse it once, before anything is done.
+        classifier_of(ClassifyItem(data=data, recipe=method.recipe, fold=0, seed=0))
     folds = range(n_folds) if experiment.folds is None else experiment.folds
     for fold in folds:
         if fold >= n_folds:
