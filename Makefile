@@ -37,7 +37,7 @@ test: lint ## lint, types and all tests
 # tested compiled, and tests/lasso compares its own with their plain Python.
 comma := ,
 space := $(subst ,, )
-MATHEMATICS := $(foreach step,sets files features datasets basis lasso graph cut cluster classify baselines comparison testing experiments plots report,*/setwise/$(step)/*$(comma))
+MATHEMATICS := $(foreach step,sets io features basis lasso graph cut cluster classify baselines evaluation studies plots,*/setwise/$(step)/*$(comma))
 
 accuracy: $(STAMP) ## the accuracy tables, on the real datasets (about half an hour)
 	$(BIN)/python benchmarks/accuracy.py

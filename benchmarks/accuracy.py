@@ -22,8 +22,8 @@ from rich.table import Table
 
 from datasets import PROTOCOLS, Dataset, load
 from setwise import CVC
+from setwise._support.parallel import in_threads
 from setwise.classify.fusion import fuse
-from setwise.parallel import in_threads
 
 FUSIONS = ("mode", "sum", "coefficient", "none")
 PAPER = {"mode": 91.75, "sum": 88.75, "none": 84.75}

@@ -22,9 +22,9 @@ from rich.table import Table
 
 from datasets import PROTOCOLS, load
 from setwise import CVC, LassoGraph, Whitener
+from setwise._support.parallel import in_threads
 from setwise.classify.ensemble import Ensemble
 from setwise.classify.fusion import fuse
-from setwise.parallel import in_threads
 from setwise.sets import check_labels
 
 FUSIONS = ("mode", "sum", "coefficient")

@@ -33,12 +33,12 @@ from sklearn.exceptions import ConvergenceWarning
 
 from datasets import load
 from harness import face_like_sets, publish, seconds, timed
+from setwise._support.parallel import in_threads
 from setwise.basis import dictionary_bases
 from setwise.basis.dictionary import _first_atoms
 from setwise.basis.svd import principal_directions
 from setwise.features import unit_rows
 from setwise.lasso import l1_ball_codes
-from setwise.parallel import in_threads
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from tests.basis.alternation import Learned, learn_literally

@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.table import Table
 from threadpoolctl import threadpool_limits
 
-from setwise.progress import duration as seconds
+from setwise._support.progress import duration as seconds
 
 OUT = Path("out/bench")
 

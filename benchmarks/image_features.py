@@ -25,10 +25,10 @@ from sklearn.pipeline import make_pipeline
 
 from datasets import load
 from setwise import CVC, Whitener
+from setwise._support.parallel import in_threads
 from setwise.classify.ensemble import Ensemble
 from setwise.classify.fusion import fuse
 from setwise.features import HOG, LBP, Pixels
-from setwise.parallel import in_threads
 from setwise.sets import check_labels
 
 FUSIONS = ("mode", "sum", "coefficient")

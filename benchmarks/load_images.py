@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 
 from datasets import data_folder
 from harness import publish, seconds
-from setwise.files.images import load_images
+from setwise.io.images import load_images
 
 SIDE = 256
 REPEATS = 3

@@ -34,10 +34,9 @@ from sklearn.cluster import KMeans, SpectralClustering
 
 from datasets import load
 from harness import Timing, face_like_sets, publish, seconds, timed
-from setwise import CVC
+from setwise import CVC, SSC
 from setwise.classify.ensemble import SetBases
 from setwise.classify.verdict import MemberGallery
-from setwise.cluster import SSC
 from setwise.errors import ConvergenceWarning
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))

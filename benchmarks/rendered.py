@@ -21,9 +21,9 @@ from threadpoolctl import threadpool_limits
 from datasets import load
 from harness import publish
 from setwise import SetBatch
-from setwise.comparison import METHODS, evaluate
-from setwise.datasets.objects import make_object_views
 from setwise.errors import SetwiseWarning
+from setwise.evaluation import METHODS, evaluate
+from setwise.io.datasets.objects import make_object_views
 
 FAST = (
     "CDL-LDA",

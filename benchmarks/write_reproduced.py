@@ -12,8 +12,8 @@ import json
 import math
 from pathlib import Path
 
-from setwise.comparison import plot_accuracy_time
-from setwise.experiments.catalogue import shipped_studies
+from setwise.evaluation import plot_accuracy_time
+from setwise.studies.catalogue import shipped_studies
 
 DOCS = Path("docs")
 FIRST = ("eth80", "eth80-64", "yaleb", "coil20", "hands", "vowels", "objects")

@@ -12,11 +12,11 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from setwise.experiments.catalogue import study_named
-from setwise.experiments.reproduce import reproduce
-from setwise.experiments.sections import GaussiansSection
-from setwise.experiments.tables import tables_of
 from setwise.plots import new_figure, plot_by_size, plot_clouds, plot_switch_errors
+from setwise.studies.catalogue import study_named
+from setwise.studies.reproduce import reproduce
+from setwise.studies.sections import GaussiansSection
+from setwise.studies.tables import tables_of
 
 NOTE = """(b-d): d is the distance of the centres. Means over
 draws. In (d) the switches away from the start

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from setwise import SetBatch
-from setwise.datasets.objects import make_object_views
+from setwise.io.datasets.objects import make_object_views
 
 VIEWS = (0, 2, 9, 14, 23, 25, 27, 29)  # of the 41, from above to the side
 SIDE = 27

@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from setwise._support.parallel import in_threads
+from setwise._support.progress import Progress
+from setwise._support.types import BoolArray, FloatArray, IntArray
 from setwise.classify import CVC, Explanation
 from setwise.classify.fusion import Ballot, fuse
 from setwise.errors import DataError, MissingExtraError
-from setwise.parallel import in_threads
-from setwise.progress import Progress
 from setwise.sets import SetBatch
-from setwise.types import BoolArray, FloatArray, IntArray
 
 __all__ = ["Accuracy", "DemoResult", "DigitSets", "digit_sets", "run_demo"]
 

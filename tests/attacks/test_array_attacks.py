@@ -18,17 +18,17 @@ import h5py
 import numpy as np
 import pytest
 from tests.attacks.sandbox import LIMIT_MB, LIMIT_S, attacked
-from tests.files.mat73_writer import written
+from tests.io.mat73_writer import written
 
 from setwise.errors import DataError
-from setwise.files.mat import load_mat
+from setwise.io.mat import load_mat
 
 SETUP = """
 import json, time
 import h5py, zipfile, zlib
 from setwise.errors import DataError
-from setwise.files.arrays import load_arrays
-from setwise.files.mat import load_mat
+from setwise.io.arrays import load_arrays
+from setwise.io.mat import load_mat
 
 def one(load, path, parameters):
     started = time.perf_counter()

@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 from PIL import Image
 from tests.attacks.sandbox import Attack, attacked
-from tests.files.made_images import chunk, png, scene, write
+from tests.io.made_images import chunk, png, scene, write
 
 from setwise.errors import DataError
-from setwise.files.images import load_images
+from setwise.io.images import load_images
 
-SETUP = "from setwise.files.images import load_images"
+SETUP = "from setwise.io.images import load_images"
 N_MUTANTS = int(os.environ.get("SETWISE_FUZZ", "100"))
 
 

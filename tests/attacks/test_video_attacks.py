@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from PIL import Image
 from tests.attacks.sandbox import LIMIT_MB, LIMIT_S, attacked
-from tests.files.made_videos import numbered_frames, write_sound, write_video
+from tests.io.made_videos import numbered_frames, write_sound, write_video
 
 pytest.importorskip("av")
 
-SETUP = "import av, PIL.Image\nfrom setwise.files.video import load_video"
+SETUP = "import av, PIL.Image\nfrom setwise.io.video import load_video"
 LOAD = "load_video(sys.argv[1])"
 N_FRAMES = 20
 

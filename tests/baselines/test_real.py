@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from setwise.comparison import METHODS
+from setwise.evaluation import METHODS
 
 # Mean over ten splits as published (docs/reproduced.md), or as measured where nothing is.
 PUBLISHED = {

@@ -10,10 +10,10 @@ from tests.basis.alternation import learn_literally, updated
 from tests.conftest import toy_sets
 
 from setwise import SetBatch
+from setwise._support.parallel import in_threads, one_blas_thread
 from setwise.basis import dictionary, dictionary_bases, kernels, learn_dictionary, svd
 from setwise.errors import ConvergenceWarning
 from setwise.features import unit_rows
-from setwise.parallel import in_threads, one_blas_thread
 
 
 def some_sets(n_sets=12, seed=0):

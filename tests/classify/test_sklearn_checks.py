@@ -21,7 +21,7 @@ from setwise.baselines import (
 )
 from setwise.baselines.base import NearestSet
 from setwise.baselines.kernel_sets import KernelSetClassifier
-from setwise.testing import on_rows
+from setwise.evaluation.testing import on_rows
 
 # Reasons stand beside each; a check that starts to pass fails the test (strict).
 EXPECTED_TO_FAIL = {

@@ -5,11 +5,11 @@ import json
 from dataclasses import replace
 
 import pytest
-from tests.datasets.local_server import Site, serving
+from tests.io.datasets.local_server import Site, serving
 from typer.testing import CliRunner
 
 from setwise.cli import app
-from setwise.datasets import SOURCES, RemoteFile
+from setwise.io.datasets import SOURCES, RemoteFile
 
 CONTENT = bytes(range(256)) * 100
 

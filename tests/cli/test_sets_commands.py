@@ -9,7 +9,7 @@ from tests.striped_sets import striped_sets
 from typer.testing import CliRunner
 
 from setwise.cli import app
-from setwise.files import save_images
+from setwise.io import save_images
 
 pytest.importorskip("skimage")
 
@@ -144,7 +144,7 @@ def test_compare_draws_a_picture(album, tmp_path):
 def test_faces_of_a_clip_become_folders(tmp_path):
     skimage_data = pytest.importorskip("skimage.data")
     pytest.importorskip("cv2")
-    from tests.files.made_videos import write_video
+    from tests.io.made_videos import write_video
 
     head = skimage_data.astronaut()[:240, 100:340]
     write_video(tmp_path / "clip.mp4", [head] * 6)

@@ -12,13 +12,11 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.pipeline import make_pipeline
 from tests.conftest import toy_sets
 
-from setwise import CVC
+from setwise import CVC, SKMS, SSC
 from setwise.cluster import (
     CLUSTERERS,
     PROBE,
     SHC,
-    SKMS,
-    SSC,
     NamedClusterer,
     cluster_maker,
     named_clusterer,

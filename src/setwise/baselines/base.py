@@ -11,11 +11,10 @@ import numpy.typing as npt
 from scipy.special import softmax
 from sklearn.utils.validation import check_is_fitted
 
-from setwise.classify.base import SetClassifier
-from setwise.classify.fusion import largest_by_class
-from setwise.parallel import in_threads
+from setwise._support.parallel import in_threads
+from setwise._support.types import FloatArray, IntArray
 from setwise.sets import SetBatch, check_sets
-from setwise.types import FloatArray, IntArray
+from setwise.sets.classifier import SetClassifier, largest_by_class
 
 __all__ = ["Baseline", "NearestSet", "nearest_by_class", "relative_softmax"]
 

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
+from setwise._support.parameters import check_number
+from setwise._support.types import FloatArray, IntArray
 from setwise.baselines.base import NearestSet
 from setwise.baselines.subspaces import Subspaces
 from setwise.basis.svd import numerical_rank
-from setwise.parameters import check_number
 from setwise.sets import SetBatch
-from setwise.types import FloatArray, IntArray
 
 __all__ = ["LogCovariance", "LogCovariances", "LogEuclidean", "log_covariance"]
 

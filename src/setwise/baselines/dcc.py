@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from scipy import linalg
 
+from setwise._support.parameters import check_count
+from setwise._support.types import FloatArray, IntArray
 from setwise.baselines.base import NearestSet
 from setwise.baselines.subspaces import (
     Subspaces,
@@ -15,9 +17,7 @@ from setwise.baselines.subspaces import (
     usable_dims,
 )
 from setwise.basis.svd import numerical_rank
-from setwise.parameters import check_count
 from setwise.sets import SetBatch
-from setwise.types import FloatArray, IntArray
 
 __all__ = ["DCC", "discriminant_directions", "halved"]
 

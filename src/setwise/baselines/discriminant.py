@@ -8,8 +8,8 @@ from typing import Protocol, Self
 import numpy as np
 from scipy import linalg
 
+from setwise._support.types import FloatArray, IntArray
 from setwise.baselines.base import nearest_by_class, relative_softmax
-from setwise.types import FloatArray, IntArray
 
 __all__ = ["Head", "KernelDiscriminant", "KernelPLS"]
 

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from scipy.spatial.distance import cdist
 
+from setwise._support.parameters import check_choice, check_number, refuse
+from setwise._support.types import FloatArray, IntArray
 from setwise.baselines.base import NearestSet
 from setwise.baselines.hulls import (
     AffineHull,
@@ -17,9 +19,7 @@ from setwise.baselines.hulls import (
     gram_hull_distance,
 )
 from setwise.errors import DegenerateHullWarning
-from setwise.parameters import check_choice, check_number, refuse
 from setwise.sets import SetBatch
-from setwise.types import FloatArray, IntArray
 
 __all__ = ["AHISD", "CHISD"]
 

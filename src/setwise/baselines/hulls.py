@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from setwise._support.types import FloatArray
 from setwise.baselines.simplex_qp import duality_gap, is_closed, least_weights
 from setwise.baselines.subspaces import set_subspace
 from setwise.errors import ConvergenceWarning
-from setwise.types import FloatArray
 
 __all__ = [
     "AffineHull",

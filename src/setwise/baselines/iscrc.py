@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from setwise._support.parameters import check_count, check_number
+from setwise._support.types import FloatArray, IntArray
 from setwise.baselines.base import Baseline
 from setwise.basis.dictionary import dictionary_bases
 from setwise.features import unit_rows
 from setwise.lasso import gram_lasso
-from setwise.parameters import check_count, check_number
 from setwise.sets import SetBatch
-from setwise.types import FloatArray, IntArray
 
 __all__ = ["ISCRC", "collaborate"]
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from setwise._support.parameters import check_choice, check_count, check_number
+from setwise._support.types import FloatArray, IntArray
 from setwise.baselines.base import Baseline
 from setwise.baselines.covariance import LogCovariance, LogCovariances, log_covariance
 from setwise.baselines.discriminant import Head, KernelDiscriminant, KernelPLS
 from setwise.baselines.subspaces import Subspaces, set_subspace, usable_dims
-from setwise.parameters import check_choice, check_count, check_number
 from setwise.sets import SetBatch
-from setwise.types import FloatArray, IntArray
 
 __all__ = ["CDL", "GDA"]
 

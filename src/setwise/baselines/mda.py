@@ -8,12 +8,12 @@ import numpy as np
 from scipy import linalg
 from scipy.spatial.distance import cdist
 
+from setwise._support.parameters import check_count, check_number
+from setwise._support.types import FloatArray, IntArray
 from setwise.baselines.base import NearestSet
 from setwise.baselines.patches import linear_patches
 from setwise.baselines.subspaces import set_subspace
-from setwise.parameters import check_count, check_number
 from setwise.sets import SetBatch
-from setwise.types import FloatArray, IntArray
 
 __all__ = ["MDA", "patch_scatters"]
 

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from setwise._support.parameters import check_count, check_number
+from setwise._support.types import FloatArray, IntArray
 from setwise.baselines.base import NearestSet
 from setwise.baselines.patches import linear_patches
 from setwise.baselines.subspaces import Subspaces, set_subspace
 from setwise.features import unit_rows
-from setwise.parameters import check_count, check_number
 from setwise.sets import SetBatch
-from setwise.types import FloatArray, IntArray
 
 __all__ = ["MMD"]
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from setwise._support.parameters import check_count, check_number
+from setwise._support.types import FloatArray, IntArray
 from setwise.baselines.base import NearestSet
 from setwise.baselines.subspaces import Subspaces, orthonormalised, set_subspace, usable_dims
-from setwise.parameters import check_count, check_number
 from setwise.sets import SetBatch
-from setwise.types import FloatArray, IntArray
 
 __all__ = ["CMSM", "MSM"]
 

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components, dijkstra
 from scipy.spatial.distance import cdist
 
-from setwise.types import BoolArray, FloatArray, IntArray
+from setwise._support.types import BoolArray, FloatArray, IntArray
 
 __all__ = ["linear_patches"]
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg
 
+from setwise._support.parameters import check_number
+from setwise._support.types import FloatArray, IntArray
 from setwise.baselines.base import NearestSet
 from setwise.features import unit_rows
-from setwise.parameters import check_number
 from setwise.sets import SetBatch
-from setwise.types import FloatArray, IntArray
 
 __all__ = ["RNP", "RegularisedSet", "nearest_points"]
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg
 
+from setwise._support.parameters import check_number
+from setwise._support.types import FloatArray, IntArray
 from setwise.baselines.base import NearestSet
 from setwise.baselines.hulls import AffineHull, affine_hull
 from setwise.lasso import gram_lasso
-from setwise.parameters import check_number
 from setwise.sets import SetBatch
-from setwise.types import FloatArray, IntArray
 
 __all__ = ["SANP", "NearestPoints", "SampledHull", "sanp_points"]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial.distance import cdist
 
+from setwise._support.parameters import check_count
+from setwise._support.types import FloatArray, IntArray
 from setwise.baselines.base import Baseline, NearestSet, nearest_by_class
-from setwise.parameters import check_count
 from setwise.sets import SetBatch
-from setwise.types import FloatArray, IntArray
 
 __all__ = ["FrameVote", "MeanVector", "MinimumDistance"]
 

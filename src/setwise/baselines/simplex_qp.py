@@ -16,7 +16,7 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg import lapack
 
-from setwise.types import FloatArray
+from setwise._support.types import FloatArray
 
 __all__ = ["duality_gap", "is_closed", "least_weights"]
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg
 
+from setwise._support.types import FloatArray, IntArray
 from setwise.basis.svd import numerical_rank
-from setwise.types import FloatArray, IntArray
 
 __all__ = ["Subspaces", "orthonormalised", "set_subspace", "usable_dims"]
 

@@ -13,10 +13,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from setwise._support.compiled import kernels_of
+from setwise._support.types import FloatArray
 from setwise.basis.svd import principal_directions
-from setwise.compiled import kernels_of
 from setwise.errors import ConvergenceWarning
-from setwise.types import FloatArray
 
 __all__ = ["dictionary_bases", "learn_dictionary"]
 

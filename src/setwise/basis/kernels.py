@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from setwise.compiled import kernel
+from setwise._support.compiled import kernel
 from setwise.lasso.kernels import code_in_l1_ball
 
 __all__ = ["alternate"]

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
 
+from setwise._support.types import FloatArray
 from setwise.basis.svd import principal_directions, svd_bases
 from setwise.features import unit_rows
-from setwise.types import FloatArray
 
 __all__ = ["means_bases"]
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import linalg
 
-from setwise.types import FloatArray
+from setwise._support.types import FloatArray
 
 __all__ = ["centred_svd_bases", "numerical_rank", "principal_directions", "svd_bases"]
 

@@ -13,7 +13,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from setwise.classify.base import SetClassifier
+from setwise._support.parallel import in_threads, one_blas_thread
+from setwise._support.types import BoolArray, FloatArray, IntArray
 from setwise.classify.ensemble import Ensemble, Settings
 from setwise.classify.explanation import Explanation, explain
 from setwise.classify.fusion import Fused, fuse
@@ -24,9 +25,8 @@ from setwise.cluster import named_clusterer
 from setwise.errors import DataError, NoInformationWarning
 from setwise.features import HOG, ImageFeature, Pixels, Whitener
 from setwise.graph import Graph, LassoGraph, as_graph
-from setwise.parallel import in_threads, one_blas_thread
 from setwise.sets import SetBatch, check_labels, check_sets
-from setwise.types import BoolArray, FloatArray, IntArray
+from setwise.sets.classifier import SetClassifier
 
 __all__ = ["CVC", "VIEWS"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from setwise.types import FloatArray, IntArray
+from setwise._support.types import FloatArray, IntArray
 
 __all__ = [
     "bhattacharyya",

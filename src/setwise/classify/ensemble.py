@@ -11,6 +11,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from setwise._support.memory import require_memory
+from setwise._support.parallel import in_threads
+from setwise._support.progress import reported
+from setwise._support.types import BoolArray, FloatArray, IntArray
 from setwise.classify.fusion import Ballot, fuse, is_decided, votes
 from setwise.classify.members import Look, Member, bases_of_set
 from setwise.classify.sketch import GallerySketch
@@ -19,11 +23,7 @@ from setwise.errors import DataError
 from setwise.features import unit_rows
 from setwise.features.images import ImageFeature, looks_at_images
 from setwise.graph import GalleryGraph, Graph
-from setwise.memory import require_memory
-from setwise.parallel import in_threads
-from setwise.progress import reported
 from setwise.sets import SetBatch
-from setwise.types import BoolArray, FloatArray, IntArray
 
 __all__ = ["Ensemble", "SetBases", "Settings"]
 

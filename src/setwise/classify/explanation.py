@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from setwise._support.types import FloatArray, IntArray
 from setwise.classify.distributions import class_cluster_distributions, signal_to_noise
 from setwise.classify.ensemble import Ensemble, SetBases
 from setwise.classify.fusion import fuse, votes
@@ -16,7 +17,6 @@ from setwise.classify.members import Member
 from setwise.classify.verdict import Verdict
 from setwise.cluster import HierarchicalClusters
 from setwise.cut import dfvc
-from setwise.types import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -150,7 +150,7 @@ class Explanation:
 
     def plot(self, path: str | Path | None = None) -> Figure:
         """Draw sets, votes, tree of cuts and class-cluster table; save it to ``path``."""
-        from setwise.classify.explanation_plot import plot_explanation
+        from setwise.plots.explanation_plot import plot_explanation
 
         return plot_explanation(self, path)
 

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from setwise._support.types import FloatArray
 from setwise.classify.explanation import CutStep, Explanation, MemberVote
 from setwise.classify.members import Look, Member
 from setwise.errors import DataError
-from setwise.types import FloatArray
 
 __all__ = ["explanation_from_dict", "explanation_to_dict"]
 

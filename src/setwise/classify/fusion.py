@@ -12,9 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import softmax
 
-from setwise.types import BoolArray, FloatArray, IntArray
+from setwise._support.types import BoolArray, FloatArray, IntArray
+from setwise.sets.classifier import largest_by_class
 
-__all__ = ["FUSIONS", "Ballot", "Fused", "fuse", "is_decided", "largest_by_class", "votes"]
+__all__ = ["FUSIONS", "Ballot", "Fused", "fuse", "is_decided", "votes"]
 
 # What the summed distances add to the votes: enough to break a tie, never to make one.
 _TIE_BREAK = 1e-6
@@ -79,15 +80,6 @@ class Fused:
     scores: FloatArray
     probabilities: FloatArray
     is_degenerate: bool
-
-
-def largest_by_class(
-    row_values: FloatArray, row_classes: IntArray, n_classes: int
-) -> FloatArray:
-    """Largest value among the rows of each class, along the last axis."""
-    best = np.full((*row_values.shape[:-1], n_classes), -np.inf)
-    np.maximum.at(np.moveaxis(best, -1, 0), row_classes, np.moveaxis(row_values, -1, 0))
-    return best
 
 
 def votes(ballot: Ballot) -> FloatArray:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.stats import binomtest
 
-from setwise.types import FloatArray, IntArray
+from setwise._support.types import FloatArray, IntArray
 
 __all__ = ["look_weights"]
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from setwise._support.types import FloatArray
 from setwise.basis import centred_svd_bases, dictionary_bases, means_bases, svd_bases
-from setwise.types import FloatArray
 
 __all__ = ["BASES", "Look", "Member", "all_looks", "bases_of_set"]
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from setwise._support.parameters import check_choice, check_count, is_whole, refuse
 from setwise.classify.fusion import FUSIONS
 from setwise.classify.members import BASES
 from setwise.classify.verdict import DISTANCES
 from setwise.cut import CUTS
-from setwise.parameters import check_choice, check_count, is_whole, refuse
 
 __all__ = ["check_parameters", "named_looks", "named_views"]
 

@@ -8,9 +8,9 @@ from typing import Self
 import numpy as np
 from scipy import linalg
 
+from setwise._support.types import FloatArray, IntArray
 from setwise.features import unit_rows
 from setwise.sets import SetBatch
-from setwise.types import FloatArray, IntArray
 
 __all__ = ["GallerySketch"]
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from setwise._support.types import FloatArray, IntArray
 from setwise.classify.distributions import (
     bhattacharyya,
     class_cluster_distributions,
@@ -17,7 +18,6 @@ from setwise.classify.distributions import (
 )
 from setwise.cluster import PROBE, ClusterMaker, Clusters, cluster_maker
 from setwise.graph import GalleryGraph
-from setwise.types import FloatArray, IntArray
 
 __all__ = ["DISTANCES", "MemberGallery", "Verdict", "finite"]
 

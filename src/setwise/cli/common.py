@@ -14,7 +14,7 @@ import typer
 from setwise.errors import SetwiseError
 
 if TYPE_CHECKING:
-    from setwise.progress import Progress
+    from setwise._support.progress import Progress
 
 __all__ = ["AsJson", "Quiet", "clean_exit", "shown_progress"]
 
@@ -85,7 +85,7 @@ class _PlainLines:
         self._spoken = 0.0
 
     def __call__(self, what: str, done: int, total: int) -> None:
-        from setwise.progress import words
+        from setwise._support.progress import words
 
         now = time.monotonic()
         if done == 0:

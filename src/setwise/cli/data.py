@@ -20,7 +20,7 @@ data = typer.Typer(
 @data.command("list")
 def list_command(as_json: AsJson = False) -> None:
     """Show the known datasets: where they come from, their licence and their protocol."""
-    from setwise.datasets import SOURCES
+    from setwise.io.datasets import SOURCES
 
     if as_json:
         typer.echo(json.dumps([source.to_dict() for source in SOURCES.values()], indent=2))
@@ -50,7 +50,7 @@ def fetch_command(
 ) -> None:
     """Download a dataset, verified; run again, it goes on where it stopped."""
     with clean_exit(), shown_progress(is_silent=as_json or quiet) as progress:
-        from setwise.datasets import fetch
+        from setwise.io.datasets import fetch
 
         paths = fetch(
             name,

@@ -12,10 +12,10 @@ from setwise.cli.common import AsJson, Quiet, clean_exit, shown_progress
 from setwise.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
-    from setwise.experiments.reproduce import Run
-    from setwise.experiments.sections import StudyResult
-    from setwise.experiments.spec import Study
-    from setwise.progress import Progress
+    from setwise._support.progress import Progress
+    from setwise.studies.reproduce import Run
+    from setwise.studies.sections import StudyResult
+    from setwise.studies.spec import Study
 
 __all__ = ["reproduce"]
 
@@ -85,7 +85,7 @@ def reproduce(
 
 
 def _list(*, as_json: bool) -> None:
-    from setwise.experiments.catalogue import shipped_studies
+    from setwise.studies.catalogue import shipped_studies
 
     studies = shipped_studies()
     if as_json:
@@ -102,7 +102,7 @@ def _list(*, as_json: bool) -> None:
 
 
 def _chosen(names: list[str], only: list[str] | None) -> list[tuple[str, Study]]:
-    from setwise.experiments.catalogue import shipped_studies, study_named
+    from setwise.studies.catalogue import shipped_studies, study_named
 
     studies = list(shipped_studies().items()) if names == ["all"] else []
     studies = studies or [study_named(name) for name in names]
@@ -131,7 +131,7 @@ def _run(
     name: str, study: Study, out: Path, options: dict[str, Any], progress: Progress | None
 ) -> Run | None:
     """A study, or None where its data cannot be used: the other studies go on."""
-    from setwise.experiments.reproduce import reproduce as run
+    from setwise.studies.reproduce import reproduce as run
 
     try:
         return run(study, out / name, progress=progress, **options)
@@ -145,7 +145,7 @@ def _finish(run: Run, folder: Path, data: Path | None, *, no_report: bool) -> di
 
     ``tables.json`` is the same for every run of a study, ``numbers.json`` has times as well.
     """
-    from setwise.experiments.tables import numbers
+    from setwise.studies.tables import numbers
 
     found = numbers(run.result)
     _write(folder / "tables.json", _json(numbers(run.result, with_times=False)))
@@ -168,13 +168,13 @@ def _write(path: Path, content: str) -> None:
 
 
 def _report(result: StudyResult, path: Path, data: Path | None) -> Path:
-    from setwise.report import write_report
+    from setwise.studies.report import write_report
 
     return write_report(result, path, data)
 
 
 def _markdown(result: StudyResult) -> str:
-    from setwise.experiments.tables import tables_of
+    from setwise.studies.tables import tables_of
 
     parts = [
         f"**{table.heading}**\n\n{table.to_markdown()}"
@@ -207,7 +207,7 @@ def _show_tables(result: StudyResult) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from setwise.experiments.tables import tables_of
+    from setwise.studies.tables import tables_of
 
     console = Console(highlight=False)
     for section in result.sections:

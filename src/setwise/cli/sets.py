@@ -13,8 +13,8 @@ import typer
 from setwise.cli.common import AsJson, Quiet, clean_exit, shown_progress
 
 if TYPE_CHECKING:
-    from setwise.files import LoadedSets
-    from setwise.progress import Progress
+    from setwise._support.progress import Progress
+    from setwise.io import LoadedSets
 
 __all__ = ["classify", "compare", "faces", "inspect"]
 
@@ -137,7 +137,7 @@ def compare(
         known = _load_labelled(gallery, options, progress)
         of_probes = {"variable": probe_variable or variable}
         judged = _load_labelled(probes, options | of_probes, progress)
-        from setwise.comparison import compare as compare_methods
+        from setwise.evaluation import compare as compare_methods
 
         names = None if methods is None else [name.strip() for name in methods.split(",")]
         chosen = names if known.image_shape is None else _on_images(names, size)
@@ -170,7 +170,7 @@ def faces(
 ) -> None:
     """Find and follow the faces of a clip, and write each track as a set of images."""
     with clean_exit(), shown_progress(is_silent=as_json or quiet) as progress:
-        from setwise.files import face_tracks, save_images
+        from setwise.io import face_tracks, save_images
 
         tracks = face_tracks(video, size=size, equalise=equalise, progress=progress)
         save_images(tracks, out)
@@ -195,7 +195,7 @@ def _options(
 
 def _load(source: Path, options: dict[str, Any], progress: Progress | None) -> LoadedSets:
     from setwise.errors import SkippedFilesWarning
-    from setwise.files import load_sets
+    from setwise.io import load_sets
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SkippedFilesWarning)  # said here, in one line
@@ -226,7 +226,7 @@ def _on_images(names: list[str] | None, size: int) -> dict[str, Any]:
     from sklearn.pipeline import make_pipeline
 
     from setwise import CVC
-    from setwise.comparison.methods import named_methods
+    from setwise.evaluation.methods import named_methods
     from setwise.features import Pixels
 
     ours = {"CVC for images": CVC.for_images, "CVC for turntables": CVC.for_turntables}
@@ -241,9 +241,9 @@ def _answers(
     gallery: LoadedSets, probes: LoadedSets, jobs: int, progress: Progress | None
 ) -> list[dict[str, Any]]:
     from setwise import CVC
+    from setwise._support.parallel import in_threads
+    from setwise._support.progress import reported
     from setwise.errors import NoInformationWarning
-    from setwise.parallel import in_threads
-    from setwise.progress import reported
     from setwise.sets import check_sets
 
     make = CVC if gallery.image_shape is None else CVC.for_images

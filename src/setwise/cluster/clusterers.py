@@ -15,6 +15,7 @@ from collections.abc import Callable
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -22,13 +23,11 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
 
+from setwise._support.parameters import refuse
+from setwise._support.types import FloatArray, IntArray
 from setwise.cluster.shc import PROBE, HierarchicalClusters, shc
-from setwise.cluster.skms import SKMS
-from setwise.cluster.ssc import SSC
 from setwise.cluster.tree import LOCAL_ABOVE, CutTree
 from setwise.errors import DataError, ParameterError, SetwiseError
-from setwise.parameters import refuse
-from setwise.types import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,14 +67,21 @@ def _spectral(n_clusters: int, seed: int) -> Any:
     return SpectralClustering(n_clusters, affinity="precomputed", random_state=seed)
 
 
+def _rival(name: str, *args: Any, **options: Any) -> Any:
+    # The rivals stand above this room, and are looked up when somebody asks for one.
+    return getattr(import_module("setwise.baselines.clusterers"), name)(*args, **options)
+
+
 # name -> clusterer of a number of clusters and a seed; SHC is None, as for `cluster_maker`
 CLUSTERERS: dict[str, Callable[[int, int], Any]] = {
     "shc": lambda n_clusters, seed: None,
     "kmeans": _kmeans,
-    "ssc": lambda n_clusters, seed: SSC(n_clusters, solver="exact", random_state=seed),
-    "ssc-admm": lambda n_clusters, seed: SSC(n_clusters, random_state=seed),
+    "ssc": lambda n_clusters, seed: _rival(
+        "SSC", n_clusters, solver="exact", random_state=seed
+    ),
+    "ssc-admm": lambda n_clusters, seed: _rival("SSC", n_clusters, random_state=seed),
     "spectral": _spectral,
-    "skms": lambda n_clusters, seed: SKMS(random_state=seed),
+    "skms": lambda n_clusters, seed: _rival("SKMS", random_state=seed),
 }
 
 

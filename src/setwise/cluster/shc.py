@@ -10,11 +10,11 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import validate_data
 
+from setwise._support.types import IntArray
 from setwise.cluster.tree import CutTree
 from setwise.errors import DataError
 from setwise.features import unit_rows
 from setwise.graph import Graph, as_graph
-from setwise.types import IntArray
 
 __all__ = [
     "PROBE",

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from setwise._support.types import Adjacency, IntArray
 from setwise.cut import Cut, Edges, in_scale, local_cut, spectral_cut
-from setwise.types import Adjacency, IntArray
 
 __all__ = ["LOCAL_ABOVE", "CutTree", "Node"]
 

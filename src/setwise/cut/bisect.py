@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from setwise._support.types import Adjacency, BoolArray, FloatArray, IntArray
 from setwise.cut.dfvc import dfvc
 from setwise.cut.edges import Edges
 from setwise.cut.fiedler import Fiedler, exact_fiedler, local_vector
 from setwise.cut.laplacian import degrees, ncut
 from setwise.cut.sweep import sweep
 from setwise.errors import ParameterError
-from setwise.types import Adjacency, BoolArray, FloatArray, IntArray
 
 __all__ = ["CUTS", "Cut", "bisect", "components", "in_scale", "local_cut", "spectral_cut"]
 

@@ -17,10 +17,10 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg
 
+from setwise._support.types import Adjacency
 from setwise.cut.edges import Edges
 from setwise.cut.fiedler import Fiedler, with_canonical_sign
 from setwise.cut.laplacian import degrees, normalised_laplacian
-from setwise.types import Adjacency
 
 __all__ = ["dfvc"]
 

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from setwise.compiled import kernels_of
-from setwise.types import Adjacency, FloatArray, IntArray
+from setwise._support.compiled import kernels_of
+from setwise._support.types import Adjacency, FloatArray, IntArray
 
 __all__ = ["Edges"]
 

@@ -21,10 +21,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy import linalg
 
-from setwise.compiled import kernels_of
+from setwise._support.compiled import kernels_of
+from setwise._support.types import Adjacency, FloatArray, IntArray
 from setwise.cut.edges import Edges
 from setwise.cut.laplacian import normalised_laplacian, null_vector
-from setwise.types import Adjacency, FloatArray, IntArray
 
 __all__ = [
     "DENSE_LIMIT",

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from setwise.compiled import kernels_of
+from setwise._support.compiled import kernels_of
+from setwise._support.types import Adjacency, BoolArray, FloatArray
 from setwise.cut.edges import Edges
-from setwise.types import Adjacency, BoolArray, FloatArray
 
 __all__ = ["degrees", "ncut", "normalised_laplacian", "null_vector"]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from setwise.compiled import kernels_of
+from setwise._support.compiled import kernels_of
+from setwise._support.types import Adjacency, BoolArray, FloatArray
 from setwise.cut.edges import Edges
-from setwise.types import Adjacency, BoolArray, FloatArray
 
 __all__ = ["sweep"]
 

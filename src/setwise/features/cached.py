@@ -15,6 +15,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from setwise._support.parameters import refuse
 from setwise.errors import DataError, ParameterError
 from setwise.features.images import (
     ImageFeature,
@@ -22,7 +23,6 @@ from setwise.features.images import (
     fingerprint_of,
     values_of,
 )
-from setwise.parameters import refuse
 from setwise.sets import SetBatch
 
 __all__ = ["Cached"]

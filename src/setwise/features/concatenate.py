@@ -9,6 +9,8 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from setwise._support.parameters import check_choice, refuse
+from setwise._support.types import FloatArray
 from setwise.errors import ParameterError
 from setwise.features.images import (
     ImageFeature,
@@ -17,8 +19,6 @@ from setwise.features.images import (
     values_of,
 )
 from setwise.features.units import unit_rows
-from setwise.parameters import check_choice, refuse
-from setwise.types import FloatArray
 
 __all__ = ["Concatenated"]
 

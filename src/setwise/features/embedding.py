@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from setwise._support.parameters import check_count, refuse
+from setwise._support.progress import reported
+from setwise._support.types import FloatArray
 from setwise.errors import DataError, ParameterError, SetwiseError
 from setwise.features.images import ImageFeature
-from setwise.parameters import check_count, refuse
-from setwise.progress import reported
-from setwise.types import FloatArray
 
 __all__ = ["Embedding", "in_batches"]
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from setwise.extras import require
+from setwise._support.extras import require
 from setwise.features.images import ImageFeature
 from setwise.features.pixels import as_bytes
 

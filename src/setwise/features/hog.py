@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from setwise._support.extras import require
+from setwise._support.parameters import check_choice, check_count, check_shape, pair
+from setwise._support.types import FloatArray
 from setwise.errors import DataError
-from setwise.extras import require
 from setwise.features.images import ImageFeature
 from setwise.features.pixels import as_grey, check_tiles, resized
-from setwise.parameters import check_choice, check_count, check_shape, pair
-from setwise.types import FloatArray
 
 __all__ = ["HOG"]
 

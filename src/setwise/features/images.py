@@ -12,8 +12,8 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 
+from setwise._support.progress import reported
 from setwise.errors import DataError, ParameterError
-from setwise.progress import reported
 from setwise.sets import SetBatch
 
 __all__ = [

@@ -7,11 +7,17 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from setwise.extras import require
+from setwise._support.extras import require
+from setwise._support.parameters import (
+    check_choice,
+    check_count,
+    check_number,
+    check_shape,
+    pair,
+)
+from setwise._support.types import FloatArray, IntArray
 from setwise.features.images import ImageFeature
 from setwise.features.pixels import as_bytes, check_tiles
-from setwise.parameters import check_choice, check_count, check_number, check_shape, pair
-from setwise.types import FloatArray, IntArray
 
 __all__ = ["LBP"]
 

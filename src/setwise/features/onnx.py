@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from setwise._support.extras import require
+from setwise._support.parameters import check_choice, check_count, check_shape, refuse
+from setwise._support.types import FloatArray
 from setwise.errors import DataError, ParameterError
-from setwise.extras import require
 from setwise.features.embedding import in_batches
 from setwise.features.images import ImageFeature
 from setwise.features.pixels import as_grey, resized
-from setwise.parameters import check_choice, check_count, check_shape, refuse
-from setwise.types import FloatArray
 
 __all__ = ["OnnxEmbedding"]
 

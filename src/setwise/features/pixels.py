@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from setwise._support.parameters import check_choice, check_shape, pair
+from setwise._support.types import FloatArray
 from setwise.errors import DataError
 from setwise.features.images import ImageFeature
 from setwise.features.units import unit_rows
-from setwise.parameters import check_choice, check_shape, pair
-from setwise.types import FloatArray
 
 __all__ = ["Pixels", "as_bytes", "as_grey", "check_tiles", "resized"]
 

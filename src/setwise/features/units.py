@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from setwise.types import FloatArray
+from setwise._support.types import FloatArray
 
 __all__ = ["unit_rows"]
 

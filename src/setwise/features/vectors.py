@@ -8,10 +8,10 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
+from setwise._support.parameters import refuse
+from setwise._support.types import FloatArray
 from setwise.errors import DataError
-from setwise.parameters import refuse
 from setwise.sets import SetBatch, check_sets
-from setwise.types import FloatArray
 
 __all__ = ["PerVector"]
 

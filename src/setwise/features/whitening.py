@@ -9,9 +9,9 @@ from scipy import linalg
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from setwise._support.parameters import check_number
+from setwise._support.types import FloatArray
 from setwise.features.units import unit_rows
-from setwise.parameters import check_number
-from setwise.types import FloatArray
 
 __all__ = ["Whitener"]
 

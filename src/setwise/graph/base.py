@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from setwise.compiled import kernels_of
-from setwise.types import BoolArray, FloatArray, IntArray
+from setwise._support.compiled import kernels_of
+from setwise._support.types import BoolArray, FloatArray, IntArray
 
 __all__ = [
     "GalleryGraph",

@@ -9,9 +9,9 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.spatial.distance import pdist, squareform
 
+from setwise._support.types import FloatArray
 from setwise.errors import DataError, ParameterError
 from setwise.graph.base import GalleryGraph, Graph
-from setwise.types import FloatArray
 
 __all__ = ["GaussianGraph"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from setwise.compiled import kernel
+from setwise._support.compiled import kernel
 
 __all__ = ["symmetrise"]
 

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 
 import scipy.sparse as sp
 
+from setwise._support.parameters import check_number
+from setwise._support.types import BoolArray, FloatArray
 from setwise.graph.base import GalleryGraph, Graph
 from setwise.graph.lasso_gallery import GramLasso, LassoGallery, PooledLasso
-from setwise.parameters import check_number
-from setwise.types import BoolArray, FloatArray
 
 __all__ = ["GRAM_LIMIT", "LassoGraph"]
 

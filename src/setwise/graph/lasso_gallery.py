@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from setwise._support.types import BoolArray, FloatArray, IntArray
 from setwise.graph.base import GalleryGraph, Graph, graph_of_codes
 from setwise.lasso import Codes, Pools, code_blocks, code_by_gram, code_changed
 from setwise.lasso.pools import BLOCK_BYTES, POOL_SIZE, SLACK
-from setwise.types import BoolArray, FloatArray, IntArray
 
 __all__ = ["GramLasso", "LassoGallery", "PooledLasso"]
 

@@ -17,9 +17,9 @@ import numpy as np
 import scipy.sparse as sp
 from scipy import linalg
 
+from setwise._support.parameters import check_count, check_number
+from setwise._support.types import FloatArray
 from setwise.graph.base import Graph, symmetrised
-from setwise.parameters import check_count, check_number
-from setwise.types import FloatArray
 
 __all__ = ["LeastSquaresGraph", "leave_one_out_least_squares"]
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
+from setwise._support.parameters import check_count
+from setwise._support.types import FloatArray
 from setwise.graph.base import Graph, symmetrised
-from setwise.parameters import check_count
-from setwise.types import FloatArray
 
 __all__ = ["OMPGraph"]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from setwise.types import BoolArray, FloatArray, IntArray
+from setwise._support.types import BoolArray, FloatArray, IntArray
 
 __all__ = ["Codes"]
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from setwise.compiled import kernel
+from setwise._support.compiled import kernel
 
 __all__ = [
     "code_columns",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from setwise.compiled import kernel
+from setwise._support.compiled import kernel
 from setwise.lasso.kernels import (
     ACCEPTED,
     ENTER_AT_ONCE,

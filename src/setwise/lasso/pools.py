@@ -21,12 +21,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from setwise.compiled import kernels_of
+from setwise._support.compiled import kernels_of
+from setwise._support.parallel import in_threads
+from setwise._support.progress import reported
+from setwise._support.types import BoolArray, FloatArray, IntArray
 from setwise.errors import ConvergenceWarning
 from setwise.lasso.codes import Codes
-from setwise.parallel import in_threads
-from setwise.progress import reported
-from setwise.types import BoolArray, FloatArray, IntArray
 
 __all__ = ["BLOCK_BYTES", "POOL_SIZE", "SLACK", "Pools", "code_blocks", "code_changed"]
 

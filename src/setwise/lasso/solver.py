@@ -7,10 +7,10 @@ import warnings
 import numpy as np
 import scipy.sparse as sp
 
-from setwise.compiled import kernels_of
+from setwise._support.compiled import kernels_of
+from setwise._support.types import FloatArray, IntArray
 from setwise.errors import ConvergenceWarning
 from setwise.lasso.codes import Codes
-from setwise.types import FloatArray, IntArray
 
 __all__ = [
     "code_by_gram",

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from setwise._support.types import FloatArray
 from setwise.errors import DataError
-from setwise.types import FloatArray
 
 __all__ = ["finite", "matrix", "same_length", "some"]
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from setwise._support.types import FloatArray
 from setwise.errors import DataError
 from setwise.plots.cells import Cell, draw_cells, name_columns, name_rows
 from setwise.plots.checked import matrix, same_length, some
 from setwise.plots.labels import add_legend, one_line, plain
 from setwise.plots.style import GREY, INK, LIGHT, OTHER, PALETTE, PROBE, tidy
-from setwise.types import FloatArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.isotonic import isotonic_regression
 
+from setwise._support.types import FloatArray
 from setwise.plots.style import GREY, INK, LIGHT
-from setwise.types import FloatArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

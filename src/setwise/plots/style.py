@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from setwise.extras import require
+from setwise._support.extras import require
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

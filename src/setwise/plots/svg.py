@@ -9,7 +9,7 @@ import warnings
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
-from setwise.extras import require
+from setwise._support.extras import require
 from setwise.plots.style import GREY, INK, LIGHT, OURS, PAPER, PUBLISHED
 
 if TYPE_CHECKING:

@@ -1,11 +1,13 @@
 """What a set is: the container, the one input gate, and splits that never cut a set."""
 
 from setwise.sets.batch import SetBatch
+from setwise.sets.classifier import SetClassifier
 from setwise.sets.gate import check_labels, check_sets
 from setwise.sets.splits import gallery_probe_split, gallery_probe_splits
 
 __all__ = [
     "SetBatch",
+    "SetClassifier",
     "check_labels",
     "check_sets",
     "gallery_probe_split",

@@ -8,9 +8,9 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
+from setwise._support.types import FloatArray, IntArray
 from setwise.errors import DataError
 from setwise.sets.identifiers import as_identifiers, is_missing, unique_identifiers
-from setwise.types import FloatArray, IntArray
 
 __all__ = ["SetBatch"]
 

@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from setwise._support.types import FloatArray, IntArray
 from setwise.errors import DataError
 from setwise.sets.batch import SetBatch
 from setwise.sets.identifiers import as_identifiers, is_missing, unique_identifiers
-from setwise.types import FloatArray, IntArray
 
 __all__ = ["check_labels", "check_sets"]
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from setwise._support.types import BoolArray, IntArray
 from setwise.errors import DataError
-from setwise.types import BoolArray, IntArray
 
 __all__ = ["as_identifiers", "is_missing", "unique_identifiers"]
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from setwise._support.types import IntArray
 from setwise.errors import DataError, ParameterError
 from setwise.sets.identifiers import as_identifiers, is_missing, unique_identifiers
-from setwise.types import IntArray
 
 __all__ = ["gallery_probe_split", "gallery_probe_splits"]
 

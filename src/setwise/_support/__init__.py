@@ -1,0 +1,1 @@
+"""What no reader of the method needs: threads, memory, progress, locks, compiled kernels."""

@@ -1,0 +1,117 @@
+"""What a parameter may be; errors name its owner, the parameter, the choices and the value."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection
+from typing import Any, NoReturn
+
+import numpy as np
+
+from setwise.errors import ParameterError
+
+__all__ = [
+    "check_choice",
+    "check_count",
+    "check_jobs",
+    "check_known",
+    "check_not_negative",
+    "check_number",
+    "check_shape",
+    "is_whole",
+    "pair",
+    "refuse",
+]
+
+
+def check_count(owner: str, name: str, value: Any, *, at_least: int = 1) -> None:
+    """Refuse what is not a whole number of at least ``at_least``."""
+    if not is_whole(value) or value < at_least:
+        refuse(owner, name, f"an int of at least {at_least}", value)
+
+
+def check_number(
+    owner: str, name: str, value: Any, *, above: float = 0.0, at_most: float = np.inf
+) -> None:
+    """Refuse what is not a finite number in ``(above, at_most]``; positive by default."""
+    is_number = isinstance(value, int | float | np.integer | np.floating)
+    is_inside = is_number and above < value <= at_most and value < np.inf
+    if isinstance(value, bool) or not is_inside:
+        expected = "a positive number" if above == 0 else f"a number above {above:g}"
+        limit = "" if at_most == np.inf else f" of at most {at_most:g}"
+        refuse(owner, name, expected + limit, value)
+
+
+def check_not_negative(owner: str, name: str, value: Any) -> None:
+    """Refuse what is not a finite number of at least 0."""
+    is_number = isinstance(value, int | float | np.integer | np.floating)
+    if not is_number or isinstance(value, bool) or not 0 <= value < np.inf:
+        refuse(owner, name, "a number of at least 0", value)
+
+
+def check_choice(owner: str, name: str, value: Any, choices: Collection[Any]) -> None:
+    """Refuse what is not among the choices."""
+    # Not `in`, which asks an array for its truth.
+    if not any(value is choice or (type(value) is type(choice) and value == choice)
+               for choice in choices):  # fmt: skip
+        refuse(owner, name, f"one of {', '.join(map(repr, choices))}", value)
+
+
+def check_known(owner: str, kind: str, name: str, known: Collection[str]) -> None:
+    """Refuse a name that is not known, and say which one may be meant.
+
+    Parameters
+    ----------
+    owner, kind : str
+        Who asks, and what the name is one of, such as ``"parameter"``.
+    name : str
+        What was given.
+    known : collection of str
+        What there is.
+
+    Examples
+    --------
+    >>> from setwise._support.parameters import check_known
+    >>> check_known("HOG", "parameter", "cells", ["size", "cell"])
+    Traceback (most recent call last):
+    setwise.errors.ParameterError: HOG: there is no parameter 'cells'. Expected one of 'size', 'cell'. Did you mean 'cell'?
+    """  # noqa: E501 (one message, one line)
+    if name in known:
+        return
+    near = difflib.get_close_matches(str(name), [*known], n=1)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    expected = f"one of {', '.join(map(repr, known))}" if known else "none at all"
+    msg = f"{owner}: there is no {kind} {name!r}. Expected {expected}.{hint}"
+    raise ParameterError(msg)
+
+
+def is_whole(value: Any) -> bool:
+    """Whether a value is a whole number, and not a truth value."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def refuse(owner: str, name: str, expected: str, value: Any) -> NoReturn:
+    """Say which parameter of whom was refused."""
+    msg = f"{owner}: {name} must be {expected}, got {value!r}."
+    raise ParameterError(msg)
+
+
+def pair(size: int | tuple[int, int]) -> tuple[int, int]:
+    """Height and width; one number stands for both."""
+    height, width = size if isinstance(size, tuple | list) else (size, size)
+    return int(height), int(width)
+
+
+def check_shape(owner: str, name: str, value: Any, *, optional: bool = False) -> None:
+    """Refuse what is neither a number of pixels nor a height and a width."""
+    sides = value if isinstance(value, tuple | list) else (value, value)
+    is_fine = len(sides) == 2 and all(is_whole(side) and side >= 1 for side in sides)
+    if not is_fine and not (optional and value is None):
+        expected = "an int of at least 1 or a pair of such (height, width)"
+        refuse(owner, name, expected + (", or None" if optional else ""), value)
+
+
+def check_jobs(owner: str, value: Any) -> None:
+    """Refuse what is not a number of threads; -1 is one a core."""
+    if value is not None and (not is_whole(value) or value == 0):
+        refuse(owner, "n_jobs", "a number of threads, or None", value)

@@ -1,0 +1,209 @@
+"""Learn a kernel from pairs that belong together and pairs that do not.
+
+Step by step as in Anand, Mittal, Tuzel and Meer, "Semi-supervised kernel mean shift
+clustering" (PAMI 2014): a Gaussian kernel, its low-rank factor ``G``, and the nearest kernel
+``G M G'`` in log-det divergence that keeps must-links near and cannot-links far.
+
+Constraints are rows ``(i, j, delta)``: +1 for a must-link of points i and j, -1 for a
+cannot-link. Distances are squared, and those of a Gaussian kernel lie in [0, 2].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import linalg
+
+from setwise._support.types import FloatArray, IntArray
+
+__all__ = [
+    "LearnedKernel",
+    "distance_targets",
+    "learn_kernel",
+    "low_rank_factor",
+    "select_sigma",
+    "squared_distances",
+]
+
+# How far must-linked and cannot-linked points should be from each other.
+NEAR, FAR = 0.1, 1.9
+# Must-links are not asked for less, which only duplicates could keep.
+LEAST_NEAR = 1e-3
+# Share of the square root of the trace that a low-rank kernel keeps.
+KEPT = 0.99
+_TINY = 1e-12
+
+
+def squared_distances(points: FloatArray) -> FloatArray:
+    """Squared distances of all pairs of rows, of shape (n_points, n_points)."""
+    centred = points - points.mean(axis=0)  # far from the origin, products would cancel
+    products = centred @ centred.T
+    squares = np.diag(products)
+    distances: FloatArray = np.maximum(squares[:, None] + squares - 2.0 * products, 0.0)
+    np.fill_diagonal(distances, 0.0)
+    return distances
+
+
+def select_sigma(
+    distances: FloatArray, constraints: IntArray, sigmas: Sequence[float] | None = None
+) -> float:
+    """The width of a Gaussian kernel that agrees best with the constraints.
+
+    Minimises the log-det divergence of the constrained distances from the nearest ones that
+    would do, ``sum (r - log r - 1)`` with ``r`` the wanted over the found distance.
+
+    Parameters
+    ----------
+    distances : array of shape (n_points, n_points)
+        Squared distances of the points.
+    constraints : array of int, shape (n_constraints, 3)
+        Without any, the width nearest to the median distance is chosen.
+    sigmas : sequence of float, optional
+        Widths to choose from; by default ten from 0.1 to 10 times the median distance, in
+        equal ratios.
+    """
+    apart = np.sqrt(distances[np.triu_indices(len(distances), 1)])
+    median = float(np.median(apart[apart > 0])) if apart.any() else 1.0
+    widths = median * np.logspace(-1, 1, 10) if sigmas is None else np.array(sigmas, float)
+    if not len(constraints):
+        return float(widths[np.argmin(np.abs(np.log(widths / median)))])
+    first, second, delta = constraints.T
+    wanted = np.where(delta > 0, NEAR, FAR)
+    found = 2.0 - 2.0 * np.exp(-distances[first, second] / (2.0 * widths[:, None] ** 2))
+    nearest = np.where(delta > 0, np.maximum(wanted, found), np.minimum(wanted, found))
+    # Two copies of a point cannot be parted by any width.
+    ratio = wanted / np.maximum(nearest, _TINY)
+    return float(widths[np.argmin((ratio - np.log(ratio) - 1.0).sum(axis=1))])
+
+
+def low_rank_factor(kernel: FloatArray, most: int | None = None) -> FloatArray:
+    """``G`` with few columns such that ``G G'`` is nearly the kernel.
+
+    The leading eigenvectors that hold 0.99 of the square root of the trace, ``most`` at most.
+
+    Parameters
+    ----------
+    kernel : array of shape (n_points, n_points)
+        Positive semi-definite.
+    most : int, optional
+        Most columns.
+
+    Returns
+    -------
+    array of shape (n_points, rank)
+    """
+    values, vectors = linalg.eigh(kernel)
+    values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
+    shares = np.sqrt(np.cumsum(values) / max(values.sum(), _TINY))
+    rank = min(int(np.searchsorted(shares, KEPT)) + 1, len(values))
+    rank = rank if most is None else min(rank, most)
+    return vectors[:, :rank] * np.sqrt(values[:rank])
+
+
+def distance_targets(factor: FloatArray) -> tuple[float, float]:
+    """How near must-links, and how far cannot-links should be: ``d_s`` and ``d_d``.
+
+    At most 0.1 and at least 1.9; less or more if 5 % of all pairs are nearer or farther.
+    """
+    distances = squared_distances(factor)[np.triu_indices(len(factor), 1)]
+    if not len(distances):
+        return NEAR, FAR
+    low, high = np.percentile(distances, [5, 95])
+    return max(min(NEAR, float(low)), LEAST_NEAR), max(FAR, float(high))
+
+
+@dataclass(frozen=True)
+class LearnedKernel:
+    """What the projections led to.
+
+    Attributes
+    ----------
+    factor : array of shape (n_points, rank)
+        ``G B`` such that the learned kernel is ``G B B' G'``.
+    multipliers : array of shape (n_constraints,)
+        How much each constraint pulls; 0 where it holds by itself.
+    n_updates : int
+        Projections made.
+    has_converged : bool
+        Whether they ended before the limit.
+    """
+
+    factor: FloatArray
+    multipliers: FloatArray
+    n_updates: int
+    has_converged: bool
+
+
+def learn_kernel(
+    factor: FloatArray,
+    constraints: IntArray,
+    targets: FloatArray,
+    *,
+    gamma: float = 100.0,
+    tol: float = 1e-3,
+    max_updates: int = 100_000,
+) -> LearnedKernel:
+    """The nearest kernel in log-det divergence that keeps the constraints, with some slack.
+
+    Cyclic Bregman projections (Davis et al., "Information-theoretic metric learning"). With
+    ``v`` the difference of a constraint's rows of ``G``, a projection turns ``M`` into ``M +
+    beta M v v' M``, and ``M^-1`` into ``M^-1 - delta a v v'``. So ``M`` follows from the
+    multipliers at the end, and meanwhile only ``V M V'``, the products of the constraints
+    with each other, need be known. A constraint that holds costs nothing.
+
+    Parameters
+    ----------
+    factor : array of shape (n_points, rank)
+        ``G`` of the kernel to start from.
+    constraints : array of int, shape (n_constraints, 3)
+        See the module.
+    targets : array of shape (n_constraints,)
+        Squared distance that must-links should not exceed, and cannot-links should.
+    gamma : float, default=100.0
+        The larger, the less slack.
+    tol : float, default=1e-3
+        Relative change of the multipliers in one sweep to stop at.
+    max_updates : int, default=100_000
+        Most projections.
+    """
+    first, second, delta = constraints.T
+    differences = factor[first] - factor[second]
+    products = np.asfortranarray(differences @ differences.T)
+    multipliers, slack = np.zeros(len(delta)), np.array(targets, dtype=np.float64)
+    n_updates, has_converged = 0, len(delta) == 0
+    while not has_converged and n_updates < max_updates:
+        before = multipliers.copy()
+        _sweep(products, delta, multipliers, slack, gamma)
+        n_updates += len(delta)
+        scale = float(np.linalg.norm(multipliers) + np.linalg.norm(before))
+        has_converged = float(np.abs(multipliers - before).sum()) <= tol * scale
+    inverse = np.eye(factor.shape[1])
+    inverse += differences.T @ ((delta * multipliers)[:, None] * differences)
+    root = linalg.cholesky(inverse, lower=True)
+    learned = linalg.solve_triangular(root, factor.T, lower=True).T
+    return LearnedKernel(learned, multipliers, n_updates, has_converged)
+
+
+def _sweep(
+    products: FloatArray,
+    delta: IntArray,
+    multipliers: FloatArray,
+    slack: FloatArray,
+    gamma: float,
+) -> None:
+    """Project on each constraint once; all arrays are updated, products above its diagonal."""
+    for c, sign in enumerate(delta.tolist()):
+        length = products[c, c]
+        if length < _TINY:  # copies of one point, which nothing can part
+            continue
+        step = sign * gamma / (gamma + 1.0) * (1.0 / length - 1.0 / slack[c])
+        step = min(multipliers[c], step)
+        if step == 0.0:
+            continue
+        beta = sign * step / max(1.0 - sign * step * length, _TINY)
+        slack[c] *= gamma / (gamma + sign * step * slack[c])
+        multipliers[c] -= step
+        row = np.concatenate([products[:c, c], products[c, c:]])
+        linalg.blas.dsyr(beta, row, a=products, overwrite_a=True)

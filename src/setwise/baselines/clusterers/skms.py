@@ -1,0 +1,243 @@
+"""SKMS, semi-supervised kernel mean shift: labels say what is near, modes say what belongs."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import validate_data
+
+from setwise._support.parameters import check_count, check_number, refuse
+from setwise._support.types import FloatArray, IntArray
+from setwise.baselines.clusterers.kernel_learning import (
+    distance_targets,
+    learn_kernel,
+    low_rank_factor,
+    select_sigma,
+    squared_distances,
+)
+from setwise.baselines.clusterers.mean_shift import bandwidths, mean_shift, merge_modes
+from setwise.cluster.shc import PROBE, check_row_labels
+from setwise.errors import ConvergenceWarning
+
+__all__ = ["SKMS", "KernelClusters", "random_constraints", "skms"]
+
+# Most dimensions that the points are shifted in.
+MOST_DIMS = 25
+
+
+@dataclass(frozen=True)
+class KernelClusters:
+    """What SKMS finds.
+
+    Attributes
+    ----------
+    labels : array of int, shape (n_points,)
+        Cluster of each point.
+    sigma : float
+        Width of the Gaussian kernel it started from.
+    kernel : array of shape (n_points, n_points)
+        The kernel learned from it.
+    n_updates : int
+        Projections that learned it.
+    n_iter : int
+        Steps of mean shift.
+    """
+
+    labels: IntArray
+    sigma: float
+    kernel: FloatArray
+    n_updates: int
+    n_iter: int
+
+
+def random_constraints(labels: Any, share: float, rng: np.random.Generator) -> IntArray:
+    """Random pairs of labelled points: must-links within a class, else cannot-links.
+
+    Parameters
+    ----------
+    labels : array of shape (n_points,)
+        Classes; -1 marks the unlabelled.
+    share : float
+        Number of pairs, as a share of the number of labelled points.
+    rng : Generator
+        Source of the pairs.
+
+    Returns
+    -------
+    array of int, shape (n_constraints, 3)
+        Rows ``(i, j, delta)`` with ``i != j``, and ``delta`` +1 or -1.
+    """
+    labels = np.asarray(labels)
+    labelled = np.flatnonzero(labels != PROBE)
+    n = len(labelled)
+    n_pairs = round(share * n) if n > 1 else 0
+    if n_pairs == 0:
+        return np.empty((0, 3), dtype=np.int64)
+    first = rng.integers(n, size=n_pairs)
+    second = (first + rng.integers(1, n, size=n_pairs)) % n
+    first, second = labelled[first], labelled[second]
+    delta = np.where(labels[first] == labels[second], 1, -1)
+    return np.column_stack([first, second, delta]).astype(np.int64)
+
+
+def skms(
+    points: FloatArray,
+    constraints: IntArray,
+    *,
+    sigmas: Sequence[float] | None = None,
+    gamma: float = 100.0,
+    tol: float = 1e-3,
+    max_updates: int = 100_000,
+) -> KernelClusters:
+    """Cluster points by mean shift in a kernel that keeps the constraints.
+
+    Parameters
+    ----------
+    points : array of shape (n_points, n_features)
+        One point a row.
+    constraints : array of int, shape (n_constraints, 3)
+        Rows ``(i, j, +1)`` of points that belong together, ``(i, j, -1)`` of others.
+    sigmas, gamma, tol, max_updates
+        See :class:`SKMS`.
+    """
+    distances = squared_distances(points)
+    sigma = select_sigma(distances, constraints, sigmas)
+    factor = low_rank_factor(np.exp(-distances / (2.0 * sigma**2)))
+    near, far = distance_targets(factor)
+    learned = learn_kernel(
+        factor,
+        constraints,
+        np.where(constraints[:, 2] > 0, near, far),
+        gamma=gamma,
+        tol=tol,
+        max_updates=max_updates,
+    )
+    if not learned.has_converged:
+        _warn(f"the kernel still changed after max_updates={max_updates} projections")
+    kernel = learned.factor @ learned.factor.T
+    coordinates = low_rank_factor(kernel, MOST_DIMS)
+    squared = bandwidths(coordinates, constraints, near)
+    modes = mean_shift(coordinates, squared)
+    if modes.n_moving:
+        _warn(f"{modes.n_moving} points still moved after {modes.n_iter} mean shifts")
+    labels = merge_modes(modes.positions, squared)
+    return KernelClusters(labels, sigma, kernel, learned.n_updates, modes.n_iter)
+
+
+def _warn(what: str) -> None:
+    warnings.warn(f"SKMS: {what}; its clusters are approximate.", ConvergenceWarning, 3)
+
+
+class SKMS(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+    """Semi-supervised kernel mean shift: some labels shape the kernel, its modes are clusters.
+
+    Random pairs of labelled rows become must-links and cannot-links; a Gaussian kernel is
+    changed as little as possible so that they hold (:func:`skms`), and mean
+    shift finds its modes (Anand, Mittal, Tuzel and Meer, PAMI 2014). The number of clusters
+    is an outcome; with few constraints there are many. Rows are taken as they are, not scaled.
+
+    Parameters
+    ----------
+    constraint_share : float, default=1.0
+        Number of random pairs, as a share of the number of labelled rows.
+    sigmas : sequence of float, optional
+        Widths of the kernel to choose from; by default ten from 0.1 to 10 times the median
+        distance. The one that agrees best with the constraints is taken.
+    gamma : float, default=100.0
+        How strictly constraints are kept.
+    tol : float, default=1e-3
+        Relative change of the kernel's multipliers to stop at.
+    max_updates : int, default=100_000
+        Most projections; a :class:`setwise.errors.ConvergenceWarning` says when they did not
+        suffice.
+    random_state : int, RandomState or None, default=None
+        Which pairs become constraints.
+
+    Attributes
+    ----------
+    labels_ : array of int, shape (n_samples,)
+        Cluster of each row.
+    n_clusters_ : int
+        How many there are.
+    sigma_ : float
+        The width chosen.
+    constraints_ : array of int, shape (n_constraints, 3)
+        Rows ``(i, j, delta)``, see :func:`random_constraints`.
+    kernel_ : array of shape (n_samples, n_samples)
+        The kernel learned.
+    n_updates_ : int
+        Projections made.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from setwise import SKMS
+    >>> X = np.array([[0.0, 0], [0, 0.1], [0.1, 0], [5, 5], [5, 5.1], [5.1, 5]])
+    >>> SKMS(random_state=0).fit_predict(X, [0, 0, -1, 1, 1, -1])
+    array([0, 0, 0, 1, 1, 1])
+    """
+
+    # Asks for classes, with -1 for the unlabelled, see :func:`setwise.cluster.cluster_maker`.
+    is_semi_supervised = True
+
+    def __init__(
+        self,
+        *,
+        constraint_share: float = 1.0,
+        sigmas: Sequence[float] | None = None,
+        gamma: float = 100.0,
+        tol: float = 1e-3,
+        max_updates: int = 100_000,
+        random_state: Any = None,
+    ) -> None:
+        self.constraint_share = constraint_share
+        self.sigmas = sigmas
+        self.gamma = gamma
+        self.tol = tol
+        self.max_updates = max_updates
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Cluster the rows of ``X``, of classes ``y``; -1 marks the unlabelled rows."""
+        self._check_parameters()
+        points = validate_data(self, X, dtype=np.float64)
+        labels = check_row_labels(y, len(points), "SKMS.fit")
+        source = check_random_state(self.random_state).randint(2**31 - 1)
+        rng = np.random.default_rng(source)
+        self.constraints_ = random_constraints(labels, self.constraint_share, rng)
+        found = skms(
+            points,
+            self.constraints_,
+            sigmas=self.sigmas,
+            gamma=self.gamma,
+            tol=self.tol,
+            max_updates=self.max_updates,
+        )
+        self.labels_ = found.labels
+        self.n_clusters_ = int(found.labels.max()) + 1
+        self.sigma_ = found.sigma
+        self.kernel_ = found.kernel
+        self.n_updates_ = found.n_updates
+        return self
+
+    def fit_predict(self, X: Any, y: Any = None) -> IntArray:
+        """Cluster of each row."""
+        return self.fit(X, y).labels_
+
+    def _check_parameters(self) -> None:
+        if self.constraint_share != 0:
+            check_number("SKMS", "constraint_share", self.constraint_share)
+        check_number("SKMS", "gamma", self.gamma)
+        check_number("SKMS", "tol", self.tol)
+        check_count("SKMS", "max_updates", self.max_updates)
+        if self.sigmas is not None:
+            if isinstance(self.sigmas, str) or not np.size(self.sigmas):
+                refuse("SKMS", "sigmas", "a sequence of positive numbers", self.sigmas)
+            for sigma in np.ravel(self.sigmas):
+                check_number("SKMS", "sigmas", sigma)

@@ -1,0 +1,18 @@
+"""Which method for these sets? All of them, on one table, with how sure it is."""
+
+from setwise.evaluation.compare import TimedAnswers, compare, evaluate, timed_answers
+from setwise.evaluation.methods import METHODS, SLOW
+from setwise.evaluation.plot import plot_accuracy_time
+from setwise.evaluation.table import Comparison, MethodResult
+
+__all__ = [
+    "METHODS",
+    "SLOW",
+    "Comparison",
+    "MethodResult",
+    "TimedAnswers",
+    "compare",
+    "evaluate",
+    "plot_accuracy_time",
+    "timed_answers",
+]

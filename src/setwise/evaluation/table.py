@@ -1,0 +1,208 @@
+"""What a comparison found, as a table that says what it does not know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from setwise._support.progress import duration
+from setwise._support.types import BoolArray
+from setwise.evaluation.statistics import (
+    accuracy_interval,
+    adjusted_for_many,
+    chance_of_difference,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["Comparison", "MethodResult"]
+
+
+@dataclass(frozen=True)
+class MethodResult:
+    """One method on all probes.
+
+    Attributes
+    ----------
+    name : str
+        The method.
+    is_right : array of bool, shape (n_probes,)
+        Which probes it labelled rightly.
+    fit_seconds, seconds_per_probe : float
+        Wall-clock time to learn the gallery, and to judge a probe.
+    error : str or None
+        Why it failed; then nothing else means anything.
+    """
+
+    name: str
+    is_right: BoolArray
+    fit_seconds: float = 0.0
+    seconds_per_probe: float = 0.0
+    error: str | None = None
+
+    @property
+    def accuracy(self) -> float:
+        """Share of the probes labelled rightly."""
+        return float(self.is_right.mean())
+
+
+class Comparison:
+    """Methods on the same probes, the most accurate first.
+
+    Print it, or look into it: ``comparison["MSM"].accuracy``.
+
+    Parameters
+    ----------
+    results : sequence of MethodResult
+        One a method.
+    confidence : float
+        Of intervals, and of the differences called significant.
+
+    Attributes
+    ----------
+    results : tuple of MethodResult
+        Those that succeeded, by falling accuracy, faster ones first among equals.
+    failed : tuple of MethodResult
+        Those that did not.
+    intervals : dict of str to (float, float)
+        Exact binomial interval of each accuracy.
+    p_values : dict of str to float
+        How probable a difference to the best as large as seen is, were the two equally good:
+        exact McNemar test, corrected for their number (Holm). 1 for the best itself.
+    """
+
+    def __init__(self, results: Sequence[MethodResult], confidence: float) -> None:
+        good = [result for result in results if result.error is None]
+        self.confidence = confidence
+        self.results = tuple(
+            sorted(good, key=lambda result: (-result.accuracy, result.seconds_per_probe))
+        )
+        self.failed = tuple(result for result in results if result.error is not None)
+        self.intervals = {
+            result.name: accuracy_interval(result.is_right, confidence)
+            for result in self.results
+        }
+        others = self.results[1:]
+        raw = [chance_of_difference(self.results[0].is_right, one.is_right) for one in others]
+        names = [result.name for result in others]
+        self.p_values = {result.name: 1.0 for result in self.results[:1]} | dict(
+            zip(names, adjusted_for_many(raw).tolist(), strict=True)
+        )
+
+    def __getitem__(self, name: str) -> MethodResult:
+        for result in (*self.results, *self.failed):
+            if result.name == name:
+                return result
+        raise KeyError(name)
+
+    def __iter__(self) -> Iterator[MethodResult]:
+        return iter(self.results)
+
+    def __len__(self) -> int:
+        return len(self.results)
+
+    @property
+    def best(self) -> str | None:
+        """The most accurate method, None if all failed."""
+        return self.results[0].name if self.results else None
+
+    @property
+    def not_told_apart(self) -> tuple[str, ...]:
+        """Methods whose difference to the best may well be chance."""
+        level = 1.0 - self.confidence
+        return tuple(one.name for one in self.results[1:] if self.p_values[one.name] >= level)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain numbers and strings; ``pandas.DataFrame(found["methods"])``."""
+        tied = self.not_told_apart
+        methods = [
+            {
+                "method": one.name,
+                "accuracy": one.accuracy,
+                "low": self.intervals[one.name][0],
+                "high": self.intervals[one.name][1],
+                "p_value": self.p_values[one.name],
+                "differs_from_best": one.name != self.best and one.name not in tied,
+                "fit_seconds": one.fit_seconds,
+                "seconds_per_probe": one.seconds_per_probe,
+            }
+            for one in self.results
+        ]
+        return {
+            "confidence": self.confidence,
+            "n_probes": len(self.results[0].is_right) if self.results else 0,
+            "best": self.best,
+            "methods": methods,
+            "failed": {one.name: one.error for one in self.failed},
+        }
+
+    def summary(self) -> str:
+        """In words: the best, and what cannot be told apart from it."""
+        if not self.results:
+            return "No method succeeded."
+        n_probes = len(self.results[0].is_right)
+        tied = self.not_told_apart
+        said = f"Best on these {n_probes} probes: {self.best}. "
+        if tied:
+            # Names have commas of their own.
+            said += f"Not significantly different from it: {'; '.join(tied)}."
+        elif len(self.results) > 1:
+            said += "All others are significantly worse."
+        return said.strip()
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        percent = f"{100 * self.confidence:g} %"
+        header = ("method", "% right", f"{percent} interval", "p", "fit", "a probe")
+        rows: list[tuple[str, ...]] = [header]
+        for one in self.results:
+            low, high = self.intervals[one.name]
+            p_value = "best" if one.name == self.best else f"{self.p_values[one.name]:.2g}"
+            interval = f"{100 * low:.1f} - {100 * high:.1f}"
+            times = (duration(one.fit_seconds), duration(one.seconds_per_probe))
+            rows.append((one.name, f"{100 * one.accuracy:.1f}", interval, p_value, *times))
+        return rows
+
+    def __str__(self) -> str:
+        rows = self._rows()
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = [
+            "  ".join(
+                cell.rjust(width) if i else cell.ljust(width)
+                for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+            )
+            for row in rows
+        ]
+        lines += [f"{one.name}: failed, {one.error}" for one in self.failed]
+        return "\n".join([*lines, "", self.summary()])
+
+    def __repr__(self) -> str:
+        return f"Comparison of {len(self.results)} methods; best: {self.best}"
+
+    def _repr_html_(self) -> str:
+        header, *rows = self._rows()
+        level = 1.0 - self.confidence
+        parts = ["<table><tr>", *(f"<th>{escape(cell)}</th>" for cell in header), "</tr>"]
+        for row in rows:
+            # Bold: the best, and all that may be as good.
+            weight = "bold" if self.p_values[row[0]] >= level else "normal"
+            cells = "".join(f"<td>{escape(cell)}</td>" for cell in row)
+            parts.append(f'<tr style="font-weight:{weight}">{cells}</tr>')
+        failed = "".join(
+            f"<p>{escape(one.name)}: failed, {escape(str(one.error))}</p>"
+            for one in self.failed
+        )
+        return "".join([*parts, "</table>", failed, f"<p>{escape(self.summary())}</p>"])
+
+    def plot(self, path: str | Path | None = None) -> Figure:
+        """Accuracy against time; needs the extra ``plot``. See :func:`plot_accuracy_time`."""
+        from setwise.evaluation.plot import plot_accuracy_time
+
+        points = [
+            (one.name, one.seconds_per_probe, one.accuracy, *self.intervals[one.name])
+            for one in self.results
+        ]
+        return plot_accuracy_time(points, path, note=f"bars: {self.confidence:.0%} intervals")

@@ -1,0 +1,129 @@
+"""The arrays of NumPy's own files, read after their headers were checked."""
+
+from __future__ import annotations
+
+import math
+import struct
+import tokenize
+import warnings
+import zipfile
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import IO, Any, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from setwise.errors import DataError
+from setwise.io.checked import check_declared
+
+__all__ = ["BROKEN", "Members", "read_npy"]
+
+MAX_HEADER = 10_000
+MAX_MEMBERS = 100_000
+# What zipfile, zlib and NumPy raise on a broken file.
+BROKEN = (
+    *(ValueError, TypeError, KeyError, RuntimeError, OverflowError, EOFError),
+    *(NotImplementedError, struct.error, zlib.error, zipfile.BadZipFile),
+)
+
+
+class Members:
+    """The arrays of an archive, whose headers are read before their values."""
+
+    def __init__(self, path: Path, archive: zipfile.ZipFile, max_bytes: int) -> None:
+        self.path, self.max_bytes = path, max_bytes
+        self._archive = archive
+        self._members: dict[str, zipfile.ZipInfo] = {}
+        if len(archive.infolist()) > MAX_MEMBERS:
+            self.refuse(f"holds {len(archive.infolist())} arrays, of at most {MAX_MEMBERS}")
+        for member in archive.infolist():
+            key = member.filename.removesuffix(".npy")
+            if key == member.filename or any(c in key for c in "/\\\0"):
+                self.refuse(f"holds {member.filename!r}. Expected nothing but arrays, key.npy")
+            if key in self._members:
+                self.refuse(f"holds two arrays {key!r}")
+            if member.flag_bits & 0x1:
+                self.refuse(f"holds {key!r} encrypted. Save it without a password")
+            self._members[key] = member
+
+    @property
+    def keys(self) -> list[str]:
+        """Names of the arrays, in the order of the file."""
+        return list(self._members)
+
+    def read(self, keys: Sequence[str]) -> dict[str, npt.NDArray[Any]]:
+        """These arrays, once all of them are known to fit."""
+        for key in keys:
+            if key not in self._members:
+                shown = ", ".join(map(repr, self.keys[:20])) or "nothing"
+                self.refuse(f"has no array {key!r}. It holds {shown}")
+        declared = sum(self._declared(key) for key in keys)
+        what = f"{len(keys)} arrays"
+        check_declared("load_arrays", self.path, what, declared, self.max_bytes)
+        arrays = {}
+        for key in keys:
+            with self._archive.open(self._members[key]) as stream:
+                arrays[key] = _values(stream)
+                stream.read(1)  # the end, where zipfile compares its checksum
+        return arrays
+
+    def refuse(self, why: str) -> NoReturn:
+        """Say what is wrong with the archive."""
+        msg = f"load_arrays: {str(self.path)!r} {why}."
+        raise DataError(msg)
+
+    def _declared(self, key: str) -> int:
+        member = self._members[key]
+        with self._archive.open(member) as stream:
+            return _declared(stream, f"array {key!r}", member.file_size)
+
+
+def read_npy(path: Path, max_bytes: int) -> npt.NDArray[Any]:
+    """The array of an ``.npy`` file."""
+    with path.open("rb") as stream:
+        declared = _declared(stream, "the array", path.stat().st_size)
+        check_declared("load_arrays", path, "the array", declared, max_bytes)
+        stream.seek(0)
+        return _values(stream)
+
+
+def _declared(stream: IO[bytes], what: str, size: int) -> int:
+    """Bytes that the values will take, by the header, which must agree with the file."""
+    version = np.lib.format.read_magic(stream)
+    readers = {
+        (1, 0): np.lib.format.read_array_header_1_0,
+        (2, 0): np.lib.format.read_array_header_2_0,
+    }
+    if version not in readers:
+        msg = f"{what} is of version {version}, which plain arrays do not need"
+        raise ValueError(msg)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of Python 2, and of syntax in broken headers
+            shape, _, dtype = readers[version](stream, max_header_size=MAX_HEADER)
+    except (SyntaxError, tokenize.TokenError, RecursionError):
+        msg = f"the header of {what} is broken"
+        raise ValueError(msg) from None
+    if dtype.hasobject or dtype.names is not None or dtype.subdtype is not None:
+        msg = (
+            f"{what} is of dtype {dtype}. Expected numbers or text; objects are never unpickled"
+        )
+        raise ValueError(msg)
+    if min(shape, default=0) < 0:
+        msg = f"{what} declares the shape {shape}"
+        raise ValueError(msg)
+    n_bytes = math.prod(shape) * dtype.itemsize
+    if stream.tell() + n_bytes != size:
+        msg = (
+            f"{what} declares {n_bytes} bytes, shape {shape}, but {size - stream.tell()} follow"
+        )
+        raise ValueError(msg)
+    return n_bytes
+
+
+def _values(stream: IO[bytes]) -> npt.NDArray[Any]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return np.lib.format.read_array(stream, allow_pickle=False, max_header_size=MAX_HEADER)

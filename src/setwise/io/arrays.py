@@ -1,0 +1,250 @@
+"""NumPy archives and arrays become sets, after a look at what they declare."""
+
+from __future__ import annotations
+
+import os
+import time
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from setwise._support.parameters import check_count, refuse
+from setwise._support.types import IntArray
+from setwise.errors import DataError
+from setwise.io.archives import BROKEN, Members, read_npy
+from setwise.io.checked import one_kind_of_error, regular_file
+from setwise.io.report import LoadedSets, LoadReport
+from setwise.sets import SetBatch
+
+__all__ = ["load_arrays"]
+
+
+def load_arrays(
+    path: str | os.PathLike[str],
+    *,
+    vectors: str | None = None,
+    set_index: str = "set_index",
+    labels: str = "set_labels",
+    class_names: str = "class_names",
+    names: str = "set_names",
+    max_bytes: int = 2 * 2**30,
+) -> LoadedSets:
+    """Read the sets of a NumPy file.
+
+    An ``.npz`` with an array ``set_index`` has all vectors in one array, and there the set of
+    each. Any other ``.npz`` has one array a set, whose key is its name. An ``.npy`` holds sets
+    of equal size, ``(n_sets, n_vectors, n_features)``. Nothing is ever unpickled.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    vectors : str, optional
+        Key of all vectors, ``(n_vectors, n_features)``, or images, ``(n_images, height,
+        width[, n_channels])``. By default ``"images"`` or ``"features"``, whichever is there.
+    set_index : str, default="set_index"
+        Key of the set of each vector, a number from 0.
+    labels : str, default="set_labels"
+        Key of the class of each set.
+    class_names : str, default="class_names"
+        Key of the names of the classes, which the labels then count from 0. Labels stay as
+        they are where there is none.
+    names : str, default="set_names"
+        Key of the names of the sets.
+    max_bytes : int, default=2 GiB
+        The most memory that the arrays may take; a larger file is refused before it is read.
+
+    Returns
+    -------
+    LoadedSets
+        The sets, of the number type they have in the file.
+    """
+    check_count("load_arrays", "max_bytes", max_bytes)
+    _check_keys(
+        vectors=vectors,
+        set_index=set_index,
+        labels=labels,
+        class_names=class_names,
+        names=names,
+    )
+    started = time.perf_counter()
+    source = regular_file("load_arrays", path)
+    with one_kind_of_error("load_arrays", source, *BROKEN):
+        if _begins(source, b"\x93NUMPY"):
+            batch, layout = _array_of_sets(source, max_bytes), "one array of sets"
+        elif _begins(source, b"PK"):
+            with zipfile.ZipFile(source) as archive:
+                members = Members(source, archive, max_bytes)
+                about = {"labels": labels, "class_names": class_names, "names": names}
+                if set_index in members.keys or vectors is not None:
+                    batch, layout = _indexed(members, vectors, set_index, about)
+                else:
+                    batch, layout = _one_array_a_set(members, about), "one array a set"
+        else:
+            msg = f"load_arrays: {str(source)!r} is neither an .npz nor an .npy file."
+            raise DataError(msg)
+    report = LoadReport(
+        source,
+        layout,
+        (source,) * len(batch.vectors),
+        seconds=time.perf_counter() - started,
+        what="vectors" if batch.image_shape is None else "images",
+    )
+    return LoadedSets.of(batch, report)
+
+
+def _check_keys(**keys: Any) -> None:
+    for parameter, key in keys.items():
+        if not isinstance(key, str) and not (parameter == "vectors" and key is None):
+            refuse("load_arrays", parameter, "the key of an array", key)
+
+
+def _begins(path: Path, magic: bytes) -> bool:
+    with path.open("rb") as stream:
+        return stream.read(len(magic)) == magic
+
+
+def _array_of_sets(path: Path, max_bytes: int) -> SetBatch:
+    array = read_npy(path, max_bytes)
+    _check_numbers(path, "the array", array)
+    if array.ndim != 3 or 0 in array.shape:
+        msg = (
+            f"load_arrays: {str(path)!r} has shape {array.shape}. Expected "
+            "(n_sets, n_vectors, n_features), none of them 0; sets of different sizes go "
+            "into an .npz, one array a set."
+        )
+        raise DataError(msg)
+    offsets = np.arange(len(array) + 1) * array.shape[1]
+    return SetBatch(array.reshape(-1, array.shape[2]), offsets)
+
+
+def _indexed(
+    members: Members, vectors: str | None, set_index: str, about: dict[str, str]
+) -> tuple[SetBatch, str]:
+    """All vectors in one array, and in another the set of each."""
+    key = _key_of_vectors(members, vectors, set_index)
+    extra = [name for name in about.values() if name in members.keys]
+    arrays = members.read(list(dict.fromkeys([key, set_index, *extra])))
+    values, index = arrays[key], arrays[set_index]
+    _check_numbers(members.path, f"array {key!r}", values)
+    if values.ndim not in (2, 3, 4) or 0 in values.shape:
+        members.refuse(
+            f"has {key!r} of shape {values.shape}. Expected (n_vectors, n_features) or "
+            "(n_images, height, width[, n_channels]), none of them 0"
+        )
+    names, labels = _names(members, arrays, about), _classes(members, arrays, about)
+    counts = {len(given) for given in (names, labels) if given is not None}
+    if len(counts) > 1:
+        members.refuse(
+            f"has {min(counts)} and {max(counts)} labels and names. Expected one a set"
+        )
+    order, offsets = _by_set(members, index, len(values), max(counts, default=0))
+    rows = values.reshape(len(values), -1)
+    batch = SetBatch(
+        rows if order is None else rows[order],
+        offsets,
+        names,
+        labels,
+        values.shape[1:] if values.ndim > 2 else None,
+    )
+    return batch, f"{key} with {set_index}"
+
+
+def _key_of_vectors(members: Members, vectors: str | None, set_index: str) -> str:
+    known = [key for key in ("images", "features") if key in members.keys]
+    if vectors is None and len(known) != 1:
+        members.refuse(
+            f"has {set_index!r} and {' and '.join(map(repr, known)) or 'no images or features'}"
+            f". Say which of its arrays, {', '.join(map(repr, members.keys[:20]))}, vectors= is"
+        )
+    return vectors or known[0]
+
+
+def _by_set(
+    members: Members, index: npt.NDArray[Any], n_vectors: int, n_sets: int
+) -> tuple[IntArray | None, IntArray]:
+    """Order that puts the sets one after the other, where it is not theirs already."""
+    if index.shape != (n_vectors,) or index.dtype.kind not in "iu":
+        members.refuse(
+            f"has a set_index of shape {index.shape} and dtype {index.dtype} for {n_vectors} "
+            "vectors. Expected the number of a set, from 0, for each; for other ids there is "
+            "SetBatch.from_groups"
+        )
+    n_sets = n_sets or int(index.max()) + 1
+    if index.min() < 0 or index.max() >= n_sets or n_sets > n_vectors:
+        members.refuse(
+            f"has numbers from {index.min()} to {index.max()} in its set_index, for {n_sets} "
+            f"sets of {n_vectors} vectors. Expected 0 to {n_sets - 1}, and a vector in each set"
+        )
+    sizes = np.bincount(index.astype(np.int64), minlength=n_sets)
+    if not sizes.all():
+        members.refuse(f"has no vector of set {int(sizes.argmin())} in its set_index")
+    is_sorted = bool((index[1:] >= index[:-1]).all())
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    return (None if is_sorted else np.argsort(index, kind="stable")), offsets
+
+
+def _one_array_a_set(members: Members, about: dict[str, str]) -> SetBatch:
+    arrays = members.read(members.keys)
+    keys = [key for key in members.keys if key not in about.values()]
+    if not keys:
+        members.refuse("holds no sets. Expected set_index with images or features, or sets")
+    first = arrays[keys[0]]
+    for key in keys:
+        _check_numbers(members.path, f"array {key!r}", arrays[key])
+        shape = arrays[key].shape
+        if first.ndim not in (2, 3, 4) or shape[1:] != first.shape[1:] or 0 in shape:
+            members.refuse(
+                f"has {key!r} of shape {shape} and {keys[0]!r} of {first.shape}. Expected "
+                "one array a set, (n_vectors, n_features) or (n_images, height, "
+                "width[, n_channels]), that differ in the first number alone"
+            )
+    sets = [arrays[key] for key in keys]
+    labels = _classes(members, arrays, about)
+    if labels is not None and len(labels) != len(keys):
+        members.refuse(f"has {len(labels)} labels for {len(keys)} sets. Expected one a set")
+    if first.ndim == 2:
+        return SetBatch.from_list(sets, keys, labels)
+    return SetBatch.from_images(sets, keys, labels)
+
+
+def _names(
+    members: Members, arrays: dict[str, npt.NDArray[Any]], about: dict[str, str]
+) -> list[str] | None:
+    names = arrays.get(about["names"])
+    if names is None:
+        return None
+    if names.ndim != 1:
+        members.refuse(f"has names of shape {names.shape}. Expected one a set")
+    return [str(name) for name in names]
+
+
+def _classes(
+    members: Members, arrays: dict[str, npt.NDArray[Any]], about: dict[str, str]
+) -> npt.NDArray[Any] | None:
+    labels, class_names = arrays.get(about["labels"]), arrays.get(about["class_names"])
+    if labels is None:
+        return None
+    if labels.ndim != 1:
+        members.refuse(f"has labels of shape {labels.shape}. Expected one a set")
+    if class_names is None:
+        return labels
+    is_index = labels.dtype.kind in "iu" and class_names.ndim == 1
+    if not is_index or not ((labels >= 0) & (labels < len(class_names))).all():
+        members.refuse(
+            f"has {about['labels']!r} that do not count the {class_names.size} names in "
+            f"{about['class_names']!r} from 0"
+        )
+    return class_names[labels]
+
+
+def _check_numbers(path: Path, what: str, array: npt.NDArray[Any]) -> None:
+    if array.dtype.kind not in "iufb":
+        msg = (
+            f"load_arrays: {what} of {str(path)!r} is of dtype {array.dtype}. Expected real "
+            "numbers."
+        )
+        raise DataError(msg)

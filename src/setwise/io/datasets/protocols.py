@@ -1,0 +1,164 @@
+"""Datasets, and the rules by which their sets are parted into gallery and probes."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from setwise._support.parameters import check_count
+from setwise._support.types import IntArray
+from setwise.errors import DataError
+from setwise.sets import SetBatch
+
+__all__ = ["Dataset", "Fold", "pair_folds", "random_folds", "rotated_folds", "spread_folds"]
+
+# Indices of the gallery sets and of the probes.
+Fold: TypeAlias = tuple[IntArray, IntArray]
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Sets with labels, and the folds of their protocol.
+
+    Attributes
+    ----------
+    name : str
+        What it is called.
+    sets : SetBatch
+        All sets, gallery and probes; images where the source has images.
+    labels : array of shape (n_sets,)
+        Class of each set, by its name.
+    folds : list of (gallery, probes)
+        Indices of sets. ``sets[gallery]`` and ``labels[gallery]`` are what to fit on.
+    class_names : tuple
+        The classes, in the order of the source.
+    note : str
+        Where it was read from, which folds these are, and what was left out.
+    """
+
+    name: str
+    sets: SetBatch
+    labels: npt.NDArray[Any]
+    folds: list[Fold]
+    class_names: tuple[Any, ...]
+    note: str
+
+    def __repr__(self) -> str:
+        return (
+            f"Dataset {self.name!r}: {self.sets!r}, {len(self.class_names)} classes, "
+            f"{len(self.folds)} folds"
+        )
+
+
+def random_folds(
+    labels: npt.ArrayLike, n_gallery: int, n_folds: int, *, seed: int = 0
+) -> list[Fold]:
+    """Draw ``n_gallery`` random gallery sets of each class; all others are probes.
+
+    Unlike `setwise.gallery_probe_splits`, a class may have no set left to probe with: one
+    subject of Honda/UCSD has a single set.
+
+    Parameters
+    ----------
+    labels : array of shape (n_sets,)
+        Class of each set.
+    n_gallery : int
+        Gallery sets a class.
+    n_folds : int
+        How often to draw.
+    seed : int, default=0
+        Of the one generator that draws all folds.
+    """
+    check_count("random_folds", "n_gallery", n_gallery)
+    check_count("random_folds", "n_folds", n_folds)
+    members = _members(labels, n_gallery, "random_folds")
+    rng = np.random.default_rng(seed)
+    n_sets = sum(map(len, members))
+    folds = []
+    for _ in range(n_folds):
+        drawn = [rng.choice(sets, n_gallery, replace=False) for sets in members]
+        gallery = np.sort(np.concatenate(drawn))
+        folds.append((gallery, np.setdiff1d(np.arange(n_sets), gallery)))
+    return folds
+
+
+def spread_folds(
+    labels: npt.ArrayLike, n_gallery: int, n_probes: int, n_folds: int, *, seed: int = 0
+) -> list[Fold]:
+    """Choose sets for each fold so that folds overlap as little as possible.
+
+    The sets of each class are shuffled once and dealt out in turn, ``n_gallery`` and
+    ``n_probes`` a fold, beginning again where they run out: no set is used twice before all
+    of its class were used once.
+
+    Parameters
+    ----------
+    labels : array of shape (n_sets,)
+        Class of each set; every class needs ``n_gallery + n_probes`` of them.
+    n_gallery, n_probes : int
+        Sets a class and fold.
+    n_folds : int
+        How many folds.
+    seed : int, default=0
+        Of the shuffling.
+    """
+    for name, value in (("n_gallery", n_gallery), ("n_probes", n_probes), ("n_folds", n_folds)):
+        check_count("spread_folds", name, value)
+    width = n_gallery + n_probes
+    members = _members(labels, width, "spread_folds")
+    rng = np.random.default_rng(seed)
+    dealt = [np.resize(rng.permutation(sets), (n_folds, width)) for sets in members]
+    return [
+        (
+            np.sort(np.concatenate([hand[fold, :n_gallery] for hand in dealt])),
+            np.sort(np.concatenate([hand[fold, n_gallery:] for hand in dealt])),
+        )
+        for fold in range(n_folds)
+    ]
+
+
+def rotated_folds(parts: npt.ArrayLike) -> list[Fold]:
+    """Make each part in turn the gallery, and all others the probes."""
+    part = np.asarray(parts)
+    return [
+        (np.flatnonzero(part == one), np.flatnonzero(part != one)) for one in np.unique(part)
+    ]
+
+
+def pair_folds(labels: npt.ArrayLike) -> list[Fold]:
+    """Make every two sets of each class the gallery, by their place in the class.
+
+    Four quadrants of a turntable give six folds.
+    """
+    members = _members(labels, 2, "pair_folds")
+    place = np.zeros(sum(map(len, members)), dtype=np.int64)
+    for sets in members:
+        place[sets] = np.arange(len(sets))
+    folds = []
+    for pair in itertools.combinations(range(max(map(len, members))), 2):
+        is_gallery = np.isin(place, pair)
+        folds.append((np.flatnonzero(is_gallery), np.flatnonzero(~is_gallery)))
+    return folds
+
+
+def _members(labels: npt.ArrayLike, at_least: int, owner: str) -> list[IntArray]:
+    """The sets of each class, classes in sorted order."""
+    known = np.asarray(labels)
+    members = [(label, np.flatnonzero(known == label)) for label in np.unique(known)]
+    _refuse_small(members, at_least, owner)
+    return [sets for _, sets in members]
+
+
+def _refuse_small(members: Iterable[tuple[Any, IntArray]], at_least: int, owner: str) -> None:
+    for label, sets in members:
+        if len(sets) < at_least:
+            msg = (
+                f"{owner}: class {str(label)!r} has {len(sets)} sets. Expected at least "
+                f"{at_least}: leave the class out, or ask for fewer sets a fold."
+            )
+            raise DataError(msg)

@@ -1,0 +1,300 @@
+"""One image file in, one array out; whatever is wrong with the file becomes a DataError."""
+
+from __future__ import annotations
+
+import stat
+import threading
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from setwise.errors import DataError
+from setwise.io.bursts import time_taken
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+__all__ = ["DAMAGED", "FORMATS", "SUFFIXES", "Picture", "Wanted", "decode", "pillow_at_work"]
+
+# Rare formats are where decoders have their holes; nothing else is ever tried.
+FORMATS = ("JPEG", "PNG", "BMP", "PPM", "TIFF", "WEBP")
+SUFFIXES = frozenset((
+    ".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".bmp", ".ppm", ".pgm", ".pbm", ".pnm",
+    ".tif", ".tiff", ".webp",
+))  # fmt: skip
+ROTATED = "turned as their EXIF tag says"
+ON_BLACK = "laid on black where transparent"
+FIRST_OF_MANY = "of several pictures in one photo (MPO), the first read"
+DAMAGED = "with damaged metadata, read without it"
+
+# How Pillow calls the kinds of pixels that have a known scale.
+_EIGHT_BITS = {"1", "L", "LA", "P", "PA", "RGB", "RGBA", "RGBX", "CMYK", "YCbCr", "LAB"}
+_SIXTEEN_BITS = {"I;16", "I;16L", "I;16B", "I;16N"}
+_ORIENTATION = 0x0112
+_TURNS = dict(enumerate(
+    ("FLIP_LEFT_RIGHT", "ROTATE_180", "FLIP_TOP_BOTTOM", "TRANSPOSE", "ROTATE_270",
+     "TRANSVERSE", "ROTATE_90"), start=2,
+))  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What every image is turned into: ``size`` is ``(height, width)``, or ``None`` to keep."""
+
+    size: tuple[int, int] | None
+    colour: bool
+    max_pixels: int
+    with_time: bool = False
+
+    @property
+    def mode(self) -> str:
+        """What Pillow calls such pixels."""
+        return "RGB" if self.colour else "L"
+
+
+@dataclass(frozen=True)
+class Picture:
+    """The pixels of a file, what was done to get them, and when they were taken."""
+
+    pixels: npt.NDArray[np.uint8]
+    remarks: tuple[str, ...] = ()
+    time: datetime | None = None
+
+
+def decode(path: Path, wanted: Wanted) -> Picture:
+    """Read one image file, in a block of `pillow_at_work`.
+
+    16-bit images keep their high byte, transparency is laid on black (what cannot be seen adds
+    nothing to a vector), palettes, CMYK and single bits become plain grey or colour, and the
+    EXIF orientation is applied. Animations and many-paged files are refused, but of the
+    several pictures of one photo (MPO) the first is read.
+
+    Raises
+    ------
+    DataError
+        Naming the file and what is wrong with it.
+    """
+    with _heard() as warned:
+        try:
+            _check_file(path, wanted.max_pixels)
+            picture = _read(path, wanted)
+        except DataError:
+            raise
+        except Exception as error:
+            # A decoder that meets a damaged file may raise anything.
+            msg = f"{path} {_what_is_wrong(error, wanted.max_pixels)}"
+            raise DataError(msg) from error
+    if warned and DAMAGED not in picture.remarks:
+        return Picture(picture.pixels, (*picture.remarks, DAMAGED), picture.time)
+    return picture
+
+
+def _check_file(path: Path, max_pixels: int) -> None:
+    """Refuse what must not even be opened: a pipe would wait for ever."""
+    about = path.stat()
+    if not stat.S_ISREG(about.st_mode):
+        msg = f"{path} is no regular file but a {_kind(about.st_mode)}. Leave it out."
+        raise DataError(msg)
+    if about.st_size == 0:
+        msg = f"{path} is empty (0 bytes). Expected an image."
+        raise DataError(msg)
+    # Some decoders read the file as a whole before they look at it.
+    most = 8 * max_pixels + 2**20
+    if about.st_size > most:
+        msg = (
+            f"{path} has {about.st_size} bytes, and no image of max_pixels={max_pixels} needs "
+            f"more than {most}. Leave it out, or raise max_pixels."
+        )
+        raise DataError(msg)
+
+
+def _kind(mode: int) -> str:
+    return {stat.S_IFIFO: "pipe", stat.S_IFDIR: "folder", stat.S_IFSOCK: "socket"}.get(
+        stat.S_IFMT(mode), "device"
+    )
+
+
+def _read(path: Path, wanted: Wanted) -> Picture:
+    from PIL import Image
+
+    # Not opened by its path: Pillow would map raw pixels into memory, where a file cut short
+    # meanwhile ends the process, and where turned TIFFs come out garbled (Pillow 13.0).
+    with path.open("rb") as file, Image.open(file, formats=FORMATS) as image:
+        _check_header(path, image, wanted.max_pixels)
+        # A JPEG can be decoded at a half, a quarter or an eighth, and without its colours,
+        # which is much faster; twice the wanted size leaves the resampling its work.
+        aim = None if wanted.size is None else (2 * max(wanted.size),) * 2
+        image.draft(wanted.mode, aim)
+        exif = _exif(image)
+        turn = _TURNS.get((exif or {}).get(_ORIENTATION, 1))
+        time = time_taken(exif) if wanted.with_time and exif is not None else None
+        image.load()
+        plain = _plain(image, wanted.mode)
+    is_turned_already = image.format == "TIFF"
+    if turn is not None and not is_turned_already:
+        # Not ImageOps.exif_transpose, which also rewrites the tags and fails on odd ones.
+        plain = plain.transpose(Image.Transpose[turn])
+    if wanted.size is not None:
+        plain = plain.resize(wanted.size[::-1], Image.Resampling.BILINEAR)
+    remarks = {
+        FIRST_OF_MANY: getattr(image, "is_animated", False),
+        DAMAGED: exif is None,
+        ON_BLACK: _is_transparent(image),
+        ROTATED: turn is not None,
+    }
+    return Picture(np.asarray(plain), tuple(r for r, holds in remarks.items() if holds), time)
+
+
+def _check_header(path: Path, image: Any, max_pixels: int) -> None:
+    """Refuse, before any pixel is decoded, what is too large or no single image."""
+    width, height = image.size
+    if width * height > max_pixels:
+        msg = (
+            f"{path} has {width} x {height} pixels, more than max_pixels={max_pixels}. Make it "
+            "smaller, or raise max_pixels if you trust it."
+        )
+        raise DataError(msg)
+    if getattr(image, "is_animated", False) and image.format != "MPO":
+        msg = (
+            f"{path} holds several frames ({image.format}). Expected one image a file: save "
+            "its frames as files of their own."
+        )
+        raise DataError(msg)
+    has_sixteen = image.mode in _SIXTEEN_BITS or (image.mode == "I" and image.format == "PPM")
+    if image.mode not in _EIGHT_BITS and not has_sixteen:
+        msg = (
+            f"{path} has pixels of mode {image.mode!r}, whose scale is unknown. Expected 8 or "
+            "16 bits a channel: convert it first."
+        )
+        raise DataError(msg)
+
+
+def _exif(image: Image) -> Any:
+    """The EXIF tags, or ``None`` where they are damaged: the pixels may still be good."""
+    if image.format == "PNG":
+        image.load()  # which may have its tags behind the pixels
+    try:
+        return image.getexif()
+    except Exception:
+        return None
+
+
+def _plain(image: Image, mode: str) -> Image:
+    """Grey or RGB of 8 bits."""
+    from PIL import Image as pillow
+
+    if image.mode in _SIXTEEN_BITS or image.mode == "I":
+        high = (np.asarray(image) >> 8).astype(np.uint8)
+        return pillow.fromarray(high).convert(mode)
+    if _is_transparent(image):
+        opaque = pillow.new("RGB", image.size)
+        seen = image.convert("RGBA")
+        opaque.paste(seen, mask=seen.getchannel("A"))
+        return opaque.convert(mode)
+    if image.mode in ("CMYK", "LAB"):
+        return image.convert("RGB").convert(mode)
+    return image.convert(mode)
+
+
+def _is_transparent(image: Image) -> bool:
+    """Whether any pixel may be, but for the one shade of 16 bits that a PNG can name."""
+    return image.mode not in _SIXTEEN_BITS and image.has_transparency_data
+
+
+def _what_is_wrong(error: Exception, max_pixels: int) -> str:
+    from PIL import Image, UnidentifiedImageError
+
+    if isinstance(error, UnidentifiedImageError):
+        return f"is none of {', '.join(FORMATS)}, whatever its name says. Leave it out."
+    said = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+    if isinstance(error, Image.DecompressionBombError):
+        limits = f"max_pixels={max_pixels} or the limit of Pillow"
+        return f"has more pixels than {limits} ({said}). Leave it out."
+    if isinstance(error, OSError) and error.errno is not None:
+        return f"cannot be read: {error.strerror}."
+    return f"is damaged and cannot be decoded ({said}). Replace it or leave it out."
+
+
+class _Hearing(threading.local):
+    """What Pillow has warned of in this thread, while it decodes a file."""
+
+    words: list[str] | None = None
+
+
+class _PillowWarnings:
+    """Pillow's warnings about a file, taken to whoever decodes it.
+
+    Warnings belong to the process, not to a thread. So the first load at work takes them over,
+    the last one gives them back, and what other threads warn of is passed on.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._n_loads = 0
+        self.hearing = _Hearing()
+
+    def take_over(self) -> None:
+        with self._lock:
+            self._n_loads += 1
+            if self._n_loads == 1:
+                self._before = warnings.catch_warnings()
+                self._before.__enter__()
+                self._pass_on = warnings.showwarning
+                warnings.showwarning = self._show
+                warnings.filterwarnings("always", module=r"PIL\.")
+
+    def give_back(self) -> None:
+        with self._lock:
+            self._n_loads -= 1
+            if self._n_loads == 0:
+                self._before.__exit__(None, None, None)
+
+    def _show(self, message: Any, category: type[Warning], *where: Any, **more: Any) -> None:
+        from PIL.Image import DecompressionBombWarning
+
+        if self.hearing.words is None:
+            self._pass_on(message, category, *where, **more)
+        elif not issubclass(category, DecompressionBombWarning):
+            # Of how many pixels are too many, max_pixels is the judge.
+            self.hearing.words.append(str(message))
+
+
+_PILLOW = _PillowWarnings()
+
+
+@contextmanager
+def pillow_at_work() -> Iterator[None]:
+    """What `decode` needs around it: Pillow's formats known, and its warnings kept in."""
+    # Otherwise the first file of a rarer format would import every format there is.
+    from PIL import (  # noqa: F401
+        BmpImagePlugin,
+        JpegImagePlugin,
+        PngImagePlugin,
+        PpmImagePlugin,
+        TiffImagePlugin,
+        WebPImagePlugin,
+    )
+
+    _PILLOW.take_over()
+    try:
+        yield
+    finally:
+        _PILLOW.give_back()
+
+
+@contextmanager
+def _heard() -> Iterator[list[str]]:
+    """The warnings of this thread from here on."""
+    words: list[str] = []
+    _PILLOW.hearing.words = words
+    try:
+        yield words
+    finally:
+        _PILLOW.hearing.words = None

@@ -1,0 +1,143 @@
+"""Where the faces of a frame are, and how they are cut out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from threading import get_ident
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from setwise._support.extras import require
+from setwise._support.parameters import check_count, check_number
+from setwise._support.types import FloatArray
+from setwise.errors import DataError, SetwiseError
+from setwise.io.frames import Frame
+
+__all__ = ["Detector", "HaarFaces", "cut_out", "detected"]
+
+# A grey frame in, boxes (left, top, width, height) out.
+Detector: TypeAlias = Callable[[npt.NDArray[np.uint8]], npt.ArrayLike]
+
+
+@dataclass(frozen=True)
+class HaarFaces:
+    """Find faces that look at the camera, by the cascade of Haar features of OpenCV.
+
+    Fast and old: it misses faces that are turned away or in shade, and takes some walls for
+    faces. Short tracks, which :func:`face_tracks` leaves out, are mostly such mistakes.
+
+    Parameters
+    ----------
+    scale_factor : float, default=1.1
+        Faces are looked for at sizes that grow by this factor. Smaller finds more, slower.
+    min_neighbours : int, default=5
+        How many overlapping hits make a face. Larger makes fewer mistakes and finds fewer.
+    min_size : int, default=30
+        Smallest side of a face, in pixels; the cascade knows none below 24.
+    """
+
+    scale_factor: float = 1.1
+    min_neighbours: int = 5
+    min_size: int = 30
+
+    def __post_init__(self) -> None:
+        check_number("HaarFaces", "scale_factor", self.scale_factor, above=1.0)
+        check_count("HaarFaces", "min_neighbours", self.min_neighbours, at_least=0)
+        check_count("HaarFaces", "min_size", self.min_size)
+
+    def __call__(self, grey: npt.NDArray[np.uint8]) -> npt.NDArray[Any]:
+        """Boxes ``(left, top, width, height)`` of the faces in a grey frame."""
+        found = _cascade(get_ident()).detectMultiScale(
+            grey,
+            scaleFactor=self.scale_factor,
+            minNeighbors=self.min_neighbours,
+            minSize=(self.min_size, self.min_size),
+        )
+        return np.asarray(found, dtype=np.int64).reshape(-1, 4)
+
+
+@cache
+def _cascade(thread: int) -> Any:
+    """The cascade, one for each thread, for it keeps notes while it looks."""
+    cv2 = require("cv2", "faces")
+    return cv2.CascadeClassifier(
+        str(Path(cv2.data.haarcascades) / "haarcascade_frontalface_default.xml")
+    )
+
+
+def detected(owner: str, detector: Detector, frame: Frame) -> FloatArray:
+    """What a detector finds in a frame, checked: it may be anybody's.
+
+    Returns
+    -------
+    array of shape (n_boxes, 4)
+        Boxes ``(left, top, width, height)``, each with some of it inside of the frame.
+    """
+    try:
+        found = np.asarray(detector(frame.pixels), dtype=np.float64)
+    except SetwiseError:
+        raise
+    except Exception as error:
+        msg = (
+            f"{owner}: the detector {detector!r} failed on frame {frame.number}, of shape "
+            f"{frame.pixels.shape}: {type(error).__name__}: {error}"
+        )
+        raise DataError(" ".join(msg.split())) from error
+    boxes = found.reshape(-1, 4) if found.size == 0 else found
+    problem = _problem(boxes, frame.pixels.shape)
+    if problem:
+        msg = (
+            f"{owner}: the detector {detector!r} returned {problem} for frame {frame.number}, "
+            f"of shape {frame.pixels.shape}. Expected boxes (left, top, width, height) in "
+            "pixels, an array of shape (n_faces, 4)."
+        )
+        raise DataError(msg)
+    return boxes
+
+
+def _problem(boxes: FloatArray, shape: tuple[int, ...]) -> str | None:
+    if boxes.ndim != 2 or boxes.shape[1] != 4:
+        return f"an array of shape {boxes.shape}"
+    # The bound leaves no room for areas that overflow.
+    is_good = (np.abs(boxes) < 1e9).all(axis=1) & (boxes[:, 2:] > 0).all(axis=1)
+    if not is_good.all():
+        return f"the box {boxes[~is_good][0].tolist()}"
+    starts, ends = _edges(boxes, 0.0, shape)
+    is_outside = (ends <= starts).any(axis=1)
+    if is_outside.any():
+        return f"the box {boxes[is_outside][0].tolist()}, which holds no pixel of it,"
+    return None
+
+
+def cut_out(
+    pixels: npt.NDArray[np.uint8], box: FloatArray, margin: float = 0.0
+) -> npt.NDArray[np.uint8]:
+    """What a frame shows in a box, made larger by ``margin`` of its sides at each side.
+
+    Examples
+    --------
+    >>> frame = np.arange(25, dtype=np.uint8).reshape(5, 5)
+    >>> cut_out(frame, np.array([3, 0, 2, 2]), margin=0.5)
+    array([[ 2,  3,  4],
+           [ 7,  8,  9],
+           [12, 13, 14]], dtype=uint8)
+    """
+    starts, ends = _edges(box[None, :], margin, pixels.shape)
+    (left, top), (right, bottom) = starts[0], ends[0]
+    return np.ascontiguousarray(pixels[top:bottom, left:right])
+
+
+def _edges(
+    boxes: FloatArray, margin: float, shape: tuple[int, ...]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """First pixel, and the one after the last, of each box, across and down, in the frame."""
+    inside = np.array([shape[1], shape[0]])
+    more = margin * boxes[:, 2:]
+    starts = np.clip(np.floor(boxes[:, :2] - more + 0.5), 0, inside)
+    ends = np.clip(np.floor(boxes[:, :2] + boxes[:, 2:] + more + 0.5), 0, inside)
+    return starts.astype(np.int64), ends.astype(np.int64)

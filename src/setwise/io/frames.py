@@ -1,0 +1,299 @@
+"""The frames of a video file, one at a time, and nothing but a local file is opened."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from setwise._support.extras import require
+from setwise._support.parameters import check_choice, check_count, check_number, refuse
+from setwise.errors import DataError
+from setwise.io.checked import one_kind_of_error, regular_file
+from setwise.io.mp4 import check_announced, is_other_container
+from setwise.io.report import Skipped
+
+__all__ = ["Frame", "Reading", "VideoFrames", "opened_video"]
+
+# Containers that hold a film themselves, mp4 first. Playlists and scripts (hls, dash, concat,
+# ...), which make FFmpeg open other files or addresses, are not among them, and neither are
+# the hundreds of rare formats that nobody looks after.
+CONTAINERS = (
+    "mov,mp4,m4a,3gp,3g2,mj2", "avi", "matroska,webm", "mpeg", "mpegts", "ogg", "flv", "asf",
+    "gif",
+)  # fmt: skip
+CODECS = (
+    "h264", "hevc", "h263", "mpeg4", "mpeg1video", "mpeg2video", "msmpeg4v1", "msmpeg4v2",
+    "msmpeg4", "wmv1", "wmv2", "wmv3", "vc1", "flv", "vp6", "vp6f", "vp8", "vp9", "libvpx-vp9",
+    "av1", "libdav1d", "theora", "mjpeg", "png", "gif", "ffv1", "huffyuv", "ffvhuff", "utvideo",
+    "prores", "dvvideo", "cinepak", "indeo3", "indeo5", "svq3", "rawvideo",
+)  # fmt: skip
+ADVICE = (
+    "Expected an undamaged mp4, mov, avi, mkv, webm, mpeg, ogg, flv, wmv or gif, no playlist"
+)
+# FFmpeg counts the length of a file in microseconds.
+AV_TIME_BASE = 1_000_000
+
+
+class Frame(NamedTuple):
+    """A frame, and its number in the file, from 0."""
+
+    number: int
+    pixels: npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Which frames to read, and how; see :func:`setwise.io.video.load_video`."""
+
+    every: int = 1
+    max_frames: int | None = None
+    start_s: float = 0.0
+    stop_s: float | None = None
+    colour: bool = False
+    max_pixels: int = 25_000_000
+    on_error: str = "raise"
+    max_bad: float = 0.05
+
+    def check(self, owner: str) -> None:
+        """Refuse what is no way to read a video."""
+        check_count(owner, "every", self.every)
+        if self.max_frames is not None:
+            check_count(owner, "max_frames", self.max_frames)
+        check_count(owner, "max_pixels", self.max_pixels)
+        check_choice(owner, "colour", self.colour, (False, True))
+        check_choice(owner, "on_error", self.on_error, ("raise", "skip"))
+        for name in ("start_s", "stop_s", "max_bad"):
+            value = getattr(self, name)
+            if value != 0 and not (value is None and name == "stop_s"):
+                check_number(owner, name, value, at_most=1.0 if name == "max_bad" else np.inf)
+        if self.stop_s is not None and self.stop_s <= self.start_s:
+            refuse(owner, "stop_s", f"above start_s ({self.start_s:g})", self.stop_s)
+
+    def expected(self, announced: int) -> int:
+        """About how many of the announced frames will be taken, 0 where nobody knows."""
+        taken = -(-announced // self.every)
+        limit = self.max_frames
+        return taken if limit is None else min(taken or limit, limit)
+
+
+@contextmanager
+def opened_video(
+    owner: str, path: str | os.PathLike[str], reading: Reading
+) -> Iterator[VideoFrames]:
+    """The frames of a file, opened so that it cannot make FFmpeg open anything else."""
+    av = require("av", "video")
+    if not isinstance(path, str | os.PathLike):
+        refuse(owner, "path", "a str or a path", path)
+    film = VideoFrames(owner, regular_file(owner, path), reading)
+    with one_kind_of_error(owner, film.path):
+        # A file object instead of a name: a name could be taken for an address.
+        file = film.path.open("rb")
+    with file:
+        is_mp4 = not is_other_container(file)
+        if is_mp4:
+            check_announced(owner, film.path, file)
+        options = {
+            "format_whitelist": ",".join(CONTAINERS if is_mp4 else CONTAINERS[1:]),
+            "codec_whitelist": ",".join(CODECS),
+            "protocol_whitelist": "none",
+            "max_pixels": str(reading.max_pixels),
+        }
+        try:
+            container = av.open(file, options=options, metadata_errors="replace")
+        except (av.error.FFmpegError, OSError, ValueError) as error:
+            film.refuse(f"is no video that can be read ({_reason(error)})", ADVICE, error)
+        with container:
+            film.choose_stream(container)
+            yield film
+
+
+class VideoFrames:
+    """The frames of a video that were asked for, decoded one by one, to be read once.
+
+    Attributes
+    ----------
+    path : Path
+        The file.
+    announced : int
+        How many frames the file says it has, 0 where it does not say. It may lie: nothing is
+        allocated by it.
+    n_decoded, n_taken, n_rotated : int
+        How many frames were decoded, how many of these were taken, and how many of these
+        were turned upright.
+    length_s, end_s : float
+        How long the video lasts by what the file says, 0 where it does not, and when the last
+        frame decoded is shown.
+    is_over : bool
+        Whether the file was read to its end.
+    skipped : list of Skipped
+        What could not be decoded.
+    """
+
+    def __init__(self, owner: str, path: Path, reading: Reading) -> None:
+        self.owner = owner
+        self.path = path
+        self.reading = reading
+        self.announced = self.n_decoded = self.n_taken = self.n_rotated = 0
+        self.length_s = self.end_s = 0.0
+        self.is_over = False
+        self.skipped: list[Skipped] = []
+
+    def __iter__(self) -> Iterator[Frame]:
+        yield from islice(self._taken(), self.reading.max_frames)
+        self._check_enough()
+
+    @property
+    def expected(self) -> int:
+        """About how many frames will be taken, 0 where nobody knows."""
+        return self.reading.expected(self.announced)
+
+    def notes(self) -> tuple[str, ...]:
+        """What should be known of this file."""
+        notes = []
+        if self.is_over and self.announced not in (0, self.n_decoded):
+            notes.append(
+                f"{self.path.name} announces {self.announced} frames, and {self.n_decoded} "
+                "could be decoded"
+            )
+        # The sound may end a little later than the picture.
+        elif self.is_over and not self.announced and self.end_s < 0.9 * self.length_s - 1:
+            notes.append(
+                f"{self.path.name} announces {self.length_s:.1f} s, and its last frame is at "
+                f"{self.end_s:.1f} s"
+            )
+        if self.n_rotated:
+            notes.append(
+                f"{self.n_rotated} frames of {self.path.name} were turned, as it asks for"
+            )
+        return tuple(notes)
+
+    def choose_stream(self, container: Any) -> None:
+        """Find the moving pictures of an open file, and check them before any is decoded."""
+        cover = require("av.stream", "video").Disposition.attached_pic
+        films = [s for s in container.streams.video if not s.disposition & cover]
+        if not films:
+            kinds = sorted({s.type for s in container.streams})
+            self.refuse(f"holds no moving pictures, only {kinds or 'nothing'}", ADVICE)
+        context = films[0].codec_context
+        if context is None or context.name not in CODECS:
+            name = "unknown" if context is None else context.name
+            self.refuse(f"is coded in a rare way ({name})", "Convert it, such as to mp4")
+        # FFmpeg, which knows the limit, says 0 x 0 where a frame is larger.
+        n_pixels = context.width * context.height
+        if not 0 < n_pixels <= self.reading.max_pixels:
+            size = f"{context.width} x {context.height} pixels," if n_pixels else "a size of"
+            limit = f"more than max_pixels = {self.reading.max_pixels}"
+            advice = "Where the file is trusted, raise max_pixels"
+            self.refuse(f"has frames of {size} {limit}", advice)
+        # A frame may turn out larger than announced; FFmpeg then refuses to decode it.
+        context.options = {"max_pixels": str(self.reading.max_pixels)}
+        self._container, self._stream = container, films[0]
+        self.announced = max(films[0].frames, 0)
+        self.length_s = max((container.duration or 0) / AV_TIME_BASE, 0.0)
+
+    def _taken(self) -> Iterator[Frame]:
+        """Those of the frames that were asked for."""
+        start, stop = self.reading.start_s, self.reading.stop_s
+        n_inside = 0
+        for number, frame in self._decoded():
+            time = self.end_s = self._time(number, frame)
+            if stop is not None and time >= stop:
+                return
+            if time < start:
+                continue
+            if n_inside % self.reading.every == 0:
+                self.n_taken += 1
+                yield Frame(number, self._pixels(frame))
+            n_inside += 1
+        self.is_over = True
+
+    def _decoded(self) -> Iterator[tuple[int, Any]]:
+        """All undamaged frames of the file, with their numbers."""
+        av = require("av", "video")
+        packets = self._container.demux(self._stream)
+        while True:
+            try:
+                frames = next(packets).decode()
+            except StopIteration:
+                return
+            except (av.error.FFmpegError, OSError, ValueError) as error:
+                self._leave_out(f"cannot be decoded ({_reason(error)})")
+                continue
+            for frame in frames:
+                if frame.is_corrupt:
+                    self._leave_out("is damaged")
+                else:
+                    self.n_decoded += 1
+                    yield self.n_decoded + len(self.skipped) - 1, frame
+
+    def _time(self, number: int, frame: Any) -> float:
+        """Seconds since the beginning."""
+        stream = self._stream
+        if frame.pts is not None and frame.time_base:
+            begin = (stream.start_time or 0) * stream.time_base
+            return float(frame.pts * frame.time_base - begin)
+        if stream.average_rate:
+            return float(number / stream.average_rate)
+        if self.reading.start_s or self.reading.stop_s is not None:
+            self.refuse("does not say when a frame is shown", "Leave out start_s and stop_s")
+        return 0.0
+
+    def _pixels(self, frame: Any) -> npt.NDArray[np.uint8]:
+        try:
+            pixels = frame.to_ndarray(format="rgb24" if self.reading.colour else "gray")
+        except (require("av", "video").error.FFmpegError, ValueError) as error:
+            kind = f"has frames of a kind, {frame.format.name}, that cannot be converted"
+            self.refuse(f"{kind} ({_reason(error)})", "Convert it, such as to mp4", error)
+        quarters = round(getattr(frame, "rotation", 0) / 90) % 4  # unknown to old PyAV
+        if quarters == 0:
+            return pixels
+        self.n_rotated += 1
+        return np.ascontiguousarray(np.rot90(pixels, quarters))
+
+    def _leave_out(self, reason: str) -> None:
+        where = f"frame {self.n_decoded + len(self.skipped)}"
+        if self.reading.on_error == "raise":
+            msg = (
+                f"{self.owner}: {where} of {str(self.path)!r} {reason}. Expected an "
+                'undamaged video; on_error="skip" leaves such frames out.'
+            )
+            raise DataError(msg)
+        self.skipped.append(Skipped(self.path, f"{where} {reason}"))
+
+    def _check_enough(self) -> None:
+        """A file that opens is no evidence: there must be frames."""
+        n_bad, reading = len(self.skipped), self.reading
+        if self.n_decoded == 0:
+            limit = f"at most max_pixels = {reading.max_pixels}"
+            self.refuse(f"holds no frame that can be decoded, of {limit} pixels", ADVICE)
+        if n_bad > reading.max_bad * (self.n_decoded + n_bad):
+            self.refuse(
+                f"has {n_bad} bad frames among {self.n_decoded + n_bad}, more than max_bad = "
+                f"{reading.max_bad:g} of them",
+                "Mend the file, or raise max_bad",
+            )
+        if self.n_taken == 0:
+            self.refuse(
+                f"has {self.n_decoded} frames, and none of them between start_s = "
+                f"{reading.start_s:g} and stop_s = {reading.stop_s}",
+                "Choose times inside the video",
+            )
+
+    def refuse(self, problem: str, advice: str, cause: Exception | None = None) -> NoReturn:
+        """Say what is wrong with this file."""
+        msg = f"{self.owner}: {str(self.path)!r} {problem}. {advice}."
+        raise DataError(msg) from cause
+
+
+def _reason(error: Exception) -> str:
+    """What FFmpeg said, without the number and the name of the file."""
+    said = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    return " ".join(said.split())

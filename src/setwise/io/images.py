@@ -1,0 +1,301 @@
+"""Folders of images in, sets of images out."""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+import warnings
+from collections import deque
+from collections.abc import Iterator, Sequence
+from itertools import chain, takewhile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from setwise._support.memory import require_memory
+from setwise._support.parallel import in_threads
+from setwise._support.parameters import (
+    check_choice,
+    check_count,
+    check_jobs,
+    check_number,
+    check_shape,
+    pair,
+    refuse,
+)
+from setwise._support.progress import Progress, reported
+from setwise.errors import DataError, SkippedFilesWarning
+from setwise.io.decode import Picture, Wanted, decode, pillow_at_work
+from setwise.io.layouts import LAYOUTS, Found, Scan, SetOfFiles, grouped, scan, understood
+from setwise.io.report import LoadedSets, LoadReport, Skipped
+
+__all__ = ["load_images"]
+
+# Images that a thread reads at once.
+HANDFUL = 16
+
+
+def load_images(
+    root: str | Path,
+    *,
+    layout: str = "auto",
+    size: int | tuple[int, int] | None = 64,
+    colour: bool = False,
+    gap_s: float = 30.0,
+    on_error: str = "raise",
+    max_bad: float = 0.05,
+    max_pixels: int = 25_000_000,
+    max_files: int = 100_000,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> LoadedSets:
+    """Read a folder of images as sets of images.
+
+    The order of sets and images is that of their names, with numbers as numbers, and never
+    that of the file system. JPEG, PNG, BMP, PPM, TIFF and WEBP are read, whatever the name of
+    the file says, and nothing else. Images are turned as their EXIF tag says; 16-bit images
+    keep their high byte; transparency is laid on black. Files of several frames are refused.
+    Hidden files and files of other kinds are ignored. The report counts all of this.
+
+    Parameters
+    ----------
+    root : str or Path
+        The folder. Links inside it are followed where they stay inside it.
+    layout : str, default="auto"
+        ``"class/set"`` (``root/class/set/image``: with labels), ``"set"`` (``root/set/image``)
+        or ``"single"`` (``root/image``: one set); ``"auto"`` tells these three apart.
+        ``"bursts"`` (``root/image``) and ``"class/bursts"`` (``root/class/image``: with labels)
+        make sets of photos taken one after the other, by their EXIF time.
+    size : int, (height, width) or None, default=64
+        What images are resized to, bilinear with antialiasing. ``None`` keeps their size, which
+        must then be the same for all.
+    colour : bool, default=False
+        Images of shape ``(height, width, 3)`` rather than grey ones.
+    gap_s : float, default=30.0
+        Pause between two photos, in seconds, that begins a new burst.
+    on_error : {"raise", "skip"}, default="raise"
+        Whether a file that cannot be read is an error, or left out and reported.
+    max_bad : float, default=0.05
+        Share of the files that may be left out before it is an error after all.
+    max_pixels : int, default=25_000_000
+        Pixels of one image; more is refused before it is decoded. Pillow's own limit
+        (``PIL.Image.MAX_IMAGE_PIXELS``) holds as well.
+    max_files : int, default=100_000
+        Files and folders below the root; looking stops where there are more.
+    n_jobs : int, optional
+        Threads. The result does not depend on them.
+    progress : callable, optional
+        Called with ``"load"``, the number of files done and of all files.
+
+    Returns
+    -------
+    LoadedSets
+        Sets of uint8 images, named after their folders or times, with a ``report``.
+
+    Raises
+    ------
+    DataError
+        Naming the file or folder at fault.
+
+    Warns
+    -----
+    SkippedFilesWarning
+        Where files were left out.
+    """
+    started = time.perf_counter()
+    _check_choices(layout, colour, on_error)
+    _check_numbers(gap_s, max_bad, max_pixels, max_files, n_jobs)
+    check_shape("load_images", "size", size, optional=True)
+    height_width = None if size is None else pair(size)
+    found = scan(_folder(root), max_files)
+    layout = understood(found, layout)
+    wanted = Wanted(height_width, colour, max_pixels, with_time="bursts" in layout)
+    read = _Images(found, wanted, max_bad if on_error == "skip" else None)
+    with pillow_at_work():
+        read.decode_all(n_jobs, progress)
+    _check_no_set_is_lost(read, layout)
+    sets = grouped(read.kept, read.times, found, layout, gap_s)
+    if read.skipped:
+        _warn(read.skipped, len(found.images))
+    return _loaded(read, sets, layout, started)
+
+
+class _Images:
+    """The images of a folder, a row of pixels each, and the files that were left out.
+
+    ``max_bad`` is the share of files that may be left out; with ``None`` the first one raises.
+    """
+
+    def __init__(self, found: Scan, wanted: Wanted, max_bad: float | None) -> None:
+        self.found = found
+        self.wanted = wanted
+        self.max_bad = max_bad
+        self.kept: list[Found] = []
+        self.times: list[Any] = []
+        self.remarks: dict[str, list[Path]] = {}
+        self.skipped: list[Skipped] = []
+        self.shape: tuple[int, ...] | None = None
+        self._is_over = False
+        if wanted.size is not None:
+            self._make_room((*wanted.size, 3) if wanted.colour else wanted.size)
+
+    def decode_all(self, n_jobs: int | None, progress: Progress | None) -> None:
+        """Read every file, in order."""
+        images = self.found.images
+        handfuls = takewhile(lambda _: not self._is_over, _in_handfuls(images))
+        results = in_threads(self._attempts, handfuls, n_jobs)
+        told = reported(chain.from_iterable(results), len(images), "load", progress)
+        try:
+            for image, result in zip(images, told, strict=True):
+                if isinstance(result, Picture):
+                    self._keep(image, result)
+                else:
+                    self._leave_out(image, result)
+        finally:
+            # An error or Ctrl-C waits for the few files that the threads are at, no more.
+            self._is_over = True
+            deque(results, maxlen=0)
+
+    def _attempts(self, images: Sequence[Found]) -> list[Picture | DataError]:
+        return [_attempt(image, self.wanted) for image in images if not self._is_over]
+
+    def notes(self) -> list[str]:
+        """What was done to images, how often, and an example."""
+        return [
+            f"{remark}: {len(paths)}, such as {paths[0]}"
+            for remark, paths in sorted(self.remarks.items())
+        ]
+
+    def _make_room(self, shape: tuple[int, ...]) -> None:
+        n_images, n_pixels = len(self.found.images), math.prod(shape)
+        # Bursts are sorted by time once all are known, into a second array.
+        copies = 2 if self.wanted.with_time else 1
+        require_memory(
+            copies * n_images * n_pixels,
+            f"load_images: {n_images} images of {' x '.join(map(str, shape))} pixels",
+            "Choose a smaller size, or load the folders one by one.",
+        )
+        self.shape = shape
+        self.rows = np.empty((n_images, n_pixels), dtype=np.uint8)
+
+    def _keep(self, image: Found, picture: Picture) -> None:
+        pixels = picture.pixels
+        if self.shape is None:
+            self._make_room(pixels.shape)
+        elif pixels.shape != self.shape:
+            (height, width), (first_height, first_width) = pixels.shape[:2], self.shape[:2]
+            msg = (
+                f"{image.path} has {width} x {height} pixels, and {self.kept[0].path} "
+                f"{first_width} x {first_height}. Expected one size for all: resize them, or "
+                "give load_images a size."
+            )
+            raise DataError(msg)
+        self.rows[len(self.kept)] = pixels.ravel()
+        self.kept.append(image)
+        self.times.append(picture.time)
+        for remark in picture.remarks:
+            self.remarks.setdefault(remark, []).append(image.path)
+
+    def _leave_out(self, image: Found, error: DataError) -> None:
+        if self.max_bad is None:
+            raise error
+        reason = str(error).removeprefix(f"{image.path} ")
+        self.skipped.append(Skipped(image.path, reason))
+        n_images = len(self.found.images)
+        if len(self.skipped) > self.max_bad * n_images:
+            first = self.skipped[0]
+            msg = (
+                f"{self.found.root}: more than max_bad={self.max_bad:g} of its {n_images} "
+                f"images cannot be read. The first is {first.path}, which {first.reason}"
+            )
+            raise DataError(msg) from error
+
+
+def _in_handfuls(images: Sequence[Found]) -> Iterator[Sequence[Found]]:
+    """Images a few at a time: handing a small JPEG to a thread takes as long as reading it."""
+    return (images[i : i + HANDFUL] for i in range(0, len(images), HANDFUL))
+
+
+def _attempt(image: Found, wanted: Wanted) -> Picture | DataError:
+    """Decode a file; errors are returned, so that the first in order can be raised."""
+    if image.problem is not None:
+        return DataError(f"{image.path} {image.problem}")
+    try:
+        picture = decode(image.path, wanted)
+    except DataError as error:
+        return error
+    if wanted.with_time and picture.time is None:
+        return DataError(
+            f"{image.path} has no EXIF time (DateTimeOriginal), by which bursts are told "
+            "apart. Leave it out, or sort the photos into folders and use another layout."
+        )
+    return picture
+
+
+def _loaded(read: _Images, sets: list[SetOfFiles], layout: str, started: float) -> LoadedSets:
+    order = np.concatenate([one.rows for one in sets])
+    rows = read.rows[: len(order)]
+    is_sorted = bool((np.diff(order) > 0).all())
+    report = LoadReport(
+        source=read.found.root,
+        layout=layout,
+        files=tuple(read.kept[row].path for row in order),
+        skipped=tuple(read.skipped),
+        notes=(*read.notes(), *read.found.notes()),
+        seconds=time.perf_counter() - started,
+    )
+    return LoadedSets(
+        rows if is_sorted else rows[order],
+        np.cumsum([0, *(len(one.rows) for one in sets)]),
+        [one.name for one in sets],
+        np.array([one.label for one in sets]) if layout.startswith("class/") else None,
+        read.shape,
+        report=report,
+    )
+
+
+def _check_no_set_is_lost(read: _Images, layout: str) -> None:
+    """Refuse to leave out all images of a folder: a set would be missing without a word."""
+    full = {image.parts[:-1] for image in read.kept}
+    reasons = {left.path: left.reason for left in read.skipped}
+    for image in read.found.images:
+        if image.depth == LAYOUTS[layout] and image.parts[:-1] not in full:
+            msg = (
+                f"set {read.found.set_name(image.parts[:-1])!r} of {read.found.root} has no "
+                f"image that can be read. The first is {image.path}, which "
+                f"{reasons[image.path]}"
+            )
+            raise DataError(msg)
+
+
+def _warn(skipped: list[Skipped], n_images: int) -> None:
+    msg = (
+        f"load_images: {len(skipped)} of {n_images} images were left out, the first "
+        f"{skipped[0].path}, which {skipped[0].reason} The report lists them all."
+    )
+    warnings.warn(msg, SkippedFilesWarning, stacklevel=3)
+
+
+def _check_choices(layout: str, colour: bool, on_error: str) -> None:
+    check_choice("load_images", "layout", layout, ("auto", *LAYOUTS))
+    check_choice("load_images", "colour", colour, (False, True))
+    check_choice("load_images", "on_error", on_error, ("raise", "skip"))
+
+
+def _check_numbers(
+    gap_s: float, max_bad: float, max_pixels: int, max_files: int, n_jobs: int | None
+) -> None:
+    check_number("load_images", "gap_s", gap_s)
+    check_count("load_images", "max_pixels", max_pixels)
+    check_count("load_images", "max_files", max_files)
+    if max_bad != 0:
+        check_number("load_images", "max_bad", max_bad, at_most=1.0)
+    check_jobs("load_images", n_jobs)
+
+
+def _folder(root: Any) -> Path:
+    if not isinstance(root, str | os.PathLike) or not str(root):
+        refuse("load_images", "root", "the path of a folder", root)
+    return Path(root)

@@ -1,0 +1,214 @@
+"""MATLAB files of version 7.3, which are HDF5: variables, read without trusting the file.
+
+HDF5 can point to other files, unfold a few bytes to terabytes, and leave out what it declares.
+None of that is used by MATLAB, and none of it is followed here.
+"""
+
+from __future__ import annotations
+
+import math
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from setwise._support.extras import require
+from setwise.io.checked import check_declared
+from setwise.io.mat5 import MAX_CELLS, MAX_VARIABLES, NUMERIC, WHOLE
+
+__all__ = ["Mat73", "Value73", "is_mat73"]
+
+MAGIC = b"\x89HDF\r\n\x1a\n"
+# Kept by MATLAB for itself.
+PRIVATE = ("#refs#", "#subsystem#")
+DEFLATE, SHUFFLE = 1, 2
+# How the values of a class may be stored.
+ALLOWED = {"double": "iuf", "single": "iuf", "cell": "", **dict.fromkeys(WHOLE, "iu")}
+
+
+def is_mat73(head: bytes) -> bool:
+    """Whether the first 520 bytes are those of an HDF5 file, with MATLAB's header or not."""
+    return head.startswith(MAGIC) or head[512:520] == MAGIC
+
+
+class Value73:
+    """A variable or a cell: what it is, its size, and how to read it.
+
+    Attributes
+    ----------
+    kind : str
+        Its class, as MATLAB calls it; ``"complex double"`` and the like where it is complex.
+    shape : tuple of int
+        Its size, as MATLAB shows it; HDF5 shows it the other way round.
+    """
+
+    def __init__(self, node: Any, file: Mat73) -> None:
+        self._node, self._file = node, file
+        self.kind = "link" if node is None else _kind(node)
+        self._is_empty = node is not None and _is_empty(node)
+        self.shape: tuple[int, ...] = ()
+        if self.kind in (*NUMERIC, "char", "cell"):
+            self.shape = _empty_shape(node) if self._is_empty else node.shape[::-1] or (1, 1)
+
+    def read(self) -> npt.NDArray[Any]:
+        """Numbers, or the codes of characters, in MATLAB's shape."""
+        dtype = NUMERIC.get(self.kind, "u4")
+        if self._is_empty:
+            return np.zeros(self.shape, dtype)
+        return self._stored().astype(dtype).T.reshape(self.shape)
+
+    def cells(self) -> Iterator[Value73]:
+        """The cells, down the columns."""
+        if math.prod(self.shape) > MAX_CELLS:
+            msg = f"a cell array of {math.prod(self.shape)} cells, of at most {MAX_CELLS}"
+            raise ValueError(msg)
+        for reference in () if self._is_empty else self._stored().ravel():
+            yield self._file.follow(reference)
+
+    def _stored(self) -> npt.NDArray[Any]:
+        _check_storage(self._node, self._file)
+        return np.asarray(self._node[()])
+
+
+class Mat73:
+    """The variables of a MATLAB 7.3 file.
+
+    Parameters
+    ----------
+    path : Path
+        A file for which `is_mat73` holds.
+    max_bytes : int
+        The most memory a variable may take.
+
+    Attributes
+    ----------
+    variables : dict of str to Value73
+        All variables. Links are not followed: their class is ``"link"``.
+    """
+
+    def __init__(self, path: Path, max_bytes: int) -> None:
+        self._h5py = require("h5py", "mat")
+        self.path, self.max_bytes = path, max_bytes
+        self.size = path.stat().st_size
+        self._root = self._h5py.File(path, "r")
+        try:
+            self.variables = self._variables()
+        except BaseException:
+            self.close()
+            raise
+
+    def get(self, name: str) -> Value73:
+        """A variable with its contents."""
+        return self.variables[name]
+
+    def follow(self, reference: Any) -> Value73:
+        """What a cell holds."""
+        if not reference:
+            msg = "a cell refers to nothing"
+            raise ValueError(msg)
+        return Value73(self._root[reference], self)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._root.close()
+
+    def _variables(self) -> dict[str, Value73]:
+        if len(self._root) > MAX_VARIABLES:
+            msg = f"it holds more than {MAX_VARIABLES} variables"
+            raise ValueError(msg)
+        # A name with a slash would be a path, and a path may lead through a link.
+        names = [name for name in self._root if name not in PRIVATE and "/" not in name]
+        return {name: Value73(self._node(name), self) for name in names}
+
+    def _node(self, name: str) -> Any:
+        link = self._root.get(name, getlink=True)
+        return self._root[name] if isinstance(link, self._h5py.HardLink) else None
+
+
+def _kind(node: Any) -> str:
+    h5py = require("h5py", "mat")
+    named = _text(node.attrs, "MATLAB_class")
+    if isinstance(node, h5py.Group):
+        return "sparse" if "MATLAB_sparse" in node.attrs else named or "struct"
+    if not isinstance(node, h5py.Dataset) or node.shape is None:
+        return "unknown"
+    if "MATLAB_sparse" in node.attrs:
+        return "sparse"
+    dtype = node.dtype
+    if dtype.names is not None:
+        return f"complex {named}" if set(dtype.names) == {"real", "imag"} else "unknown"
+    is_cell = h5py.check_ref_dtype(dtype) is h5py.Reference
+    if is_cell or _is_empty(node):
+        return named or "cell"
+    kind = named or dtype.name.replace("float32", "single").replace("float64", "double")
+    return kind if dtype.kind in ALLOWED.get(kind, "iuf") else "unknown"
+
+
+def _is_empty(node: Any) -> bool:
+    return bool(np.any(node.attrs.get("MATLAB_empty", 0)))
+
+
+def _text(attributes: Any, name: str) -> str:
+    """A short attribute; anything else counts as none."""
+    if name not in attributes:
+        return ""
+    attribute = attributes.get_id(name)
+    if attribute.dtype.kind != "S" or attribute.get_storage_size() > 64:
+        return ""
+    text = bytes(np.asarray(attributes[name]).ravel()[0]).decode("ascii", "replace")
+    return text if text.isprintable() else "unknown"
+
+
+def _empty_shape(node: Any) -> tuple[int, ...]:
+    """Of an empty array, its size is what is stored."""
+    if node.dtype.kind not in "iu" or not 0 < math.prod(node.shape) <= 32:
+        msg = "an empty array does not say its size"
+        raise ValueError(msg)
+    shape = tuple(int(n) for n in node[()].ravel())
+    if 0 not in shape:
+        msg = f"an array is said to be empty and of size {shape}"
+        raise ValueError(msg)
+    return shape
+
+
+def _check_storage(node: Any, file: Mat73) -> None:
+    """Refuse an array whose values are not all in this file, or that grows while it is read."""
+    if node.external or node.is_virtual:
+        msg = "an array keeps its values in another file, which is not followed"
+        raise ValueError(msg)
+    declared = math.prod(node.shape) * node.dtype.itemsize
+    check_declared("load_mat", file.path, "an array", declared, file.max_bytes)
+    if node.chunks is not None:
+        _check_chunks(node, file)
+    elif node.id.get_storage_size() != declared or declared > file.size:
+        msg = f"an array declares {declared} bytes that the file does not hold"
+        raise ValueError(msg)
+
+
+def _check_chunks(node: Any, file: Mat73) -> None:
+    """Every chunk must be there and unfold to its own size: HDF5 does not look."""
+    full = math.prod(node.chunks) * node.dtype.itemsize
+    check_declared("load_mat", file.path, "a chunk of an array", full, file.max_bytes)
+    settings = node.id.get_create_plist()
+    filters = [settings.get_filter(i)[0] for i in range(settings.get_nfilters())]
+    if not set(filters) <= {DEFLATE, SHUFFLE}:
+        msg = f"an array is compressed in a way that MATLAB does not use (filters {filters})"
+        raise ValueError(msg)
+    expected = math.prod(math.ceil(n / m) for n, m in zip(node.shape, node.chunks, strict=True))
+    if node.id.get_num_chunks() != expected:
+        msg = f"an array has {node.id.get_num_chunks()} of {expected} chunks"
+        raise ValueError(msg)
+    for i in range(expected):
+        chunk = node.id.get_chunk_info(i)
+        if chunk.size > file.size or chunk.filter_mask:
+            msg = f"chunk {i} of an array declares {chunk.size} bytes and cannot be read"
+            raise ValueError(msg)
+        if DEFLATE in filters:
+            _, packed = node.id.read_direct_chunk(chunk.chunk_offset)
+            unfolded = len(zlib.decompressobj().decompress(packed, full + 1))
+            if unfolded != full:
+                msg = f"chunk {i} of an array unfolds to another size than its {full} bytes"
+                raise ValueError(msg)

@@ -1,0 +1,107 @@
+"""What was read: sets that remember their files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy.typing as npt
+
+from setwise._support.progress import duration
+from setwise._support.types import IntArray
+from setwise.sets import SetBatch
+
+__all__ = ["LoadReport", "LoadedSets", "Skipped"]
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A file, or a frame of one, that was left out, and why."""
+
+    path: Path
+    reason: str
+
+
+@dataclass(frozen=True)
+class LoadReport:
+    """What a loader read.
+
+    Attributes
+    ----------
+    source : Path
+        The folder or file it was asked for.
+    layout : str
+        How it was understood, such as ``"class/set"``.
+    files : tuple of Path
+        Where each vector comes from, in the order of the vectors.
+    skipped : tuple of Skipped
+        What could not be read.
+    notes : tuple of str
+        What else should be known, such as how many images were rotated by their EXIF tag, or
+        that fewer frames were decoded than announced.
+    seconds : float
+        Wall clock.
+    what : str
+        What the vectors are.
+    """
+
+    source: Path
+    layout: str
+    files: tuple[Path, ...]
+    skipped: tuple[Skipped, ...] = ()
+    notes: tuple[str, ...] = ()
+    seconds: float = 0.0
+    what: str = "images"
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.source}: {len(self.files)} {self.what} read as {self.layout}, "
+            f"{len(self.skipped)} skipped, {duration(self.seconds)}"
+        ]
+        lines += [f"  {note}" for note in self.notes]
+        lines += [f"  skipped {left.path}: {left.reason}" for left in self.skipped[:20]]
+        if len(self.skipped) > 20:
+            lines.append(f"  ... and {len(self.skipped) - 20} more")
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report in types that JSON knows; the files are counted, not listed."""
+        return {
+            "source": str(self.source),
+            "layout": self.layout,
+            "n_images": len(self.files),
+            "skipped": [{"path": str(s.path), "reason": s.reason} for s in self.skipped],
+            "notes": list(self.notes),
+            "seconds": self.seconds,
+        }
+
+
+class LoadedSets(SetBatch):
+    """Sets from files, with a ``report`` of what was read. Any part of it is a `SetBatch`."""
+
+    def __init__(
+        self,
+        vectors: npt.NDArray[Any],
+        offsets: IntArray,
+        names: Sequence[str] | None = None,
+        labels: npt.NDArray[Any] | None = None,
+        image_shape: tuple[int, ...] | None = None,
+        *,
+        report: LoadReport | None = None,
+    ) -> None:
+        super().__init__(vectors, offsets, names, labels, image_shape)
+        self.report = report
+
+    @classmethod
+    def of(cls, batch: SetBatch, report: LoadReport) -> LoadedSets:
+        """Sets with the report of where they come from."""
+        return cls(
+            batch.vectors,
+            batch.offsets,
+            batch.names,
+            batch.labels,
+            batch.image_shape,
+            report=report,
+        )

@@ -1,0 +1,280 @@
+"""Videos become sets: one file is one set of frames."""
+
+from __future__ import annotations
+
+import os
+import time
+import warnings
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from setwise._support.memory import require_memory
+from setwise._support.parallel import in_threads
+from setwise._support.parameters import (
+    check_choice,
+    check_count,
+    check_jobs,
+    check_shape,
+    pair,
+    refuse,
+)
+from setwise._support.progress import Progress, reported
+from setwise.errors import DataError, SkippedFilesWarning
+from setwise.io.clips import LAYOUTS, VIDEO_SUFFIXES, clip_names, find_clips
+from setwise.io.frames import Reading, VideoFrames, opened_video
+from setwise.io.report import LoadedSets, LoadReport, Skipped
+from setwise.sets import SetBatch
+
+__all__ = ["VIDEO_SUFFIXES", "load_video", "load_videos", "resized"]
+
+Size: TypeAlias = int | tuple[int, int] | None
+# Frames between two looks at the memory that is left.
+CHUNK = 256
+SMALLER = "Take fewer frames (every, max_frames) or smaller ones (size)."
+
+
+def load_video(
+    path: str | os.PathLike[str],
+    *,
+    every: int = 1,
+    max_frames: int | None = None,
+    start_s: float = 0.0,
+    stop_s: float | None = None,
+    size: Size = 64,
+    colour: bool = False,
+    max_pixels: int = 25_000_000,
+    on_error: str = "raise",
+    max_bad: float = 0.05,
+    name: str | None = None,
+    progress: Progress | None = None,
+) -> LoadedSets:
+    """Read a video file as one set of images.
+
+    Frames are decoded one by one and resized at once, so that the memory needed is that of
+    the images kept. Needs ``pip install "setwise[video]"``.
+
+    Parameters
+    ----------
+    path : str or path
+        A local file: mp4, mov, avi, mkv, webm, mpeg, ts, ogg, flv, wmv or gif. Its content
+        counts, not its suffix. Addresses and playlists are refused.
+    every : int, default=1
+        Take each ``every``-th frame, beginning with the first.
+    max_frames : int, optional
+        Stop after so many taken frames. To spread them over the video, raise ``every``.
+    start_s, stop_s : float, default=0.0 and None
+        Take frames shown at or after ``start_s`` and before ``stop_s``, in seconds from the
+        beginning. What comes before is decoded all the same.
+    size : int, (int, int) or None, default=64
+        Height and width of the images, one number for both; ``None`` keeps the frames as they
+        are, and they must all be of one size.
+    colour : bool, default=False
+        Keep red, green and blue instead of grey.
+    max_pixels : int, default=25_000_000
+        Refuse larger frames, before they are decoded.
+    on_error : {"raise", "skip"}, default="raise"
+        What to do about frames that cannot be decoded: refuse the file, or leave them out,
+        warn, and list them in the report.
+    max_bad : float, default=0.05
+        With ``on_error="skip"``, the part of the frames that may be left out.
+    name : str, optional
+        What the set is called; the name of the file without its suffix by default.
+    progress : callable, optional
+        Called with what is done, how many frames are over, and of how many (0: nobody knows).
+
+    Returns
+    -------
+    LoadedSets
+        One set of uint8 images, without a label, with its ``report``.
+
+    Raises
+    ------
+    DataError
+        When the file is no video, is damaged, or has no frame where one was asked for.
+
+    Examples
+    --------
+    What a model says of a film::
+
+        model.predict(load_video("clip.mp4", every=5))
+    """
+    owner, started = "load_video", time.perf_counter()
+    reading = Reading(every, max_frames, start_s, stop_s, colour, max_pixels, on_error, max_bad)
+    reading.check(owner)
+    check_shape(owner, "size", size, optional=True)
+    wanted = None if size is None else pair(size)
+    with opened_video(owner, path, reading) as video:
+        called = video.path.stem if name is None else str(name)
+        images = _images(video, wanted, progress)
+    if video.skipped:
+        msg = f"{owner}: {len(video.skipped)} frames of {str(video.path)!r} were left out."
+        warnings.warn(msg, SkippedFilesWarning, stacklevel=2)
+    report = LoadReport(
+        source=video.path,
+        layout="video",
+        files=(video.path,) * len(images),
+        skipped=tuple(video.skipped),
+        notes=video.notes(),
+        seconds=time.perf_counter() - started,
+    )
+    # Not from_images, which would copy.
+    rows, shape = images.reshape(len(images), -1), images.shape[1:]
+    return LoadedSets(rows, np.array([0, len(rows)]), [called], None, shape, report=report)
+
+
+def load_videos(
+    root: str | os.PathLike[str],
+    *,
+    layout: str = "auto",
+    every: int = 1,
+    max_frames: int | None = None,
+    start_s: float = 0.0,
+    stop_s: float | None = None,
+    size: Size = 64,
+    colour: bool = False,
+    max_pixels: int = 25_000_000,
+    max_files: int = 100_000,
+    on_error: str = "raise",
+    max_bad: float = 0.05,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> LoadedSets:
+    """Read a folder of video files: each clip is a set, its folder is its class.
+
+    Parameters
+    ----------
+    root : str or path
+        The folder. Hidden files and files of other kinds are left aside; links must stay
+        inside of it. Clips are sorted with numbers as numbers.
+    layout : {"auto", "class/clip", "clip"}, default="auto"
+        ``root/class/clip.mp4``, with the class as label, or ``root/clip.mp4``, without labels.
+        By default, what is found.
+    every, max_frames, start_s, stop_s, size, colour, max_pixels
+        As for :func:`load_video`, for each clip.
+    max_files : int, default=100_000
+        Refuse folders of more entries.
+    on_error : {"raise", "skip"}, default="raise"
+        Refuse clips or frames that cannot be read, or leave them out, warn, and list them in
+        the report.
+    max_bad : float, default=0.05
+        With ``on_error="skip"``, the part of the clips, and of the frames of each, that may be
+        left out.
+    n_jobs : int, optional
+        How many clips to read at once; -1 is one for each core.
+    progress : callable, optional
+        Called with what is done, how many clips are over, and of how many.
+
+    Returns
+    -------
+    LoadedSets
+        One set of uint8 images a clip, named after its path without suffix.
+
+    Examples
+    --------
+    A model of all films of a folder::
+
+        gallery = load_videos("gestures", every=5)
+        model = CVC().fit(gallery, gallery.labels)
+    """
+    owner, started = "load_videos", time.perf_counter()
+    reading = Reading(every, max_frames, start_s, stop_s, colour, max_pixels, on_error, max_bad)
+    reading.check(owner)
+    check_shape(owner, "size", size, optional=True)
+    wanted = None if size is None else pair(size)
+    if not isinstance(root, str | os.PathLike):
+        refuse(owner, "root", "a str or a path", root)
+    check_choice(owner, "layout", layout, ("auto", *LAYOUTS))
+    check_count(owner, "max_files", max_files)
+    check_jobs(owner, n_jobs)
+    folder = Path(root)
+    layout, paths, notes = find_clips(folder, layout, max_files)
+    read = partial(_read_clip, owner=owner, reading=reading, size=wanted)
+    clips = list(reported(in_threads(read, paths, n_jobs), len(paths), "load", progress))
+    kept = _kept(owner, folder, clips, max_bad)
+    report = LoadReport(
+        source=folder,
+        layout=layout,
+        files=tuple(clip.path for clip in kept for _ in clip.images),
+        skipped=tuple(left for clip in clips for left in clip.skipped),
+        notes=(*(note for clip in kept for note in clip.notes), *notes),
+        seconds=time.perf_counter() - started,
+    )
+    if report.skipped:
+        msg = f"{owner}: {len(report.skipped)} clips or frames of {folder} were left out."
+        warnings.warn(msg, SkippedFilesWarning, stacklevel=2)
+    return LoadedSets.of(_batch(owner, folder, layout, kept), report)
+
+
+@dataclass(frozen=True)
+class _Clip:
+    """What became of a file: its images, none where it was left out."""
+
+    path: Path
+    images: npt.NDArray[np.uint8]
+    skipped: tuple[Skipped, ...]
+    notes: tuple[str, ...] = ()
+
+
+def _read_clip(path: Path, owner: str, reading: Reading, size: tuple[int, int] | None) -> _Clip:
+    try:
+        with opened_video(owner, path, reading) as video:
+            images = _images(video, size)
+    except DataError as error:
+        if reading.on_error == "raise":
+            raise
+        return _Clip(path, np.empty(0, dtype=np.uint8), (Skipped(path, str(error)),))
+    return _Clip(path, images, tuple(video.skipped), video.notes())
+
+
+def _kept(owner: str, root: Path, clips: list[_Clip], max_bad: float) -> list[_Clip]:
+    """The clips that could be read, unless too many could not."""
+    kept = [clip for clip in clips if len(clip.images)]
+    n_bad = len(clips) - len(kept)
+    if not kept or n_bad > max_bad * len(clips):
+        first = next(clip for clip in clips if not len(clip.images))
+        msg = (
+            f"{owner}: {n_bad} of the {len(clips)} clips of {str(root)!r} cannot be read, more "
+            f"than max_bad = {max_bad:g} of them. The first: {first.skipped[0].reason}"
+        )
+        raise DataError(msg)
+    return kept
+
+
+def _batch(owner: str, root: Path, layout: str, clips: list[_Clip]) -> SetBatch:
+    n_bytes = sum(clip.images.nbytes for clip in clips)
+    require_memory(n_bytes, f"{owner}: to join the clips of {root}", SMALLER)
+    names = clip_names([clip.path.relative_to(root) for clip in clips])
+    has_labels = layout == "class/clip"
+    labels = np.array([clip.path.parent.name for clip in clips]) if has_labels else None
+    return SetBatch.from_images([clip.images for clip in clips], names, labels)
+
+
+def _images(
+    video: VideoFrames, size: tuple[int, int] | None, progress: Progress | None = None
+) -> npt.NDArray[np.uint8]:
+    """All frames that were asked for, resized."""
+    kept, shape = bytearray(), ()
+    for i, frame in enumerate(reported(video, video.expected, "load", progress)):
+        image = frame.pixels if size is None else resized(frame.pixels, size)
+        shape = shape or image.shape
+        if image.shape != shape:
+            problem = f"has frames of shape {shape} and of {image.shape}"
+            video.refuse(problem, "Choose a size, to which all are brought")
+        if i % CHUNK == 0:
+            what = f"{video.owner}: to keep frames {i} to {i + CHUNK} of {video.path}"
+            require_memory(CHUNK * image.nbytes, what, SMALLER)
+        kept += image.tobytes()
+    return np.frombuffer(kept, dtype=np.uint8).reshape(-1, *shape)
+
+
+def resized(pixels: npt.NDArray[np.uint8], size: tuple[int, int]) -> npt.NDArray[np.uint8]:
+    """An image of another ``(height, width)``, made as :func:`load_images` makes it."""
+    from PIL import Image
+
+    image = Image.fromarray(pixels).resize(size[::-1], Image.Resampling.BILINEAR)
+    return np.asarray(image)

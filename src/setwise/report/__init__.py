@@ -1,5 +1,0 @@
-"""A study as one self-contained HTML file."""
-
-from setwise.report.render import render, write_report
-
-__all__ = ["render", "write_report"]

@@ -1,0 +1,112 @@
+"""The studies that are shipped, and any other by its file."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import tomllib
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from setwise.errors import DataError, ParameterError
+from setwise.studies.spec import (
+    Data,
+    Distributions,
+    Feature,
+    Fusion,
+    Gaussians,
+    Method,
+    Methods,
+    Published,
+    PublishedSignal,
+    Robustness,
+    Study,
+)
+
+__all__ = ["read_study", "shipped_studies", "study_named"]
+
+FOLDER = Path(__file__).parent / "specs"
+MOST_BYTES = 1_000_000  # of a file: the shipped ones have a few thousand
+
+
+def shipped_studies() -> dict[str, Study]:
+    """All shipped studies by name."""
+    return {path.stem: read_study(path) for path in sorted(FOLDER.glob("*.toml"))}
+
+
+def study_named(name: str) -> tuple[str, Study]:
+    """A shipped study by its name, or one of yours by the path of its TOML file.
+
+    Parameters
+    ----------
+    name : str
+        As ``setwise reproduce --list`` shows it, or a path that ends in ``.toml``.
+
+    Returns
+    -------
+    name, study
+        The name is the file's without its ending: what its folder of results is called.
+    """
+    if name.endswith(".toml"):
+        return Path(name).stem, read_study(name)
+    known = [path.stem for path in sorted(FOLDER.glob("*.toml"))]
+    if name not in known:
+        near = difflib.get_close_matches(name, known, n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        msg = (
+            f"No study is called {name!r}. Expected one of {', '.join(known)}, or the path of "
+            f"a TOML file.{hint}"
+        )
+        raise ParameterError(msg)
+    return name, read_study(FOLDER / f"{name}.toml")
+
+
+def read_study(path: str | os.PathLike[str]) -> Study:
+    """Read a study, or say which entry of which file is wrong, and why.
+
+    Parameters
+    ----------
+    path : path
+        A TOML file.
+    """
+    file = Path(path)
+    try:
+        if file.stat().st_size > MOST_BYTES:
+            msg = f"{file}: has {file.stat().st_size} bytes. Expected at most {MOST_BYTES}."
+            raise DataError(msg)
+        content = tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        msg = f"{file}: cannot be read: {error.strerror}. Expected a TOML file."
+        raise DataError(msg) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        msg = f"{file}: is no TOML: {error}"
+        raise DataError(msg) from None
+    try:
+        return Study.model_validate(content)
+    except ValidationError as error:
+        msg = f"{file}: {_first_mistake(error)}"
+        raise DataError(msg) from None
+
+
+def _first_mistake(error: ValidationError) -> str:
+    """One mistake in words: where it is, what is wrong, and what may be meant."""
+    # A misspelt entry is also a missing one: say the former.
+    mistakes = error.errors(include_url=False)
+    first = min(mistakes, key=lambda mistake: mistake["type"] != "extra_forbidden")
+    place = ".".join(str(part) for part in first["loc"]) or "the file"
+    more = f" ({len(mistakes) - 1} more)" if len(mistakes) > 1 else ""
+    if first["type"] == "extra_forbidden":
+        near = difflib.get_close_matches(str(first["loc"][-1]), _known_names(), n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        return f"{place} is unknown.{hint}{more}"
+    if first["type"] == "missing":
+        return f"{place} is missing.{more}"
+    return f"{place}: {first['msg']}, got {first['input']!r:.80}.{more}"
+
+
+def _known_names() -> list[str]:
+    """The entries that could have been meant: all that any part of a study has."""
+    models = (Study, Fusion, Methods, Robustness, Distributions, Gaussians)
+    parts = (Data, Feature, Method, Published, PublishedSignal)
+    return sorted({name for model in (*models, *parts) for name in model.model_fields})

@@ -1,0 +1,284 @@
+"""What is finished, kept in a folder: killed at any moment, it loses the line being written."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import re
+import warnings
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, NoReturn
+
+from pydantic import ConfigDict
+from pydantic.dataclasses import dataclass
+
+from setwise._support.locks import acquired
+from setwise.errors import DataError, TornLineWarning
+
+__all__ = ["Record", "Store", "read_records"]
+
+RESULTS = "results.jsonl"
+FAILURES = "failures"
+LOCK = ".setwise-lock"
+
+
+@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
+class Record:
+    """What became of one item: one line of the store.
+
+    Attributes
+    ----------
+    key : str
+        What the item is filed under.
+    item : dict
+        The item, as plain data.
+    result : dict or None
+        What was found; None where it failed.
+    seconds : float
+        How long it took.
+    memory_mb : float
+        The most memory its process has had until then, in megabytes; 0 where unknown.
+    backend, n_jobs : str, int
+        Where it was done, and how many were done at a time.
+    error : str
+        Why it failed, in one line; empty where it did not.
+    traceback : str
+        File that tells more, relative to the folder of the store; or empty.
+    warnings : dict of str to int
+        How often which warning was heard.
+    """
+
+    key: str
+    item: dict[str, Any]
+    result: dict[str, Any] | None
+    seconds: float
+    memory_mb: float
+    backend: str
+    n_jobs: int
+    error: str = ""
+    traceback: str = ""
+    warnings: dict[str, int] = dataclasses.field(default_factory=dict)
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether there is a result."""
+        return not self.error
+
+
+class Store:
+    """A folder of results, to which one process at a time may add.
+
+    Each result is one line of ``results.jsonl``, written at once; why items failed is told in
+    ``failures/``. Use it in a ``with`` statement, or close it: others may add then.
+
+    Parameters
+    ----------
+    folder : path
+        Made where it is missing.
+
+    Attributes
+    ----------
+    folder : Path
+        Where it is.
+    finished : dict of str to Record
+        The results, by key.
+    failed : dict of str to Record
+        Items that failed when they were tried last, and have no result.
+
+    Raises
+    ------
+    DataError
+        When another process adds to it, it cannot be written, or a line is broken.
+
+    Warns
+    -----
+    TornLineWarning
+        When the last line was half written and is dropped.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        self.folder = Path(folder).expanduser()
+        self._path = self.folder / RESULTS
+        self.finished: dict[str, Record] = {}
+        self.failed: dict[str, Record] = {}
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._lock: IO[bytes] = (self.folder / LOCK).open("ab")
+        except OSError as error:
+            self._refuse(error)
+        try:
+            self._open()
+        except BaseException:
+            self._lock.close()
+            raise
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let others add."""
+        if not self._lock.closed:
+            os.close(self._descriptor)
+            self._lock.close()
+
+    def add(self, record: Record) -> None:
+        """Keep a record: once this returns, killing the process does not lose it.
+
+        Parameters
+        ----------
+        record : Record
+            Of plain data.
+
+        Raises
+        ------
+        DataError
+            When it cannot be written, as on a full disk. The store is as it was before.
+        """
+        content = json.dumps(dataclasses.asdict(record), sort_keys=True, allow_nan=False)
+        line = memoryview(content.encode() + b"\n")
+        before = os.fstat(self._descriptor).st_size
+        try:
+            while line:
+                line = line[os.write(self._descriptor, line) :]
+        except OSError as error:
+            os.ftruncate(self._descriptor, before)
+            self._refuse(error)
+        self._file(record)
+
+    def keep_traceback(self, key: str, traceback: str) -> str:
+        """Write down why an item failed.
+
+        Parameters
+        ----------
+        key : str
+            Of the item.
+        traceback : str
+            What to write.
+
+        Returns
+        -------
+        str
+            The file, relative to the folder of the store.
+        """
+        name = f"{FAILURES}/{re.sub(r'[^A-Za-z0-9]', '_', key)[:100]}.txt"
+        try:
+            (self.folder / FAILURES).mkdir(exist_ok=True)
+            (self.folder / name).write_text(traceback, encoding="utf-8", errors="replace")
+        except OSError as error:
+            self._refuse(error)
+        return name
+
+    def _open(self) -> None:
+        if not acquired(self._lock):
+            msg = (
+                f"{self.folder}: another run is working on it. Expected a folder of results "
+                "that nobody adds to: wait for the other run to end, or name another folder."
+            )
+            raise DataError(msg)
+        binary = getattr(os, "O_BINARY", 0)  # of Windows: a line ends in one byte there too
+        try:
+            self._descriptor = os.open(
+                self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT | binary, 0o666
+            )
+        except OSError as error:
+            self._refuse(error)
+        try:
+            records, end = _read(self._path)
+            if end < os.fstat(self._descriptor).st_size:
+                os.ftruncate(self._descriptor, end)
+                msg = (
+                    f"{self._path}: the last line was half written by a run that was killed, "
+                    "and is dropped. What it said is done again."
+                )
+                warnings.warn(msg, TornLineWarning, stacklevel=3)
+        except BaseException:
+            os.close(self._descriptor)
+            raise
+        for record in records:
+            self._file(record)
+
+    def _file(self, record: Record) -> None:
+        if record.is_finished:
+            self.finished[record.key] = record
+            self.failed.pop(record.key, None)
+        elif record.key not in self.finished:
+            self.failed[record.key] = record
+
+    def _refuse(self, error: OSError) -> NoReturn:
+        msg = (
+            f"Cannot write to {self.folder}: {error.strerror}. Expected a folder for results "
+            "with room on its disk. What was finished before is kept: make room, or name "
+            "another folder, and run it again."
+        )
+        raise DataError(msg) from error
+
+
+def read_records(folder: str | os.PathLike[str]) -> dict[str, Record]:
+    """What a store holds, whether or not somebody adds to it meanwhile.
+
+    Parameters
+    ----------
+    folder : path
+        Of the store.
+
+    Returns
+    -------
+    dict of str to Record
+        By key: the last result of an item, or its last failure where it has no result. A line
+        that is being written is not among them.
+
+    Raises
+    ------
+    DataError
+        When there is no store, or a line of it is broken.
+    """
+    found: dict[str, Record] = {}
+    for record in _read(Path(folder).expanduser() / RESULTS)[0]:
+        known = found.get(record.key)
+        if record.is_finished or known is None or not known.is_finished:
+            found[record.key] = record
+    return found
+
+
+def _read(path: Path) -> tuple[list[Record], int]:
+    """The records of a file, and the byte at which the last whole line ends."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        msg = f"{path}: {error.strerror}. Expected the results of a run."
+        raise DataError(msg) from error
+    *lines, rest = content.split(b"\n")
+    end = len(content) - len(rest)
+    if lines and not rest and not _is_json(lines[-1]):
+        end -= len(lines.pop()) + 1
+    return [_parsed(path, i, line) for i, line in enumerate(lines, start=1)], end
+
+
+def _is_json(line: bytes) -> bool:
+    try:
+        json.loads(line)
+    except ValueError:
+        return False
+    return True
+
+
+def _parsed(path: Path, number: int, line: bytes) -> Record:
+    try:
+        record = Record(**json.loads(line))
+    except (ValueError, TypeError) as error:
+        msg = (
+            f"{path}, line {number}: expected one result of setwise, got {line[:60]!r}. The "
+            "file was changed or damaged: remove that line, and what it said is done again."
+        )
+        raise DataError(msg) from error
+    return record

@@ -1,0 +1,94 @@
+"""Memory is estimated before the work, and too much of it is refused with the number."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from tests.conftest import toy_sets
+
+import setwise._support.memory
+from setwise import CVC
+from setwise.errors import SetwiseError, TooLargeError
+from setwise.graph import GRAPHS, LassoGraph
+from setwise.graph.lasso import GRAM_LIMIT
+
+
+def test_some_memory_is_available_and_no_more_than_there_is():
+    pages = os.sysconf("SC_PHYS_PAGES")
+    assert (
+        2**20 < setwise._support.memory.available_memory() <= pages * os.sysconf("SC_PAGE_SIZE")
+    )
+
+
+def test_a_gallery_that_does_not_fit_is_refused_with_the_number(monkeypatch, seed):
+    sets, labels = toy_sets(seed)
+    clf = CVC(dims=(1, 2), random_state=0).fit(sets, labels)
+    before = clf.ensemble_
+    monkeypatch.setattr(setwise._support.memory, "available_memory", lambda: 1000)
+    for call, n_sets in ((clf.fit, 9), (clf.enroll, 18)):
+        message = (
+            rf"6 members over {n_sets} gallery sets needs about 0\.\d MiB of memory, and "
+            r"0\.0 MiB is available\. Give fewer dims"
+        )
+        with pytest.raises(TooLargeError, match=message) as caught:
+            call(sets, labels)
+        assert isinstance(caught.value, MemoryError | SetwiseError)
+    assert clf.ensemble_ is before
+
+
+@pytest.mark.parametrize("limit", ["max", "1000000"])
+def test_the_limit_of_a_container_counts(monkeypatch, tmp_path, limit):
+    (tmp_path / "memory.max").write_text(limit)
+    (tmp_path / "memory.current").write_text("600000")
+    (tmp_path / "memory.stat").write_text("anon 5\ninactive_file 100000\n")
+    monkeypatch.setattr(setwise._support.memory, "Path", lambda name: tmp_path)
+    free = setwise._support.memory._free_in_container()
+    assert free == (None if limit == "max" else 500_000)
+
+
+def test_no_container_no_limit(monkeypatch, tmp_path):
+    monkeypatch.setattr(setwise._support.memory, "Path", lambda name: tmp_path / "none")
+    assert setwise._support.memory._free_in_container() is None
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_estimates_grow_with_the_gallery(name):
+    graph = GRAPHS[name]()
+    sizes = [graph.memory(100, n) for n in (10, 100, 1000)]
+    assert sizes[0] < sizes[1] < sizes[2]
+
+
+def test_a_large_lasso_graph_needs_memory_in_proportion_to_its_columns():
+    once, twice = (LassoGraph().memory(400, n) for n in (10 * GRAM_LIMIT, 20 * GRAM_LIMIT))
+    assert twice < 2 * once
+    assert LassoGraph().memory(400, 100_000) < 3 * 2**30
+
+
+_PEAK = """
+import resource, sys
+import numpy as np
+from setwise.graph import LassoGraph
+rng = np.random.default_rng(0)
+classes = rng.standard_normal((64, 300))
+def columns(n):
+    x = classes[:, rng.integers(0, 300, n)] + 0.5 * rng.standard_normal((64, n))
+    return x / np.linalg.norm(x, axis=0)
+LassoGraph().solve(columns(4100)).insert(columns(3))  # compiled, and loaded
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+x = columns(int(sys.argv[1]))
+LassoGraph().solve(x).insert(columns(3))
+print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024)
+"""
+
+
+def test_the_estimate_is_a_bound():
+    n = 16_000
+    done = subprocess.run(
+        [sys.executable, "-c", _PEAK, str(n)], capture_output=True, text=True, check=True
+    )
+    assert int(done.stdout) < 1.3 * LassoGraph().memory(64, n)
+    assert np.isfinite(int(done.stdout))

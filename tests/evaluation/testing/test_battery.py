@@ -1,0 +1,96 @@
+"""The battery of checks over every classifier of the library."""
+
+from __future__ import annotations
+
+import inspect
+from collections import Counter
+
+import numpy as np
+import pytest
+from sklearn.cluster import KMeans
+from tests.conftest import toy_sets
+from threadpoolctl import threadpool_limits
+
+from setwise import CVC, baselines
+from setwise.evaluation.testing import (
+    check_set_classifier,
+    separable_sets,
+    set_classifier_checks,
+)
+from setwise.sets.classifier import SetClassifier
+
+
+def classifiers():
+    """CVC in its main settings, and whatever baselines there are, as they come."""
+    kmeans = KMeans(n_clusters=3, n_init=3, random_state=0)
+    found = {
+        "CVC": CVC(dims=(1, 3)),
+        "CVC.as_in_paper": CVC.as_in_paper(dims=(1, 3)),
+        "CVC-sum": CVC(dims=(1, 3), fusion="sum"),
+        # One look at the sets: k-means is slow, and two looks would ask it four times as often.
+        "CVC-kmeans": CVC(dims=(1, 3), bases=("svd",), views=("plain",), clusterer=kmeans),
+    }
+    for name in baselines.__all__:
+        kind = getattr(baselines, name)
+        is_class = inspect.isclass(kind) and not inspect.isabstract(kind)
+        if is_class and issubclass(kind, SetClassifier):
+            found[name] = kind()
+    return found
+
+
+def cases():
+    for name, classifier in classifiers().items():
+        for check in set_classifier_checks(classifier):
+            yield pytest.param(check, id=f"{name}-{check}")
+
+
+@pytest.fixture(autouse=True)
+def _one_thread_each():
+    """k-means on two dozen columns takes longer to start its threads than to finish."""
+    with threadpool_limits(1):
+        yield
+
+
+# k-means says so where there are fewer different columns than clusters.
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("check", list(cases()))
+def test_classifier(check):
+    check()
+
+
+def test_every_baseline_is_asked():
+    assert {"CVC", "FrameVote", "MeanVector", "MinimumDistance"} <= set(classifiers())
+
+
+def test_there_are_many_checks_and_no_two_of_one_name():
+    names = Counter(check.name for check in set_classifier_checks(CVC()))
+    assert len(names) >= 60
+    assert set(names.values()) == {1}
+
+
+def test_every_check_says_in_a_sentence_what_it_asks():
+    for check in set_classifier_checks(CVC()):
+        assert check.function.__doc__.rstrip().endswith(".")
+
+
+def test_a_classifier_that_cannot_be_fitted_is_named():
+    with pytest.raises(AssertionError, match=r"^\w+: FrameVote\(n_neighbors=-1\): "):
+        check_set_classifier(baselines.FrameVote(n_neighbors=-1))
+
+
+def test_separable_sets_are_the_toy_sets_of_the_other_tests(seed):
+    sets, labels = separable_sets(seed)
+    toys, toy_labels = toy_sets(seed)
+    np.testing.assert_array_equal(labels, toy_labels)
+    for one, other in zip(sets, toys, strict=True):
+        np.testing.assert_allclose(one, other)
+
+
+def test_separable_sets_are_as_asked_for(seed):
+    sets, labels = separable_sets(
+        seed, n_classes=4, n_sets=2, n_vectors=(3, 5), n_features=7, n_dims=1, noise=0.0
+    )
+    assert labels.tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
+    assert {s.shape[1] for s in sets} == {7}
+    assert all(3 <= len(s) <= 5 for s in sets)
+    assert all(np.linalg.matrix_rank(s - s.mean(axis=0)) == 1 for s in sets)

@@ -1,0 +1,281 @@
+from __future__ import annotations
+
+import os
+import threading
+import warnings
+
+import numpy as np
+import pytest
+from PIL import Image
+from tests.io.made_images import chunk, damaged_exif, photo, png, scene, write
+
+from setwise.errors import DataError
+from setwise.io import decode as module
+from setwise.io.decode import (
+    DAMAGED,
+    FIRST_OF_MANY,
+    FORMATS,
+    ON_BLACK,
+    ROTATED,
+    Picture,
+    Wanted,
+    decode,
+    pillow_at_work,
+)
+
+AS_IS = Wanted(None, colour=False, max_pixels=10**6)
+IN_COLOUR = Wanted(None, colour=True, max_pixels=10**6)
+
+
+def read(path, wanted=AS_IS) -> Picture:
+    with pillow_at_work():
+        return decode(path, wanted)
+
+
+@pytest.mark.parametrize("suffix", [".png", ".bmp", ".ppm", ".tif", ".tiff"])
+@pytest.mark.parametrize("colour", [False, True])
+def test_lossless_formats_come_back_as_they_were(tmp_path, suffix, colour):
+    pixels = scene(colour=colour)
+    picture = read(write(tmp_path / f"a{suffix}", pixels), IN_COLOUR if colour else AS_IS)
+    np.testing.assert_array_equal(picture.pixels, pixels)
+    assert picture.pixels.dtype == np.uint8
+    assert picture.remarks == ()
+
+
+@pytest.mark.parametrize("suffix", [".jpg", ".webp"])
+def test_lossy_formats_come_back_nearly_as_they_were(tmp_path, suffix):
+    pixels = scene()
+    picture = read(write(tmp_path / f"a{suffix}", pixels, quality=95))
+    assert np.abs(picture.pixels.astype(int) - pixels).max() < 8
+
+
+def test_grey_of_colour_is_its_luma(tmp_path):
+    pixels = scene(colour=True)
+    luma = pixels @ [0.299, 0.587, 0.114]
+    for suffix, near in ((".png", 1), (".jpg", 8)):
+        grey = read(write(tmp_path / f"a{suffix}", pixels)).pixels
+        assert grey.shape == luma.shape
+        assert np.abs(grey - luma).max() < near
+
+
+def test_colour_of_grey_repeats_it(tmp_path):
+    pixels = scene()
+    colour = read(write(tmp_path / "a.png", pixels), IN_COLOUR).pixels
+    np.testing.assert_array_equal(colour, np.repeat(pixels[..., None], 3, axis=-1))
+
+
+@pytest.mark.parametrize("suffix", [".png", ".tif", ".pgm"])
+def test_sixteen_bits_are_scaled_not_clipped(tmp_path, suffix):
+    pixels = (scene().astype(np.uint16) << 8) + 77
+    picture = read(write(tmp_path / f"a{suffix}", pixels))
+    np.testing.assert_array_equal(picture.pixels, scene())
+
+
+def test_pixels_of_unknown_scale_are_refused(tmp_path):
+    path = write(tmp_path / "a.tif", scene().astype(np.float32))
+    with pytest.raises(DataError, match=r"a\.tif has pixels of mode 'F'.*8 or 16 bits"):
+        read(path)
+
+
+def test_palette_bits_and_cmyk_become_plain(tmp_path):
+    colours = Image.fromarray(scene(colour=True))
+    palette = colours.quantize(16)
+    palette.save(tmp_path / "p.png")
+    expected = np.asarray(palette.convert("RGB"))
+    np.testing.assert_array_equal(read(tmp_path / "p.png", IN_COLOUR).pixels, expected)
+    bits = scene() > 128
+    Image.fromarray(bits).save(tmp_path / "b.png")
+    np.testing.assert_array_equal(read(tmp_path / "b.png").pixels, 255 * bits)
+    colours.convert("CMYK").save(tmp_path / "c.tif")
+    np.testing.assert_array_equal(
+        read(tmp_path / "c.tif", IN_COLOUR).pixels, np.asarray(colours)
+    )
+    assert read(tmp_path / "c.tif").pixels.shape == (48, 64)
+    colours.convert("LAB").save(tmp_path / "l.tif")
+    difference = read(tmp_path / "l.tif", IN_COLOUR).pixels.astype(int) - np.asarray(colours)
+    assert np.abs(difference).mean() < 3
+
+
+@pytest.mark.parametrize("kind", ["RGBA", "LA", "P", "tRNS"])
+def test_transparency_is_laid_on_black(tmp_path, kind):
+    pixels = scene(colour=kind in ("RGBA", "tRNS"))
+    alpha = np.zeros((48, 64), np.uint8)
+    alpha[:, :32] = 255
+    path = tmp_path / "a.png"
+    if kind == "tRNS":
+        pixels[:, 32:] = (1, 2, 3)
+        Image.fromarray(pixels).save(path, transparency=(1, 2, 3))
+    elif kind == "P":
+        indices = Image.fromarray((alpha > 0).astype(np.uint8)).convert("P")
+        indices.putpalette([9, 9, 9, 200, 200, 200])
+        indices.save(path, transparency=0)
+    else:
+        Image.fromarray(np.dstack([pixels, alpha])).save(path)
+    picture = read(path)
+    assert picture.remarks == (ON_BLACK,)
+    assert (picture.pixels[:, 32:] == 0).all()
+    assert (picture.pixels[:, :32] > 10).all()
+
+
+@pytest.mark.parametrize("orientation", range(1, 9))
+@pytest.mark.parametrize("suffix", [".jpg", ".png", ".tif", ".webp"])
+def test_orientation_is_applied(tmp_path, orientation, suffix):
+    upright = read(photo(tmp_path / f"a{suffix}", orientation=1)).pixels
+    shown = {
+        1: upright,
+        2: upright[:, ::-1],
+        3: upright[::-1, ::-1],
+        4: upright[::-1],
+        5: upright.T,
+        6: np.rot90(upright, -1),
+        7: upright[::-1, ::-1].T,
+        8: np.rot90(upright),
+    }
+    picture = read(photo(tmp_path / f"a{suffix}", orientation=orientation))
+    np.testing.assert_array_equal(picture.pixels, shown[orientation])
+    assert picture.remarks == ((ROTATED,) if orientation > 1 else ())
+
+
+def test_size_is_height_by_width_also_of_a_turned_photo(tmp_path):
+    for orientation in (1, 6):
+        path = photo(tmp_path / "a.jpg", orientation=orientation)
+        assert read(path, Wanted((10, 20), False, 10**6)).pixels.shape == (10, 20)
+        assert read(path, Wanted((10, 20), True, 10**6)).pixels.shape == (10, 20, 3)
+
+
+def test_reduced_decoding_looks_like_full_decoding(tmp_path):
+    path = write(tmp_path / "a.jpg", scene(height=512, width=640, colour=True), quality=90)
+    with Image.open(path) as image:
+        full = image.convert("L").resize((32, 32), Image.Resampling.BILINEAR)
+    reduced = read(path, Wanted((32, 32), False, 10**6)).pixels
+    difference = np.abs(reduced.astype(int) - np.asarray(full))
+    assert difference.mean() < 1
+    assert difference.max() <= 4
+
+
+@pytest.mark.parametrize("size", [(33, 33), (64, 64)])
+def test_reduced_decoding_keeps_twice_the_wanted_size(tmp_path, monkeypatch, size):
+    path = write(tmp_path / "a.jpg", scene(height=256, width=256))
+    seen = []
+    plain = module._plain
+    monkeypatch.setattr(
+        module, "_plain", lambda im, mode: seen.append(im.size) or plain(im, mode)
+    )
+    read(path, Wanted(size, False, 10**6))
+    assert seen == [(128, 128)]
+
+
+def test_too_many_pixels_are_refused_before_decoding(tmp_path, monkeypatch):
+    path = write(tmp_path / "a.png")
+    monkeypatch.setattr("PIL.ImageFile.ImageFile.load", lambda _: pytest.fail("was decoded"))
+    with pytest.raises(
+        DataError, match=r"a\.png has 64 x 48 pixels, more than max_pixels=3071"
+    ):
+        read(path, Wanted(None, False, 3071))
+
+
+def test_a_large_image_is_no_bomb_to_who_allows_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 2000)  # Pillow warns above, refuses twice it
+    assert read(write(tmp_path / "a.png")).remarks == ()
+
+
+def test_exactly_as_many_pixels_as_allowed_are_read(tmp_path):
+    path = write(tmp_path / "a.png")
+    assert read(path, Wanted(None, False, 3072)).pixels.shape == (48, 64)
+
+
+def test_a_file_far_too_long_is_refused_unread(tmp_path):
+    path = write(tmp_path / "a.webp")
+    os.truncate(path, 10**9)
+    with pytest.raises(DataError, match=r"a\.webp has 1000000000 bytes"):
+        read(path)
+
+
+@pytest.mark.parametrize("suffix", [".png", ".tif", ".webp"])
+def test_several_frames_are_refused(tmp_path, suffix):
+    frames = [Image.fromarray(scene(seed)) for seed in range(3)]
+    path = tmp_path / f"a{suffix}"
+    frames[0].save(path, save_all=True, append_images=frames[1:])
+    with pytest.raises(DataError, match=r"holds several frames.*frames as files of their own"):
+        read(path)
+
+
+def test_the_first_of_the_pictures_of_a_photo_is_read(tmp_path):
+    frames = [Image.fromarray(scene(seed)) for seed in range(2)]
+    frames[0].save(tmp_path / "a.mpo", save_all=True, append_images=frames[1:], quality=95)
+    path = (tmp_path / "a.mpo").rename(tmp_path / "a.jpg")
+    picture = read(path)
+    assert picture.remarks == (FIRST_OF_MANY,)
+    assert np.abs(picture.pixels.astype(int) - scene(0)).max() < 8
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", r"is empty \(0 bytes\)"),
+        (b"junk" * 100, f"is none of {', '.join(FORMATS)}"),
+        (png(64, 64, n_rows=0), r"is damaged and cannot be decoded \(\w+: .+\)"),
+        (png(9000, 9999, n_rows=0), "has 9000 x 9999 pixels, more than max_pixels=1000000"),
+        (png(40_000, 20_000, n_rows=0), r"has more pixels than .*\(800000000 pixels\)"),
+    ],
+    ids=["empty", "junk", "cut", "large", "bomb"],
+)
+def test_what_is_wrong_is_said(tmp_path, content, said):
+    path = tmp_path / "a.png"
+    path.write_bytes(content)
+    with pytest.raises(DataError, match=rf"a\.png {said}"):
+        read(path)
+
+
+def test_missing_file_folder_and_pipe(tmp_path):
+    with pytest.raises(DataError, match=r"a\.png cannot be read: No such file"):
+        read(tmp_path / "a.png")
+    with pytest.raises(DataError, match="is no regular file but a folder"):
+        read(tmp_path)
+    os.mkfifo(tmp_path / "p.png")
+    with pytest.raises(DataError, match=r"p\.png is no regular file but a pipe"):
+        read(tmp_path / "p.png")
+    with pytest.raises(DataError, match="is no regular file but a device"):
+        read(module.Path("/dev/null"))
+
+
+def test_damaged_metadata_is_remarked_and_nothing_is_warned_of(tmp_path):
+    picture = read(damaged_exif(tmp_path / "a.jpg"))
+    assert picture.remarks == (DAMAGED,)
+    assert picture.pixels.shape == (48, 64)
+
+
+def test_unreadable_metadata_is_remarked(tmp_path):
+    path = tmp_path / "a.png"
+    path.write_bytes(png(8, 8, chunk(b"eXIf", b"no tags at all")))
+    assert read(path).remarks == (DAMAGED,)
+
+
+def test_what_others_warn_of_is_passed_on():
+    def warn_beside_a_load():
+        with pillow_at_work():
+            warnings.warn("of the user", UserWarning, stacklevel=1)
+
+    with pytest.warns(UserWarning, match="of the user"):
+        warn_beside_a_load()
+
+
+def test_overlapping_loads_leave_the_warnings_as_they_were():
+    before = (list(warnings.filters), warnings.showwarning)
+    limit = Image.MAX_IMAGE_PIXELS
+    begun, may_end = threading.Event(), threading.Event()
+
+    def long_load():
+        with pillow_at_work():
+            begun.set()
+            may_end.wait(10)
+
+    other = threading.Thread(target=long_load)
+    with pillow_at_work():
+        other.start()
+        begun.wait(10)
+    assert warnings.showwarning is not before[1]
+    may_end.set()
+    other.join(10)
+    assert (list(warnings.filters), warnings.showwarning) == before
+    assert limit == Image.MAX_IMAGE_PIXELS

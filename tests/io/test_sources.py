@@ -1,0 +1,105 @@
+"""One call for whatever is there, and folders written that it reads."""
+
+import numpy as np
+import pytest
+from scipy.io import savemat
+from tests.io.made_videos import numbered_frames, write_video
+from tests.striped_sets import striped_sets
+
+from setwise import SetBatch, load_sets
+from setwise.errors import DataError
+from setwise.io import save_images
+
+
+@pytest.fixture
+def sets():
+    return striped_sets(2)
+
+
+def test_what_is_saved_is_read_again(sets, tmp_path):
+    again = load_sets(save_images(sets, tmp_path / "album"), size=None)
+    order = np.argsort(sets.labels, kind="stable")
+    assert again.names == tuple(f"{sets.labels[i]}/{sets.names[i]}" for i in order)
+    assert again.labels.tolist() == sets.labels[order].tolist()
+    np.testing.assert_array_equal(again.images, sets[order].images)
+
+
+def test_sets_without_labels_and_in_colour(tmp_path):
+    rng = np.random.default_rng(0)
+    sets = SetBatch.from_images([rng.integers(0, 256, (2, 5, 4, 3), dtype=np.uint8)], ["one"])
+    again = load_sets(save_images(sets, tmp_path / "new" / "album"), size=None, colour=True)
+    assert again.names == ("one",)
+    np.testing.assert_array_equal(again.images, sets.images)
+
+
+def test_names_that_are_no_folder_names(sets, tmp_path):
+    odd = SetBatch(sets.vectors[:8], np.array([0, 4, 8]), ["../a", "b\n/c"], None, (16, 24))
+    folder = save_images(odd, tmp_path / "album")
+    assert sorted(path.name for path in folder.iterdir()) == ["_a", "b__c"]
+    assert {path.parent.parent for path in tmp_path.glob("**/*.png")} == {folder}
+
+
+@pytest.mark.parametrize("case", ["there already", "uint8", "vectors", "different names"])
+def test_what_cannot_be_saved(sets, tmp_path, case):
+    folder = tmp_path / "album"
+    if case == "there already":
+        folder.mkdir()
+    elif case == "uint8":
+        sets = SetBatch.from_images([np.ones((2, 3, 3))])
+    elif case == "vectors":
+        sets = SetBatch.from_rows(np.eye(3))
+    else:
+        sets = SetBatch(sets.vectors[:2], np.arange(3), ["a?", "a!"], None, (16, 24))
+    with pytest.raises(DataError, match=case):
+        save_images(sets, folder)
+    assert not any(tmp_path.glob("**/*.png"))
+    assert [path for path in tmp_path.iterdir() if path != folder] == []
+
+
+def test_nothing_is_left_of_a_save_that_breaks_off(sets, tmp_path, monkeypatch):
+    from PIL import Image
+
+    def interrupted(self, path):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Image.Image, "save", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        save_images(sets, tmp_path / "album")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_video_and_a_folder_of_them(tmp_path):
+    clip = write_video(tmp_path / "class" / "clip.mp4", numbered_frames(5))
+    assert load_sets(clip, size=16).sizes.tolist() == [5]
+    found = load_sets(tmp_path, size=16, n_jobs=2)
+    assert found.labels.tolist() == ["class"]
+    assert found.image_shape == (16, 16)
+
+
+def test_a_stray_gif_does_not_make_a_folder_of_photos_one_of_clips(sets, tmp_path):
+    folder = save_images(sets, tmp_path / "album")
+    (folder / "party.gif").write_bytes(b"GIF89a")
+    assert load_sets(folder).report.layout == "class/set"
+
+
+def test_a_matlab_file(tmp_path):
+    cells = np.empty(2, dtype=object)
+    cells[:] = [np.eye(4)[:, :3], np.eye(4)]
+    savemat(tmp_path / "sets.mat", {"faces": cells, "other": np.eye(2)})
+    assert load_sets(tmp_path / "sets.mat").sizes.tolist() == [3, 4]
+    with pytest.raises(DataError, match="'people'"):
+        load_sets(tmp_path / "sets.mat", variable="people")
+
+
+def test_an_archive(tmp_path):
+    np.save(tmp_path / "sets.npy", np.ones((2, 3, 4)))
+    assert load_sets(tmp_path / "sets.npy").sizes.tolist() == [3, 3]
+
+
+@pytest.mark.parametrize(
+    ("name", "words"), [("nothing", "no such file"), ("a.doc", r"ending in '\.doc'")]
+)
+def test_what_is_no_source(tmp_path, name, words):
+    (tmp_path / "a.doc").write_bytes(b"")
+    with pytest.raises(DataError, match=words):
+        load_sets(tmp_path / name)

@@ -1,0 +1,139 @@
+"""Tracking of boxes: by hand, against every possible matching, and what always holds."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from setwise.io.tracking import overlaps, track_boxes
+
+NONE = np.zeros((0, 4))
+
+
+def box(left, top=0, width=10, height=10):
+    return [left, top, width, height]
+
+
+def frames_of(tracks):
+    return [track.frames for track in tracks]
+
+
+def as_values(tracks):
+    """Tracks without what hangs on the order of the detections."""
+    return sorted((tuple(track.frames), tuple(track.boxes)) for track in tracks)
+
+
+def test_overlaps_by_hand():
+    found = overlaps(
+        np.array([box(0), box(100)]),
+        np.array([box(0), box(5), box(0, 0, 5, 5), box(10), box(90, 0, 30, 10)]),
+    )
+    np.testing.assert_allclose(found[0], [1, 50 / 150, 25 / 100, 0, 0])
+    np.testing.assert_allclose(found[1], [0, 0, 0, 0, 100 / 300])
+
+
+def test_two_things_that_move_are_two_tracks():
+    seen = [np.array([box(200 - 2 * i), box(2 * i)]) for i in range(20)]
+    tracks = track_boxes(seen)
+    assert frames_of(tracks) == [list(range(20))] * 2
+    assert [b[0] for b in tracks[0].boxes] == [2 * i for i in range(20)]
+    assert [b[0] for b in tracks[1].boxes] == [200 - 2 * i for i in range(20)]
+    assert tracks[0].picks == [1] * 20
+    assert tracks[1].picks == [0] * 20
+
+
+@pytest.mark.parametrize(("gap", "expected"), [(0, 1), (2, 1), (3, 2), (7, 2)])
+def test_a_track_survives_a_gap_of_max_gap_frames(gap, expected):
+    seen = [np.array([box(0)]), *[NONE] * gap, np.array([box(0)])]
+    assert len(track_boxes(seen, max_gap=2)) == expected
+
+
+def test_without_a_gap_allowed_neighbouring_frames_still_join():
+    assert frames_of(track_boxes([np.array([box(0)])] * 3, max_gap=0)) == [[0, 1, 2]]
+
+
+@pytest.mark.parametrize(("step", "expected"), [(5, 1), (6, 2)])
+def test_boxes_join_at_the_overlap_asked_for(step, expected):
+    # 5 apart they share a third, 6 apart a quarter.
+    seen = [np.array([box(0)]), np.array([box(step)])]
+    assert len(track_boxes(seen, min_overlap=1 / 3)) == expected
+
+
+def test_boxes_that_only_touch_never_join():
+    seen = [np.array([box(0)]), np.array([box(10)])]
+    assert len(track_boxes(seen, min_overlap=0.0)) == 2
+
+
+def test_the_best_of_two_candidates_is_followed():
+    seen = [np.array([box(0)]), np.array([box(4), box(1)])]
+    tracks = track_boxes(seen)
+    assert [b[0] for b in tracks[0].boxes] == [0, 1]
+    assert frames_of(tracks) == [[0, 1], [1]]
+
+
+def test_both_are_followed_where_the_greedy_would_lose_one():
+    # The pair that overlaps most, 5 and 3, would leave 0 and 8 with each other.
+    seen = [np.array([box(0), box(5)]), np.array([box(3), box(8)])]
+    tracks = track_boxes(seen)
+    assert [[b[0] for b in track.boxes] for track in tracks] == [[0, 3], [5, 8]]
+
+
+def test_nothing_seen_is_no_track():
+    assert track_boxes([]) == []
+    assert track_boxes([NONE, NONE]) == []
+
+
+def best_total(boxes, others, min_overlap):
+    """The largest sum of overlaps, over every way to match; slow and literal."""
+    gains = overlaps(boxes, others)
+    gains = np.where(gains >= min_overlap, gains, 0.0)
+    if len(boxes) > len(others):
+        gains = gains.T
+    ways = permutations(range(gains.shape[1]), gains.shape[0])
+    return max(sum(gains[i, j] for i, j in enumerate(way)) for way in ways)
+
+
+sides = st.integers(1, 6)
+places = st.integers(0, 8)
+boxes_of_a_frame = st.lists(st.tuples(places, places, sides, sides), max_size=4).map(
+    lambda rows: np.array(rows, dtype=float).reshape(-1, 4)
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(boxes_of_a_frame, boxes_of_a_frame, st.floats(0.0, 0.9))
+def test_matching_is_as_good_as_the_best_of_all(boxes, others, min_overlap):
+    tracks = track_boxes([boxes, others], min_overlap=min_overlap)
+    joined = [track.boxes for track in tracks if len(track) == 2]
+    shared = [overlaps(np.array([a]), np.array([b]))[0, 0] for a, b in joined]
+    assert all(value >= min_overlap for value in shared)
+    expected = best_total(boxes, others, min_overlap) if len(boxes) and len(others) else 0.0
+    assert sum(shared) == pytest.approx(expected)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(boxes_of_a_frame, max_size=6), st.floats(0.0, 0.9), st.integers(0, 3))
+def test_every_detection_is_in_one_track_and_no_track_twice_in_a_frame(
+    seen, min_overlap, max_gap
+):
+    tracks = track_boxes(seen, min_overlap=min_overlap, max_gap=max_gap)
+    placed = [pair for track in tracks for pair in zip(track.frames, track.picks, strict=True)]
+    assert sorted(placed) == [(i, j) for i, found in enumerate(seen) for j in range(len(found))]
+    for track in tracks:
+        steps = np.diff(track.frames)
+        assert (steps >= 1).all()
+        assert (steps <= max_gap + 1).all()
+        for frame, pick, where in zip(track.frames, track.picks, track.boxes, strict=True):
+            assert tuple(seen[frame][pick]) == where
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(boxes_of_a_frame, max_size=6), st.integers(0, 2**32 - 1))
+def test_the_order_inside_a_frame_does_not_matter(seen, seed):
+    rng = np.random.default_rng(seed)
+    shuffled = [rng.permutation(found) for found in seen]
+    assert as_values(track_boxes(shuffled)) == as_values(track_boxes(seen))
