@@ -34,17 +34,16 @@ SETTINGS = {
 # What each part contributes: the default with one part changed.
 PARTS = {
     "default": {},
-    "whitened svd only": {"views": ("whitened",), "bases": ("svd",)},
-    "plain centred only": {"views": ("plain",), "bases": ("centred",)},
-    "whitened means only": {"views": ("whitened",), "bases": ("means",)},
-    "plain svd only": {"views": ("plain",), "bases": ("svd",)},
+    "whitened svd only": {"representations": [("whitened", "svd")]},
+    "plain centred only": {"representations": [("plain", "centred")]},
+    "whitened means only": {"representations": [("whitened", "means")]},
+    "plain svd only": {"representations": [("plain", "svd")]},
     "both views, three bases": {
-        "views": ("plain", "whitened"),
-        "bases": ("svd", "centred", "means"),
+        "representations": [("plain", "svd"), ("plain", "centred"), ("plain", "means"), ("whitened", "svd"), ("whitened", "centred"), ("whitened", "means")],
     },
     "no gallery weights": {"weights": None},
     "exact signs": {"cut": "exact"},
-    "each set a row": {"compare": "sets"},
+    "each set a row": {"distributions": "set"},
 }
 
 

@@ -48,18 +48,18 @@ CANDIDATES = {
         "looks": (*PAIR, ("plain", "dictionary"))
     },
     "plain centred, whitened means": {"looks": (("plain", "centred"), ("whitened", "means"))},
-    "whitened svd, whitened means": {"views": ("whitened",), "bases": ("svd", "means")},
-    "plain svd, plain centred, plain means": {"views": ("plain",), "bases": THREE},
-    "whitened svd, whitened centred, whitened means": {"views": ("whitened",), "bases": THREE},
-    "plain svd, plain centred": {"views": ("plain",), "bases": BOTH},
-    "whitened svd, whitened centred": {"views": ("whitened",), "bases": BOTH},
-    "plain dictionary": {"views": ("plain",), "bases": ("dictionary",)},
-    "all six": {"views": ("plain", "whitened"), "bases": THREE},
+    "whitened svd, whitened means": {"representations": [("whitened", "svd"), ("whitened", "means")]},
+    "plain svd, plain centred, plain means": {"representations": [("plain", "svd"), ("plain", "centred")], "bases": THREE},
+    "whitened svd, whitened centred, whitened means": {"representations": [("whitened", "svd"), ("whitened", "centred")], "bases": THREE},
+    "plain svd, plain centred": {"representations": [("plain", "svd"), ("plain", "centred")], "bases": BOTH},
+    "whitened svd, whitened centred": {"representations": [("whitened", "svd"), ("whitened", "centred")], "bases": BOTH},
+    "plain dictionary": {"representations": [("plain", "dictionary")]},
+    "all six": {"representations": [("plain", "svd"), ("plain", "centred"), ("whitened", "svd"), ("whitened", "centred")], "bases": THREE},
     "all six, full whitening, shrinkage 0.1": full_whitening(0.1),
     "default, alpha 0.02": {"graph": LassoGraph(0.02)},
     "default, alpha 0.1": {"graph": LassoGraph(0.1)},
     "default, exact signs": {"cut": "exact"},
-    "default, each set a row": {"compare": "sets"},
+    "default, each set a row": {"distributions": "set"},
 }
 
 

@@ -40,7 +40,7 @@ def one_size(n_columns: int) -> dict[str, float]:
     probes = rng.permutation(np.flatnonzero(is_probe))[:N_PROBES]
     gallery = np.flatnonzero(~is_probe)
     started = time.perf_counter()
-    clf = CVC((N_COLUMNS,), views=("plain",), bases=("centred",), n_jobs=2)
+    clf = CVC((N_COLUMNS,), representations=[("plain", "centred")], n_jobs=2)
     clf.fit([sets[i] for i in gallery], labels[gallery])
     fitting = time.perf_counter() - started
     clf.set_params(n_jobs=None)

@@ -24,16 +24,16 @@ from setwise import CVC
 rng = np.random.default_rng(0)
 sets = [rng.normal(size=(8, 30)) for _ in range(6)]
 started = time.process_time()  # compiling is one thread; others must not count
-CVC(dims=(2,), bases=("svd", "dictionary")).fit(sets, [0, 0, 1, 1, 2, 2]).predict(sets)
+CVC(dims=(2,), representations=[("plain", "svd"), ("plain", "dictionary"), ("whitened", "svd"), ("whitened", "dictionary")]).fit(sets, [0, 0, 1, 1, 2, 2]).predict(sets)
 from setwise.cut import exact_fiedler
 import scipy.sparse as sp
 exact_fiedler(sp.csr_array(np.ones((400, 400)) - np.eye(400)))
 print(time.process_time() - started)
 """
 MEMBERS = {
-    "one member, plain centred, d = 10": {"views": ("plain",), "bases": ("centred",)},
-    "one member, plain svd, d = 10": {"views": ("plain",), "bases": ("svd",)},
-    "one member, whitened centred, d = 10": {"views": ("whitened",), "bases": ("centred",)},
+    "one member, plain centred, d = 10": {"representations": [("plain", "centred")]},
+    "one member, plain svd, d = 10": {"representations": [("plain", "svd")]},
+    "one member, whitened centred, d = 10": {"representations": [("whitened", "centred")]},
 }
 
 

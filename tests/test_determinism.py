@@ -8,10 +8,11 @@ from tests.conftest import toy_sets
 from threadpoolctl import threadpool_limits
 
 from setwise import CVC
+from setwise.basis import Dictionary
 
 SETTINGS = [
     {"dims": (1, 3, 5)},
-    {"dims": (2, 4), "bases": ("dictionary",), "views": ("plain",), "n_seeds": 2},
+    {"dims": (2, 4), "representations": [("plain", Dictionary(n_seeds=2))]},
     {"dims": (2, 4), "cut": "paper", "fusion": "sum"},
 ]
 
@@ -41,9 +42,9 @@ def test_the_same_seed_gives_the_same_bits(seed, parameters):
 def test_seeds_of_dictionaries_differ_and_do_not_depend_on_how_many_there_are(seed):
     sets, labels = toy_sets(seed)
     make = lambda n: CVC(  # noqa: E731
-        dims=(3,), bases=("dictionary",), views=("plain",), n_seeds=n, random_state=0
+        dims=(3,), representations=[("plain", Dictionary(n_seeds=n))], random_state=0
     ).fit(sets, labels)
-    one, two = make(1).ensemble_, make(2).ensemble_
-    columns = [g.solution.columns for g in two.galleries]
-    np.testing.assert_array_equal(one.galleries[0].solution.columns, columns[0])
+    one, two = make(1).gallery_, make(2).gallery_
+    columns = [solved.graph.columns for solved in two.members]
+    np.testing.assert_array_equal(one.members[0].graph.columns, columns[0])
     assert not np.allclose(columns[0], columns[1])

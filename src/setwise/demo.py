@@ -17,11 +17,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from setwise._support.parallel import in_threads
 from setwise._support.progress import Progress
-from setwise._support.types import BoolArray, FloatArray, IntArray
+from setwise._support.types import BoolArray, IntArray
 from setwise.classify import CVC, Explanation
-from setwise.classify.fusion import Ballot, fuse
 from setwise.errors import DataError, MissingExtraError
 from setwise.sets import SetBatch
 
@@ -246,7 +244,7 @@ def run_demo(
         clf.fit(data.gallery, data.gallery.labels)
     with watch("classify", len(data.probes)):
         labels = {BY_VOTE: np.array([np.bincount(row).argmax() for row in image_labels])}
-        labels |= _labels_by_fusion(clf, data.probes, watch)
+        labels |= _labels_by_fusion(clf, data.probes, progress)
     explained = int(data.is_mixed.argmax())  # the first mixed one
     with watch("explain"):
         explanation = clf.explain(data.probes[explained])
@@ -297,20 +295,12 @@ def _nearest_labels(data: DigitSets) -> IntArray:
 
 
 def _labels_by_fusion(
-    clf: CVC, probes: SetBatch, watch: _Stopwatch
+    clf: CVC, probes: SetBatch, progress: Progress | None
 ) -> dict[str, npt.NDArray[Any]]:
     """What ``clf.set_params(fusion=...).predict(probes)`` says, judging each probe once."""
-    ensemble, weights = clf.ensemble_, clf.weights_
-
-    def judge(vectors: FloatArray) -> Ballot:
-        return ensemble.ask(vectors, weights)
-
-    ballots: list[Ballot] = []
-    for ballot in in_threads(judge, probes, clf.n_jobs):
-        ballots.append(ballot)
-        watch.report("classify", len(ballots), len(probes))
+    answers = list(clf.judge(probes, progress=progress))
     return {
-        fusion: clf.classes_[[fuse(ballot, fusion).code for ballot in ballots]]
+        fusion: np.array([answer.fused_by(fusion) for answer in answers])
         for fusion in ("none", "mode", "sum", "coefficient")
     }
 

@@ -7,6 +7,7 @@ __all__ = [
     "DataError",
     "DegenerateHullWarning",
     "DegenerateSplitWarning",
+    "GuessingWarning",
     "LeakageError",
     "MissingExtraError",
     "NoInformationWarning",
@@ -57,6 +58,10 @@ class DegenerateHullWarning(SetwiseWarning):
 
 class DegenerateSplitWarning(SetwiseWarning):
     """A cut put every vertex on one side, so a fallback split was used."""
+
+
+class GuessingWarning(SetwiseWarning):
+    """The gallery recognises its own sets, left out, no better than by guessing."""
 
 
 class NoInformationWarning(SetwiseWarning):

@@ -13,7 +13,7 @@ from tests.conftest import toy_sets
 import setwise._support.memory
 from setwise import CVC
 from setwise.errors import SetwiseError, TooLargeError
-from setwise.graph import GRAPHS, LassoGraph
+from setwise.graph import Graph, LassoGraph
 from setwise.graph.lasso import GRAM_LIMIT
 
 
@@ -27,7 +27,7 @@ def test_some_memory_is_available_and_no_more_than_there_is():
 def test_a_gallery_that_does_not_fit_is_refused_with_the_number(monkeypatch, seed):
     sets, labels = toy_sets(seed)
     clf = CVC(dims=(1, 2), random_state=0).fit(sets, labels)
-    before = clf.ensemble_
+    before = clf.gallery_
     monkeypatch.setattr(setwise._support.memory, "available_memory", lambda: 1000)
     for call, n_sets in ((clf.fit, 9), (clf.enroll, 18)):
         message = (
@@ -37,7 +37,7 @@ def test_a_gallery_that_does_not_fit_is_refused_with_the_number(monkeypatch, see
         with pytest.raises(TooLargeError, match=message) as caught:
             call(sets, labels)
         assert isinstance(caught.value, MemoryError | SetwiseError)
-    assert clf.ensemble_ is before
+    assert clf.gallery_ is before
 
 
 @pytest.mark.parametrize("limit", ["max", "1000000"])
@@ -55,9 +55,9 @@ def test_no_container_no_limit(monkeypatch, tmp_path):
     assert setwise._support.memory._free_in_container() is None
 
 
-@pytest.mark.parametrize("name", GRAPHS)
+@pytest.mark.parametrize("name", Graph.known())
 def test_estimates_grow_with_the_gallery(name):
-    graph = GRAPHS[name]()
+    graph = Graph.known()[name]()
     sizes = [graph.memory(100, n) for n in (10, 100, 1000)]
     assert sizes[0] < sizes[1] < sizes[2]
 

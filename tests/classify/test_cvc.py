@@ -14,9 +14,13 @@ from sklearn.preprocessing import FunctionTransformer
 from tests.conftest import toy_sets
 
 from setwise import CVC, GaussianGraph, LassoGraph, SetBatch
+from setwise.basis import Dictionary
+from setwise.classify.judge import member_results
 from setwise.errors import DataError, NoInformationWarning, ParameterError
 
 FAST = {"dims": (1, 2, 3), "random_state": 0}
+
+PLAIN = [("plain", "svd"), ("plain", "centred")]
 
 
 def split(sets, labels, n_gallery=2, n_sets=3):
@@ -36,12 +40,12 @@ def toy(seed):
     "parameters",
     [
         {},
-        {"bases": ("dictionary",), "radii": (1.0, 2.0), "n_seeds": 2, "views": ("plain",)},
+        {"representations": [("plain", Dictionary(n_seeds=2)), ("plain", Dictionary(2.0))]},
         {"cut": "exact"},
         {"cut": "paper"},
-        {"compare": "sets"},
+        {"distributions": "set"},
         {"distance": "hellinger"},
-        {"graph": "gaussian", "bases": ("svd",)},
+        {"graph": "gaussian", "representations": [("plain", "svd"), ("whitened", "svd")]},
         {"graph": "omp"},
         {"weights": None},
     ],
@@ -64,14 +68,14 @@ def test_every_part_classifies_separable_sets(toy, parameters, fusion):
 )
 def test_any_clusterer_will_do(toy, clusterer):
     gallery, y, probes, expected = toy
-    clf = CVC((1,), bases=("svd",), views=("plain",), clusterer=clusterer).fit(gallery, y)
+    clf = CVC((1,), representations=[("plain", "svd")], clusterer=clusterer).fit(gallery, y)
     np.testing.assert_array_equal(clf.predict(probes), expected)
     assert clf.explain(probes[0]).tree == ()
 
 
 def test_noise_points_of_a_density_clusterer_are_clusters_of_their_own(toy):
     gallery, y, probes, _ = toy
-    clf = CVC((2,), bases=("svd",), views=("plain",), clusterer=DBSCAN(eps=1e-9)).fit(
+    clf = CVC((2,), representations=[("plain", "svd")], clusterer=DBSCAN(eps=1e-9)).fit(
         gallery, y
     )
     with pytest.warns(NoInformationWarning, match="set 0"):
@@ -87,8 +91,8 @@ def test_least_squares_classifies_where_subspaces_are_independent(seed):
 def test_the_papers_setting_is_spelled_out():
     clf = CVC.as_in_paper(dims=(1, 2), random_state=3)
     assert clf.graph == LassoGraph(alpha=0.01)
-    assert (clf.bases, clf.views, clf.cut, clf.fusion) == (
-        ("dictionary",), ("plain",), "paper", "mode",
+    assert (clf.representations, clf.cut, clf.fusion) == (
+        (("plain", "dictionary"),), "paper", "mode",
     )  # fmt: skip
     assert (tuple(clf.dims), clf.random_state) == ((1, 2), 3)
 
@@ -129,7 +133,7 @@ def answers(clf, probes):
     return clf.predict(probes), clf.predict_proba(probes)
 
 
-@pytest.mark.parametrize("parameters", [{}, {"bases": ("dictionary",), "views": ("plain",)}])
+@pytest.mark.parametrize("parameters", [{}, {"representations": [("plain", "dictionary")]}])
 def test_labels_do_not_depend_on_orders_jobs_or_company(seed, parameters):
     sets, labels = toy_sets(seed, n_classes=4, noise=1.5)
     gallery, y, probes, _ = split(sets, labels)
@@ -193,7 +197,7 @@ def test_fitting_and_predicting_change_neither_inputs_nor_parameters(toy):
 def test_the_global_random_state_is_left_alone(toy):
     gallery, y, probes, _ = toy
     before = np.random.get_state()[1].copy()  # noqa: NPY002
-    CVC(dims=(2,), bases=("dictionary",)).fit(gallery, y).predict(probes)
+    CVC(dims=(2,), representations=[("plain", "dictionary")]).fit(gallery, y).predict(probes)
     np.testing.assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002
 
 
@@ -209,8 +213,9 @@ def test_stopping_early_changes_no_label(seed, weights):
 def test_stopping_early_asks_fewer_members(toy):
     gallery, y, probes, _ = toy
     clf = CVC(**FAST, fusion="mode").fit(gallery, y)
-    full = clf.ensemble_.judge(probes[0], clf.weights_)
-    few = clf.ensemble_.judge(probes[0], clf.weights_, stop_when_decided=True)
+    bases = clf.gallery_.bases(probes[0])
+    full = member_results(clf.gallery_, bases)
+    few = member_results(clf.gallery_, bases, stop_early=True)
     assert len(few) == len(full) // 2 + 1
 
 
@@ -242,7 +247,7 @@ def test_a_set_without_any_direction_in_a_view_abstains_there(toy):
     gallery, y, probes, expected = toy
     blind = FunctionTransformer(lambda X: np.where(X[:, :1] > 1e9, X, 0.0))
     views = ("plain", ("blind", blind))
-    clf = CVC(**FAST, views=views).fit(gallery, y)
+    clf = CVC(**FAST, representations=[(view, "svd") for view in views]).fit(gallery, y)
     np.testing.assert_array_equal(clf.predict(probes), expected)
 
 
@@ -250,10 +255,10 @@ def test_a_probe_like_nothing_in_the_gallery_is_said_to_be_unknown(seed):
     rng = np.random.default_rng(seed)
     gallery = [np.hstack([rng.normal(size=(5, 4)), np.zeros((5, 4))]) for _ in range(4)]
     probe = np.hstack([np.zeros((5, 4)), rng.normal(size=(5, 4))])
-    clf = CVC(dims=(1, 2), views=("plain",)).fit(gallery, [0, 0, 1, 1])
+    clf = CVC(dims=(1, 2), representations=PLAIN).fit(gallery, [0, 0, 1, 1])
     with pytest.warns(NoInformationWarning, match="equally probable"):
         np.testing.assert_array_equal(clf.predict_proba([probe]), [[0.5, 0.5]])
-    assert clf.explain(probe).is_degenerate
+    assert not clf.explain(probe).is_informed
 
 
 def test_dimensionalities_that_tell_nothing_apart_are_left_out(seed):
@@ -261,7 +266,7 @@ def test_dimensionalities_that_tell_nothing_apart_are_left_out(seed):
         sets, labels = toy_sets(
             seed, n_vectors=(n_vectors, n_vectors + 1), n_features=n_features
         )
-        clf = CVC(dims=(2, 4, 8), bases=("svd",), views=("plain",)).fit(sets, labels)
+        clf = CVC(dims=(2, 4, 8), representations=[("plain", "svd")]).fit(sets, labels)
         return {member.n_columns for member in clf.members_}
 
     assert dims_used(10, 20) == {2, 4, 8}
@@ -274,7 +279,9 @@ def test_a_view_that_breaks_vectors_is_named(toy):
     gallery, y, _, _ = toy
     broken = FunctionTransformer(lambda X: X / 0.0 if len(X) else X)
     with np.errstate(all="ignore"), pytest.raises(DataError, match="view 'broken' made"):
-        CVC(dims=(1,), views=("plain", ("broken", broken))).fit(gallery, y)
+        CVC((1,), representations=[("plain", "svd"), (("broken", broken), "svd")]).fit(
+            gallery, y
+        )
 
 
 # --- scikit-learn's tools
@@ -282,7 +289,7 @@ def test_a_view_that_breaks_vectors_is_named(toy):
 
 def test_cross_validation_search_pipeline_clone_and_pickle(seed):
     sets, labels = toy_sets(seed, n_sets=4)
-    clf = CVC(**FAST, views=("plain",))
+    clf = CVC(**FAST, representations=PLAIN)
     folds = StratifiedKFold(2)
     assert cross_val_score(clf, sets, labels, cv=folds).mean() > 0.9
     batch = SetBatch.from_list(sets)
@@ -305,16 +312,21 @@ def test_calibration_works_on_sets(seed):
     from sklearn.calibration import CalibratedClassifierCV
 
     sets, labels = toy_sets(seed, n_sets=6)
-    calibrated = CalibratedClassifierCV(CVC(**FAST, views=("plain",)), cv=2).fit(sets, labels)
+    calibrated = CalibratedClassifierCV(CVC(**FAST, representations=PLAIN), cv=2).fit(
+        sets, labels
+    )
     assert (calibrated.predict(sets) == labels).mean() > 0.9
 
 
 def test_feature_kinds_fuse_in_one_vote(toy):
     gallery, y, probes, expected = toy
     squares = FunctionTransformer(np.square)
-    clf = CVC(**FAST, views=("plain", ("squares", squares), FunctionTransformer(np.tanh)))
+    views = ("plain", ("squares", squares), FunctionTransformer(np.tanh))
+    clf = CVC(**FAST, representations=[(view, "svd") for view in views])
     clf.fit(gallery, y)
-    assert {m.look.view for m in clf.members_} == {"plain", "squares", "functiontransformer"}
+    assert {m.representation.view.name for m in clf.members_} == {
+        "plain", "squares", "functiontransformer",
+    }  # fmt: skip
     np.testing.assert_array_equal(clf.predict(probes), expected)
 
 
@@ -328,20 +340,28 @@ def test_feature_kinds_fuse_in_one_vote(toy):
         ({"dims": (0, 1)}, "dims must be a sequence of ints of at least 1"),
         ({"dims": (1.5,)}, "dims must be a sequence of ints"),
         ({"dims": 3}, "dims must be a sequence"),
-        ({"bases": ("pca",)}, "bases must be a sequence from 'svd', 'centred'"),
-        ({"bases": "svd"}, "bases must be a sequence"),
-        ({"views": ("sepia",)}, "views must be a sequence of 'plain', 'whitened'"),
-        ({"views": (("five", 5),)}, r"views must be .* got \('five', 5\)"),
-        ({"views": ("plain", "plain")}, "views of different names"),
+        ({"representations": "svd"}, "representations must be a sequence"),
+        ({"representations": [("plain", "pca")]}, "basis must be one of 'svd', 'centred'"),
+        ({"representations": [("plain",)]}, "representations must be pairs"),
+        ({"representations": [5]}, "representations must be pairs"),
+        ({"representations": ()}, "representations must be a sequence"),
+        ({"representations": [("sepia", "svd")]}, "view must be 'plain', 'whitened'"),
+        ({"representations": [(("five", 5), "svd")]}, r"view must be .* got \('five', 5\)"),
         ({"graph": "knn"}, "graph must be one of"),
         ({"cut": "kernighan"}, "cut must be one of 'exact', 'paper', 'sweep'"),
         ({"distance": "euclid"}, "distance must be one of"),
         ({"fusion": "median"}, "fusion must be one of 'mode', 'sum'"),
         ({"weights": "random"}, "weights must be one of 'gallery', None"),
-        ({"compare": "all"}, "compare must be one of"),
-        ({"radii": (0,)}, "radii must be a sequence of positive"),
-        ({"n_seeds": 0}, "n_seeds must be an int of at least 1"),
-        ({"clusterer": 5}, "clusterer must be None"),
+        ({"distributions": "all"}, "distributions must be one of"),
+        ({"graph": []}, "graph must be one of"),
+        ({"n_jobs": 0}, "n_jobs must be"),
+        ({"n_jobs": "x"}, "n_jobs must be"),
+        ({"stop_early": "no"}, "stop_early must be one of True, False"),
+        ({"stop_early": np.array([1, 2])}, "stop_early must be one of True, False"),
+        ({"dims": np.array(3)}, "dims must be a sequence"),
+        ({"dims": b"\x01"}, "dims must be a sequence"),
+        ({"random_state": "x"}, "random_state must be"),
+        ({"clusterer": 5}, "clusterer must be None, one of 'shc'"),
     ],
     ids=str,
 )

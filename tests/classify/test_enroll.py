@@ -11,14 +11,17 @@ import setwise.graph.lasso as lasso_graph
 from setwise import CVC, SetBatch
 from setwise.errors import DataError
 
+PLAIN = [("plain", "svd"), ("plain", "centred")]
 FAST = {"dims": (1, 2, 3), "random_state": 0}
 SETTINGS = {
     "default": {},
-    "plain views only": {"views": ("plain",)},
-    "dictionary": {"bases": ("dictionary",), "views": ("plain",)},
-    "a view without memory": {"views": (("root", FunctionTransformer(np.cbrt)),)},
-    "a view that learns": {"views": (("scaled", StandardScaler()),)},
-    "one row a set": {"compare": "sets"},
+    "plain views only": {"representations": PLAIN},
+    "dictionary": {"representations": [("plain", "dictionary")]},
+    "a view without memory": {
+        "representations": [(("root", FunctionTransformer(np.cbrt)), "svd")]
+    },
+    "a view that learns": {"representations": [(("scaled", StandardScaler()), "svd")]},
+    "one row a set": {"distributions": "set"},
     "gaussian": {"graph": "gaussian"},
     "least squares": {"graph": "least_squares"},
     "omp": {"graph": "omp"},
@@ -31,13 +34,14 @@ def assert_same_classifier(changed, fresh, probes):
     assert changed.members_ == fresh.members_
     np.testing.assert_array_equal(changed.weights_, fresh.weights_)
     assert changed.gallery_accuracy_ == fresh.gallery_accuracy_
-    pairs = zip(changed.ensemble_.galleries, fresh.ensemble_.galleries, strict=True)
+    pairs = zip(changed.gallery_.members, fresh.gallery_.members, strict=True)
     for mine, other in pairs:
         np.testing.assert_array_equal(mine.column_sets, other.column_sets)
-        np.testing.assert_array_equal(mine.column_rows, other.column_rows)
-        np.testing.assert_array_equal(mine.column_classes, other.column_classes)
+        one, two = changed.gallery_.columns(mine), fresh.gallery_.columns(other)
+        np.testing.assert_array_equal(one.rows, two.rows)
+        np.testing.assert_array_equal(one.classes, two.classes)
         np.testing.assert_allclose(
-            mine.solution.adjacency.toarray(), other.solution.adjacency.toarray(), atol=1e-9
+            mine.graph.adjacency.toarray(), other.graph.adjacency.toarray(), atol=1e-9
         )
     np.testing.assert_array_equal(changed.predict(probes), fresh.predict(probes))
     np.testing.assert_allclose(
@@ -102,7 +106,7 @@ def test_many_changes_in_a_row_stay_exact(sets_and_labels, storage, seed):
     sets, labels = sets_and_labels
     rng = np.random.default_rng(seed)
     inside = list(range(0, 20, 3))
-    clf = CVC(**FAST, views=("plain",)).fit([sets[i] for i in inside], labels[inside])
+    clf = CVC(**FAST, representations=PLAIN).fit([sets[i] for i in inside], labels[inside])
     for _ in range(8):
         outside = [i for i in range(len(sets)) if i not in inside]
         if rng.random() < 0.5 and len(inside) > 4:
@@ -114,16 +118,16 @@ def test_many_changes_in_a_row_stay_exact(sets_and_labels, storage, seed):
             new = int(rng.choice(outside))
             clf.enroll([sets[new]], labels[[new]])
             inside.append(new)
-    fresh = CVC(**FAST, views=("plain",)).fit([sets[i] for i in inside], labels[inside])
+    fresh = CVC(**FAST, representations=PLAIN).fit([sets[i] for i in inside], labels[inside])
     assert_same_classifier(clf, fresh, [sets[i] + 0.05 for i in (0, 6, 12)])
 
 
 def test_what_a_plain_view_does_not_need_is_not_solved_again(sets_and_labels, monkeypatch):
     sets, labels = sets_and_labels
-    clf = CVC(**FAST, views=("plain",)).fit(sets[:-1], labels[:-1])
+    clf = CVC(**FAST, representations=PLAIN).fit(sets[:-1], labels[:-1])
     monkeypatch.setattr(lasso_graph.LassoGraph, "solve", None)  # nothing from scratch
     clf.enroll(sets[-1:], labels[-1:]).forget(sets=[2])
-    assert len(clf.ensemble_.gallery) == len(sets) - 1
+    assert len(clf.gallery_.sets) == len(sets) - 1
 
 
 def test_a_larger_set_may_bring_more_dimensionalities(seed):
@@ -140,8 +144,8 @@ def test_names_stay_with_their_sets(sets_and_labels):
     first = SetBatch.from_list(sets[:6], names=list("abcdef"))
     clf = CVC(**FAST).fit(first, labels[:6])
     clf.enroll(SetBatch.from_list(sets[6:8], names=["g", "h"]), labels[6:8]).forget(sets=["b"])
-    assert clf.ensemble_.gallery.names == tuple("acdefgh")
-    np.testing.assert_array_equal(clf.ensemble_.gallery[-1], sets[7])
+    assert clf.gallery_.sets.names == tuple("acdefgh")
+    np.testing.assert_array_equal(clf.gallery_.sets[-1], sets[7])
 
 
 def bad_calls(sets, labels):
@@ -169,19 +173,19 @@ def bad_calls(sets, labels):
 def test_a_refused_change_changes_nothing(sets_and_labels, case):
     sets, labels = sets_and_labels
     clf = CVC(**FAST).fit(sets, labels)
-    before, ensemble = clf.predict_proba(sets[:3]), clf.ensemble_
+    before, ensemble = clf.predict_proba(sets[:3]), clf.gallery_
     call, message = bad_calls(sets, labels)[case]
     with pytest.raises(DataError, match=message):
         call(clf)
-    assert clf.ensemble_ is ensemble
+    assert clf.gallery_ is ensemble
     np.testing.assert_array_equal(clf.predict_proba(sets[:3]), before)
 
 
 def test_forgetting_nothing_is_free(sets_and_labels):
     sets, labels = sets_and_labels
     clf = CVC(**FAST).fit(sets, labels)
-    ensemble = clf.ensemble_
-    assert clf.forget([]).ensemble_ is ensemble
+    ensemble = clf.gallery_
+    assert clf.forget([]).gallery_ is ensemble
 
 
 def test_two_sets_of_one_name_must_be_told_apart(sets_and_labels):
@@ -194,17 +198,20 @@ def test_two_sets_of_one_name_must_be_told_apart(sets_and_labels):
 def test_crossing_the_limit_of_the_gram_matrix_is_exact_too(sets_and_labels, monkeypatch):
     """Larger galleries are kept in single precision; a fresh fit of a smaller one is not."""
     sets, labels = sets_and_labels
-    settings = FAST | {"views": ("plain",), "dims": (3,)}
+    settings = FAST | {
+        "representations": PLAIN,
+        "dims": (3,),
+    }
     clf = CVC(**settings).fit(sets[:-2], labels[:-2])
     small = CVC(**settings).fit(sets[:-2], labels[:-2])
     monkeypatch.setattr(lasso_graph, "GRAM_LIMIT", 3 * (len(sets) - 2))
     large = CVC(**settings).fit(sets, labels)
-    assert type(clf.ensemble_.galleries[0].solution).__name__ == "GramLasso"
+    assert type(clf.gallery_.members[0].graph).__name__ == "GramLasso"
     clf.enroll(sets[-2:], labels[-2:])
-    assert type(clf.ensemble_.galleries[0].solution).__name__ == "PooledLasso"
+    assert type(clf.gallery_.members[0].graph).__name__ == "PooledLasso"
     assert_same_classifier(clf, large, sets[:3])
     clf.forget(sets=[len(sets) - 2, len(sets) - 1])
-    assert type(clf.ensemble_.galleries[0].solution).__name__ == "GramLasso"
+    assert type(clf.gallery_.members[0].graph).__name__ == "GramLasso"
     assert_same_classifier(clf, small, sets[:3])
-    for gallery in clf.ensemble_.galleries:
-        assert gallery.solution.columns.dtype == np.float64
+    for gallery in clf.gallery_.members:
+        assert gallery.graph.columns.dtype == np.float64

@@ -102,7 +102,7 @@ def test_every_vector_has_a_support_and_a_doubt(explained):
 def test_an_outlier_has_less_support_than_the_rest(seed):
     sets, labels = toy_sets(seed, n_classes=3, n_sets=4, n_vectors=(15, 16), noise=0.05)
     gallery = [s for i, s in enumerate(sets) if i % 4]
-    clf = CVC(dims=range(1, 6), bases=("svd",), views=("plain",), random_state=0)
+    clf = CVC(dims=range(1, 6), representations=[("plain", "svd")], random_state=0)
     clf.fit(gallery, labels[np.arange(len(sets)) % 4 > 0])
     probe = np.vstack([sets[0], sets[4][:2]])  # two vectors of another class
     why = clf.explain(probe)

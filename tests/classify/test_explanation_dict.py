@@ -9,6 +9,7 @@ import pytest
 from tests.conftest import toy_sets
 
 from setwise import CVC
+from setwise.basis import Dictionary
 from setwise.classify import Explanation
 from setwise.errors import DataError
 
@@ -27,7 +28,7 @@ def explained(labels_of=str, **parameters):
     [
         {},
         {"clusterer": "kmeans"},
-        {"bases": ("dictionary",), "radii": (0.5, 1.0), "n_seeds": 2, "views": ("plain",)},
+        {"representations": [("plain", Dictionary(0.5, n_seeds=2)), ("plain", "dictionary")]},
     ],
 )
 def test_it_comes_back_from_json(parameters):

@@ -44,7 +44,7 @@ def expected_to_fail(estimator):
 
 # Those that are quick on 300 sets; the others have the battery of tests/testing.
 CLASSIFIERS = [
-    CVC(dims=(1,), bases=("svd",), views=("plain",), random_state=0),
+    CVC(dims=(1,), representations=[("plain", "svd")], random_state=0),
     FrameVote(),
     MeanVector(),
     MinimumDistance(),
@@ -70,9 +70,11 @@ def test_scikit_learn_checks(estimator, check):
 def test_the_adapter_is_what_it_says():
     X = np.vstack([np.eye(4), np.eye(4) + 0.1])
     y = [0, 1, 2, 3] * 2
-    given = CVC(dims=(1,), bases=("svd",))
+    given = CVC(dims=(1,), representations=[("plain", "svd"), ("whitened", "svd")])
     rows = on_rows(given).fit(X, y)
-    sets = CVC(dims=(1,), bases=("svd",)).fit(SetBatch.from_rows(X), y)
+    sets = CVC(dims=(1,), representations=[("plain", "svd"), ("whitened", "svd")]).fit(
+        SetBatch.from_rows(X), y
+    )
     probes = [check_array(x[None]) for x in X]
     for method in ("predict", "predict_proba", "decision_function"):
         np.testing.assert_array_equal(getattr(rows, method)(X), getattr(sets, method)(probes))

@@ -11,14 +11,15 @@ from setwise.classify.distributions import (
     class_cluster_distributions,
     overlap,
 )
-from setwise.classify.verdict import Verdict, finite
+from setwise.classify.judge import member_results
+from setwise.classify.member import MemberResult, finite, judge_own_sets
 from setwise.cluster import FlatClusters
 
 
-def verdict(histogram) -> Verdict:
+def result(histogram) -> MemberResult:
     histogram = np.asarray(histogram, dtype=float)
     rows = class_cluster_distributions(histogram)
-    return Verdict(
+    return MemberResult(
         distances=bhattacharyya(rows[:-1], rows[-1]),
         overlaps=overlap(rows[:-1], rows[-1]),
         histogram=histogram,
@@ -28,30 +29,38 @@ def verdict(histogram) -> Verdict:
 
 def test_sharing_nothing_is_farther_than_the_least_that_can_be_shared():
     # Two rows of 8 columns and a probe of 2: one shares a single column, one nothing.
-    found = finite(verdict([[1, 7, 0], [0, 8, 0], [1, 0, 1]]))
+    found = finite(result([[1, 7, 0], [0, 8, 0], [1, 0, 1]]))
     assert found[0] == -np.log(1 / np.sqrt(8 * 2))
     assert found[1] == -np.log(0.5 / np.sqrt(8 * 2))
     assert np.isfinite(found).all()
 
 
 def test_a_row_without_columns_is_as_far_as_the_farthest():
-    found = finite(verdict([[1, 7, 0], [0, 8, 0], [0, 0, 0], [1, 0, 1]]))
+    found = finite(result([[1, 7, 0], [0, 8, 0], [0, 0, 0], [1, 0, 1]]))
     assert found[2] == found[1] > found[0]
 
 
 def test_a_set_judged_by_its_own_gallery_is_judged_as_a_probe_would_be(seed):
     """Left out of the gallery and given back as probe, it gets the same overlaps."""
     sets, labels = toy_sets(seed, noise=1.0)
-    for compare in ("classes", "sets"):
-        parameters = {"dims": (3,), "views": ("plain",), "bases": ("svd",), "compare": compare}
-        member = CVC(**parameters).fit(sets, labels).ensemble_.galleries[0]
-        own = member.judge_own_sets(np.arange(len(sets)))
+    for kind in ("class", "set"):
+        parameters = {
+            "dims": (3,),
+            "representations": [("plain", "svd")],
+            "distributions": kind,
+        }
+        gallery = CVC(**parameters).fit(sets, labels).gallery_
+        (solved,) = gallery.members
+        everyone = np.arange(len(sets))
+        columns = gallery.columns(solved)
+        own = list(judge_own_sets(solved.graph, columns, everyone, gallery.comparison))
         for left_out in (0, 4):
             rest = [i for i in range(len(sets)) if i != left_out]
             clf = CVC(**parameters).fit([sets[i] for i in rest], labels[rest])
-            (again,) = clf.ensemble_.judge(sets[left_out], np.ones(1)).values()
+            bases = clf.gallery_.bases(sets[left_out])
+            (again,) = member_results(clf.gallery_, bases).values()
             expected = own[left_out].overlaps
-            if compare == "sets":
+            if kind == "set":
                 assert expected[left_out] == 0
                 expected = expected[rest]
             np.testing.assert_allclose(again.overlaps, expected, atol=1e-12)

@@ -13,17 +13,16 @@ from sklearn.pipeline import make_pipeline
 from tests.conftest import toy_sets
 
 from setwise import CVC, SKMS, SSC
-from setwise.cluster import (
-    CLUSTERERS,
-    PROBE,
-    SHC,
-    NamedClusterer,
-    cluster_maker,
-    named_clusterer,
-)
+from setwise.cluster import PROBE, SHC, Clusterer, GivenClusterer
 from setwise.errors import DataError, NoInformationWarning, ParameterError
 
-PLAIN = {"bases": ("svd",), "views": ("plain",)}
+CLUSTERERS = tuple(Clusterer.known())
+PLAIN = {"representations": [("plain", "svd")]}
+
+
+def cluster_maker(clusterer, cut, adjacency, columns, seed=0):
+    """Clusters under a labelling, by what CVC's ``clusterer`` may be."""
+    return Clusterer.of(clusterer, "CVC").start(adjacency, columns, cut=cut, seed=seed).under
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +67,7 @@ def test_names_make_as_many_clusters_as_classes(name):
     codes = truth.copy()
     codes[[0, 19]] = PROBE
     inside = sp.csr_array(np.where(truth == truth[:, None], X @ X.T, 0.0) - np.eye(20))
-    make = cluster_maker(named_clusterer(name, 0), "sweep", inside, lambda: X.T)
+    make = cluster_maker(name, "sweep", inside, lambda: X.T)
     labels = make(codes).labels
     assert labels.dtype == np.int64
     if name == "skms":  # finds how many, and keeps classes apart
@@ -108,13 +107,12 @@ def test_ours_that_look_at_labels_say_so(clusterer):
 
 
 def test_names_get_the_seed_and_others_stay():
-    assert named_clusterer("kmeans", 7) == NamedClusterer("kmeans", 7)
     for name in ("kmeans", "ssc", "ssc-admm", "spectral", "skms"):
-        assert named_clusterer(name, 7).of(3).random_state == 7
-    assert named_clusterer("shc", 7) is None
-    assert named_clusterer(None, 7) is None
-    kmeans = KMeans()
-    assert named_clusterer(kmeans, 7) is kmeans
+        assert Clusterer.of(name, "CVC").estimator(3, 7).random_state == 7
+    assert Clusterer.of(None, "CVC") == Clusterer.of("shc", "CVC")
+    kmeans = KMeans(random_state=3)
+    assert Clusterer.of(kmeans, "CVC") == GivenClusterer(kmeans)
+    assert GivenClusterer(kmeans).estimator(5, 7).random_state == 3
 
 
 @pytest.mark.parametrize(
@@ -145,7 +143,7 @@ def test_labels_of_another_length_are_refused():
 # ------------------------------------------------------------------------------------ in CVC
 
 
-# The sign of a column means nothing, but to k-means: one column a set is all it can take.
+# The sign of a column means nothing, but to k-means: one column per set is all it can take.
 @pytest.mark.parametrize(
     ("name", "dim"), [*((name, 1) for name in CLUSTERERS), ("ssc", 3), ("spectral", 3)]
 )
@@ -182,8 +180,9 @@ def test_cvc_takes_density_methods(toy):
     gallery, y, probes, expected = toy
     clf = CVC((1,), **PLAIN, clusterer=DBSCAN(eps=0.8, min_samples=2)).fit(gallery, y)
     np.testing.assert_array_equal(clf.predict(probes), expected)
+    nothing = CVC((2,), **PLAIN, weights=None, clusterer=DBSCAN(eps=1e-9)).fit(gallery, y)
     with pytest.warns(NoInformationWarning):
-        CVC((2,), **PLAIN, clusterer=DBSCAN(eps=1e-9)).fit(gallery, y).predict(probes)
+        nothing.predict(probes)
 
 
 @pytest.mark.parametrize("name", CLUSTERERS)
@@ -198,7 +197,7 @@ def test_same_seed_same_answers_whatever_the_jobs_and_the_order(name, seed):
 
 
 @pytest.mark.parametrize("name", ["kmeans", "skms", "spectral"])
-def test_looks_are_tried_on_the_gallery_with_names_too(toy, name):
+def test_representations_are_tried_on_the_gallery_with_names_too(toy, name):
     gallery, y, probes, expected = toy
     clf = CVC((2,), clusterer=name, random_state=0).fit(gallery, y)
     assert len(clf.gallery_accuracy_) == 3
@@ -215,13 +214,14 @@ def test_unknown_names_are_told_the_known_ones(toy, clusterer):
 
 def test_a_clusterer_that_fails_in_cvc_says_who_it_was(toy):
     gallery, y, probes, _ = toy
-    clf = CVC((1,), **PLAIN, clusterer=KMeans(99)).fit(gallery, y)
+    clf = CVC((1,), **PLAIN, clusterer=KMeans(99), weights=None)
+    clf.fit(gallery, y)
     with pytest.raises(DataError, match="clusterer KMeans failed on 19 columns"):
         clf.predict(probes)
 
 
 def test_components_of_the_graph_are_no_reason_to_warn():
     blocks = sp.csr_array(np.kron(np.eye(3), np.ones((4, 4)) - np.eye(4)))
-    make = cluster_maker(named_clusterer("spectral", 0), "sweep", blocks, lambda: np.eye(12))
+    make = cluster_maker("spectral", "sweep", blocks, lambda: np.eye(12))
     codes = np.repeat([0, 1, 2], 4)
     assert adjusted_rand_score(make(codes).labels, codes) == 1.0  # warnings are errors here

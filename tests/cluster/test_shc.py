@@ -26,7 +26,7 @@ from setwise.classify.distributions import (
     class_cluster_histogram,
     conditional_orthogonality,
 )
-from setwise.cluster import PROBE, SHC, CutTree, cluster_maker, is_indivisible, shc
+from setwise.cluster import PROBE, SHC, Clusterer, CutTree, is_indivisible, shc
 from setwise.cut import CUTS, Cut
 from setwise.cut.fiedler import DENSE_LIMIT
 from setwise.errors import DataError, ParameterError
@@ -287,6 +287,11 @@ def test_a_long_path_of_alternating_classes():
 # ----------------------------------------------------------------------------- the estimator
 
 
+def cluster_maker(clusterer, cut, adjacency, columns, seed=0):
+    """Clusters under a labelling, by what CVC's ``clusterer`` may be."""
+    return Clusterer.of(clusterer, "CVC").start(adjacency, columns, cut=cut, seed=seed).under
+
+
 def two_lines(n, rng):
     X = np.zeros((2 * n, 4))
     X[:n, :2] = 1 + 0.1 * rng.standard_normal((n, 2))
@@ -351,5 +356,5 @@ def test_no_clusterer_is_shc_on_one_shared_tree():
 
 
 def test_a_clusterer_must_cluster():
-    with pytest.raises(ParameterError, match="have fit_predict like scikit-learn's, got str"):
-        cluster_maker("kmeans", "sweep", np.eye(2), lambda: np.eye(2))
+    with pytest.raises(ParameterError, match="clusterer must be None, one of 'shc'"):
+        Clusterer.of("k-means", "CVC")

@@ -77,7 +77,11 @@ def test_searched_over_in_a_pipeline(seed):
     )
     labels = np.arange(8) % 2
     both = Concatenated([HOG(), Pixels()])
-    pipeline = make_pipeline(both, PerVector(TruncatedSVD(6)), CVC((1, 2), bases=("svd",)))
+    pipeline = make_pipeline(
+        both,
+        PerVector(TruncatedSVD(6)),
+        CVC((1, 2), representations=[("plain", "svd"), ("whitened", "svd")]),
+    )
     search = GridSearchCV(
         pipeline, {"concatenated__hog__cell": [4, 8]}, cv=2, error_score="raise"
     )

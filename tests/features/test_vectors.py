@@ -79,7 +79,9 @@ def test_is_an_estimator(seed):
 
 def test_as_a_view_of_an_ensemble(seed):
     sets, labels = toy_sets(seed)
-    model = CVC(dims=(1, 2), views=["plain", ("few", PerVector(PCA(8)))])
+    model = CVC(
+        dims=(1, 2), representations=[("plain", "svd"), (("few", PerVector(PCA(8))), "svd")]
+    )
     assert (model.fit(sets, labels).predict(sets) == labels).all()
 
 

@@ -100,11 +100,11 @@ def test_a_classifier_crosses_the_limit_both_ways_and_is_as_if_fitted_anew(monke
     first, added = np.arange(9) % 3 < 2, np.arange(9) % 3 == 2
 
     def fitted(which):
-        clf = CVC(dims=(3,), views=("plain",), bases=("svd",), weights=None)
+        clf = CVC(dims=(3,), representations=[("plain", "svd")], weights=None)
         return clf.fit([sets[i] for i in which], labels[which])
 
     def solution(clf):
-        return clf.ensemble_.galleries[0].solution
+        return clf.gallery_.members[0].graph
 
     order = np.concatenate([np.flatnonzero(first), np.flatnonzero(added)])
     clf = fitted(order[:6])

@@ -10,13 +10,12 @@ from tests.helpers import fingerprint, low_rank_columns, unit_columns
 
 from setwise.errors import DataError, ParameterError
 from setwise.graph import (
-    GRAPHS,
     GalleryGraph,
     GaussianGraph,
+    Graph,
     LassoGraph,
     LeastSquaresGraph,
     OMPGraph,
-    as_graph,
 )
 from setwise.graph.least_squares import leave_one_out_least_squares
 
@@ -40,12 +39,12 @@ COLUMNS = {
 }
 
 
-@pytest.mark.parametrize("name", GRAPHS)
+@pytest.mark.parametrize("name", Graph.known())
 @pytest.mark.parametrize("kind", COLUMNS)
 def test_an_adjacency_is_symmetric_non_negative_and_hollow(name, kind):
     columns = COLUMNS[kind]
     before = fingerprint(columns)
-    graph = GRAPHS[name]()
+    graph = Graph.known()[name]()
     adjacency = graph.adjacency(columns)
     n = columns.shape[1]
     assert isinstance(adjacency, sp.csr_array)
@@ -58,11 +57,11 @@ def test_an_adjacency_is_symmetric_non_negative_and_hollow(name, kind):
     assert fingerprint(columns) == before
 
 
-@pytest.mark.parametrize("name", GRAPHS)
+@pytest.mark.parametrize("name", Graph.known())
 def test_inserting_a_probe_is_solving_from_scratch_with_what_the_gallery_fixed(name):
     rng = np.random.default_rng(6)
     gallery, probe = unit_columns(rng, 15, 12), unit_columns(rng, 15, 3)
-    solution = GRAPHS[name]().solve(gallery)
+    solution = Graph.known()[name]().solve(gallery)
     assert isinstance(solution, GalleryGraph)
     before = fingerprint(solution.columns, solution.adjacency.toarray(), probe)
     inserted = solution.insert(probe)
@@ -74,17 +73,17 @@ def test_inserting_a_probe_is_solving_from_scratch_with_what_the_gallery_fixed(n
     assert fingerprint(solution.columns, solution.adjacency.toarray(), probe) == before
 
 
-@pytest.mark.parametrize("name", GRAPHS)
+@pytest.mark.parametrize("name", Graph.known())
 def test_a_graph_goes_by_its_name_or_as_itself(name):
-    assert isinstance(as_graph(name), GRAPHS[name])
-    graph = GRAPHS[name]()
-    assert as_graph(graph) is graph
+    assert isinstance(Graph.of(name, "CVC"), Graph.known()[name])
+    graph = Graph.known()[name]()
+    assert Graph.of(graph, "CVC") is graph
 
 
 @pytest.mark.parametrize("wrong", ["lasagne", None, 3])
 def test_an_unknown_graph_is_refused_with_the_known_names(wrong):
     with pytest.raises(ParameterError, match=r"graph must be one of \['gaussian', 'lasso'"):
-        as_graph(wrong)
+        Graph.of(wrong, "CVC")
 
 
 # Least squares.

@@ -73,7 +73,7 @@ def test_a_gallery_in_single_precision_gives_the_same_labels(real, name, monkeyp
     for kind, limit in ((GramLasso, 10_000), (PooledLasso, 0)):
         monkeypatch.setattr(lasso, "GRAM_LIMIT", limit)
         made.clear()
-        clf = CVC(dims=(N_DIMS,), views=("plain",), bases=("svd",), weights=None)
+        clf = CVC(dims=(N_DIMS,), representations=[("plain", "svd")], weights=None)
         clf.fit(data.sets[fold], data.labels[fold])
         assert [type(gallery) for gallery in made] == [kind]
         labels[kind] = clf.predict(data.sets[some])

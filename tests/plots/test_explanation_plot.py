@@ -18,6 +18,8 @@ from setwise.plots.plot_page import Page  # noqa: E402
 from setwise.plots.style import OTHER, PALETTE  # noqa: E402
 from setwise.plots.tree_plot import _stops  # noqa: E402
 
+PLAIN = [("plain", "svd"), ("plain", "centred")]
+
 
 def albums(n_classes, n_sets=2, n_images=8, n_features=12, seed=0):
     rng = np.random.default_rng(seed)
@@ -126,8 +128,8 @@ def test_probe_that_shares_nothing(tmp_path):
     gallery = [np.hstack([s, np.zeros((len(s), 4))]) for s in sets]
     probe = np.zeros((5, 16))
     probe[:, 12:] = np.random.default_rng(1).random((5, 4))
-    found = CVC(dims=(1, 2), views=("plain",)).fit(gallery, y).explain(probe)
-    assert found.is_degenerate
+    found = CVC(dims=(1, 2), representations=PLAIN).fit(gallery, y).explain(probe)
+    assert not found.is_informed
     assert np.isnan(found.support).all()
     assert "No answer" in all_texts(found.plot(tmp_path / "why.png"))
 

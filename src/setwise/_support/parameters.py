@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any, NoReturn
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from setwise.errors import ParameterError
 
 __all__ = [
+    "as_tuple",
     "check_choice",
     "check_count",
     "check_jobs",
@@ -22,6 +23,19 @@ __all__ = [
     "pair",
     "refuse",
 ]
+
+
+def as_tuple(owner: str, name: str, value: Any) -> tuple[Any, ...]:
+    """The entries of a sequence, refused where there are none; a generator is read once."""
+    if isinstance(value, str | bytes) or not isinstance(value, Iterable):
+        refuse(owner, name, "a sequence with at least one entry", value)
+    try:
+        entries = tuple(value)
+    except TypeError:  # an array of no dimensions
+        entries = ()
+    if not entries:
+        refuse(owner, name, "a sequence with at least one entry", value)
+    return entries
 
 
 def check_count(owner: str, name: str, value: Any, *, at_least: int = 1) -> None:

@@ -1,10 +1,16 @@
 """Set to a few unit columns: singular vectors, centred ones, means, dictionary atoms."""
 
-from setwise.basis.dictionary import dictionary_bases, learn_dictionary
-from setwise.basis.means import means_bases
-from setwise.basis.svd import centred_svd_bases, svd_bases
+from setwise.basis.base import Basis
+from setwise.basis.dictionary import Dictionary, dictionary_bases, learn_dictionary
+from setwise.basis.means import Means, means_bases
+from setwise.basis.svd import SVD, CentredSVD, centred_svd_bases, svd_bases
 
 __all__ = [
+    "SVD",
+    "Basis",
+    "CentredSVD",
+    "Dictionary",
+    "Means",
     "centred_svd_bases",
     "dictionary_bases",
     "learn_dictionary",

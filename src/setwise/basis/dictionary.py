@@ -10,18 +10,54 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from setwise._support.compiled import kernels_of
+from setwise._support.parameters import check_count, check_number
 from setwise._support.types import FloatArray
+from setwise.basis.base import Basis
 from setwise.basis.svd import principal_directions
 from setwise.errors import ConvergenceWarning
 
-__all__ = ["dictionary_bases", "learn_dictionary"]
+__all__ = ["Dictionary", "dictionary_bases", "learn_dictionary"]
 
 # Of the coding of one vector; far more than any has taken.
 _MAX_STEPS = 100_000
+
+
+@dataclass(frozen=True)
+class Dictionary(Basis):
+    """Atoms of a dictionary with an l1 bound on every code: the paper's basis.
+
+    Parameters
+    ----------
+    radius : float, default=1.0
+        The l1 bound (the paper's lambda).
+    n_seeds : int, default=1
+        How many random starts; each makes classifiers of its own.
+    """
+
+    name: ClassVar[str] = "dictionary"
+    radius: float = 1.0
+    n_seeds: int = 1
+
+    def __post_init__(self) -> None:
+        check_number("Dictionary", "radius", self.radius)
+        check_count("Dictionary", "n_seeds", self.n_seeds)
+
+    @property
+    def n_starts(self) -> int:
+        """One for each seed."""
+        return self.n_seeds
+
+    def columns(
+        self, vectors: FloatArray, dims: Sequence[int], rng: np.random.Generator
+    ) -> list[FloatArray]:
+        """See :func:`dictionary_bases`."""
+        return dictionary_bases(vectors, dims, radius=self.radius, rng=rng)
 
 
 def dictionary_bases(
@@ -36,7 +72,7 @@ def dictionary_bases(
     Parameters
     ----------
     vectors : array of shape (n_vectors, n_features)
-        One set, one vector a row, not all zero.
+        One set, one vector per row, not all zero.
     dims : sequence of int
         Number of atoms. A set of rank ``r`` gives ``min(d, r)`` of them.
     radius : float

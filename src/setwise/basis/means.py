@@ -9,18 +9,34 @@ serves every dimensionality, and nothing is random.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
 
 from setwise._support.types import FloatArray
+from setwise.basis.base import Basis
 from setwise.basis.svd import principal_directions, svd_bases
 from setwise.features import unit_rows
 
-__all__ = ["means_bases"]
+__all__ = ["Means", "means_bases"]
 
 # The tree of more vectors than this takes longer than it tells.
 MOST_VECTORS = 500
+
+
+@dataclass(frozen=True)
+class Means(Basis):
+    """Where the vectors of a set are: the means of its parts."""
+
+    name: ClassVar[str] = "means"
+
+    def columns(
+        self, vectors: FloatArray, dims: Sequence[int], rng: np.random.Generator
+    ) -> list[FloatArray]:
+        """See :func:`means_bases`."""
+        return means_bases(vectors, dims)
 
 
 def means_bases(vectors: FloatArray, dims: Sequence[int]) -> list[FloatArray]:
@@ -32,7 +48,7 @@ def means_bases(vectors: FloatArray, dims: Sequence[int]) -> list[FloatArray]:
     Parameters
     ----------
     vectors : array of shape (n_vectors, n_features)
-        One set, one vector a row, not all zero.
+        One set, one vector per row, not all zero.
     dims : sequence of int
         Into how many parts the set is divided; fewer where vectors are copies. Parts whose
         mean is zero have no direction. If none has, the set's main direction stands for it.

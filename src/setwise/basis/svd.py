@@ -9,13 +9,54 @@ is, and separate object categories far better (ETH-80).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy import linalg
 
 from setwise._support.types import FloatArray
+from setwise.basis.base import Basis
 
-__all__ = ["centred_svd_bases", "numerical_rank", "principal_directions", "svd_bases"]
+__all__ = [
+    "SVD",
+    "CentredSVD",
+    "centred_svd_bases",
+    "numerical_rank",
+    "principal_directions",
+    "svd_bases",
+]
+
+
+@dataclass(frozen=True)
+class SVD(Basis):
+    """What a set spans: its first singular vectors."""
+
+    name: ClassVar[str] = "svd"
+
+    def columns(
+        self, vectors: FloatArray, dims: Sequence[int], rng: np.random.Generator
+    ) -> list[FloatArray]:
+        """See :func:`svd_bases`."""
+        return svd_bases(vectors, dims)
+
+
+@dataclass(frozen=True)
+class CentredSVD(Basis):
+    """How a set varies: the first singular vectors of the set minus its mean."""
+
+    name: ClassVar[str] = "centred"
+
+    def columns(
+        self, vectors: FloatArray, dims: Sequence[int], rng: np.random.Generator
+    ) -> list[FloatArray]:
+        """See :func:`centred_svd_bases`."""
+        return centred_svd_bases(vectors, dims)
+
+    def shares(self, vectors: FloatArray, basis: FloatArray) -> FloatArray:
+        """How much of each vector's departure from the mean each column carries."""
+        centred = vectors - vectors.mean(axis=0) if len(vectors) > 1 else vectors
+        return super().shares(centred, basis)
 
 
 def svd_bases(vectors: FloatArray, dims: Sequence[int]) -> list[FloatArray]:
@@ -24,7 +65,7 @@ def svd_bases(vectors: FloatArray, dims: Sequence[int]) -> list[FloatArray]:
     Parameters
     ----------
     vectors : array of shape (n_vectors, n_features)
-        One set, one vector a row, not all zero.
+        One set, one vector per row, not all zero.
     dims : sequence of int
         How many columns each basis should have. A set of rank ``r`` gives ``min(d, r)``.
 

@@ -1,7 +1,9 @@
-"""Clusters to label: distributions, CVC, ensemble and fusion, explanation."""
+"""Clusters to label: distributions, members, gallery, fusion, answers, explanation."""
 
 from setwise.classify.cvc import CVC
+from setwise.classify.description import Description, Member, Representation
 from setwise.classify.distributions import (
+    Distance,
     bhattacharyya,
     class_cluster_distributions,
     class_cluster_histogram,
@@ -11,15 +13,29 @@ from setwise.classify.distributions import (
     signal_to_noise,
 )
 from setwise.classify.explanation import Explanation
+from setwise.classify.fusion import Fusion
+from setwise.classify.gallery import Gallery
+from setwise.classify.judge import Answer, judge
+from setwise.classify.solve import solve, update
 
 __all__ = [
     "CVC",
+    "Answer",
+    "Description",
+    "Distance",
     "Explanation",
+    "Fusion",
+    "Gallery",
+    "Member",
+    "Representation",
     "bhattacharyya",
     "class_cluster_distributions",
     "class_cluster_histogram",
     "conditional_orthogonality",
     "hellinger",
+    "judge",
     "overlap",
     "signal_to_noise",
+    "solve",
+    "update",
 ]

@@ -2,40 +2,42 @@
 
 from __future__ import annotations
 
-import itertools
 import warnings
-from collections.abc import Iterable, Sequence
-from typing import Any, Self
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.pipeline import make_pipeline
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from setwise._support.parallel import in_threads, one_blas_thread
-from setwise._support.types import BoolArray, FloatArray, IntArray
-from setwise.classify.ensemble import Ensemble, Settings
+from setwise._support.parallel import one_blas_thread
+from setwise._support.parameters import check_choice, check_jobs
+from setwise._support.parts import Part, PartParameters
+from setwise._support.progress import Progress
+from setwise._support.seeds import seed_from
+from setwise._support.types import FloatArray
+from setwise.classify.description import Description, Member, as_dims, as_representations
+from setwise.classify.distributions import Distance
 from setwise.classify.explanation import Explanation, explain
-from setwise.classify.fusion import Fused, fuse
-from setwise.classify.gallery_weights import look_weights
-from setwise.classify.members import all_looks
-from setwise.classify.parameters import check_parameters, named_looks, named_views
-from setwise.cluster import named_clusterer
+from setwise.classify.fusion import Fusion
+from setwise.classify.gallery import Gallery
+from setwise.classify.judge import Answer, judge
+from setwise.classify.solve import solve, update
+from setwise.cluster import Clusterer
 from setwise.errors import DataError, NoInformationWarning
 from setwise.features import HOG, ImageFeature, Pixels, Whitener
-from setwise.graph import Graph, LassoGraph, as_graph
-from setwise.sets import SetBatch, check_labels, check_sets
-from setwise.sets.classifier import SetClassifier
+from setwise.graph import Graph, LassoGraph
+from setwise.sets import SetClassifier, check_labels
+from setwise.sets.identifiers import join_labels, same_label
 
-__all__ = ["CVC", "VIEWS"]
+__all__ = ["CVC"]
 
-# name -> what is done to the vectors before they are scaled to unit norm
-VIEWS: dict[str, Any] = {"plain": None, "whitened": Whitener()}
-DEFAULT_PAIRS = (("whitened", "svd"), ("whitened", "means"), ("plain", "centred"))
+# What a set spans, where its vectors are, and how it varies: galleries do best with these.
+DEFAULT = (("whitened", "svd"), ("whitened", "means"), ("plain", "centred"))
 
 
-class CVC(SetClassifier):
+class CVC(PartParameters, SetClassifier):
     """Classification via clustering: says whose set it is, how surely, and why.
 
     Gallery and probe are clustered *together*, without looking at labels; the probe gets the
@@ -47,48 +49,44 @@ class CVC(SetClassifier):
         Numbers of columns a set is reduced to; each makes one classifier of the ensemble.
         Those above the size of the largest gallery set, or above half of the number of
         features, tell nothing apart and are left out.
-    bases : sequence of {"svd", "centred", "means", "dictionary"}, optional
-        Kinds of basis: singular vectors of the set, of the set minus its mean, means of its
-        parts, or atoms of a dictionary with an l1 bound (the paper's).
-    views : sequence of str, transformers or (name, transformer) pairs, optional
-        What is done to the vectors first: ``"plain"``, ``"whitened"`` (by the gallery's own
-        vectors), or any scikit-learn transformer of rows, such as one that computes other
-        features. All vectors are scaled to unit norm afterwards.
+    representations : sequence of (view, basis) pairs
+        What sets are turned into; every pair makes one classifier per dimensionality.
 
-        Every basis is combined with every view. By default, the three combinations that
-        galleries do best with: what a set *spans*, by singular vectors of the whitened
-        vectors, *how it varies*, by centred singular vectors of the plain ones, and *where
-        its vectors are*, by means of parts of the whitened ones. With only one of the two
-        given, the other is both views, or ``("svd", "centred")``.
-    looks : sequence of (view, basis) pairs, optional
-        Which views, by name, are combined with which bases; in place of ``bases``, and of
-        every one with every one.
+        A view is what is done to the vectors first: ``"plain"``, ``"whitened"`` (by the
+        gallery's own vectors), or any scikit-learn transformer of rows, alone or as a
+        ``(name, transformer)`` pair, such as one that computes other features. All vectors
+        are scaled to unit norm afterwards.
+
+        A basis is what columns they become: ``"svd"``, ``"centred"``, ``"means"``
+        (singular vectors of the set, of the set minus its mean, means of its parts),
+        ``"dictionary"`` (atoms of a dictionary with an l1 bound, the paper's), or one with
+        parameters such as ``Dictionary(radius=2.0, n_seeds=3)``.
+
+        By default, the three that galleries do best with: what a set *spans*, by singular
+        vectors of the whitened vectors, *where its vectors are*, by means of parts of the
+        whitened ones, and *how it varies*, by centred singular vectors of the plain ones.
     graph : str or Graph, default="lasso"
         Proximity of columns: ``"lasso"``, ``"gaussian"``, ``"least_squares"``, ``"omp"``, or
         one with parameters such as ``LassoGraph(alpha=0.01)``.
     cut : {"sweep", "exact", "paper"}, default="sweep"
         How SHC divides a cluster, see :func:`setwise.cut.bisect`. Clusters of more than 3000
         columns are divided around the probe first, see :class:`setwise.cluster.CutTree`.
-    clusterer : None, str or scikit-learn clusterer, default=None
-        None or ``"shc"`` is SHC. The others of the paper are ``"kmeans"``, ``"ssc"`` (solved
+    clusterer : str or scikit-learn clusterer, default="shc"
+        ``"shc"`` is SHC. The others of the paper are ``"kmeans"``, ``"ssc"`` (solved
         exactly, or as its authors do: ``"ssc-admm"``), ``"spectral"`` (of the graph) and
         ``"skms"``; they make as many clusters as there are gallery classes, but for SKMS,
         which finds their number. Anything with ``fit_predict`` works too, see
-        :func:`setwise.cluster.cluster_maker`; it is cloned, with its own ``random_state``.
+        :class:`setwise.cluster.GivenClusterer`; it is cloned, with its own ``random_state``.
     distance : {"bhattacharyya", "hellinger"}, default="bhattacharyya"
         Between cluster distributions.
     fusion : {"mode", "sum", "coefficient", "none"}, default="mode"
         Majority of labels, sum of distances, sum of Bhattacharyya coefficients, or the
         largest dimensionality alone.
     weights : {"gallery", None}, default="gallery"
-        Whether views and bases that mislead on the gallery's own sets, left out in turn, are
+        Whether representations that mislead on the gallery's own sets, left out in turn, are
         dropped from the ensemble. In a gallery with a single set of some class none is.
-    compare : {"classes", "sets"}, default="classes"
+    distributions : {"class", "set"}, default="class"
         Whether all gallery sets of a class share one distribution or have one each.
-    radii : sequence of float, default=(1.0,)
-        l1 bounds of the dictionaries.
-    n_seeds : int, default=1
-        Random starts of each dictionary.
     stop_early : bool, default=True
         In mode fusion, stop when the rest of the ensemble can no longer change the label.
         Labels are the same either way.
@@ -99,6 +97,9 @@ class CVC(SetClassifier):
 
     Attributes
     ----------
+    gallery_ : Gallery
+        The solved gallery: one frozen object, replaced as a whole by :meth:`fit`,
+        :meth:`enroll` and :meth:`forget`. All that follows is read from it.
     classes_ : array of shape (n_classes,)
         Labels, sorted.
     n_features_in_ : int
@@ -108,7 +109,7 @@ class CVC(SetClassifier):
     weights_ : array of shape (n_members,)
         How much each member counts; one of weight 0 is never asked.
     gallery_accuracy_ : dict of str to float, or None
-        Share of the gallery's own sets that each look recognised when left out.
+        Share of the gallery's own sets that each representation recognised when left out.
 
     Examples
     --------
@@ -124,39 +125,38 @@ class CVC(SetClassifier):
     array(['bert', 'anna'], dtype='<U4')
     """
 
+    part_parameters: ClassVar[Mapping[str, type[Part]]] = {
+        "graph": Graph,
+        "clusterer": Clusterer,
+        "distance": Distance,
+        "fusion": Fusion,
+    }
+
     def __init__(
         self,
         dims: Sequence[int] = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10),
         *,
-        bases: Sequence[str] | None = None,
-        views: Sequence[Any] | None = None,
-        looks: Sequence[tuple[str, str]] | None = None,
+        representations: Sequence[tuple[Any, Any]] = DEFAULT,
         graph: str | Graph = "lasso",
         cut: str = "sweep",
-        clusterer: Any = None,
-        distance: str = "bhattacharyya",
-        fusion: str = "mode",
+        clusterer: Any = "shc",
+        distance: str | Distance = "bhattacharyya",
+        fusion: str | Fusion = "mode",
         weights: str | None = "gallery",
-        compare: str = "classes",
-        radii: Sequence[float] = (1.0,),
-        n_seeds: int = 1,
+        distributions: str = "class",
         stop_early: bool = True,
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
         self.dims = dims
-        self.bases = bases
-        self.views = views
-        self.looks = looks
+        self.representations = representations
         self.graph = graph
         self.cut = cut
         self.clusterer = clusterer
         self.distance = distance
         self.fusion = fusion
         self.weights = weights
-        self.compare = compare
-        self.radii = radii
-        self.n_seeds = n_seeds
+        self.distributions = distributions
         self.stop_early = stop_early
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -165,8 +165,7 @@ class CVC(SetClassifier):
     def as_in_paper(cls, **parameters: Any) -> Self:
         """The paper's setting: dictionary atoms, lasso 0.01, Algorithm 3, majority vote."""
         paper: dict[str, Any] = {
-            "bases": ("dictionary",),
-            "views": ("plain",),
+            "representations": (("plain", "dictionary"),),
             "graph": LassoGraph(alpha=0.01),
             "cut": "paper",
             "fusion": "mode",
@@ -189,38 +188,91 @@ class CVC(SetClassifier):
         **parameters
             Those of the class, instead of these.
         """
-        views = tuple(
-            (f"{kind}{name}", make_pipeline(feature, Whitener()) if kind else feature)
-            for name, feature in _image_views()
-            for kind in ("", "whitened ")
-        )
-        looks = tuple((name, "svd" if "whitened" in name else "centred") for name, _ in views)
-        return cls(**({"views": views, "looks": looks} | parameters))
+        chosen = []
+        for name, feature in _image_views():
+            whitened = make_pipeline(feature, Whitener())
+            chosen += [((name, feature), "centred"), ((f"whitened {name}", whitened), "svd")]
+        return cls(**({"representations": tuple(chosen)} | parameters))
 
     @classmethod
     def for_turntables(cls, **parameters: Any) -> Self:
         """For sets that show their objects in the same ways: all round, in the same light.
 
-        The centred looks of :meth:`for_images` alone. *How a set varies* then says most, and
-        this is the best on ETH-80. Where sets show other sides of their objects, or other
-        light, it is much worse: docs/accuracy.md.
+        The centred representations of :meth:`for_images` alone. *How a set varies* then says
+        most, and this is the best on ETH-80. Where sets show other sides of their objects, or
+        other light, it is much worse: docs/accuracy.md.
 
         Parameters
         ----------
         **parameters
             Those of the class, instead of these.
         """
-        return cls(**({"views": _image_views(), "bases": ("centred",)} | parameters))
+        centred = tuple((view, "centred") for view in _image_views())
+        return cls(**({"representations": centred} | parameters))
 
-    def _solve(self, gallery: SetBatch, codes: IntArray) -> None:
-        self._take(Ensemble(self._settings(), gallery, codes, int(codes.max()) + 1))
+    def describe(self) -> Description:
+        """What the parameters describe, all of them checked."""
+        check_jobs("CVC", self.n_jobs)
+        check_choice("CVC", "stop_early", self.stop_early, (True, False))
+        return Description(
+            dims=as_dims(self.dims),
+            representations=as_representations(self.representations),
+            graph=Graph.of(self.graph, "CVC"),
+            cut=self.cut,
+            clusterer=Clusterer.of(self.clusterer, "CVC"),
+            distance=Distance.of(self.distance, "CVC"),
+            fusion=Fusion.of(self.fusion, "CVC"),
+            distributions=self.distributions,
+            weights=self.weights,
+            seed=seed_from(self.random_state, "CVC"),
+        )
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Solve a gallery.
+
+        Parameters
+        ----------
+        X : list of arrays of shape (n_vectors_i, n_features), SetBatch or 3-D array
+            Gallery sets.
+        y : array of shape (n_sets,)
+            Class of each set.
+        """
+        self.gallery_: Gallery = solve(
+            self.describe(), X, y, n_jobs=self.n_jobs, caller="CVC.fit"
+        )
+        return self
+
+    @property
+    def classes_(self) -> npt.NDArray[Any]:  # type: ignore[override]
+        """Labels, sorted."""
+        return self.gallery_.classes
+
+    @property
+    def n_features_in_(self) -> int:  # type: ignore[override]
+        """Length of the vectors."""
+        return self.gallery_.sets.n_features
+
+    @property
+    def members_(self) -> tuple[Member, ...]:
+        """The ensemble."""
+        return tuple(solved.member for solved in self.gallery_.members)
+
+    @property
+    def weights_(self) -> FloatArray:
+        """How much each member counts."""
+        return self.gallery_.weights
+
+    @property
+    def gallery_accuracy_(self) -> Mapping[str, float] | None:
+        """Share of left-out gallery sets that each representation recognised."""
+        return self.gallery_.accuracy
 
     def enroll(self, X: Any, y: Any) -> Self:
         """Add sets to the gallery: exactly as if it had been fitted with them at its end.
 
         Only what the new sets change is solved again. Views that learn from the gallery's
         vectors, such as ``"whitened"``, change everything they show: their part is solved
-        anew.
+        anew. Other threads that predict meanwhile do so by the old gallery or by the new one.
 
         Parameters
         ----------
@@ -228,29 +280,23 @@ class CVC(SetClassifier):
             Sets and their classes, as for :meth:`fit`. Classes may be new.
         """
         check_is_fitted(self)
-        new = self._checked(X, "CVC.enroll")
-        new_classes, new_codes = check_labels(y, len(new), caller="CVC.enroll", min_classes=1)
-        new_labels = new_classes[new_codes]
-        old = self.ensemble_
-        old_labels = self.classes_[old.codes]
-        if (new_labels.dtype.kind in "US") != (old_labels.dtype.kind in "US"):
-            msg = (
-                f"CVC.enroll: the labels are of dtype {new_labels.dtype}, those of the gallery "
-                f"of dtype {old_labels.dtype}. Expected labels of one kind: convert them."
-            )
-            raise DataError(msg)
-        return self._change(
-            SetBatch.join([old.gallery, new]),
-            np.concatenate([old_labels, new_labels]),
-            np.ones(len(old.codes), dtype=bool),
-            "CVC.enroll",
+        gallery = self.gallery_
+        new = gallery.check(X, "CVC.enroll")
+        classes, codes = check_labels(y, len(new), caller="CVC.enroll", min_classes=1)
+        labels = join_labels(gallery.classes[gallery.codes], classes[codes], "CVC.enroll")
+        self.gallery_ = update(
+            gallery,
+            add=(new, labels[len(gallery.codes) :]),
+            n_jobs=self.n_jobs,
+            caller="CVC.enroll",
         )
+        return self
 
     def forget(self, labels: Any = (), *, sets: Any = ()) -> Self:
         """Remove sets from the gallery: exactly as if it had been fitted without them.
 
-        Only what used them is solved again; of views that learn from the gallery, see
-        :meth:`enroll`.
+        Only what used them is solved again; of views that learn from the gallery, and of
+        other threads, see :meth:`enroll`.
 
         Parameters
         ----------
@@ -260,98 +306,44 @@ class CVC(SetClassifier):
             Single sets, by the names they were given or their place in the gallery.
         """
         check_is_fitted(self)
+        gallery = self.gallery_
         for name, given in (("labels", labels), ("sets", sets)):
             if isinstance(given, str) or not isinstance(given, Iterable):
                 msg = (
                     f"CVC.forget: {name} must be a sequence, got {given!r}. Write [{given!r}]."
                 )
                 raise DataError(msg)
-        old = self.ensemble_
-        old_labels = self.classes_[old.codes]
-        is_kept = np.ones(len(old.codes), dtype=bool)
+        is_kept = np.ones(len(gallery.codes), dtype=bool)
         for label in labels:
-            is_of_class = old_labels == label
-            if not np.any(is_of_class):
-                msg = (
-                    f"CVC.forget: there is no class {label!r} in the gallery. Expected one of "
-                    f"{', '.join(map(repr, self.classes_[:10].tolist()))}."
-                )
-                raise DataError(msg)
-            is_kept &= ~is_of_class
+            is_kept &= gallery.codes != _code_of(label, gallery.classes)
         for which in sets:
-            is_kept[_place_of(which, old.gallery.names)] = False
+            is_kept[_place_of(which, gallery.sets.names)] = False
         if not is_kept.any():
             msg = (
                 "CVC.forget: nothing would be left of the gallery. Expected at least one set "
                 "to stay; fit a new classifier instead."
             )
             raise DataError(msg)
-        if is_kept.all():
-            return self
-        kept = np.flatnonzero(is_kept)
-        return self._change(old.gallery[kept], old_labels[kept], is_kept, "CVC.forget")
-
-    def _change(
-        self, gallery: SetBatch, labels: npt.NDArray[Any], is_kept: BoolArray, caller: str
-    ) -> Self:
-        classes, codes = check_labels(labels, len(gallery), caller=caller)
-        before = self.ensemble_
-        ensemble = Ensemble(
-            before.asked, gallery, codes, len(classes), before=before, is_kept=is_kept
-        )
-        self._take(ensemble)
-        self.classes_ = classes
+        if not is_kept.all():
+            self.gallery_ = update(
+                gallery, is_kept=is_kept, n_jobs=self.n_jobs, caller="CVC.forget"
+            )
         return self
 
-    def _take(self, ensemble: Ensemble) -> None:
-        """Become the classifier of a solved gallery; until here nothing has changed."""
-        weights, accuracy = self._weighed(ensemble)
-        self.ensemble_ = ensemble
-        self.members_ = ensemble.settings.members
-        self.weights_ = weights
-        self.gallery_accuracy_ = accuracy
+    def judge(self, X: Any, *, progress: Progress | None = None) -> Iterator[Answer]:
+        """Judge sets, one answer per set, as they are ready.
 
-    def _settings(self) -> Settings:
-        check_parameters(self.get_params(deep=False))
-        views = named_views(tuple(VIEWS) if self.views is None else self.views, VIEWS)
-        pairs = self._pairs(views)
-        entropy = check_random_state(self.random_state).randint(2**31 - 1)
-        return Settings(
-            dims=tuple(sorted({int(d) for d in self.dims})),
-            looks=all_looks(pairs, tuple(self.radii), self.n_seeds),
-            views={view: views[view] for view, _ in pairs},
-            graph=as_graph(self.graph),
-            cut=self.cut,
-            clusterer=named_clusterer(self.clusterer, int(entropy)),
-            distance=self.distance,
-            compare=self.compare,
-            entropy=int(entropy),
-            n_jobs=self.n_jobs,
+        Parameters
+        ----------
+        X : list of arrays of shape (n_vectors_i, n_features), SetBatch or 3-D array
+            Probes. They are checked at once; each is judged alone.
+        progress : callable, optional
+            Called with what is being done, how many sets are judged, and of how many.
+        """
+        check_is_fitted(self)
+        return judge(
+            self.gallery_, X, n_jobs=self.n_jobs, progress=progress, caller="CVC.judge"
         )
-
-    def _pairs(self, views: Iterable[str]) -> tuple[tuple[str, str], ...]:
-        """Which view is looked at by which basis."""
-        if self.looks is not None:
-            return named_looks(self.looks, self.bases, tuple(views))
-        if self.views is None and self.bases is None:
-            return DEFAULT_PAIRS
-        bases = ("svd", "centred") if self.bases is None else tuple(self.bases)
-        return tuple(itertools.product(views, bases))
-
-    def _weighed(self, ensemble: Ensemble) -> tuple[FloatArray, dict[str, float] | None]:
-        """Try every look on the gallery's own sets, and drop those that mislead."""
-        members, looks = ensemble.settings.members, ensemble.settings.looks
-        # The only set of a class cannot be left out; halves of it would tell how like itself
-        # it is, not how like it others will be.
-        has_single = np.bincount(ensemble.codes).min() < 2
-        if self.weights != "gallery" or len(looks) < 2 or has_single:
-            return np.ones(len(members)), None
-        is_right = ensemble.recognises_own_sets(self.fusion)
-        accuracy = {
-            str(look): float(right.mean()) for look, right in zip(looks, is_right, strict=True)
-        }
-        member_looks = np.array([looks.index(member.look) for member in members])
-        return look_weights(is_right, member_looks), accuracy
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """Label of each set.
@@ -359,9 +351,9 @@ class CVC(SetClassifier):
         A probe that shares no cluster with any class gets a label all the same, and a
         :class:`setwise.errors.NoInformationWarning` says so.
         """
-        stop = self.stop_early and self.fusion == "mode"
-        codes = [answer.code for answer in self._answers(X, "predict", stop=stop)]
-        return self.classes_[codes]
+        answers = self._answers(X, "predict", stop_early=self.stop_early)
+        codes = [int((answer.classes == answer.label).argmax()) for answer in answers]
+        return answers[0].classes[codes]
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Probability of each class for each set; even where nothing is known.
@@ -370,11 +362,31 @@ class CVC(SetClassifier):
         ``fusion``. They rank sets by certainty; for frequencies, wrap the classifier in
         scikit-learn's ``CalibratedClassifierCV``.
         """
-        answers = self._answers(X, "predict_proba", stop=False)
-        return np.array([answer.probabilities for answer in answers])
+        return np.array([answer.probabilities for answer in self._answers(X, "predict_proba")])
 
     def _scores(self, X: Any, caller: str) -> FloatArray:
-        return np.array([answer.scores for answer in self._answers(X, caller, stop=False)])
+        return np.array([answer.scores for answer in self._answers(X, caller)])
+
+    def _answers(self, X: Any, caller: str, *, stop_early: bool = False) -> list[Answer]:
+        check_is_fitted(self)
+        answers = list(
+            judge(
+                self.gallery_,
+                X,
+                n_jobs=self.n_jobs,
+                stop_early=stop_early,
+                caller=f"CVC.{caller}",
+            )
+        )
+        lost = [answer.name for answer in answers if not answer.is_informed]
+        if lost:
+            msg = (
+                f"CVC.{caller}: {len(lost)} of {len(answers)} sets share no cluster with any "
+                f"class ({', '.join(lost[:3])}{', ...' if len(lost) > 3 else ''}): all classes "
+                "are equally probable, and the label means nothing."
+            )
+            warnings.warn(msg, NoInformationWarning, stacklevel=3)
+        return answers
 
     def explain(self, probe: Any) -> Explanation:
         """Why one set gets its label: votes, distances, tree of cuts, class-cluster table.
@@ -385,45 +397,14 @@ class CVC(SetClassifier):
             One set.
         """
         check_is_fitted(self)
+        gallery = self.gallery_
         is_array = isinstance(probe, np.ndarray) and probe.ndim == 2
-        sets = [probe] if is_array else probe
-        batch = self._checked(sets, "CVC.explain")
+        batch = gallery.check([probe] if is_array else probe, "CVC.explain")
         if len(batch) != 1:
             msg = f"CVC.explain: expected one set, got {len(batch)}. Explain them one by one."
             raise DataError(msg)
         with one_blas_thread():
-            return explain(self.ensemble_, batch[0], self.weights_, self.fusion, self.classes_)
-
-    def _checked(self, X: Any, caller: str) -> SetBatch:
-        """Sets that can stand beside those of the gallery; vectors are taken for its images."""
-        batch = check_sets(X, caller=caller, n_features=self.n_features_in_)
-        shape = self.ensemble_.gallery.image_shape
-        if batch.image_shape is not None and shape not in (None, batch.image_shape):
-            msg = (
-                f"{caller}: the images are of shape {batch.image_shape}, those of the gallery "
-                f"of shape {shape}. Expected images loaded at one size."
-            )
-            raise DataError(msg)
-        return SetBatch(batch.vectors, batch.offsets, batch.names, batch.labels, shape)
-
-    def _answers(self, X: Any, caller: str, *, stop: bool) -> list[Fused]:
-        check_is_fitted(self)
-        probes = self._checked(X, f"CVC.{caller}")
-        ensemble, weights = self.ensemble_, self.weights_
-
-        def answer(vectors: FloatArray) -> Fused:
-            return fuse(ensemble.ask(vectors, weights, stop_when_decided=stop), self.fusion)
-
-        answers = list(in_threads(answer, probes, self.n_jobs))
-        lost = [probes.names[i] for i, found in enumerate(answers) if found.is_degenerate]
-        if lost:
-            msg = (
-                f"CVC.{caller}: {len(lost)} of {len(answers)} sets share no cluster with any "
-                f"class ({', '.join(lost[:3])}{', ...' if len(lost) > 3 else ''}): all classes "
-                "are equally probable, and the label means nothing."
-            )
-            warnings.warn(msg, NoInformationWarning, stacklevel=3)
-        return answers
+            return explain(gallery, batch[0])
 
 
 def _image_views() -> tuple[tuple[str, ImageFeature], ...]:
@@ -432,6 +413,18 @@ def _image_views() -> tuple[tuple[str, ImageFeature], ...]:
         ("fine edges", HOG(64, cell=8)),
         ("coarse edges", HOG(64, cell=16)),
     )
+
+
+def _code_of(label: Any, classes: npt.NDArray[Any]) -> int:
+    """The place of a label among the classes."""
+    is_same = same_label(classes, label)
+    if not is_same.any():
+        msg = (
+            f"CVC.forget: there is no class {label!r} in the gallery. Expected one of "
+            f"{', '.join(map(repr, classes[:10].tolist()))}."
+        )
+        raise DataError(msg)
+    return int(is_same.argmax())
 
 
 def _place_of(which: Any, names: Sequence[str]) -> int:

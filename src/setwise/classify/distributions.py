@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
 import numpy as np
 
+from setwise._support.parts import Part
 from setwise._support.types import FloatArray, IntArray
 
 __all__ = [
+    "Bhattacharyya",
+    "Distance",
+    "Hellinger",
     "bhattacharyya",
     "class_cluster_distributions",
     "class_cluster_histogram",
@@ -54,8 +62,46 @@ def bhattacharyya(p: FloatArray, q: FloatArray) -> FloatArray:
 
 
 def hellinger(p: FloatArray, q: FloatArray) -> FloatArray:
-    """Distance between two cluster distributions (paper eq. 2), between 0 and 1."""
-    return np.sqrt(0.5 * ((np.sqrt(p) - np.sqrt(q)) ** 2).sum(axis=-1))
+    """Distance between two cluster distributions (paper eq. 2), between 0 and 1.
+
+    An empty distribution (no vectors at all) is as far as a disjoint one; the formula alone
+    would put it nearer than those.
+    """
+    distance = np.sqrt(0.5 * ((np.sqrt(p) - np.sqrt(q)) ** 2).sum(axis=-1))
+    is_empty = ~p.any(axis=-1) | ~q.any(axis=-1)
+    return np.where(is_empty, 1.0, distance)
+
+
+class Distance(Part, ABC):
+    """How far two cluster distributions are apart."""
+
+    family: ClassVar[str] = "distance"
+
+    @abstractmethod
+    def between(self, p: FloatArray, q: FloatArray) -> FloatArray:
+        """Distance between distributions, along the last axis."""
+
+
+@dataclass(frozen=True)
+class Bhattacharyya(Distance):
+    """See :func:`bhattacharyya`."""
+
+    name: ClassVar[str] = "bhattacharyya"
+
+    def between(self, p: FloatArray, q: FloatArray) -> FloatArray:
+        """Minus the logarithm of the overlap; ``inf`` where there is none."""
+        return bhattacharyya(p, q)
+
+
+@dataclass(frozen=True)
+class Hellinger(Distance):
+    """See :func:`hellinger`."""
+
+    name: ClassVar[str] = "hellinger"
+
+    def between(self, p: FloatArray, q: FloatArray) -> FloatArray:
+        """Between 0 and 1, which is where there is no overlap."""
+        return hellinger(p, q)
 
 
 def conditional_orthogonality(classes: FloatArray, probe: FloatArray) -> float:

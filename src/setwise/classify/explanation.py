@@ -11,10 +11,10 @@ import numpy.typing as npt
 
 from setwise._support.types import FloatArray, IntArray
 from setwise.classify.distributions import class_cluster_distributions, signal_to_noise
-from setwise.classify.ensemble import Ensemble, SetBases
 from setwise.classify.fusion import fuse, votes
-from setwise.classify.members import Member
-from setwise.classify.verdict import Verdict
+from setwise.classify.gallery import Gallery
+from setwise.classify.judge import ballot_of, believed, member_results
+from setwise.classify.member import MemberResult
 from setwise.cluster import HierarchicalClusters
 from setwise.cut import dfvc
 
@@ -32,8 +32,10 @@ class MemberVote:
 
     Attributes
     ----------
-    member : Member
-        View, kind of basis and dimensionality.
+    member, representation : str
+        What the member is called, and the view and basis that it shares with others.
+    n_columns : int
+        Its dimensionality.
     weight : float
         How much it counts.
     label : object
@@ -44,7 +46,9 @@ class MemberVote:
         Second smallest distance over the smallest.
     """
 
-    member: Member
+    member: str
+    representation: str
+    n_columns: int
     weight: float
     label: Any
     distances: FloatArray
@@ -98,11 +102,11 @@ class Explanation:
         All labels.
     probabilities, scores : arrays of shape (n_classes,)
         As ``predict_proba`` and the fused scores.
-    is_degenerate : bool
-        No member shares a cluster with any class; the label means nothing.
+    is_informed : bool
+        Whether any member shares a cluster with any class; else the label means nothing.
     votes : tuple of MemberVote
-        One a member that counts.
-    shown : Member
+        One per member that counts.
+    shown : str
         The member whose clusters are shown below: the largest that voted for the answer.
     snr : float
         Its second smallest distance over the smallest (the paper's SNR): the margin.
@@ -126,9 +130,9 @@ class Explanation:
     classes: npt.NDArray[Any]
     probabilities: FloatArray
     scores: FloatArray
-    is_degenerate: bool
+    is_informed: bool
     votes: tuple[MemberVote, ...]
-    shown: Member
+    shown: str
     snr: float
     tree: tuple[CutStep, ...]
     class_cluster: FloatArray
@@ -139,6 +143,8 @@ class Explanation:
     gallery_point_classes: IntArray
 
     def __str__(self) -> str:
+        if not self.is_informed:
+            return "No answer: the set shares no cluster with any class."
         order = np.argsort(-self.probabilities, kind="stable")[:3]
         ranking = ", ".join(f"{self.classes[i]} {self.probabilities[i]:.2f}" for i in order)
         agree = sum(vote.label == self.label for vote in self.votes)
@@ -177,70 +183,64 @@ class Explanation:
         return explanation_from_dict(content)
 
 
-def explain(
-    ensemble: Ensemble,
-    vectors: FloatArray,
-    weights: FloatArray,
-    fusion: str,
-    classes: npt.NDArray[Any],
-) -> Explanation:
+def explain(gallery: Gallery, vectors: FloatArray) -> Explanation:
     """Judge one probe by every member that counts, and keep the reasons."""
-    verdicts = ensemble.judge(vectors, weights)
-    ballot = ensemble.ballot(verdicts, weights)
-    answer = fuse(ballot, fusion)
-    members = ensemble.settings.members
-    by_member = votes(ballot)
-    nearest = [int(v.argmax()) if v.any() else None for v in by_member]
-    asked = list(verdicts)
+    bases = gallery.bases(vectors)
+    results = member_results(gallery, bases)
+    ballot = ballot_of(gallery, results)
+    answer = fuse(ballot, gallery.description.fusion)
+    classes = gallery.classes
+    nearest = [int(v.argmax()) if v.any() else None for v in votes(ballot)]
+    asked = list(results)
+    members = {i: gallery.members[i].member for i in asked}
     agreeing = [i for i, code in zip(asked, nearest, strict=True) if code == answer.code]
     shown = max(agreeing or asked, key=lambda i: members[i].n_columns)
-    class_distances = -ballot.by_class(-np.array([v.distances for v in verdicts.values()]))
-    bases = SetBases(ensemble, vectors)
-    shares = {i: _shares_of_columns(ensemble, vectors, members[i], bases) for i in asked}
+    class_distances = -ballot.by_class(-np.array([r.distances for r in results.values()]))
+    shares = {i: bases.shares(members[i]) for i in asked}
     return Explanation(
         label=classes[answer.code],
         classes=classes,
-        probabilities=answer.probabilities,
+        probabilities=believed(gallery, answer.probabilities),
         scores=answer.scores,
-        is_degenerate=answer.is_degenerate,
+        is_informed=answer.is_informed,
         votes=tuple(
             MemberVote(
-                member=members[i],
-                weight=float(weights[i]),
+                member=str(members[i]),
+                representation=str(members[i].representation),
+                n_columns=members[i].n_columns,
+                weight=float(gallery.weights[i]),
                 label=None if code is None else classes[code],
                 distances=distances,
                 snr=signal_to_noise(distances),
             )
             for i, code, distances in zip(asked, nearest, class_distances, strict=True)
         ),
-        shown=members[shown],
+        shown=str(members[shown]),
         snr=signal_to_noise(class_distances[asked.index(shown)]),
-        tree=_tree(ensemble, shown, verdicts[shown], classes),
-        class_cluster=_by_class(ensemble, shown, verdicts[shown]),
-        support=_support(ensemble, verdicts, weights, shares, answer.code),
-        sign_switches=shares[shown] @ _sign_switches(verdicts[shown], shares[shown].shape[1]),
-        probe_points=ensemble.sketch.project(vectors),
-        gallery_points=ensemble.sketch.points,
-        gallery_point_classes=ensemble.sketch.classes,
+        tree=_tree(gallery, shown, results[shown]),
+        class_cluster=_by_class(gallery, results[shown]),
+        support=_support(gallery, results, shares, answer.code),
+        sign_switches=shares[shown] @ _sign_switches(results[shown], shares[shown].shape[1]),
+        probe_points=gallery.sketch.project(vectors),
+        gallery_points=gallery.sketch.points,
+        gallery_point_classes=gallery.sketch.classes,
     )
 
 
-def _by_class(ensemble: Ensemble, shown: int, verdict: Verdict) -> FloatArray:
+def _by_class(gallery: Gallery, result: MemberResult) -> FloatArray:
     """Class-cluster distributions, the probe last, whatever the rows of the member are."""
-    histogram = np.zeros((ensemble.n_classes + 1, verdict.histogram.shape[1]))
-    np.add.at(histogram, ensemble.row_classes, verdict.histogram[:-1])
-    histogram[-1] = verdict.histogram[-1]
+    histogram = np.zeros((gallery.n_classes + 1, result.histogram.shape[1]))
+    np.add.at(histogram, gallery.row_classes, result.histogram[:-1])
+    histogram[-1] = result.histogram[-1]
     return class_cluster_distributions(histogram)
 
 
-def _tree(
-    ensemble: Ensemble, shown: int, verdict: Verdict, classes: npt.NDArray[Any]
-) -> tuple[CutStep, ...]:
-    clusters = verdict.clusters
+def _tree(gallery: Gallery, shown: int, result: MemberResult) -> tuple[CutStep, ...]:
+    clusters = result.clusters
     if not isinstance(clusters, HierarchicalClusters):
         return ()
-    column_classes = ensemble.galleries[shown].column_classes
-    n_gallery, n_classes = len(column_classes), ensemble.n_classes
+    column_classes = gallery.columns(gallery.members[shown]).classes
+    n_gallery, n_classes = len(column_classes), gallery.n_classes
     nodes = clusters.tree.nodes
 
     def counts(index: int) -> tuple[IntArray, int]:
@@ -271,7 +271,7 @@ def _tree(
             kind=kind,
             connectivity=free if cut is None else cut.connectivity,
             ncut=free if cut is None else cut.ncut,
-            fell_away=tuple(classes[np.flatnonzero(gone)]),
+            fell_away=tuple(gallery.classes[np.flatnonzero(gone)]),
         )
 
     return tuple(
@@ -280,45 +280,31 @@ def _tree(
     )
 
 
-def _shares_of_columns(
-    ensemble: Ensemble, vectors: FloatArray, member: Member, bases: SetBases
-) -> FloatArray:
-    """How much of each vector each column of the probe's basis carries, rows summing to 1."""
-    seen = ensemble.vectors_in_view(vectors, member.look.view)
-    basis = bases[member]
-    if member.look.basis == "centred" and len(seen) > 1:
-        seen = seen - seen.mean(axis=0)
-    energy = (seen @ basis) ** 2
-    total = energy.sum(axis=1, keepdims=True)
-    return np.divide(energy, total, out=np.zeros_like(energy), where=total > 0)
-
-
 def _support(
-    ensemble: Ensemble,
-    verdicts: dict[int, Verdict],
-    weights: FloatArray,
+    gallery: Gallery,
+    results: dict[int, MemberResult],
     shares: dict[int, FloatArray],
     code: int,
 ) -> FloatArray:
     """For each vector, how much of its clusters' gallery columns is of class ``code``."""
     for_answer = total = np.zeros(len(next(iter(shares.values()))))
-    for i, verdict in verdicts.items():
-        column_classes = ensemble.galleries[i].column_classes
-        clusters = verdict.clusters.labels
-        gallery, probe = clusters[: len(column_classes)], clusters[len(column_classes) :]
+    for i, result in results.items():
+        column_classes = gallery.columns(gallery.members[i]).classes
+        clusters = result.clusters.labels
+        known, probe = clusters[: len(column_classes)], clusters[len(column_classes) :]
         n_clusters = int(clusters.max()) + 1
-        all_columns = np.bincount(gallery, minlength=n_clusters)
-        of_answer = np.bincount(gallery[column_classes == code], minlength=n_clusters)
+        all_columns = np.bincount(known, minlength=n_clusters)
+        of_answer = np.bincount(known[column_classes == code], minlength=n_clusters)
         speaks = (all_columns > 0)[probe]
         purity = (of_answer / np.maximum(all_columns, 1))[probe]
-        for_answer = for_answer + weights[i] * (shares[i] @ (purity * speaks))
-        total = total + weights[i] * (shares[i] @ speaks.astype(np.float64))
+        for_answer = for_answer + gallery.weights[i] * (shares[i] @ (purity * speaks))
+        total = total + gallery.weights[i] * (shares[i] @ speaks.astype(np.float64))
     return np.divide(for_answer, total, out=np.full_like(total, np.nan), where=total > 0)
 
 
-def _sign_switches(verdict: Verdict, n_probe: int) -> FloatArray:
+def _sign_switches(result: MemberResult, n_probe: int) -> FloatArray:
     """Sign switches of the probe's columns, summed over the cuts they went through."""
-    clusters = verdict.clusters
+    clusters = result.clusters
     switches = np.zeros(len(clusters.labels))
     if isinstance(clusters, HierarchicalClusters):
         tree = clusters.tree

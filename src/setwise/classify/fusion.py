@@ -1,21 +1,23 @@
 """Many classifiers, one answer: how the members of an ensemble are fused.
 
 Each member gives a distance to every *row* (a class, or a gallery set of a class). Fusion turns
-the members' distances into one score a class, largest best, and one probability a class.
+the members' distances into one score per class, largest best, and one probability per class.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import softmax
 
+from setwise._support.parts import Part
 from setwise._support.types import BoolArray, FloatArray, IntArray
 from setwise.sets.classifier import largest_by_class
 
-__all__ = ["FUSIONS", "Ballot", "Fused", "fuse", "is_decided", "votes"]
+__all__ = ["Ballot", "Fused", "Fusion", "fuse", "is_decided", "votes"]
 
 # What the summed distances add to the votes: enough to break a tie, never to make one.
 _TIE_BREAK = 1e-6
@@ -29,7 +31,7 @@ class Ballot:
     ----------
     distances : array of shape (n_members, n_rows)
         Finite: a row that shares no cluster with the probe gets the stand-in described in
-        :func:`setwise.classify.verdict.finite`.
+        :func:`setwise.classify.member.finite`.
     overlaps : array of shape (n_members, n_rows)
         Bhattacharyya coefficients; a member whose overlaps are all zero knows nothing.
     weights : array of shape (n_members,)
@@ -54,6 +56,21 @@ class Ballot:
         """Which members share a cluster with any row at all."""
         return self.overlaps.max(axis=1) > 0
 
+    @property
+    def is_counted(self) -> BoolArray:
+        """Which members know something and have a weight."""
+        return self.is_informed & (self.weights > 0)
+
+    def of_members(self, chosen: BoolArray) -> Ballot:
+        """The ballot of some of the members."""
+        return replace(
+            self,
+            distances=self.distances[chosen],
+            overlaps=self.overlaps[chosen],
+            weights=self.weights[chosen],
+            dims=self.dims[chosen],
+        )
+
     def by_class(self, row_values: FloatArray) -> FloatArray:
         """Best (largest) value among the rows of each class, along the last axis."""
         return largest_by_class(row_values, self.row_classes, self.n_classes)
@@ -71,15 +88,15 @@ class Fused:
         Largest for the answer.
     probabilities : array of shape (n_classes,)
         Finite, non-negative, sum to one; largest for the answer.
-    is_degenerate : bool
-        No member shared a cluster with any class: there is no information, every class is
+    is_informed : bool
+        Whether any member shared a cluster with any class. Where none did, every class is
         equally probable and ``code`` means nothing.
     """
 
     code: int
     scores: FloatArray
     probabilities: FloatArray
-    is_degenerate: bool
+    is_informed: bool
 
 
 def votes(ballot: Ballot) -> FloatArray:
@@ -104,33 +121,80 @@ def is_decided(totals: FloatArray, remaining: float) -> bool:
     return bool(first - second > remaining + 1e-9)
 
 
-def _mode(ballot: Ballot) -> tuple[FloatArray, FloatArray]:
+class Fusion(Part, ABC):
+    """How the members' distances become one score per class, and one probability."""
+
+    family: ClassVar[str] = "fusion"
+    #: Whether members may stay unasked once the rest cannot change the label.
+    can_stop_early: ClassVar[bool] = False
+
+    @abstractmethod
+    def scores(self, ballot: Ballot) -> tuple[FloatArray, FloatArray]:
+        """Scores, largest for the answer, and probabilities, of each class."""
+
+    def is_needed(self, dims: IntArray) -> BoolArray:
+        """Which members have to be asked, by their dimensionalities."""
+        return np.ones(len(dims), dtype=bool)
+
+
+@dataclass(frozen=True)
+class Mode(Fusion):
     """Majority of the members' labels; ties by the smaller summed distance, then order."""
-    total = votes(ballot).sum(axis=0).round(9)
-    scores = total + _TIE_BREAK * _sum(ballot)[1]
-    return scores, scores / scores.sum()
+
+    name: ClassVar[str] = "mode"
+    can_stop_early: ClassVar[bool] = True
+
+    def scores(self, ballot: Ballot) -> tuple[FloatArray, FloatArray]:
+        """Votes, each member's shared by the classes nearest to the probe."""
+        total = votes(ballot).sum(axis=0).round(9)
+        scores = total + _TIE_BREAK * Sum().scores(ballot)[1]
+        return scores, scores / scores.sum()
 
 
-def _sum(ballot: Ballot) -> tuple[FloatArray, FloatArray]:
+@dataclass(frozen=True)
+class Sum(Fusion):
     """Sum of distances (the paper's sum rule): the class of the row with the smallest."""
-    summed = ballot.by_class(-_weighted_sum(ballot, ballot.distances))
-    return summed, softmax(summed / ballot.weights.sum())
+
+    name: ClassVar[str] = "sum"
+
+    def scores(self, ballot: Ballot) -> tuple[FloatArray, FloatArray]:
+        """Minus the sums, and their softmax."""
+        summed = ballot.by_class(-_weighted_sum(ballot, ballot.distances))
+        return summed, softmax(summed / ballot.weights.sum())
 
 
-def _coefficient(ballot: Ballot) -> tuple[FloatArray, FloatArray]:
+@dataclass(frozen=True)
+class Coefficient(Fusion):
     """Sum of Bhattacharyya coefficients, each member's scaled to sum to one (bounded)."""
-    total = ballot.overlaps.sum(axis=1, keepdims=True)
-    shares = ballot.overlaps / np.where(total > 0, total, 1.0)
-    scores = ballot.by_class(_weighted_sum(ballot, shares))
-    return scores, scores / scores.sum()
+
+    name: ClassVar[str] = "coefficient"
+
+    def scores(self, ballot: Ballot) -> tuple[FloatArray, FloatArray]:
+        """The sums, and their shares."""
+        total = ballot.overlaps.sum(axis=1, keepdims=True)
+        shares = ballot.overlaps / np.where(total > 0, total, 1.0)
+        scores = ballot.by_class(_weighted_sum(ballot, shares))
+        return scores, scores / scores.sum()
 
 
-def _none(ballot: Ballot) -> tuple[FloatArray, FloatArray]:
-    """The member of largest dimensionality alone (the heaviest of them, then the last)."""
-    weight = np.where(ballot.dims == ballot.dims.max(), ballot.weights, -1.0)
-    alone = len(weight) - 1 - int(weight[::-1].argmax())
-    scores = ballot.by_class(-ballot.distances[alone])
-    return scores, softmax(scores)
+@dataclass(frozen=True)
+class Largest(Fusion):
+    """No fusion: the informed member of largest dimensionality alone."""
+
+    name: ClassVar[str] = "none"
+
+    def scores(self, ballot: Ballot) -> tuple[FloatArray, FloatArray]:
+        """Minus its distances, and their softmax; the heaviest of several, then the last."""
+        counted = ballot.is_counted
+        largest = ballot.dims[counted].max()
+        weight = np.where(counted & (ballot.dims == largest), ballot.weights, -1.0)
+        alone = len(weight) - 1 - int(weight[::-1].argmax())
+        scores = ballot.by_class(-ballot.distances[alone])
+        return scores, softmax(scores)
+
+    def is_needed(self, dims: IntArray) -> BoolArray:
+        """The members of the largest dimensionality."""
+        return dims == dims.max(initial=0)
 
 
 def _weighted_sum(ballot: Ballot, values: FloatArray) -> FloatArray:
@@ -138,29 +202,10 @@ def _weighted_sum(ballot: Ballot, values: FloatArray) -> FloatArray:
     return (ballot.weights * ballot.is_informed) @ values
 
 
-FUSIONS: dict[str, Callable[[Ballot], tuple[FloatArray, FloatArray]]] = {
-    "mode": _mode,
-    "sum": _sum,
-    "coefficient": _coefficient,
-    "none": _none,
-}
-
-
-def fuse(ballot: Ballot, fusion: str) -> Fused:
-    """Fuse the members' distances into one answer.
-
-    Parameters
-    ----------
-    ballot : Ballot
-        The members' distances and overlaps.
-    fusion : {"mode", "sum", "coefficient", "none"}
-        Majority of labels, sum of distances, sum of coefficients, or the largest
-        dimensionality alone.
-    """
-    counted = ballot.is_informed & (ballot.weights > 0)
-    if not counted.any():
+def fuse(ballot: Ballot, fusion: Fusion) -> Fused:
+    """Fuse the members' distances into one answer; an uninformed one if nobody knows."""
+    if not ballot.is_counted.any():
         even = np.full(ballot.n_classes, 1.0 / ballot.n_classes)
-        return Fused(0, np.zeros(ballot.n_classes), even, is_degenerate=True)
-    scores, probabilities = FUSIONS[fusion](ballot)
-    code = int(scores.argmax())
-    return Fused(code, scores, probabilities, is_degenerate=False)
+        return Fused(0, np.zeros(ballot.n_classes), even, is_informed=False)
+    scores, probabilities = fusion.scores(ballot)
+    return Fused(int(scores.argmax()), scores, probabilities, is_informed=True)

@@ -1,30 +1,26 @@
-"""Columns to clusters: SHC, its rivals, and any scikit-learn clusterer behind one interface."""
+"""Columns to clusters: SHC, and any scikit-learn clusterer behind one interface."""
 
 from setwise.cluster.clusterers import (
-    CLUSTERERS,
-    ClusterMaker,
+    Clusterer,
+    Clustering,
     Clusters,
     FlatClusters,
-    NamedClusterer,
-    cluster_maker,
-    named_clusterer,
+    GivenClusterer,
 )
 from setwise.cluster.shc import PROBE, SHC, HierarchicalClusters, is_indivisible, shc
 from setwise.cluster.tree import CutTree, Node
 
 __all__ = [
-    "CLUSTERERS",
     "PROBE",
     "SHC",
-    "ClusterMaker",
+    "Clusterer",
+    "Clustering",
     "Clusters",
     "CutTree",
     "FlatClusters",
+    "GivenClusterer",
     "HierarchicalClusters",
-    "NamedClusterer",
     "Node",
-    "cluster_maker",
     "is_indivisible",
-    "named_clusterer",
     "shc",
 ]

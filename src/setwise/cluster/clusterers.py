@@ -1,45 +1,37 @@
 """One small interface for every way to cluster the columns.
 
-A clusterer sees columns and graph, and is then asked for clusters under a labelling. Only
-semi-supervised ones look at the labelling: SHC to know when to stop, SKMS for its constraints.
-The others cluster once, and all labellings of the same columns share the result.
+A :class:`Clusterer` describes a way; started on a graph it is a :class:`Clustering`, which is
+asked for clusters under a labelling. Only semi-supervised ones look at the labelling: SHC to
+know when to stop, SKMS for its constraints. The others cluster once, and all labellings of
+the same columns share the result.
 
-``CLUSTERERS`` has a name for each rival of the paper: clusterers that want to know how many
-clusters there are make as many as there are gallery classes.
+The rivals of the paper that want to know how many clusters there are make as many as there
+are gallery classes.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, field
 from importlib import import_module
 from threading import Lock
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, ClassVar, Protocol, Self, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
 
 from setwise._support.parameters import refuse
+from setwise._support.parts import Part
 from setwise._support.types import FloatArray, IntArray
 from setwise.cluster.shc import PROBE, HierarchicalClusters, shc
 from setwise.cluster.tree import LOCAL_ABOVE, CutTree
-from setwise.errors import DataError, ParameterError, SetwiseError
+from setwise.errors import DataError, SetwiseError
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-__all__ = [
-    "CLUSTERERS",
-    "ClusterMaker",
-    "FlatClusters",
-    "NamedClusterer",
-    "cluster_maker",
-    "named_clusterer",
-]
+__all__ = ["Clusterer", "Clustering", "Clusters", "FlatClusters", "GivenClusterer"]
 
 
 @dataclass(frozen=True)
@@ -50,128 +42,201 @@ class FlatClusters:
 
 
 Clusters: TypeAlias = HierarchicalClusters | FlatClusters
-# class codes (PROBE for the probe's) -> clusters
-ClusterMaker: TypeAlias = Callable[[IntArray], Clusters]
 
 
-# scikit-learn's clusterers take long to import, and SHC needs none of them.
-def _kmeans(n_clusters: int, seed: int) -> Any:
-    from sklearn.cluster import KMeans
+class Clustering(Protocol):
+    """Columns that are being clustered."""
 
-    return KMeans(n_clusters, n_init=10, random_state=seed)
-
-
-def _spectral(n_clusters: int, seed: int) -> Any:
-    from sklearn.cluster import SpectralClustering
-
-    return SpectralClustering(n_clusters, affinity="precomputed", random_state=seed)
+    def under(self, class_codes: IntArray) -> Clusters:
+        """Clusters of the columns, of classes ``class_codes`` (``PROBE`` for the probe's)."""
 
 
-def _rival(name: str, *args: Any, **options: Any) -> Any:
-    # The rivals stand above this room, and are looked up when somebody asks for one.
-    return getattr(import_module("setwise.baselines.clusterers"), name)(*args, **options)
+class Clusterer(Part, ABC):
+    """A way to cluster columns; its parameters and nothing else."""
 
+    family: ClassVar[str] = "clusterer"
 
-# name -> clusterer of a number of clusters and a seed; SHC is None, as for `cluster_maker`
-CLUSTERERS: dict[str, Callable[[int, int], Any]] = {
-    "shc": lambda n_clusters, seed: None,
-    "kmeans": _kmeans,
-    "ssc": lambda n_clusters, seed: _rival(
-        "SSC", n_clusters, solver="exact", random_state=seed
-    ),
-    "ssc-admm": lambda n_clusters, seed: _rival("SSC", n_clusters, random_state=seed),
-    "spectral": _spectral,
-    "skms": lambda n_clusters, seed: _rival("SKMS", random_state=seed),
-}
+    @classmethod
+    def of(cls, value: Any, owner: str) -> Self:
+        """The clusterer of a name, None for SHC, or any object with ``fit_predict``."""
+        if value is None:
+            value = "shc"
+        if hasattr(value, "fit_predict") and not isinstance(value, type):
+            return GivenClusterer(value)  # type: ignore[return-value]
+        if isinstance(value, cls) or (isinstance(value, str) and value in cls.known()):
+            return super().of(value, owner)
+        names = ", ".join(map(repr, cls.known()))
+        return refuse(owner, "clusterer", f"None, one of {names}, or have fit_predict", value)
+
+    @abstractmethod
+    def start(
+        self, adjacency: sp.csr_array, columns: Callable[[], FloatArray], *, cut: str, seed: int
+    ) -> Clustering:
+        """Begin with columns whose graph is ``adjacency``.
+
+        Parameters
+        ----------
+        adjacency : csr_array of shape (n_columns, n_columns)
+            The proximity graph.
+        columns : function
+            Gives the unit columns, of shape (n_features, n_columns); SHC does not need them.
+        cut : str
+            How SHC divides, see :func:`setwise.cut.bisect`.
+        seed : int
+            Of clusterers that start at random.
+        """
 
 
 @dataclass(frozen=True)
-class NamedClusterer:
-    """A clusterer of ``CLUSTERERS`` that waits to hear how many clusters there are."""
+class Hierarchical(Clusterer):
+    """SHC, Algorithm 2 of the paper."""
 
-    name: str
-    seed: int
+    name: ClassVar[str] = "shc"
 
-    def of(self, n_clusters: int) -> Any:
-        """The clusterer."""
-        return CLUSTERERS[self.name](n_clusters, self.seed)
-
-
-def named_clusterer(clusterer: Any, seed: int) -> Any:
-    """What CVC's ``clusterer`` means to :func:`cluster_maker`; names get their seed."""
-    is_object = hasattr(clusterer, "fit_predict") and not isinstance(clusterer, type)
-    if clusterer is None or is_object:
-        return clusterer
-    if not isinstance(clusterer, str) or clusterer not in CLUSTERERS:
-        names = ", ".join(map(repr, CLUSTERERS))
-        expected = f"None, one of {names}, or an object with fit_predict"
-        refuse("CVC", "clusterer", expected, clusterer)
-    return None if clusterer == "shc" else NamedClusterer(clusterer, seed)
+    def start(
+        self, adjacency: sp.csr_array, columns: Callable[[], FloatArray], *, cut: str, seed: int
+    ) -> Clustering:
+        """All labellings of a small graph share one tree of cuts."""
+        if adjacency.shape[0] > LOCAL_ABOVE:
+            return _OwnTrees(adjacency, cut)
+        return _SharedTree(CutTree(adjacency, cut))
 
 
-def cluster_maker(
-    clusterer: Any, cut: str, adjacency: sp.csr_array, columns: Callable[[], FloatArray]
-) -> ClusterMaker:
-    """Prepare to cluster columns, whose graph is ``adjacency``.
+@dataclass(frozen=True)
+class _SharedTree:
+    tree: CutTree
 
-    Parameters
-    ----------
-    clusterer : None, NamedClusterer or scikit-learn clusterer
-        None is SHC. For names see :func:`named_clusterer`. Any object with ``fit_predict``
-        clusters the columns, presented as rows; one with ``affinity="precomputed"`` clusters
-        the graph. One whose class has ``is_semi_supervised = True`` gets the class codes as
-        ``y``, and clusters anew for every labelling.
-    cut : str
-        How SHC divides, see :func:`setwise.cut.bisect`.
-    adjacency : csr_array of shape (n_columns, n_columns)
-        The proximity graph.
-    columns : function
-        Gives the unit columns, of shape (n_features, n_columns); SHC does not need them.
-    """
-    if clusterer is None:
-        return _shc_maker(cut, adjacency)
-    is_named = isinstance(clusterer, NamedClusterer)
-    if not is_named and not hasattr(clusterer, "fit_predict"):
-        msg = (
-            "clusterer must be None (SHC) or have fit_predict like scikit-learn's, got "
-            f"{type(clusterer).__name__}."
-        )
-        raise ParameterError(msg)
+    def under(self, class_codes: IntArray) -> HierarchicalClusters:
+        return shc(self.tree, class_codes)
 
-    def cluster(n_clusters: int, class_codes: IntArray | None = None) -> FlatClusters:
-        chosen = clusterer.of(n_clusters) if is_named else clone(clusterer)
-        takes_graph = getattr(chosen, "affinity", None) == "precomputed"
-        points = adjacency if takes_graph else columns().T
+
+@dataclass(frozen=True)
+class _OwnTrees:
+    """Large clusters are divided around the probe, so every labelling has its own tree."""
+
+    adjacency: sp.csr_array
+    cut: str
+
+    def under(self, class_codes: IntArray) -> HierarchicalClusters:
+        seeds = np.flatnonzero(class_codes == PROBE)
+        return shc(CutTree(self.adjacency, self.cut, seeds=seeds), class_codes)
+
+
+class _Estimators(Clusterer):
+    """Clusterers that are estimators as scikit-learn has them."""
+
+    #: Whether it wants to know how many clusters there are.
+    counts_classes: ClassVar[bool] = True
+
+    @abstractmethod
+    def estimator(self, n_clusters: int, seed: int) -> Any:
+        """An estimator for so many clusters."""
+
+    def start(
+        self, adjacency: sp.csr_array, columns: Callable[[], FloatArray], *, cut: str, seed: int
+    ) -> Clustering:
+        """Columns are presented as rows, or the graph where it is what the estimator wants."""
+        make = lambda n_clusters: self.estimator(n_clusters, seed)  # noqa: E731
+        return _FlatClustering(make, adjacency, columns, self.counts_classes)
+
+
+@dataclass(frozen=True)
+class _FlatClustering:
+    make: Callable[[int], Any]
+    adjacency: sp.csr_array
+    columns: Callable[[], FloatArray]
+    counts_classes: bool
+    made: dict[int, FlatClusters] = field(default_factory=dict)
+
+    def under(self, class_codes: IntArray) -> FlatClusters:
+        is_gallery = class_codes != PROBE
+        n_clusters = len(np.unique(class_codes[is_gallery])) if self.counts_classes else 0
+        estimator = self.make(n_clusters)
+        if getattr(type(estimator), "is_semi_supervised", False):
+            return self._clusters(estimator, class_codes)
+        if n_clusters not in self.made:
+            self.made[n_clusters] = self._clusters(estimator)
+        return self.made[n_clusters]
+
+    def _clusters(self, estimator: Any, *class_codes: IntArray) -> FlatClusters:
+        takes_graph = getattr(estimator, "affinity", None) == "precomputed"
+        points = self.adjacency if takes_graph else self.columns().T
         with _components_are_normal() if takes_graph else nullcontext():
-            return FlatClusters(_labels(chosen, points, class_codes))
-
-    def n_wanted(class_codes: IntArray) -> int:
-        # An object knows by itself how many clusters it wants.
-        return len(np.unique(class_codes[class_codes != PROBE])) if is_named else 0
-
-    kind = type(clusterer.of(1) if is_named else clusterer)
-    if getattr(kind, "is_semi_supervised", False):
-        return lambda class_codes: cluster(n_wanted(class_codes), class_codes)
-    once = cache(cluster)
-    return lambda class_codes: once(n_wanted(class_codes))
+            return FlatClusters(_labels(estimator, points, *class_codes))
 
 
-def _shc_maker(cut: str, adjacency: sp.csr_array) -> ClusterMaker:
-    if adjacency.shape[0] > LOCAL_ABOVE:
-        # Large clusters are divided around the probe, so every labelling has its own tree.
-        return lambda class_codes: shc(
-            CutTree(adjacency, cut, seeds=np.flatnonzero(class_codes == PROBE)), class_codes
-        )
-    tree = CutTree(adjacency, cut)
-    return lambda class_codes: shc(tree, class_codes)
+@dataclass(frozen=True)
+class GivenClusterer(_Estimators):
+    """Any object with ``fit_predict``, given by the user; it is cloned before each use.
+
+    It knows by itself how many clusters it wants. One with ``affinity="precomputed"``
+    clusters the graph; one whose class has ``is_semi_supervised = True`` gets the class codes
+    as ``y``, and clusters anew for every labelling.
+    """
+
+    given: Any
+    counts_classes: ClassVar[bool] = False
+
+    def estimator(self, n_clusters: int, seed: int) -> Any:
+        """A copy of the object."""
+        return clone(self.given)
 
 
-def _labels(clusterer: Any, points: Any, class_codes: IntArray | None) -> IntArray:
+# scikit-learn's clusterers take long to import, and SHC needs none of them.
+@dataclass(frozen=True)
+class _KMeans(_Estimators):
+    name: ClassVar[str] = "kmeans"
+
+    def estimator(self, n_clusters: int, seed: int) -> Any:
+        from sklearn.cluster import KMeans
+
+        return KMeans(n_clusters, n_init=10, random_state=seed)
+
+
+@dataclass(frozen=True)
+class _Spectral(_Estimators):
+    name: ClassVar[str] = "spectral"
+
+    def estimator(self, n_clusters: int, seed: int) -> Any:
+        from sklearn.cluster import SpectralClustering
+
+        return SpectralClustering(n_clusters, affinity="precomputed", random_state=seed)
+
+
+def _rival(name: str, *arguments: Any, **options: Any) -> Any:
+    # The rivals stand above this room, and are looked up when somebody asks for one.
+    return getattr(import_module("setwise.baselines.clusterers"), name)(*arguments, **options)
+
+
+@dataclass(frozen=True)
+class _SSC(_Estimators):
+    name: ClassVar[str] = "ssc"
+
+    def estimator(self, n_clusters: int, seed: int) -> Any:
+        return _rival("SSC", n_clusters, solver="exact", random_state=seed)
+
+
+@dataclass(frozen=True)
+class _SSCByADMM(_Estimators):
+    name: ClassVar[str] = "ssc-admm"
+
+    def estimator(self, n_clusters: int, seed: int) -> Any:
+        return _rival("SSC", n_clusters, random_state=seed)
+
+
+@dataclass(frozen=True)
+class _SKMS(_Estimators):
+    name: ClassVar[str] = "skms"
+
+    def estimator(self, n_clusters: int, seed: int) -> Any:
+        return _rival("SKMS", random_state=seed)
+
+
+def _labels(clusterer: Any, points: Any, *class_codes: IntArray) -> IntArray:
     """Clusters 0, 1, ... of the points, or one message that says who failed on what."""
     name, n_points = type(clusterer).__name__, points.shape[0]
-    given = (points,) if class_codes is None else (points, class_codes)
     try:
-        found = np.asarray(clusterer.fit_predict(*given))
+        found = np.asarray(clusterer.fit_predict(points, *class_codes))
     except SetwiseError:
         raise
     except (ValueError, TypeError, RuntimeError) as error:

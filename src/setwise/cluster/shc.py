@@ -14,7 +14,7 @@ from setwise._support.types import IntArray
 from setwise.cluster.tree import CutTree
 from setwise.errors import DataError
 from setwise.features import unit_rows
-from setwise.graph import Graph, as_graph
+from setwise.graph import Graph
 
 __all__ = [
     "PROBE",
@@ -89,7 +89,7 @@ def shc(tree: CutTree, class_codes: IntArray) -> HierarchicalClusters:
 
 
 def check_row_labels(y: Any, n_rows: int, caller: str) -> npt.NDArray[Any]:
-    """Validate one class a row, -1 for the unlabelled."""
+    """Validate one class per row, -1 for the unlabelled."""
     labels = np.asarray(y)
     if labels.shape != (n_rows,):
         msg = (
@@ -145,7 +145,7 @@ class SHC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         is_probe = labels == PROBE
         codes = np.full(len(labels), PROBE, dtype=np.int64)
         codes[~is_probe] = np.unique(labels[~is_probe], return_inverse=True)[1]
-        adjacency = as_graph(self.graph).adjacency(unit_rows(vectors).T)
+        adjacency = Graph.of(self.graph, "SHC").adjacency(unit_rows(vectors).T)
         self.clusters_ = shc(CutTree(adjacency, self.cut), codes)
         self.labels_ = self.clusters_.labels
         self.n_clusters_ = len(self.clusters_.leaves)

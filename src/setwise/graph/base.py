@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
 from setwise._support.compiled import kernels_of
+from setwise._support.parts import Part
 from setwise._support.types import BoolArray, FloatArray, IntArray
 
 __all__ = [
@@ -21,8 +22,10 @@ __all__ = [
 ]
 
 
-class Graph(ABC):
+class Graph(Part, ABC):
     """A way to turn columns into a weighted graph; its parameters and nothing else."""
+
+    family: ClassVar[str] = "graph"
 
     @abstractmethod
     def adjacency(self, columns: FloatArray) -> sp.csr_array:
@@ -82,7 +85,7 @@ class GalleryGraph:
 
 
 def symmetrised(codes: sp.csc_array) -> sp.csr_array:
-    """``A = |S| + |S'|``: from codes, one a column, indices ascending, to a graph."""
+    """``A = |S| + |S'|``: from codes, one per column, indices ascending, to a graph."""
     pointers, atoms = codes.indptr.astype(np.int64), codes.indices.astype(np.int64)
     return graph_of_codes(pointers, atoms, codes.data)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -23,11 +23,12 @@ class GaussianGraph(Graph):
     Parameters
     ----------
     sigma : float, vector, matrix or None, default=None
-        The paper's Sigma, a *covariance*: a scalar variance, one variance a feature, or a
+        The paper's Sigma, a *covariance*: a scalar variance, one variance per feature, or a
         matrix. None takes the median squared distance between the gallery's columns, so
         that the weight of a median pair is ``exp(-1/2)``.
     """
 
+    name: ClassVar[str] = "gaussian"
     sigma: float | FloatArray | None = None
 
     def adjacency(self, columns: FloatArray) -> sp.csr_array:

@@ -13,6 +13,7 @@ not an approximation.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import scipy.sparse as sp
 
@@ -38,6 +39,7 @@ class LassoGraph(Graph):
         Weight of the l1 norm (the paper's ``w``, 0.01 there), for unit columns.
     """
 
+    name: ClassVar[str] = "lasso"
     alpha: float = 0.05
 
     def __post_init__(self) -> None:

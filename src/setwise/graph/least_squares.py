@@ -12,6 +12,7 @@ and the problem is ``min ||D z||`` with ``z_i = 1``, smallest ``z`` among the mi
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -36,6 +37,7 @@ class LeastSquaresGraph(Graph):
         Eigenvalues of the Gram matrix below this share of the largest count as zero.
     """
 
+    name: ClassVar[str] = "least_squares"
     n_largest: int = 10
     tolerance: float = 1e-10
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -25,6 +26,7 @@ class OMPGraph(Graph):
         Non-zero coefficients a column (the paper's ``w``).
     """
 
+    name: ClassVar[str] = "omp"
     n_nonzero: int = 10
 
     def __post_init__(self) -> None:

@@ -63,7 +63,7 @@ def plot_explanation(explanation: Explanation, path: str | Path | None = None) -
 
 def _draw_header(page: Page, renderer: Any) -> None:
     why = page.explanation
-    if why.is_degenerate:
+    if not why.is_informed:
         headline = "No answer"
         line = "no member shares a cluster with any class: all are equally probable"
     else:
@@ -131,7 +131,7 @@ def _draw_votes(page: Page, box: Box) -> None:
     snr = f"{why.snr:.3g}" if np.isfinite(why.snr) else "∞"
     title = f"Votes: {agree} of {len(why.votes)} for {page.names[page.answer]}, SNR {snr}"
     note = "probability, and members that voted for the class"
-    ax = page.panel(box, "Votes: none" if why.is_degenerate else title, note, hang=0.09)
+    ax = page.panel(box, title if why.is_informed else "Votes: none", note, hang=0.09)
     ranked = np.argsort(-why.probabilities, kind="stable")
     shown = ranked[:_MOST_BARS]
     ax.set(xlim=(0, 1.3), ylim=(max(len(shown), 6) - 0.4, -0.6))

@@ -50,7 +50,7 @@ class Page:
 
     def is_answer(self, code: int) -> bool:
         """Whether a class is the answer, where there is one."""
-        return bool(code == self.answer) and not self.explanation.is_degenerate
+        return bool(code == self.answer) and self.explanation.is_informed
 
     def weight(self, code: int) -> str:
         """Of the letters of a class's name."""

@@ -59,9 +59,9 @@ class SetClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         self.n_features_in_ = gallery.n_features
         return self
 
-    @abstractmethod
     def _solve(self, gallery: SetBatch, codes: IntArray) -> None:
         """Check the parameters, and keep of the gallery what a probe will need."""
+        raise NotImplementedError
 
     @abstractmethod
     def _scores(self, X: Any, caller: str) -> FloatArray:
@@ -81,7 +81,7 @@ class SetClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         For two classes, the second's score less the first's, as scikit-learn has it.
         """
         scores = self._scores(X, "decision_function")
-        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

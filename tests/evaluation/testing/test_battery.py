@@ -28,7 +28,7 @@ def classifiers():
         "CVC.as_in_paper": CVC.as_in_paper(dims=(1, 3)),
         "CVC-sum": CVC(dims=(1, 3), fusion="sum"),
         # One look at the sets: k-means is slow, and two looks would ask it four times as often.
-        "CVC-kmeans": CVC(dims=(1, 3), bases=("svd",), views=("plain",), clusterer=kmeans),
+        "CVC-kmeans": CVC(dims=(1, 3), representations=[("plain", "svd")], clusterer=kmeans),
     }
     for name in baselines.__all__:
         kind = getattr(baselines, name)

@@ -112,7 +112,7 @@ def check_set_classifier(classifier: Any) -> None:
     --------
     >>> from setwise import CVC
     >>> from setwise.evaluation.testing import check_set_classifier
-    >>> check_set_classifier(CVC(dims=(1, 3), bases=("svd",), views=("plain",)))
+    >>> check_set_classifier(CVC(dims=(1, 3), representations=[("plain", "svd")]))
     """
     for check in set_classifier_checks(classifier):
         check()

@@ -1,0 +1,144 @@
+"""Parts of a description: small frozen value objects with a name, and one registry of them.
+
+A basis, a graph, a distance: each is a frozen dataclass whose fields are its parameters and
+nothing else. A family of parts (``Basis``, ``Graph``, ...) derives from :class:`Part` and
+says what its parts can do; a part derives from its family, gives itself a ``name``, and is
+known by it from then on, to the estimators and to :meth:`Part.from_config`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from setwise._support.parameters import check_known, refuse
+from setwise.errors import ParameterError
+
+__all__ = ["Part", "PartParameters"]
+
+_KNOWN: dict[str, dict[str, type[Part]]] = {}
+
+
+class Part:
+    """A value object that describes one step of the method.
+
+    Attributes
+    ----------
+    family : str
+        What it is one of, such as ``"graph"``; set by the family.
+    name : str
+        What it is called there; parts without a name are given as objects only.
+    """
+
+    family: ClassVar[str] = ""
+    name: ClassVar[str] = ""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if cls.__dict__.get("name"):
+            _KNOWN.setdefault(cls.family, {})[cls.name] = cls
+
+    @classmethod
+    def known(cls) -> dict[str, type[Self]]:
+        """The parts of this family that have a name."""
+        return dict(_KNOWN.get(cls.family, {}))  # type: ignore[arg-type]
+
+    @classmethod
+    def of(cls, value: Any, owner: str) -> Self:
+        """The part that a parameter of ``owner`` names, or is.
+
+        Parameters
+        ----------
+        value : str or part
+            A name stands for the part with its default parameters.
+        owner : str
+            Who asks, for the message where it is neither.
+        """
+        if isinstance(value, cls):
+            return value
+        known = cls.known()
+        if isinstance(value, str) and value in known:
+            return known[value]()
+        names = ", ".join(map(repr, known))
+        return refuse(owner, cls.family, f"one of {names}, or a {cls.__name__}", value)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Its parameters, as scikit-learn asks for them."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+
+    def with_params(self, **parameters: Any) -> Self:
+        """The part with some parameters changed; this one stays as it is."""
+        for parameter in parameters:
+            check_known(type(self).__name__, "parameter", parameter, self.get_params())
+        return replace(self, **parameters)  # type: ignore[type-var]
+
+    def to_config(self) -> dict[str, Any]:
+        """Its name and parameters, of types that JSON knows."""
+        if not self.name:
+            msg = (
+                f"{self!r} cannot be written down: it has no name. Expected a part of "
+                f"setwise, or one whose class has a name."
+            )
+            raise ParameterError(msg)
+        plain = {key: _plain(value) for key, value in self.get_params().items()}
+        return {"name": self.name, **plain}
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any]) -> Self:
+        """The part of this family that :meth:`to_config` wrote down."""
+        if not isinstance(config, Mapping) or not isinstance(config.get("name"), str):
+            refuse(cls.family, "config", "a mapping with the name of the part", config)
+        known, name = cls.known(), config["name"]
+        check_known(cls.family, cls.family, name, known)
+        kind = known[name]
+        parameters = {key: value for key, value in config.items() if key != "name"}
+        for parameter in parameters:
+            check_known(name, "parameter", parameter, [f.name for f in fields(kind)])  # type: ignore[arg-type]
+        return kind(**parameters)
+
+
+def _plain(value: Any) -> Any:
+    """A parameter as JSON knows it."""
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    return list(value) if isinstance(value, tuple) else value
+
+
+class PartParameters:
+    """For estimators: ``graph__alpha`` reaches into a part, as into a nested estimator.
+
+    Parts are frozen, so setting makes a new one in place of the old.
+    """
+
+    #: parameter -> family of parts
+    part_parameters: ClassVar[Mapping[str, type[Part]]] = {}
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters of the estimator and, where ``deep``, of its parts."""
+        params: dict[str, Any] = super().get_params(deep)  # type: ignore[misc]
+        if deep:
+            for name, family in self.part_parameters.items():
+                value = params[name]
+                if isinstance(value, str) and value in family.known():
+                    inner = family.known()[value]().get_params()
+                    params |= {f"{name}__{key}": item for key, item in inner.items()}
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters of the estimator and, as ``graph__alpha``, of its parts."""
+        nested: dict[str, dict[str, Any]] = {}
+        own = {}
+        for key, value in params.items():
+            name, _, inner = key.partition("__")
+            if inner and name in self.part_parameters:
+                nested.setdefault(name, {})[inner] = value
+            else:
+                own[key] = value
+        super().set_params(**own)  # type: ignore[misc]
+        for name, changes in nested.items():
+            part = self.part_parameters[name].of(getattr(self, name), type(self).__name__)
+            setattr(self, name, part.with_params(**changes))
+        return self

@@ -1,0 +1,211 @@
+"""What an ensemble is made of: the description of a classifier, without any data.
+
+A *representation* is one view of the vectors and one kind of basis; a *member* is a
+representation at one dimensionality (and random start). All members vote together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from setwise._support.parameters import as_tuple, check_choice, is_whole, refuse
+from setwise._support.types import FloatArray, IntArray
+from setwise.basis import Basis
+from setwise.classify.distributions import Distance
+from setwise.classify.fusion import Fusion
+from setwise.cluster import Clusterer
+from setwise.cut import CUTS
+from setwise.features.views import View, are_equal
+from setwise.graph import Graph
+
+__all__ = ["Description", "Member", "Representation", "as_representations"]
+
+
+@dataclass(frozen=True)
+class Representation:
+    """A way to turn one set into bases of several dimensionalities.
+
+    Attributes
+    ----------
+    view : View
+        What is done to the vectors first.
+    basis : Basis
+        What columns they become.
+    """
+
+    view: View
+    basis: Basis
+
+    def __str__(self) -> str:
+        changed = [
+            f"{field.name} {getattr(self.basis, field.name)}"
+            for field in fields(self.basis)  # type: ignore[arg-type]
+            if getattr(self.basis, field.name) != field.default and field.name != "n_seeds"
+        ]
+        name = self.basis.name or type(self.basis).__name__
+        return ", ".join([f"{self.view.name} {name}", *changed])
+
+
+@dataclass(frozen=True)
+class Member:
+    """One classifier of the ensemble: a representation, at one dimensionality.
+
+    Attributes
+    ----------
+    representation : Representation
+        View and basis.
+    n_columns : int
+        Columns that a set has, or fewer.
+    start : int
+        Which random start, for bases that have several.
+    """
+
+    representation: Representation
+    n_columns: int
+    start: int = 0
+
+    def __str__(self) -> str:
+        start = f", seed {self.start}" if self.start else ""
+        return f"{self.representation}{start}, d={self.n_columns}"
+
+
+@dataclass(frozen=True)
+class Description:
+    """What a classifier is made of; see the parameters of :class:`setwise.CVC`.
+
+    Attributes
+    ----------
+    dims : tuple of int
+        Dimensionalities, ascending.
+    representations : tuple of Representation
+        Views and bases, all different.
+    graph, clusterer, distance, fusion : parts
+        How proximity is measured, columns are clustered, distributions compared, members
+        fused.
+    cut : str
+        How SHC divides.
+    distributions : {"class", "set"}
+        Whether each class, or each gallery set, has a distribution of its own.
+    weights : {"gallery", None}
+        Whether representations that mislead on the gallery are dropped.
+    seed : int
+        Of everything random.
+    """
+
+    dims: tuple[int, ...]
+    representations: tuple[Representation, ...]
+    graph: Graph
+    cut: str
+    clusterer: Clusterer
+    distance: Distance
+    fusion: Fusion
+    distributions: str
+    weights: str | None
+    seed: int
+
+    def __post_init__(self) -> None:
+        check_choice("CVC", "cut", self.cut, CUTS)
+        check_choice("CVC", "distributions", self.distributions, ("class", "set"))
+        check_choice("CVC", "weights", self.weights, ("gallery", None))
+
+    def members(self, dims: tuple[int, ...]) -> tuple[Member, ...]:
+        """The members, small and cheap ones first: an early majority then costs little."""
+        return tuple(
+            Member(representation, d, start)
+            for d in dims
+            for representation in self.representations
+            for start in range(representation.basis.n_starts)
+        )
+
+    def columns(
+        self, vectors: FloatArray, representation: Representation, start: int, dims: Any
+    ) -> list[FloatArray]:
+        """Bases of one set (unit or zero rows), one for each of ``dims``.
+
+        A set whose vectors are all zero in this view has no column there, and says nothing.
+        """
+        if not vectors.any():
+            return [np.empty((vectors.shape[1], 0)) for _ in dims]
+        source = np.random.SeedSequence(self.seed, spawn_key=(start,))
+        return representation.basis.columns(vectors, dims, np.random.default_rng(source))
+
+    def row_classes(self, codes: IntArray, n_classes: int) -> IntArray:
+        """Class of each row that has a distribution: a class, or a gallery set."""
+        return codes if self.distributions == "set" else np.arange(n_classes)
+
+    def to_config(self) -> dict[str, Any]:
+        """Everything by names and parameters, of types that JSON knows."""
+        return {
+            "dims": list(self.dims),
+            "representations": [
+                {"view": r.view.to_config(), "basis": r.basis.to_config()}
+                for r in self.representations
+            ],
+            "graph": self.graph.to_config(),
+            "cut": self.cut,
+            "clusterer": self.clusterer.to_config(),
+            "distance": self.distance.to_config(),
+            "fusion": self.fusion.to_config(),
+            "distributions": self.distributions,
+            "weights": self.weights,
+            "seed": self.seed,
+        }
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any]) -> Description:
+        """The description that :meth:`to_config` wrote down."""
+        return cls(
+            dims=as_dims(config["dims"]),
+            representations=tuple(
+                Representation(View.from_config(r["view"]), Basis.from_config(r["basis"]))
+                for r in config["representations"]
+            ),
+            graph=Graph.from_config(config["graph"]),
+            cut=config["cut"],
+            clusterer=Clusterer.from_config(config["clusterer"]),
+            distance=Distance.from_config(config["distance"]),
+            fusion=Fusion.from_config(config["fusion"]),
+            distributions=config["distributions"],
+            weights=config["weights"],
+            seed=config["seed"],
+        )
+
+
+def as_dims(dims: Any) -> tuple[int, ...]:
+    """Dimensionalities, ascending and each once."""
+    chosen = as_tuple("CVC", "dims", dims)
+    if not all(is_whole(d) and d >= 1 for d in chosen):
+        refuse("CVC", "dims", "a sequence of ints of at least 1", dims)
+    return tuple(sorted({int(d) for d in chosen}))
+
+
+def as_representations(pairs: Any) -> tuple[Representation, ...]:
+    """Representations of (view, basis) pairs, each once; one name stands for one view."""
+    chosen: list[Representation] = []
+    for pair in as_tuple("CVC", "representations", pairs):
+        if isinstance(pair, Representation):
+            made = pair
+        elif isinstance(pair, tuple | list) and len(pair) == 2:
+            view = View.of(pair[0], "CVC: representations")
+            made = Representation(view, Basis.of(pair[1], "CVC: representations"))
+        else:
+            refuse("CVC", "representations", "pairs of a view and a basis", pair)
+        made = _with_known_view(made, chosen)
+        if made not in chosen:
+            chosen.append(made)
+    return tuple(chosen)
+
+
+def _with_known_view(made: Representation, chosen: list[Representation]) -> Representation:
+    """The representation, with the view of its name that came before where they are equal."""
+    for other in chosen:
+        if other.view.name == made.view.name:
+            if not are_equal(other.view.transformer, made.view.transformer):
+                expected = "views of different names; give ((name, transformer), basis) pairs"
+                refuse("CVC", "representations", expected, made.view.name)
+            return Representation(other.view, made.basis)
+    return made

@@ -1,0 +1,204 @@
+"""The solved gallery: everything that a probe is judged by, and nothing that changes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from threading import Lock
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from setwise._support.types import FloatArray, IntArray
+from setwise.classify.description import Description, Member, Representation
+from setwise.classify.member import Columns, Comparison
+from setwise.classify.sketch import GallerySketch
+from setwise.errors import DataError
+from setwise.features.views import FittedView, Images
+from setwise.graph import GalleryGraph
+from setwise.sets import SetBatch, check_sets
+
+__all__ = ["Gallery", "SetBases", "SolvedMember"]
+
+
+@dataclass(frozen=True)
+class SolvedMember:
+    """The gallery as one member sees it: its columns, and their graph solved once.
+
+    Attributes
+    ----------
+    member : Member
+        Representation and dimensionality.
+    graph : GalleryGraph
+        The columns, and their solved graph.
+    column_sets : array of int, shape (n_columns,)
+        Gallery set of each column.
+    """
+
+    member: Member
+    graph: GalleryGraph
+    column_sets: IntArray
+
+
+@dataclass(frozen=True)
+class Gallery:
+    """A gallery, solved once: arrays and descriptions.
+
+    It is never changed: :func:`setwise.classify.update` makes a new one. Whoever holds it can
+    go on judging probes by it.
+
+    Attributes
+    ----------
+    description : Description
+        What the classifier is made of.
+    sets : SetBatch
+        The gallery's sets.
+    classes : array of shape (n_classes,)
+        Labels, sorted.
+    codes : array of int, shape (n_sets,)
+        Class of each set, an index into ``classes``.
+    dims : tuple of int
+        Dimensionalities in use.
+    views : dict of str to FittedView
+        The views, fitted to the gallery's vectors.
+    members : tuple of SolvedMember
+        The ensemble.
+    weights : array of shape (n_members,)
+        How much each member counts; one of weight 0 is never asked.
+    accuracy : dict of str to float, or None
+        Share of the gallery's own sets that each representation recognised when left out.
+    trust : float
+        How much the probabilities are to be believed: 1, or less where the gallery's own
+        sets, left out, are recognised no better than by guessing.
+    """
+
+    description: Description
+    sets: SetBatch
+    classes: npt.NDArray[Any]
+    codes: IntArray
+    dims: tuple[int, ...]
+    views: Mapping[str, FittedView]
+    members: tuple[SolvedMember, ...]
+    weights: FloatArray
+    accuracy: Mapping[str, float] | None = None
+    trust: float = 1.0
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return len(self.classes)
+
+    @property
+    def row_classes(self) -> IntArray:
+        """Class of each row that has a distribution."""
+        return self.description.row_classes(self.codes, self.n_classes)
+
+    @property
+    def comparison(self) -> Comparison:
+        """How a probe's columns are clustered with the gallery's, and compared."""
+        how = self.description
+        return Comparison(how.clusterer, how.cut, how.distance, how.seed)
+
+    @cached_property
+    def sketch(self) -> GallerySketch:
+        """A small picture of the gallery."""
+        return GallerySketch.of(self.sets, self.codes)
+
+    def columns(self, solved: SolvedMember) -> Columns:
+        """Whose the columns of a member are."""
+        classes = self.codes[solved.column_sets]
+        rows = solved.column_sets if self.description.distributions == "set" else classes
+        return Columns(solved.column_sets, classes, rows, len(self.row_classes))
+
+    def bases(self, vectors: FloatArray) -> SetBases:
+        """Columns of a set, for any member."""
+        images = Images(vectors, self.sets.image_shape)
+        return SetBases(images, self.views, self.description, self.dims)
+
+    def check(self, sets: Any, caller: str) -> SetBatch:
+        """Sets that can stand beside those of the gallery; vectors are taken for its images."""
+        batch = check_sets(sets, caller=caller, n_features=self.sets.n_features)
+        shape = self.sets.image_shape
+        if batch.image_shape is not None and shape not in (None, batch.image_shape):
+            msg = (
+                f"{caller}: the images are of shape {batch.image_shape}, those of the gallery "
+                f"of shape {shape}. Expected images loaded at one size."
+            )
+            raise DataError(msg)
+        return SetBatch(batch.vectors, batch.offsets, batch.names, batch.labels, shape)
+
+
+class SetBases:
+    """Columns of one set for any member, computed when first asked for.
+
+    Parameters
+    ----------
+    images : Images
+        Vectors of the set.
+    views : dict of str to FittedView
+        What the set may be seen in.
+    description : Description
+        Says how columns are made.
+    dims : sequence of int
+        Dimensionalities.
+    """
+
+    def __init__(
+        self,
+        images: Images,
+        views: Mapping[str, FittedView],
+        description: Description,
+        dims: Sequence[int],
+    ) -> None:
+        self._images = images
+        self._views = views
+        self._description = description
+        self._dims = tuple(dims)
+        self._seen: dict[str, FloatArray] = {}
+        self._made: dict[tuple[Representation, int], list[FloatArray]] = {}
+        self._lock = Lock()  # representations that share a view may ask at the same time
+
+    def seen(self, view: str) -> FloatArray:
+        """The vectors of the set as a view shows them."""
+        fitted = self._views[view]
+        if fitted.feature is None and fitted.rest is None:  # cheaper to compute than to keep
+            return fitted.show(self._images)
+        with self._lock:
+            if view not in self._seen:
+                self._seen[view] = fitted.show(self._images)
+            return self._seen[view]
+
+    def of(self, representation: Representation, start: int = 0) -> list[FloatArray]:
+        """Bases of the set in one representation, one for each dimensionality."""
+        key = representation, start
+        if key not in self._made:
+            self._made[key] = self._description.columns(
+                self.seen(representation.view.name), representation, start, self._dims
+            )
+        return self._made[key]
+
+    def __getitem__(self, member: Member) -> FloatArray:
+        bases = self.of(member.representation, member.start)
+        return bases[self._dims.index(member.n_columns)]
+
+    def shares(self, member: Member) -> FloatArray:
+        """How much of each vector each column of a member carries, rows summing to 1."""
+        basis = member.representation.basis
+        return basis.shares(self.seen(member.representation.view.name), self[member])
+
+
+def usable_dims(dims: Sequence[int], sets: SetBatch, width: int) -> tuple[int, ...]:
+    """The dimensionalities that can tell sets apart; the largest such if all are larger.
+
+    No set has more columns than vectors. And two subspaces of more than half of the features
+    always intersect, whatever sets they are of.
+    """
+    most = max(1, min(int(sets.sizes.max()), width // 2))
+    return tuple(d for d in dims if d <= most) or (most,)
+
+
+def columns_per_set(sets: SetBatch, n_columns: int) -> int:
+    """How many columns a gallery has at most, where each set has up to ``n_columns``."""
+    return int(np.minimum(sets.sizes, n_columns).sum())

@@ -1,0 +1,159 @@
+"""One member's result for one probe: Algorithm 1 on a solved gallery graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from setwise._support.types import FloatArray, IntArray
+from setwise.classify.distributions import (
+    Distance,
+    class_cluster_distributions,
+    class_cluster_histogram,
+    overlap,
+)
+from setwise.cluster import PROBE, Clusterer, Clustering, Clusters
+from setwise.graph import GalleryGraph
+
+__all__ = ["Columns", "Comparison", "MemberResult", "finite", "judge_own_sets", "judge_probe"]
+
+
+@dataclass(frozen=True)
+class MemberResult:
+    """How far the probe is from every row, and the clusters that say so.
+
+    Attributes
+    ----------
+    distances : array of shape (n_rows,)
+        Distance to each class (or gallery set); ``inf`` where no cluster is shared.
+    overlaps : array of shape (n_rows,)
+        Bhattacharyya coefficient with each.
+    histogram : array of shape (n_rows + 1, n_clusters)
+        Class-cluster histogram ``H_cc``; the probe is the last row.
+    clusters : Clusters
+        Cluster of each column, gallery's then probe's, and SHC's tree.
+    """
+
+    distances: FloatArray
+    overlaps: FloatArray
+    histogram: FloatArray
+    clusters: Clusters
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Whose the gallery's columns are.
+
+    Attributes
+    ----------
+    sets, classes, rows : arrays of int, shape (n_columns,)
+        Gallery set and class of each column, and the row (class or set) in whose
+        distribution it counts.
+    n_rows : int
+        Number of rows.
+    """
+
+    sets: IntArray
+    classes: IntArray
+    rows: IntArray
+    n_rows: int
+
+    def with_probe(self, n_columns: int) -> tuple[IntArray, IntArray]:
+        """Classes and rows of the columns, with so many of a probe behind them."""
+        return (
+            np.concatenate([self.classes, np.full(n_columns, PROBE)]),
+            np.concatenate([self.rows, np.full(n_columns, self.n_rows)]),
+        )
+
+    def with_set_as_probe(self, index: int) -> tuple[IntArray, IntArray]:
+        """Classes and rows of the columns, one gallery set being the probe."""
+        is_probe = self.sets == index
+        return (
+            np.where(is_probe, PROBE, self.classes),
+            np.where(is_probe, self.n_rows, self.rows),
+        )
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How columns are clustered and distributions compared.
+
+    Attributes
+    ----------
+    clusterer : Clusterer
+        Makes the clusters.
+    cut : str
+        How SHC divides, see :func:`setwise.cut.bisect`.
+    distance : Distance
+        Between distributions over the clusters.
+    seed : int
+        Of clusterers that start at random.
+    """
+
+    clusterer: Clusterer
+    cut: str
+    distance: Distance
+    seed: int
+
+
+def judge_probe(
+    graph: GalleryGraph, columns: Columns, probe: FloatArray, how: Comparison
+) -> MemberResult:
+    """Cluster the gallery's columns with the probe's, and compare distributions."""
+    clustering = how.clusterer.start(
+        graph.insert(probe),
+        lambda: np.hstack([graph.columns, probe]),
+        cut=how.cut,
+        seed=how.seed,
+    )
+    classes, rows = columns.with_probe(probe.shape[1])
+    return _compare(clustering, classes, rows, columns.n_rows, how.distance)
+
+
+def judge_own_sets(
+    graph: GalleryGraph, columns: Columns, chosen: IntArray, how: Comparison
+) -> Iterator[MemberResult]:
+    """Judge some gallery sets, each as if it were the probe and the others the gallery.
+
+    Its columns are in the graph already and the cuts do not depend on who is the probe, so
+    all sets share one graph and one tree: hardly dearer than judging one. (Of a large graph,
+    every set has a tree of its own, see :class:`setwise.cluster.Clusterer`.)
+    """
+    clustering = how.clusterer.start(
+        graph.adjacency, lambda: graph.columns, cut=how.cut, seed=how.seed
+    )
+    for index in chosen:
+        classes, rows = columns.with_set_as_probe(int(index))
+        yield _compare(clustering, classes, rows, columns.n_rows, how.distance)
+
+
+def _compare(
+    clustering: Clustering, classes: IntArray, rows: IntArray, n_rows: int, distance: Distance
+) -> MemberResult:
+    """Algorithm 1: class-cluster distributions, and how far the probe's is from each."""
+    clusters = clustering.under(classes)
+    histogram = class_cluster_histogram(rows, clusters.labels, n_rows + 1)
+    distributions = class_cluster_distributions(histogram)
+    gallery, probe = distributions[:-1], distributions[-1]
+    return MemberResult(
+        distances=distance.between(gallery, probe),
+        overlaps=overlap(gallery, probe),
+        histogram=histogram,
+        clusters=clusters,
+    )
+
+
+def finite(result: MemberResult) -> FloatArray:
+    """Distances with a stand-in for infinity, so that they can be summed.
+
+    A row of ``m`` columns and a probe of ``n`` that share one column each have overlap
+    ``1 / sqrt(m n)``, the smallest there is. Sharing nothing counts as half of that: farther
+    than any row that shares something, but not so far that one member decides alone.
+    """
+    *sizes, probe_size = result.histogram.sum(axis=1)
+    # A row without columns (its only set is left out) is as far as the farthest.
+    row_sizes = np.where(np.array(sizes) > 0, sizes, max(*sizes, 1.0))
+    least = 1.0 / np.sqrt(row_sizes * max(probe_size, 1.0))
+    return np.where(np.isinf(result.distances), -np.log(0.5 * least), result.distances)

@@ -1,0 +1,271 @@
+"""From a description and labelled sets to a solved gallery, and from one to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from setwise._support.memory import require_memory
+from setwise._support.parallel import in_threads, one_blas_thread
+from setwise._support.progress import reported
+from setwise._support.types import BoolArray, FloatArray, IntArray
+from setwise.classify.description import Description, Member, Representation
+from setwise.classify.gallery import (
+    Gallery,
+    SetBases,
+    SolvedMember,
+    columns_per_set,
+    usable_dims,
+)
+from setwise.classify.gallery_weights import tried_sets, weigh
+from setwise.features.views import FittedView, Images
+from setwise.graph import GalleryGraph
+from setwise.sets import SetBatch, check_labels, check_sets
+
+__all__ = ["solve", "update"]
+
+
+def solve(
+    description: Description,
+    sets: Any,
+    labels: Any,
+    *,
+    n_jobs: int | None = None,
+    caller: str = "solve",
+) -> Gallery:
+    """Solve a gallery of labelled sets.
+
+    Parameters
+    ----------
+    description : Description
+        What the classifier is made of.
+    sets : SetBatch, list of arrays of shape (n_vectors_i, n_features), or 3-D array
+        Gallery sets.
+    labels : array of shape (n_sets,)
+        Class of each set.
+    n_jobs : int, optional
+        Threads.
+    caller : str
+        Who asks, for messages.
+    """
+    batch = check_sets(sets, caller=caller)
+    classes, codes = check_labels(labels, len(batch), caller=caller)
+    with one_blas_thread():
+        return _solved(description, batch, classes, codes, None, n_jobs)
+
+
+def update(
+    gallery: Gallery,
+    *,
+    add: tuple[SetBatch, npt.NDArray[Any]] | None = None,
+    is_kept: BoolArray | None = None,
+    n_jobs: int | None = None,
+    caller: str = "update",
+) -> Gallery:
+    """A new gallery, without some sets and with others at its end; the old one stays.
+
+    Exactly as if it had been solved from scratch, but only what has changed is solved again.
+
+    Parameters
+    ----------
+    gallery : Gallery
+        The old one.
+    add : (sets, labels), optional
+        Sets that :meth:`Gallery.check` has passed, and labels of the gallery's type.
+    is_kept : array of bool, shape (n_sets,), optional
+        Which of the old sets stay; all by default.
+    n_jobs, caller
+        As for :func:`solve`.
+    """
+    stays = np.ones(len(gallery.codes), dtype=bool) if is_kept is None else is_kept
+    kept = np.flatnonzero(stays)
+    sets, labels = gallery.sets[kept], gallery.classes[gallery.codes[kept]]
+    if add is not None:
+        sets = SetBatch.join([sets, add[0]])
+        labels = np.concatenate([labels, add[1]])
+    classes, codes = check_labels(labels, len(sets), caller=caller)
+    with one_blas_thread():
+        return _solved(
+            gallery.description, sets, classes, codes, _Before(gallery, stays), n_jobs
+        )
+
+
+@dataclass(frozen=True)
+class _Before:
+    """A gallery of which the first sets of the new one are those that are kept."""
+
+    gallery: Gallery
+    is_kept: BoolArray
+
+    @property
+    def n_kept(self) -> int:
+        return int(self.is_kept.sum())
+
+    def members_of(self, representation: Representation, start: int) -> list[SolvedMember]:
+        return [
+            solved
+            for solved in self.gallery.members
+            if (solved.member.representation, solved.member.start) == (representation, start)
+        ]
+
+
+def _solved(
+    description: Description,
+    sets: SetBatch,
+    classes: npt.NDArray[Any],
+    codes: IntArray,
+    before: _Before | None,
+    n_jobs: int | None,
+) -> Gallery:
+    images = Images(sets.vectors, sets.image_shape)
+    wanted = {r.view.name: r.view for r in description.representations}
+    rows = len(description.row_classes(codes, len(classes)))
+    # Once before any work, by what is known then, and once by the widths of the views.
+    _require_memory(description, sets, dict.fromkeys(wanted, sets.n_features), rows)
+    views = {name: view.fit(images) for name, view in wanted.items()}
+    parts = [images.part(*span) for span in zip(sets.offsets, sets.offsets[1:], strict=False)]
+    widths = {name: view.show(parts[0]).shape[1] for name, view in views.items()}
+    dims = usable_dims(description.dims, sets, max(widths.values()))
+    _require_memory(replace(description, dims=dims), sets, widths, rows)
+    bases = [SetBases(part, views, description, dims) for part in parts]
+    gallery = Gallery(
+        description, sets, classes, codes, dims, views,
+        members=_members(description, dims, views, bases, before, n_jobs),
+        weights=np.ones(len(description.members(dims))),
+    )  # fmt: skip
+    return weigh(gallery, n_jobs)
+
+
+def _members(
+    description: Description,
+    dims: tuple[int, ...],
+    views: Mapping[str, FittedView],
+    bases: list[SetBases],
+    before: _Before | None,
+    n_jobs: int | None,
+) -> tuple[SolvedMember, ...]:
+    """All members, solved; representations are shared out over the threads."""
+    parts = list(dict.fromkeys((m.representation, m.start) for m in description.members(dims)))
+    # With a single one, its graph is shared out instead.
+    graph_jobs = n_jobs if len(parts) == 1 else None
+
+    def solve_part(part: tuple[Representation, int]) -> dict[Member, SolvedMember]:
+        old = None if before is None else before
+        if old is not None and not _shows_the_same(part, dims, views, bases, old):
+            old = None
+        solved = _solve_part(description, part, dims, bases, old, graph_jobs)
+        return {one.member: one for one in solved}
+
+    by_member: dict[Member, SolvedMember] = {}
+    for solved in in_threads(solve_part, parts, n_jobs if len(parts) > 1 else None):
+        by_member |= solved
+    return tuple(by_member[member] for member in description.members(dims))
+
+
+def _shows_the_same(
+    part: tuple[Representation, int],
+    dims: tuple[int, ...],
+    views: Mapping[str, FittedView],
+    bases: list[SetBases],
+    before: _Before,
+) -> bool:
+    """Whether the kept sets look as they did, so that what was solved still holds.
+
+    A view may learn from the gallery, and then shows the same vectors otherwise. Nobody but
+    the view knows, so what it shows is compared; image features learn nothing.
+    """
+    view = part[0].view.name
+    if dims != before.gallery.dims:
+        return False
+    if not views[view].learns:
+        return True
+    kept = before.gallery.sets[np.flatnonzero(before.is_kept)]
+    return all(
+        np.array_equal(bases[i].seen(view), before.gallery.bases(vectors).seen(view))
+        for i, vectors in enumerate(kept)
+    )
+
+
+def _solve_part(
+    description: Description,
+    part: tuple[Representation, int],
+    dims: tuple[int, ...],
+    bases: list[SetBases],
+    before: _Before | None,
+    n_jobs: int | None,
+) -> list[SolvedMember]:
+    """The gallery's columns and graphs in one representation, one for each dimensionality."""
+    representation, start = part
+    members = [Member(representation, d, start) for d in dims]
+    if before is None:
+        what = f"{representation}, seed {start}" if start else str(representation)
+        made = reported((one.of(representation, start) for one in bases), len(bases), what)
+        return [
+            _from_scratch(description, member, list(of_sets), n_jobs)
+            for member, of_sets in zip(members, zip(*made, strict=True), strict=True)
+        ]
+    return [
+        _from_before(description, old, bases, before, n_jobs)
+        for old in before.members_of(representation, start)
+    ]
+
+
+def _from_scratch(
+    description: Description, member: Member, bases: list[FloatArray], n_jobs: int | None
+) -> SolvedMember:
+    column_sets = np.repeat(np.arange(len(bases)), [basis.shape[1] for basis in bases])
+    graph = description.graph.solve(np.hstack(bases), n_jobs=n_jobs)
+    return SolvedMember(member, graph, column_sets)
+
+
+def _from_before(
+    description: Description,
+    old: SolvedMember,
+    bases: list[SetBases],
+    before: _Before,
+    n_jobs: int | None,
+) -> SolvedMember:
+    """A member from its old self and the columns of the new sets."""
+    how, member, solution = description.graph, old.member, old.graph
+    stays = before.is_kept[old.column_sets]
+    new = [one[member] for one in bases[before.n_kept :]]
+    sizes = [basis.shape[1] for basis in new]
+    if not how.can_update(solution, int(stays.sum()) + sum(sizes)):
+        return _from_scratch(description, member, [one[member] for one in bases], n_jobs)
+    number = np.cumsum(before.is_kept) - 1
+    added = before.n_kept + np.arange(len(new))
+    column_sets = [number[old.column_sets[stays]], np.repeat(added, sizes)]
+    graph = _changed(solution, stays, new)
+    return SolvedMember(member, graph, np.concatenate(column_sets))
+
+
+def _changed(solution: GalleryGraph, stays: BoolArray, new: list[FloatArray]) -> GalleryGraph:
+    """A solved graph without some columns, and with new ones at its end."""
+    if not stays.all():
+        solution = solution.graph.forget(solution, stays)
+    return solution.graph.enroll(solution, np.hstack(new)) if new else solution
+
+
+def _require_memory(
+    description: Description, sets: SetBatch, widths: Mapping[str, int], n_rows: int
+) -> None:
+    members = description.members(description.dims)
+    graphs = sum(
+        description.graph.memory(
+            widths[member.representation.view.name], columns_per_set(sets, member.n_columns)
+        )
+        for member in members
+    )
+    seen = sum(8 * len(sets.vectors) * width for width in widths.values())
+    # Distances and overlaps of the gallery's own sets, left out in turn.
+    tried = tried_sets(len(sets), len(description.representations))
+    own = 2 * 8 * len(members) * len(tried) * n_rows if description.weights else 0
+    require_memory(
+        graphs + seen + own,
+        f"an ensemble of {len(members)} members over {len(sets)} gallery sets",
+        "Give fewer dims or representations, or a smaller gallery.",
+    )

@@ -1,0 +1,225 @@
+"""Views: what is done to the vectors of a set before they become a basis.
+
+A view is a name and a transformer of rows. One whose first step looks at images is parted
+there: what that step makes of an image is computed once, however many views begin with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline, make_pipeline
+
+from setwise._support.parameters import check_known, refuse
+from setwise._support.types import FloatArray
+from setwise.errors import DataError, ParameterError
+from setwise.features.hog import HOG
+from setwise.features.images import ImageFeature
+from setwise.features.lbp import LBP
+from setwise.features.pixels import Pixels
+from setwise.features.units import unit_rows
+from setwise.features.whitening import Whitener
+
+__all__ = ["FittedView", "Images", "View", "are_equal"]
+
+# What can be written down by its name and parameters, and read again.
+_STEPS: dict[str, type[Any]] = {kind.__name__: kind for kind in (HOG, LBP, Pixels, Whitener)}
+
+
+@dataclass(frozen=True)
+class View:
+    """A name, and a scikit-learn transformer of rows, or None: the vectors as they are."""
+
+    name: str
+    transformer: Any = None
+
+    @classmethod
+    def of(cls, value: Any, owner: str) -> View:
+        """The view that a parameter of ``owner`` names or is.
+
+        Parameters
+        ----------
+        value : str, transformer or (name, transformer)
+            A transformer alone is called by its class.
+        owner : str
+            Who asks, for the message where it is none of them.
+        """
+        if isinstance(value, View):
+            return value
+        if isinstance(value, str) and value in KNOWN:
+            return KNOWN[value]
+        if isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], str):
+            name, transformer = value
+            if transformer is None or hasattr(transformer, "transform"):
+                return cls(name, transformer)
+        elif hasattr(value, "transform") and not isinstance(value, type):
+            return cls(type(value).__name__.lower(), value)
+        names = ", ".join(map(repr, KNOWN))
+        return refuse(
+            owner, "view", f"{names}, a transformer or a (name, transformer) pair", value
+        )
+
+    @property
+    def steps(self) -> tuple[Any, ...]:
+        """The transformers it is made of, in order."""
+        return () if self.transformer is None else tuple(_steps(self.transformer))
+
+    def to_config(self) -> dict[str, Any]:
+        """Its name and the parameters of its steps, of types that JSON knows."""
+        steps = []
+        for step in self.steps:
+            if type(step) not in _STEPS.values():
+                msg = (
+                    f"view {self.name!r} cannot be written down: {type(step).__name__} is not "
+                    f"one of {', '.join(_STEPS)}. Transform the sets before they come here."
+                )
+                raise ParameterError(msg)
+            parameters = step.get_params(deep=False)
+            plain = {k: list(v) if isinstance(v, tuple) else v for k, v in parameters.items()}
+            steps.append({"name": type(step).__name__, **plain})
+        return {"name": self.name, "steps": steps}
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any]) -> View:
+        """The view that :meth:`to_config` wrote down."""
+        steps = []
+        for step in config["steps"]:
+            check_known(f"view {config['name']!r}", "step", step["name"], _STEPS)
+            kind = _STEPS[step["name"]]
+            values = {k: tuple(v) if isinstance(v, list) else v for k, v in step.items()}
+            del values["name"]
+            for parameter in values:
+                check_known(kind.__name__, "parameter", parameter, kind().get_params())
+            steps.append(kind(**values))
+        return cls(config["name"], _in_a_row(steps))
+
+    def fit(self, images: Images) -> FittedView:
+        """Learn from the vectors of a gallery what the view needs."""
+        steps = [clone(step) for step in self.steps]
+        feature = steps.pop(0) if steps and isinstance(steps[0], ImageFeature) else None
+        if feature is not None and images.shape is None:
+            msg = (
+                f"view {self.name!r} looks at images, and the gallery holds vectors. Expected "
+                "sets from load_images, load_video or SetBatch.from_images."
+            )
+            raise DataError(msg)
+        rest = _in_a_row(steps)
+        if rest is not None:
+            rest = rest.fit(images.seen_by(feature))
+        return FittedView(self.name, feature, rest)
+
+
+def _steps(transformer: Any) -> Iterator[Any]:
+    """The transformers that a pipeline, of pipelines perhaps, consists of."""
+    if not isinstance(transformer, Pipeline):
+        yield transformer
+        return
+    for _, step in transformer.steps:
+        if step is not None and step != "passthrough":
+            yield from _steps(step)
+
+
+def _in_a_row(steps: Sequence[Any]) -> Any:
+    """One transformer that does what several do, None if there are none."""
+    return make_pipeline(*steps) if len(steps) > 1 else steps[0] if steps else None
+
+
+KNOWN = {"plain": View("plain"), "whitened": View("whitened", Whitener())}
+
+
+class Images:
+    """Vectors, as rows or as the images they are, and what features made of them.
+
+    Parameters
+    ----------
+    vectors : array of shape (n_vectors, n_features)
+        One vector per row.
+    shape : tuple of int or None
+        Of the images whose pixels the vectors are.
+    made : list of (feature, array), optional
+        What features made of these images already.
+    """
+
+    def __init__(
+        self,
+        vectors: FloatArray,
+        shape: tuple[int, ...] | None,
+        made: list[tuple[Any, FloatArray]] | None = None,
+    ) -> None:
+        self.vectors = vectors
+        self.shape = shape
+        self.made = [] if made is None else made
+
+    def seen_by(self, feature: Any) -> FloatArray:
+        """What an image feature makes of them, computed once; None leaves them as they are."""
+        if feature is None:
+            return self.vectors
+        for other, values in self.made:
+            if are_equal(feature, other):
+                return values
+        assert self.shape is not None  # noqa: S101
+        values = np.asarray(feature.transform(self.vectors.reshape(-1, *self.shape)))
+        self.made.append((feature, values))
+        return values
+
+    def part(self, start: int, stop: int) -> Images:
+        """Some of the vectors, with what was made of them."""
+        made = [(feature, values[start:stop]) for feature, values in self.made]
+        return Images(self.vectors[start:stop], self.shape, made)
+
+
+def are_equal(one: Any, other: Any) -> bool:
+    """Whether two transformers do the same: of one class, and of equal parameters."""
+    if one is other:
+        return True
+    if type(one) is not type(other) or not hasattr(one, "get_params"):
+        return False
+    mine, others = one.get_params(), other.get_params()
+    try:
+        return all(bool(value == others[name]) for name, value in mine.items())
+    except ValueError:  # arrays: who knows
+        return False
+
+
+@dataclass(frozen=True)
+class FittedView:
+    """A view that has seen a gallery.
+
+    Attributes
+    ----------
+    name : str
+        Of the view.
+    feature : ImageFeature or None
+        What looks at the images first.
+    rest : transformer or None
+        What is done to the vectors then, fitted to the gallery.
+    """
+
+    name: str
+    feature: Any
+    rest: Any
+
+    @property
+    def learns(self) -> bool:
+        """Whether another gallery may make it show the same vectors otherwise."""
+        return self.rest is not None
+
+    def show(self, images: Images) -> FloatArray:
+        """The vectors as the view shows them, scaled to unit norm."""
+        values = images.seen_by(self.feature)
+        if self.rest is not None:
+            values = self.rest.transform(values)
+        values = np.asarray(values, dtype=np.float64)
+        is_finite = bool(np.isfinite(values).all())
+        if values.ndim != 2 or len(values) != len(images.vectors) or not is_finite:
+            msg = (
+                f"view {self.name!r} made an array of shape {values.shape} of "
+                f"{len(images.vectors)} vectors, {'without' if is_finite else 'with'} NaN or "
+                "inf. Expected one finite row for each vector: correct its transformer."
+            )
+            raise DataError(msg)
+        return unit_rows(values)
