@@ -22,8 +22,6 @@ from rich.table import Table
 
 from datasets import PROTOCOLS, Dataset, load
 from setwise import CVC
-from setwise._support.parallel import in_threads
-from setwise.classify.fusion import fuse
 
 FUSIONS = ("mode", "sum", "coefficient", "none")
 PAPER = {"mode": 91.75, "sum": 88.75, "none": 84.75}
@@ -39,7 +37,11 @@ PARTS = {
     "whitened means only": {"representations": [("whitened", "means")]},
     "plain svd only": {"representations": [("plain", "svd")]},
     "both views, three bases": {
-        "representations": [("plain", "svd"), ("plain", "centred"), ("plain", "means"), ("whitened", "svd"), ("whitened", "centred"), ("whitened", "means")],
+        "representations": [
+            (view, basis)
+            for view in ("plain", "whitened")
+            for basis in ("svd", "centred", "means")
+        ],
     },
     "no gallery weights": {"weights": None},
     "exact signs": {"cut": "exact"},
@@ -49,14 +51,8 @@ PARTS = {
 
 def labels_by_fusion(clf: CVC, sets) -> dict[str, np.ndarray]:
     """Labels of the probes for every fusion, judging each probe once."""
-    ensemble, weights = clf.ensemble_, clf.weights_
-
-    def answer(vectors):
-        ballot = ensemble.ask(vectors, weights)
-        return [fuse(ballot, fusion).code for fusion in FUSIONS]
-
-    codes = np.array(list(in_threads(answer, sets, clf.n_jobs)))
-    return {fusion: clf.classes_[codes[:, i]] for i, fusion in enumerate(FUSIONS)}
+    answers = list(clf.judge(sets))
+    return {fusion: np.array([a.fused_by(fusion) for a in answers]) for fusion in FUSIONS}
 
 
 def run(dataset: Dataset, make, jobs: int, console: Console) -> dict:
@@ -67,8 +63,10 @@ def run(dataset: Dataset, make, jobs: int, console: Console) -> dict:
         dataset.folds, f"{dataset.name}", console=console, transient=True
     ):
         clf = make().set_params(n_jobs=jobs).fit(dataset.sets[gallery], dataset.labels[gallery])
-        kept = {str(m.look) for m, w in zip(clf.members_, clf.weights_, strict=True) if w}
-        dropped.append(sorted({str(m.look) for m in clf.members_} - kept))
+        kept = {
+            str(m.representation) for m, w in zip(clf.members_, clf.weights_, strict=True) if w
+        }
+        dropped.append(sorted({str(m.representation) for m in clf.members_} - kept))
         for fusion, labels in labels_by_fusion(clf, dataset.sets[probes]).items():
             accuracy[fusion].append(float((labels == dataset.labels[probes]).mean()))
     seconds = time.perf_counter() - started

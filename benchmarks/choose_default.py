@@ -22,10 +22,8 @@ from rich.table import Table
 
 from datasets import PROTOCOLS, load
 from setwise import CVC, LassoGraph, Whitener
-from setwise._support.parallel import in_threads
-from setwise.classify.ensemble import Ensemble
-from setwise.classify.fusion import fuse
-from setwise.sets import check_labels
+from setwise.classify.fusion import Fusion, fuse
+from setwise.classify.gallery_weights import own_ballots
 
 FUSIONS = ("mode", "sum", "coefficient")
 DIMS = (2, 4, 6, 8, 10)
@@ -36,26 +34,32 @@ THREE = (*BOTH, "means")
 PAIR = (("whitened", "svd"), ("plain", "centred"))
 
 
-def full_whitening(shrinkage: float) -> dict:
-    return {"views": ("plain", ("whitened", Whitener(1.0, shrinkage))), "bases": THREE}
+def every(views, bases) -> dict:
+    return {"representations": [(view, basis) for view in views for basis in bases]}
 
 
 CANDIDATES = {
     "default: whitened svd, plain centred, whitened means": {},
-    "whitened svd, plain centred": {"looks": PAIR},
-    "whitened svd, plain centred, plain means": {"looks": (*PAIR, ("plain", "means"))},
-    "whitened svd, plain centred, plain dictionary": {
-        "looks": (*PAIR, ("plain", "dictionary"))
+    "whitened svd, plain centred": {"representations": PAIR},
+    "whitened svd, plain centred, plain means": {
+        "representations": (*PAIR, ("plain", "means"))
     },
-    "plain centred, whitened means": {"looks": (("plain", "centred"), ("whitened", "means"))},
-    "whitened svd, whitened means": {"representations": [("whitened", "svd"), ("whitened", "means")]},
-    "plain svd, plain centred, plain means": {"representations": [("plain", "svd"), ("plain", "centred")], "bases": THREE},
-    "whitened svd, whitened centred, whitened means": {"representations": [("whitened", "svd"), ("whitened", "centred")], "bases": THREE},
-    "plain svd, plain centred": {"representations": [("plain", "svd"), ("plain", "centred")], "bases": BOTH},
-    "whitened svd, whitened centred": {"representations": [("whitened", "svd"), ("whitened", "centred")], "bases": BOTH},
-    "plain dictionary": {"representations": [("plain", "dictionary")]},
-    "all six": {"representations": [("plain", "svd"), ("plain", "centred"), ("whitened", "svd"), ("whitened", "centred")], "bases": THREE},
-    "all six, full whitening, shrinkage 0.1": full_whitening(0.1),
+    "whitened svd, plain centred, plain dictionary": {
+        "representations": (*PAIR, ("plain", "dictionary"))
+    },
+    "plain centred, whitened means": {
+        "representations": (("plain", "centred"), ("whitened", "means"))
+    },
+    "whitened svd, whitened means": every(["whitened"], ("svd", "means")),
+    "plain svd, plain centred, plain means": every(["plain"], THREE),
+    "whitened svd, whitened centred, whitened means": every(["whitened"], THREE),
+    "plain svd, plain centred": every(["plain"], BOTH),
+    "whitened svd, whitened centred": every(["whitened"], BOTH),
+    "plain dictionary": every(["plain"], ["dictionary"]),
+    "all six": every(["plain", "whitened"], THREE),
+    "all six, full whitening, shrinkage 0.1": every(
+        ["plain", ("whitened", Whitener(1.0, 0.1))], THREE
+    ),
     "default, alpha 0.02": {"graph": LassoGraph(0.02)},
     "default, alpha 0.1": {"graph": LassoGraph(0.1)},
     "default, exact signs": {"cut": "exact"},
@@ -63,24 +67,13 @@ CANDIDATES = {
 }
 
 
-def own_accuracy(parameters: dict, gallery, labels, jobs: int) -> list[float]:
+def own_accuracy(parameters: dict, sets, labels, jobs: int) -> list[float]:
     """Share of the gallery's own sets that the ensemble recognises, for each fusion."""
-    settings = CVC(DIMS, weights=None, random_state=0, n_jobs=jobs, **parameters)._settings()
-    classes, codes = check_labels(labels, len(gallery), caller="choose_default")
-    ensemble = Ensemble(settings, gallery, codes, len(classes))
-    own_sets = np.arange(len(codes))
-    verdicts = list(
-        in_threads(lambda member: member.judge_own_sets(own_sets), ensemble.galleries, jobs)
-    )
-    even = np.ones(len(verdicts))
-    ballots = [
-        ensemble.ballot({i: own[s] for i, own in enumerate(verdicts)}, even)
-        for s in range(len(codes))
-    ]
-    answers = np.array(
-        [[fuse(ballot, fusion).code for fusion in FUSIONS] for ballot in ballots]
-    )
-    return (answers == codes[:, None]).mean(axis=0).tolist()
+    clf = CVC(DIMS, weights=None, random_state=0, n_jobs=jobs, **parameters).fit(sets, labels)
+    codes = clf.gallery_.codes
+    ballots = own_ballots(clf.gallery_, np.arange(len(codes)), jobs)
+    answers = [[fuse(b, Fusion.of(f, "benchmark")).code for f in FUSIONS] for b in ballots]
+    return (np.array(answers) == codes[:, None]).mean(axis=0).tolist()
 
 
 def main() -> None:

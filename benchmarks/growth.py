@@ -21,7 +21,6 @@ from threadpoolctl import threadpool_limits
 
 from harness import face_like_sets, publish, seconds
 from setwise import CVC
-from setwise.classify.ensemble import SetBases
 from setwise.graph import LassoGraph
 
 SIZES = (1_000, 3_000, 10_000, 30_000, 100_000)
@@ -45,18 +44,18 @@ def one_size(n_columns: int) -> dict[str, float]:
     fitting = time.perf_counter() - started
     clf.set_params(n_jobs=None)
     clf.predict([sets[probes[0]]])
-    member = clf.ensemble_.galleries[0]
+    solution = clf.gallery_.members[0].graph
     times, inserting, changed, right = [], [], [], 0
     with threadpool_limits(1):
         for i in probes:
             started = time.perf_counter()
             right += int(clf.predict([sets[i]])[0] == labels[i])
             times.append(time.perf_counter() - started)
-            basis = SetBases(clf.ensemble_, sets[i]).of(clf.members_[0].look)[0]
+            basis = clf.gallery_.bases(sets[i])[clf.members_[0]]
             started = time.perf_counter()
-            member.solution.insert(basis)
+            solution.insert(basis)
             inserting.append(time.perf_counter() - started)
-            changed.append(len(member.solution.recoded(basis)[0]) - N_COLUMNS)
+            changed.append(len(solution.recoded(basis)[0]) - N_COLUMNS)
     return {
         "columns": n_columns,
         "fit": fitting,
@@ -67,9 +66,9 @@ def one_size(n_columns: int) -> dict[str, float]:
         "changed": statistics.median(changed),
         "right": right,
         "n_probes": len(probes),
-        "atoms": float(member.solution.codes.counts.mean()),
+        "atoms": float(solution.codes.counts.mean()),
         "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
-        "vectors": float(clf.ensemble_.gallery.vectors.nbytes),
+        "vectors": float(clf.gallery_.sets.vectors.nbytes),
         "estimate": LassoGraph().memory(N_FEATURES, n_columns),
     }
 

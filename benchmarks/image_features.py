@@ -25,11 +25,9 @@ from sklearn.pipeline import make_pipeline
 
 from datasets import load
 from setwise import CVC, Whitener
-from setwise._support.parallel import in_threads
-from setwise.classify.ensemble import Ensemble
-from setwise.classify.fusion import fuse
+from setwise.classify.fusion import Fusion, fuse
+from setwise.classify.gallery_weights import own_ballots
 from setwise.features import HOG, LBP, Pixels
-from setwise.sets import check_labels
 
 FUSIONS = ("mode", "sum", "coefficient")
 FEATURES = {
@@ -71,38 +69,26 @@ def candidates() -> dict[str, tuple[tuple[str, ...], str]]:
 
 
 def judged(dataset, gallery, probes, kinds: str, *, own: bool, jobs: int):
-    """The ensemble of all looks, what its members say of each set, and the classes."""
-    looks = looks_of(tuple(FEATURES), kinds)
-    clf = CVC(views=VIEWS, looks=looks, weights=None, random_state=0, n_jobs=jobs)
-    settings = clf._settings()
-    classes, codes = check_labels(dataset.labels[gallery], len(gallery), caller="benchmark")
-    ensemble = Ensemble(settings, dataset.sets[gallery], codes, len(classes))
+    """The solved gallery of all pairs, what its members say of each set, and the classes."""
+    by_name = dict(VIEWS)
+    pairs = [((v, by_name[v]), basis) for v, basis in looks_of(tuple(FEATURES), kinds)]
+    clf = CVC(representations=pairs, weights=None, random_state=0, n_jobs=jobs)
+    clf.fit(dataset.sets[gallery], dataset.labels[gallery])
+    solved = clf.gallery_
     if own:
-        by_member = list(
-            in_threads(
-                lambda member: member.judge_own_sets(np.arange(len(codes))),
-                ensemble.galleries,
-                jobs,
-            )
-        )
-        return ensemble, [dict(enumerate(v)) for v in zip(*by_member, strict=True)], codes
-    even = np.ones(len(ensemble.galleries))
-    verdicts = in_threads(lambda s: ensemble.judge(s, even), dataset.sets[probes], jobs)
-    return ensemble, list(verdicts), np.searchsorted(classes, dataset.labels[probes])
+        return solved, own_ballots(solved, np.arange(len(gallery)), jobs), solved.codes
+    ballots = [answer.ballot for answer in clf.judge(dataset.sets[probes])]
+    return solved, ballots, np.searchsorted(clf.classes_, dataset.labels[probes])
 
 
-def accuracies(ensemble, verdicts, truth, looks) -> list[float]:
-    """Share of right answers of some looks, for each fusion."""
-    members = [
-        i
-        for i, member in enumerate(ensemble.settings.members)
-        if (member.look.view, member.look.basis) in looks
+def accuracies(solved, ballots, truth, looks) -> list[float]:
+    """Share of right answers of some pairs, for each fusion."""
+    parts = [one.member.representation for one in solved.members]
+    chosen = np.array([(part.view.name, part.basis.name) in looks for part in parts])
+    answers = [
+        [fuse(ballot.of_members(chosen), Fusion.of(f, "benchmark")).code for f in FUSIONS]
+        for ballot in ballots
     ]
-    even = np.ones(len(ensemble.galleries))
-    answers = []
-    for of_set in verdicts:
-        ballot = ensemble.ballot({i: of_set[i] for i in members}, even)
-        answers.append([fuse(ballot, fusion).code for fusion in FUSIONS])
     return (np.array(answers) == truth[:, None]).mean(axis=0).tolist()
 
 

@@ -24,7 +24,8 @@ from setwise import CVC
 rng = np.random.default_rng(0)
 sets = [rng.normal(size=(8, 30)) for _ in range(6)]
 started = time.process_time()  # compiling is one thread; others must not count
-CVC(dims=(2,), representations=[("plain", "svd"), ("plain", "dictionary"), ("whitened", "svd"), ("whitened", "dictionary")]).fit(sets, [0, 0, 1, 1, 2, 2]).predict(sets)
+pairs = [(view, basis) for view in ("plain", "whitened") for basis in ("svd", "dictionary")]
+CVC((2,), representations=pairs, weights=None).fit(sets, [0, 0, 1, 1, 2, 2]).predict(sets)
 from setwise.cut import exact_fiedler
 import scipy.sparse as sp
 exact_fiedler(sp.csr_array(np.ones((400, 400)) - np.eye(400)))

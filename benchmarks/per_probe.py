@@ -6,7 +6,7 @@
 Everybody gets the same dictionary atoms of the same sets (learned before the clock starts),
 alpha = 0.01 where there is a lasso, one thread, and ends with the same Bhattacharyya distances:
 
-* setwise, once the gallery is fitted: one MemberGallery.judge, with each of its cuts;
+* setwise, once the gallery is fitted: one call of judge_probe, with each of its cuts;
 * the paper, literally: a SPAMS lasso for each column, Algorithm 2 with Algorithm 3 by QR, and
   Algorithm 1, from scratch for every probe. Vectorised, and checked at the start against the
   line-by-line transcription in tests/reference. The same with SPAMS's fastest call, too;
@@ -35,8 +35,8 @@ from sklearn.cluster import KMeans, SpectralClustering
 from datasets import load
 from harness import Timing, face_like_sets, publish, seconds, timed
 from setwise import CVC, SSC
-from setwise.classify.ensemble import SetBases
-from setwise.classify.verdict import MemberGallery
+from setwise.classify.gallery import Gallery
+from setwise.classify.member import judge_probe
 from setwise.errors import ConvergenceWarning
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -167,7 +167,7 @@ class Columns(NamedTuple):
 class Case:
     """A problem reduced to columns, as `CVC.as_in_paper` does it."""
 
-    member: MemberGallery
+    gallery: Gallery
     probes: list[np.ndarray]
     truth: np.ndarray
 
@@ -175,18 +175,20 @@ class Case:
     def of(cls, problem: Problem, n_probes: int) -> Case:
         clf = CVC.as_in_paper(dims=(problem.n_columns,), random_state=0)
         clf.fit(problem.gallery, problem.gallery_labels)
-        look = clf.members_[0].look
+        (member,) = clf.members_
         picked = np.random.default_rng(1).permutation(len(problem.probes))[:n_probes]
         return cls(
-            clf.ensemble_.galleries[0],
-            [SetBases(clf.ensemble_, problem.probes[i]).of(look)[0] for i in picked],
+            clf.gallery_,
+            [clf.gallery_.bases(problem.probes[i])[member] for i in picked],
             np.searchsorted(clf.classes_, problem.probe_labels[picked]),
         )
 
     def with_probe(self, probe: np.ndarray) -> Columns:
-        matrix = np.asfortranarray(np.hstack([self.member.solution.columns, probe]))
-        n_classes = self.member.n_rows
-        classes = np.append(self.member.column_classes, np.full(probe.shape[1], n_classes))
+        (solved,) = self.gallery.members
+        matrix = np.asfortranarray(np.hstack([solved.graph.columns, probe]))
+        n_classes = self.gallery.n_classes
+        known = self.gallery.columns(solved).classes
+        classes = np.append(known, np.full(probe.shape[1], n_classes))
         return Columns(matrix, classes, n_classes)
 
 
@@ -340,8 +342,15 @@ def judges(case: Case) -> dict[str, Callable[[int], Callable[[], int]]]:
     """For each contender, what makes the work of a probe."""
 
     def by_setwise(cut: str):
-        member = replace(case.member, cut=cut)
-        return lambda i: lambda: int(member.judge(case.probes[i]).distances.argmin())
+        gallery = case.gallery
+        (solved,) = gallery.members
+        columns, how = gallery.columns(solved), replace(gallery.comparison, cut=cut)
+
+        def label_of(i: int) -> int:
+            result = judge_probe(solved.graph, columns, case.probes[i], how)
+            return int(result.distances.argmin())
+
+        return lambda i: lambda: label_of(i)
 
     def by_clusters(cluster: Callable[[Columns], np.ndarray]):
         def work(i: int) -> Callable[[], int]:

@@ -21,7 +21,7 @@ from setwise.classify.gallery import Gallery, SolvedMember
 from setwise.classify.member import finite, judge_own_sets
 from setwise.errors import GuessingWarning
 
-__all__ = ["representation_weights", "tried_sets", "weigh"]
+__all__ = ["own_ballots", "representation_weights", "tried_sets", "weigh"]
 
 # Gallery sets that representations are tried on: enough to find one that misleads, or, where
 # there is only one, to find out whether it knows anything.
@@ -49,7 +49,7 @@ def weigh(gallery: Gallery, n_jobs: int | None) -> Gallery:
         return gallery
     n_representations = len(gallery.description.representations)
     chosen = tried_sets(len(gallery.codes), n_representations)
-    ballots = _own_ballots(gallery, chosen, n_jobs)
+    ballots = own_ballots(gallery, chosen, n_jobs)
     truth = gallery.codes[chosen]
     parts = [solved.member.representation for solved in gallery.members]
     is_right = {
@@ -66,7 +66,7 @@ def weigh(gallery: Gallery, n_jobs: int | None) -> Gallery:
     return replace(gallery, weights=weights, accuracy=accuracy, trust=trust)
 
 
-def _own_ballots(gallery: Gallery, chosen: IntArray, n_jobs: int | None) -> list[Ballot]:
+def own_ballots(gallery: Gallery, chosen: IntArray, n_jobs: int | None) -> list[Ballot]:
     """What all members say of each chosen set, left out of the gallery."""
     how = gallery.comparison
 
