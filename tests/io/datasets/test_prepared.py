@@ -262,8 +262,19 @@ def test_what_has_a_loader_of_its_own_says_so(name, tmp_path):
 
 
 def test_an_unknown_name(tmp_path):
-    with pytest.raises(ParameterError, match=r"load: name must be one of eth80, .*'mnist'"):
-        load("mnist", tmp_path)
+    message = r"no archive eht80\.npz in .*, nor a dataset 'eht80'.*Did you mean 'eth80'\?"
+    with pytest.raises(ParameterError, match=message):
+        load("eht80", tmp_path)
+
+
+def test_an_archive_of_ones_own_is_read_by_its_name(tmp_path):
+    write(tmp_path / "mine.npz", 3, 2)
+    data = load("mine", tmp_path)
+    assert data.name == "mine"
+    assert len(data.sets) == 6
+    assert len(data.class_names) == 3
+    assert data.folds == []
+    assert data.note == f"{tmp_path / 'mine.npz'}; without folds."
 
 
 # --- broken files

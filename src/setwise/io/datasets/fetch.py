@@ -12,12 +12,12 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from setwise._support.locks import acquired
-from setwise._support.parameters import refuse
+from setwise._support.parameters import check_known, refuse
 from setwise._support.progress import Progress
 from setwise.errors import DataError
 from setwise.io.datasets.download import discard, download
 from setwise.io.datasets.places import cache_folder
-from setwise.io.datasets.registry import RemoteFile, source
+from setwise.io.datasets.registry import SOURCES, RemoteFile
 
 __all__ = ["fetch"]
 
@@ -65,7 +65,8 @@ def fetch(
     DataError
         When there is nothing to download, the network fails, or the content is not right.
     """
-    known = source(name)
+    check_known("fetch", "dataset", name, SOURCES)
+    known = SOURCES[name]
     if mirror is not None and urlsplit(str(mirror)).scheme not in ("http", "https"):
         refuse("fetch", "mirror", "an address that begins with http:// or https://", mirror)
     if not known.files:

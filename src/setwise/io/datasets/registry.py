@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from setwise.errors import ParameterError
-
-__all__ = ["SOURCES", "RemoteFile", "Source", "source"]
+__all__ = ["SOURCES", "RemoteFile", "Source"]
 
 
 @dataclass(frozen=True)
@@ -71,16 +68,6 @@ class Source:
     def to_dict(self) -> dict[str, Any]:
         """All of it, in types that JSON knows."""
         return asdict(self)
-
-
-def source(name: str) -> Source:
-    """Look a dataset up by its name, or say which names there are."""
-    if name in SOURCES:
-        return SOURCES[name]
-    near = difflib.get_close_matches(str(name), SOURCES, n=1)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
-    msg = f"No dataset is called {name!r}. Expected one of {', '.join(SOURCES)}.{hint}"
-    raise ParameterError(msg)
 
 
 def _raw(repository: str, commit: str, path: str) -> str:
