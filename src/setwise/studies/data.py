@@ -150,7 +150,7 @@ def _read(data: Data, folder: Path | None, where: Sequence[Path]) -> Dataset:
     for place in where:
         if (place / data.name).is_dir():
             return OWN_COPIES[data.name](place / data.name)
-    looked = ", ".join(map(str, where)) or "any folder, for SETWISE_DATA is not set"
+    looked = ", ".join(map(str, where))
     msg = (
         f"{data.name}: there is no folder {data.name!r} in {looked}. {SOURCES[data.name].note} "
         f"Put it into a folder {data.name!r} there, or set SETWISE_DATA to the folder that "

@@ -80,7 +80,7 @@ def load(name: str, folder: str | os.PathLike[str] | None = None) -> Dataset:
         return PAPER[name](path)
     if find(f"{name}.npz", folders) is not None:
         return _load_prepared(name, Prepared(f"{name}.npz", _none), folders)
-    where = ", ".join(map(str, folders)) or "any folder, for SETWISE_DATA is not set"
+    where = ", ".join(map(str, folders))
     check_known("load", f"archive {name}.npz in {where}, nor a dataset", name, SOURCES)
     msg = f"{SOURCES[name].title} has a loader of its own. {SOURCES[name].note}"
     raise DataError(msg)
