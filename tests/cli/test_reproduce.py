@@ -166,12 +166,12 @@ def test_mistakes_end_in_one_line(arguments, said, tmp_path):
     assert len(found.stderr.splitlines()) == 1
 
 
-def test_absent_data_are_told_and_the_other_studies_go_on(study, tmp_path):
+def test_absent_data_are_told_and_the_other_studies_go_on(study, tmp_path, at_hand):
     options = (
         "--out",
         tmp_path / "out",
         "--data",
-        tmp_path,
+        at_hand,
         "--no-report",
         "--only",
         "methods",
