@@ -165,7 +165,7 @@ def _eth80_angles() -> FloatArray:
     sixteenths = np.round(np.arange(16) * 22.5)
     azimuths = {0: np.zeros(1), 22: quarters, 35: quarters + 45, 45: quarters, 66: eighths,
                 68: quarters, 90: sixteenths}  # fmt: skip
-    return np.array([(polar, one) for polar, ring in azimuths.items() for one in ring])
+    return np.array([(polar, azimuth) for polar, ring in azimuths.items() for azimuth in ring])
 
 
 def _outlier_places(

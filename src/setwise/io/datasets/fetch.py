@@ -37,7 +37,7 @@ def fetch(
     """Download the files of a public dataset, and check that they are the known ones.
 
     A file that is here and right is left alone. One that breaks off is continued by the next
-    call. Nothing stands under its final name before its checksum was found right. Two
+    call. Nothing has its final name before its checksum was verified. Two
     processes that fetch into one folder take turns.
 
     Parameters
@@ -119,7 +119,7 @@ def _is_right(path: Path, file: RemoteFile) -> bool:
 
 
 def _difference(path: Path, file: RemoteFile) -> str | None:
-    """What tells this content from the known one; None where nothing does."""
+    """How this content differs from the known one; None where it does not."""
     size = path.stat().st_size
     if file.size is not None and size != file.size:
         return f"expected {file.size:,} bytes, received {size:,}"

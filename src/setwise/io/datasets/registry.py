@@ -101,7 +101,7 @@ _ALL = (
             ),
         ),
         NONE_STATED,
-        "8 classes of 10 objects, 41 images each; 5 gallery and 5 probe objects a class, "
+        "8 classes of 10 objects, 41 images each; 5 gallery and 5 probe objects per class, "
         "ten published splits",
         "demo-ETH.mat holds all 80 objects; random_index_eth80.mat the ten splits.",
     ),
@@ -181,7 +181,7 @@ _ALL = (
             ),
         ),
         RESEARCH_ONLY,
-        "20 subjects, 59 sets; one gallery set a subject, 39 probes, ten random folds",
+        "20 subjects, 59 sets; one gallery set per subject, 39 probes, ten random folds",
         "Read with load_honda, which was written to the layout and never saw the file.",
     ),
     Source(
@@ -199,7 +199,7 @@ _ALL = (
             ),
         ),
         RESEARCH_ONLY,
-        "24 subjects, 96 sets; 1 gallery set and 3 probes a subject, ten random folds",
+        "24 subjects, 96 sets; 1 gallery set and 3 probes per subject, ten random folds",
         "Read with load_mobo, which was written to the layout and never saw the file.",
     ),
     Source(
@@ -207,7 +207,7 @@ _ALL = (
         "YouTube Celebrities",
         (),
         NONE_STATED,
-        "47 subjects, 1910 clips; 3 gallery and 6 probe sets a subject, five folds",
+        "47 subjects, 1910 clips; 3 gallery and 6 probe sets per subject, five folds",
         "Bring your own copy of the AVI clips and read it with load_youtube.",
     ),
     Source(
@@ -220,4 +220,4 @@ _ALL = (
     ),
 )
 
-SOURCES: dict[str, Source] = {one.name: one for one in _ALL}
+SOURCES: dict[str, Source] = {source.name: source for source in _ALL}
