@@ -358,6 +358,12 @@ def test_a_mirror_of_another_scheme(made, tmp_path, address):
         fetch("made", tmp_path, mirror=address)
 
 
+@pytest.mark.parametrize("host", ["[::1", "a b", "127.0.0.1:x", "127.0.0.1:99999", "\u2100"])
+def test_an_address_that_is_none(made, tmp_path, host):
+    with pytest.raises(DataError, match="cannot be fetched"):
+        fetch("made", tmp_path, mirror=f"http://{host}/")
+
+
 def test_an_address_of_another_scheme(tmp_path):
     with pytest.raises(DataError, match="expected an address of http or https"):
         downloading.download(RemoteFile(NAME, ""), "file:///etc/passwd", tmp_path / "part")

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from http.client import HTTPException
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from setwise._support.progress import Progress
 from setwise.errors import DataError
@@ -32,7 +31,7 @@ def download(
     ``part.tag`` beside it remembers the server's mark of that version: a file that changed
     meanwhile is fetched anew and not glued to the old beginning.
     """
-    if urlsplit(address).scheme not in ("http", "https"):
+    if not address.startswith(("http://", "https://")):
         msg = f"{file.name}: expected an address of http or https, got {address}."
         raise DataError(msg)
     transfer = _Transfer(file, address, part, progress)
@@ -174,7 +173,7 @@ class _Transfer:
         try:
             yield
         except (OSError, HTTPException, ValueError) as error:
-            host = urlsplit(self.address).netloc
+            host = self.address.split("/")[2]
             problem = str(error) or type(error).__name__
             if "timed out" in problem:
                 reason = f"{host} was silent for {paced.TIMEOUT_S:g} seconds"

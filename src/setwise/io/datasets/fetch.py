@@ -9,7 +9,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from setwise._support.locks import acquired
 from setwise._support.parameters import check_known, refuse
@@ -67,7 +66,7 @@ def fetch(
     """
     check_known("fetch", "dataset", name, SOURCES)
     known = SOURCES[name]
-    if mirror is not None and urlsplit(str(mirror)).scheme not in ("http", "https"):
+    if mirror is not None and not str(mirror).startswith(("http://", "https://")):
         refuse("fetch", "mirror", "an address that begins with http:// or https://", mirror)
     if not known.files:
         msg = f"{known.title} cannot be downloaded. {known.note}"

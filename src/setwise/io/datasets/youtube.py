@@ -39,8 +39,8 @@ def load_youtube(
     The paper: 1910 clips of 47 subjects, faces detected, tracked and cropped to 30 x 30 grey
     pixels, 8 to 400 per set; five folds of 3 gallery and 6 probe sets per subject. It does not
     say which clips, nor by which tracker. Here the longest track of a clip is its set, and
-    folds share as few clips as there can be (`spread_folds`). The paper did best on HOG features of
-    these images.
+    folds share as few clips as there can be (`spread_folds`). The paper did best on HOG
+    features of these images.
 
     **The real clips were never read here.** This is written to their known names,
     ``NNNN_MM_CCC_firstname_lastname.avi``, and was tested on made files.
