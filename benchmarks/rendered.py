@@ -20,10 +20,10 @@ from threadpoolctl import threadpool_limits
 
 from datasets import load
 from harness import publish
+from rendering import make_object_views
 from setwise import SetBatch
 from setwise.errors import SetwiseWarning
 from setwise.evaluation import METHODS, evaluate
-from setwise.io.datasets.objects import make_object_views
 
 FAST = (
     "CDL-LDA",
@@ -47,17 +47,17 @@ FAST = (
 SLOW = ("CVC", "CVC as in paper")
 
 
-def right(sets: SetBatch, labels: np.ndarray, folds, name: str) -> float:
-    """Percent of probes labelled rightly, over all folds."""
+def accuracy_of(sets: SetBatch, labels: np.ndarray, folds, name: str) -> float:
+    """Percent of probes labelled correctly, over all folds."""
     shares = []
     for gallery, probes in folds:
-        found = evaluate(
+        result = evaluate(
             name, METHODS[name](0), sets[gallery], labels[gallery], sets[probes], labels[probes]
         )
-        if found.error is not None:
-            msg = f"{name}: {found.error}"
+        if result.error is not None:
+            msg = f"{name}: {result.error}"
             raise RuntimeError(msg)
-        shares.append(found.is_right.mean())
+        shares.append(result.is_right.mean())
     return 100 * float(np.mean(shares))
 
 
@@ -67,7 +67,7 @@ def random_folds(n_folds: int, n_classes: int = 8, n_sets: int = 10):
     for _ in range(n_folds):
         order = [c * n_sets + rng.permutation(n_sets) for c in range(n_classes)]
         yield tuple(
-            np.concatenate([one[half] for one in order])
+            np.concatenate([of_class[half] for of_class in order])
             for half in (slice(0, n_sets // 2), slice(n_sets // 2, None))
         )
 
@@ -92,8 +92,10 @@ def main() -> None:
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore", SetwiseWarning)
         for name in arguments.methods:
-            ours = [right(floats(sets), sets.labels, folds, name) for sets in made]
-            theirs = real and right(real.sets, real.labels, real.folds[: arguments.folds], name)
+            ours = [accuracy_of(floats(sets), sets.labels, folds, name) for sets in made]
+            theirs = real and accuracy_of(
+                real.sets, real.labels, real.folds[: arguments.folds], name
+            )
             accuracies.append((name, ours, theirs))
     report(accuracies, arguments, render_seconds)
 
@@ -104,8 +106,8 @@ def floats(sets: SetBatch) -> SetBatch:
 
 def report(accuracies, arguments, render_seconds: float) -> None:
     notes = [
-        f"8 classes of 10 objects, 41 views of 20x20 pixels, 5 objects a class in the gallery, "
-        f"{arguments.folds} splits; random_state {arguments.seeds}",
+        "8 classes of 10 objects, 41 views of 20x20 pixels, 5 objects per class in the "
+        f"gallery, {arguments.folds} splits; random_state {arguments.seeds}",
         f"rendering all 3280 images: {render_seconds:.1f} s, one thread",
     ]
     correlations = []
@@ -123,13 +125,13 @@ def report(accuracies, arguments, render_seconds: float) -> None:
             name,
             "-" if theirs is None else f"{theirs:.1f}",
             f"{np.mean(ours):.1f}",
-            *(f"{one:.1f}" for one in ours),
+            *(f"{accuracy:.1f}" for accuracy in ours),
         ]
         for name, ours, theirs in accuracies
     ]
     publish(
         "rendered",
-        "Made objects against ETH-80: % of probe sets labelled rightly",
+        "Made objects against ETH-80: % of probe sets labelled correctly",
         notes,
         ["method", "ETH-80", "made", *(f"seed {seed}" for seed in arguments.seeds)],
         rows,

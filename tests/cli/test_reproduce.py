@@ -1,4 +1,4 @@
-"""The command `setwise reproduce`, on a small study of rendered objects."""
+"""The command `setwise reproduce`, on a small study."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.studies.small_objects import objects_at_hand
 from typer.testing import CliRunner
 
 from setwise.cli import app
@@ -19,7 +20,7 @@ kind = "fusion"
 name = "fusion"
 shows = "Table 1"
 title = "Fusions"
-data = { name = "objects", parameters = { n_classes = 4, n_sets = 2, n_views = 8, size = 12 }, protocol = "pairs", n_folds = 2 }
+data = { name = "objects", protocol = "pairs", n_folds = 2 }
 method = { of = "CVC as in paper", parameters = { dims = [1, 2, 3] }, fusions = ["mode", "none"] }
 [experiments.published]
 mode = { mean = 50.0, std = 1.0 }
@@ -28,7 +29,7 @@ mode = { mean = 50.0, std = 1.0 }
 kind = "methods"
 name = "methods"
 title = "Methods"
-data = { name = "objects", parameters = { n_classes = 4, n_sets = 2, n_views = 8, size = 12 }, protocol = "pairs", n_folds = 2 }
+data = { name = "objects", protocol = "pairs", n_folds = 2 }
 methods = ["MSM", { of = "CVC", parameters = { dims = [1, 2] } }, "mean vector"]
 explain = "CVC"
 
@@ -41,6 +42,8 @@ distances = [4]
 sizes = [20, 30]
 n_draws = 1
 """  # noqa: E501
+
+at_hand = objects_at_hand(n_classes=4, n_sets=2, n_views=8, size=12)
 
 
 @pytest.fixture
@@ -55,7 +58,7 @@ def written(folder: Path, content: str = STUDY) -> Path:
 
 
 @pytest.fixture(scope="module")
-def one_by_one(tmp_path_factory) -> bytes:
+def one_by_one(tmp_path_factory, at_hand) -> bytes:
     """The tables when nothing is done beside anything else."""
     folder = tmp_path_factory.mktemp("alone")
     return tables_of(written(folder), folder / "out")
@@ -163,12 +166,12 @@ def test_mistakes_end_in_one_line(arguments, said, tmp_path):
     assert len(found.stderr.splitlines()) == 1
 
 
-def test_absent_data_are_told_and_the_other_studies_go_on(study, tmp_path):
+def test_absent_data_are_told_and_the_other_studies_go_on(study, tmp_path, at_hand):
     options = (
         "--out",
         tmp_path / "out",
         "--data",
-        tmp_path,
+        at_hand,
         "--no-report",
         "--only",
         "methods",

@@ -171,8 +171,13 @@ def test_refuses_weights_in_other_files(tmp_path, images, monkeypatch):
 @pytest.mark.parametrize(
     ("shape", "parameters", "error", "message"),
     [
-        (("n", 3, 9, 6), {}, DataError, r"wants images of 9 x 6, and got 8 x 6. Give size=\(9"),
-        (("n", 3, 8, 6), {"layout": "nhwc"}, DataError, "wants 6 channels.*images have 3"),
+        (
+            ("n", 3, 9, 6),
+            {},
+            DataError,
+            r"expects images of 9 x 6, and got 8 x 6. Give size=\(9",
+        ),
+        (("n", 3, 8, 6), {"layout": "nhwc"}, DataError, "expects 6 channels.*images have 3"),
         ((2, 3, 8, 6), {}, DataError, r"shape \[2, 3, 8, 6\].*with n free or 1"),
         (("n", 3, 8), {}, DataError, "Expected floats of shape"),
         (("n", 3, 8, 6), {"input_name": "pixels"}, ParameterError, "one of 'images', got 'pix"),

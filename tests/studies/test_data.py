@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from tests.helpers import fingerprint
 from tests.studies.small_hands import write_hands
+from tests.studies.small_objects import write_objects
 
 from setwise.errors import DataError, LeakageError, ParameterError
 from setwise.features import HOG, LBP, Equalised, Pixels
@@ -17,12 +18,12 @@ from setwise.studies import data as module
 from setwise.studies.data import prepared
 from setwise.studies.spec import Data, Feature
 
-OBJECTS = {"n_classes": 5, "n_sets": 3, "n_views": 4, "size": 16}
+SHAPE = {"n_classes": 5, "n_sets": 3, "n_views": 4, "size": 16}
 
 
 @pytest.fixture
 def folder(tmp_path):
-    return write_hands(tmp_path / "data")
+    return write_objects(write_hands(tmp_path / "data"), **SHAPE)
 
 
 def hands(**more) -> Data:
@@ -30,7 +31,7 @@ def hands(**more) -> Data:
 
 
 def objects(**more) -> Data:
-    return Data(**{"name": "objects", "parameters": OBJECTS, "protocol": "pairs"} | more)
+    return Data(**{"name": "objects", "protocol": "pairs"} | more)
 
 
 def test_the_given_folds_are_those_of_the_dataset(folder):
@@ -116,8 +117,8 @@ def test_wrong_features_are_refused_by_name(folder):
         prepared(hands(feature=Feature(name="pixels", parameters={"size": 0})), folder)
 
 
-def test_pairs_are_two_sets_of_each_class():
-    found = prepared(objects(n_classes=2, n_folds=2))
+def test_pairs_are_two_sets_of_each_class(folder):
+    found = prepared(objects(n_classes=2, n_folds=2), folder)
     assert len(found.folds) == 2
     for gallery, probes in found.folds:
         assert len(gallery) == len(set(found.labels[gallery])) == 2
@@ -125,23 +126,23 @@ def test_pairs_are_two_sets_of_each_class():
         assert not set(gallery) & set(probes)
     (first, _), (second, _) = found.folds
     assert not set(found.labels[first]) & set(found.labels[second])
-    everything = prepared(objects(n_folds=3))
+    everything = prepared(objects(n_folds=3), folder)
     assert [len(gallery) for gallery, _ in everything.folds] == [5, 5, 5]
     assert len({tuple(gallery) for gallery, _ in everything.folds}) > 1
 
 
 @pytest.mark.parametrize("protocol", ["pairs", "halves"])
-def test_more_folds_leave_the_first_as_it_is(protocol):
-    one = prepared(objects(protocol=protocol, n_classes=2))
-    two = prepared(objects(protocol=protocol, n_classes=2, n_folds=2))
+def test_more_folds_leave_the_first_as_it_is(folder, protocol):
+    one = prepared(objects(protocol=protocol, n_classes=2), folder)
+    two = prepared(objects(protocol=protocol, n_classes=2, n_folds=2), folder)
     for mine, theirs in zip(one.folds[0], two.folds[0], strict=True):
         np.testing.assert_array_equal(mine, theirs)
         np.testing.assert_array_equal(one.sets[mine].vectors, two.sets[theirs].vectors)
 
 
-def test_halves_are_all_images_of_a_class_in_two_sets():
-    whole = prepared(objects())
-    found = prepared(objects(protocol="halves", n_classes=2, n_folds=2))
+def test_halves_are_all_images_of_a_class_in_two_sets(folder):
+    whole = prepared(objects(), folder)
+    found = prepared(objects(protocol="halves", n_classes=2, n_folds=2), folder)
     assert len(found.sets) == 8
     assert found.sets.image_shape == (16, 16)
     seen = []
@@ -158,9 +159,9 @@ def test_halves_are_all_images_of_a_class_in_two_sets():
     assert len(set(found.sets.names)) == 8
 
 
-def test_an_odd_image_goes_to_the_gallery():
-    odd = OBJECTS | {"n_views": 3}
-    found = prepared(objects(parameters=odd, protocol="halves"))
+def test_an_odd_image_goes_to_the_gallery(tmp_path):
+    odd = write_objects(tmp_path, **SHAPE | {"n_views": 3})
+    found = prepared(objects(protocol="halves"), odd)
     gallery, probes = found.folds[0]
     assert set(found.sets.sizes[gallery]) == {5}
     assert set(found.sets.sizes[probes]) == {4}
@@ -181,24 +182,22 @@ def test_sets_are_limited_before_features_are_computed(folder):
 @pytest.mark.parametrize(
     ("data", "error", "message"),
     [
-        (Data(name="eht80"), ParameterError, r"no dataset 'eht80'.*Did you mean 'eth80'\?"),
-        (hands(parameters={"size": 3}), DataError, "hands takes no parameters, got 'size'"),
+        (Data(name="eht80"), ParameterError, r"nor a dataset 'eht80'.*Did you mean 'eth80'\?"),
         (hands(n_classes=2), DataError, "has 1 folds of its own, and n_classes"),
         (hands(n_folds=2), DataError, 'protocol "halves"'),
         (objects(protocol="given"), DataError, "objects has no folds of its own"),
         (objects(n_classes=2, n_folds=3), DataError, "need 6 classes, and objects has 5"),
-        (objects(parameters={"n_clases": 3}), ParameterError, "Did you mean 'n_classes'"),
-        (objects(parameters={"size": 2}), ParameterError, "size must be an int of 4"),
-        (
-            objects(parameters=OBJECTS | {"n_sets": 1}),
-            DataError,
-            "has 1 of the at least",
-        ),
     ],
 )
 def test_what_cannot_be_is_refused(folder, data, error, message):
     with pytest.raises(error, match=message):
         prepared(data, folder)
+
+
+def test_a_class_of_one_set_makes_no_pair(tmp_path):
+    folder = write_objects(tmp_path, **SHAPE | {"n_sets": 1})
+    with pytest.raises(DataError, match="has 1 of the at least 2 sets"):
+        prepared(objects(), folder)
 
 
 @pytest.mark.parametrize("name", ["youtube", "cambridge"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.studies.small_objects import objects_at_hand, write_objects
 
 from setwise.errors import DataError, ParameterError
 from setwise.studies import fingerprint
@@ -14,10 +15,11 @@ from setwise.studies.spec import Study
 
 OBJECTS = {
     "name": "objects",
-    "parameters": {"n_classes": 3, "n_sets": 2, "n_views": 6, "size": 8},
     "protocol": "pairs",
     "n_folds": 2,
 }
+SHAPE = {"n_classes": 3, "n_sets": 2, "n_views": 6, "size": 8}
+at_hand = objects_at_hand(**SHAPE)
 
 
 def study(**more) -> Study:
@@ -50,11 +52,11 @@ def test_keys_do_not_depend_on_what_else_is_asked():
 
 
 @pytest.mark.parametrize(
-    "change", [{"n_views": 7}, {"random_state": 1}], ids=["more images", "other images"]
+    "change", [{"n_views": 7}, {"seed": 1}], ids=["more images", "other images"]
 )
-def test_other_data_have_other_keys(change):
-    other = OBJECTS | {"parameters": OBJECTS["parameters"] | change}
-    assert not set(plan(study()).work) & set(plan(study(data=other)).work)
+def test_other_data_have_other_keys(change, tmp_path):
+    other = write_objects(tmp_path, **SHAPE | change)
+    assert not set(plan(study()).work) & set(plan(study(), other).work)
 
 
 def test_other_code_has_other_keys(monkeypatch):

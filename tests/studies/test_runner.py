@@ -174,7 +174,7 @@ def test_it_works_outside_the_main_thread_and_gives_the_handler_back(store):
 
 
 def test_what_travels_is_small_and_can_be_held_back():
-    data = Data(name="objects", parameters={"n_views": 40})
+    data = Data(name="objects")
     item = ClassifyItem(data=data, recipe=Recipe(of="CVC"), fold=0, seed=0)
     gate = Gate()
     call = Call("key", item, draw, 2, gate)

@@ -46,7 +46,7 @@ class Cached(ImageFeature):
         learns from data is refused, and so is an :class:`Embedding` without a name. Of an
         image feature of your own, a parameter must change when its code does.
     folder : str or Path
-        Where results are kept, one file a set; made if it is not there. ``numpy.load`` reads
+        Where results are kept, one file per set; made if it is not there. ``numpy.load`` reads
         the files.
 
     Attributes
@@ -84,27 +84,27 @@ class Cached(ImageFeature):
 
     def _values(self, images: npt.NDArray[Any], X: Any) -> npt.NDArray[Any]:
         about = _canonical(self.fingerprint())
-        folder = _made(Path(self.folder))
+        folder = _make_folder(Path(self.folder))
         if not isinstance(X, SetBatch):
-            return self._looked_up(folder, about, images, X)
+            return self._look_up(folder, about, images, X)
         return np.concatenate(
             [
-                self._looked_up(folder, about, images[start:stop], X[i : i + 1])
+                self._look_up(folder, about, images[start:stop], X[i : i + 1])
                 for i, (start, stop) in enumerate(pairwise(X.offsets))
             ]
         )
 
-    def _looked_up(
+    def _look_up(
         self, folder: Path, about: bytes, images: npt.NDArray[Any], X: Any
     ) -> npt.NDArray[Any]:
         """Values of the images of one set ``X``, from its file if there is one."""
         path = folder / f"{_key(about, images)}.npy"
-        values = _kept(path, len(images))
+        values = _read(path, len(images))
         self._count(is_hit=values is not None)
         if values is None:
             values = values_of(self.feature, X)
             if np.isfinite(values).all():  # the others are refused afterwards
-                _keep(values, path)
+                _write(values, path)
         return values
 
     def _count(self, *, is_hit: bool) -> None:
@@ -137,7 +137,7 @@ def _key(about: bytes, images: npt.NDArray[Any]) -> str:
     return digest.hexdigest()
 
 
-def _kept(path: Path, n_images: int) -> npt.NDArray[Any] | None:
+def _read(path: Path, n_images: int) -> npt.NDArray[Any] | None:
     """What a file holds; None if there is none, or it is damaged."""
     try:
         content = path.read_bytes()
@@ -150,7 +150,7 @@ def _kept(path: Path, n_images: int) -> npt.NDArray[Any] | None:
     return values if len(values) == n_images else None
 
 
-def _keep(values: npt.NDArray[Any], path: Path) -> None:
+def _write(values: npt.NDArray[Any], path: Path) -> None:
     """Write a file at once or not at all: a NumPy file, and after it its sha256."""
     buffer = BytesIO()
     np.save(buffer, values, allow_pickle=False)
@@ -172,7 +172,7 @@ def _keep(values: npt.NDArray[Any], path: Path) -> None:
         raise DataError(msg) from error
 
 
-def _made(folder: Path) -> Path:
+def _make_folder(folder: Path) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -26,6 +26,8 @@ __all__ = ["Concatenated"]
 class Concatenated(ImageFeature):
     """Several features of each image side by side, none louder than the others.
 
+    It is what scikit-learn's ``FeatureUnion`` is for arrays, which knows no sets.
+
     Parameters
     ----------
     features : sequence of image features, or of (name, feature) pairs
@@ -60,9 +62,9 @@ class Concatenated(ImageFeature):
         """Everything that the values depend on but the images, of types that JSON knows."""
         named = _named(self.features)
         each = [[name, fingerprint_of(feature)] for name, feature in named]
-        found = super().fingerprint()
-        found["parameters"]["features"] = each
-        return found
+        content = super().fingerprint()
+        content["parameters"]["features"] = each
+        return content
 
     def compute(self, images: npt.NDArray[Any]) -> FloatArray:
         """All features of each image as one row."""

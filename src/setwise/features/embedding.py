@@ -67,9 +67,9 @@ class Embedding(ImageFeature):
                 'function. Give it one, such as Embedding(function, name="my network, v1").'
             )
             raise ParameterError(msg)
-        found = super().fingerprint()
-        del found["parameters"]["function"]
-        return found
+        content = super().fingerprint()
+        del content["parameters"]["function"]
+        return content
 
     def compute(self, images: npt.NDArray[Any]) -> FloatArray:
         """Vectors that the function makes of the images, batch by batch."""
@@ -121,7 +121,7 @@ def _vectors_of(
     if made.ndim != 2 or len(made) != n_images or 0 in made.shape:
         msg = (
             f"{who} made an array of shape {made.shape}. Expected ({n_images}, n_features): "
-            "one vector an image."
+            "one vector per image."
         )
         raise DataError(msg)
     if made.dtype.kind not in "biuf" or not np.isfinite(made).all():

@@ -1,4 +1,4 @@
-"""What every image feature shares: images in, one vector or image an image out."""
+"""What every image feature shares: images in, one vector or image per image out."""
 
 from __future__ import annotations
 

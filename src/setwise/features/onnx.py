@@ -32,7 +32,7 @@ DTYPES = {
 class OnnxEmbedding(ImageFeature):
     """Vectors that a neural network in an ONNX file makes of images.
 
-    The first output of the network is taken, flattened to one vector an image. ONNX Runtime
+    The first output of the network is taken, flattened to one vector per image. ONNX Runtime
     runs it (``pip install "setwise[onnx]"``), on one thread, so that the same images give the
     same vectors. The session is opened when first needed and stays out of pickles.
 
@@ -49,7 +49,7 @@ class OnnxEmbedding(ImageFeature):
         Bring images to this size first, as :class:`Pixels` does.
     layout : {"nchw", "nhwc"}, default="nchw"
         Whether the network wants channels before or after height and width.
-    mean, std : float or sequence of one a channel, default=0 and 1
+    mean, std : float or sequence of one per channel, default=0 and 1
         The network is given ``(pixels - mean) / std``, of pixels as they are. Networks made
         with ImageNet often want ``mean=(123.675, 116.28, 103.53)`` and
         ``std=(58.395, 57.12, 57.375)`` of pixels in 0 to 255.
@@ -96,13 +96,13 @@ class OnnxEmbedding(ImageFeature):
 
     def fingerprint(self) -> dict[str, Any]:
         """Everything that the values depend on but the images, of types that JSON knows."""
-        found = super().fingerprint()
-        found["parameters"]["model_path"] = _digest(self.model_path)
-        return found
+        content = super().fingerprint()
+        content["parameters"]["model_path"] = _digest(self.model_path)
+        return content
 
     def compute(self, images: npt.NDArray[Any]) -> FloatArray:
         """First output of the network for each image."""
-        session = self._opened()
+        session = self._open_session()
         entry = self._input(session)
         who = f"OnnxEmbedding: {self.model_path}"
         batch_size = 1 if entry.shape[0] == 1 else self.batch_size
@@ -119,23 +119,23 @@ class OnnxEmbedding(ImageFeature):
 
     def _prepared(self, images: npt.NDArray[Any], entry: Any) -> npt.NDArray[Any]:
         """Images of the size, channels, range, layout and dtype that the network wants."""
-        wanted = dict(zip(self.layout, entry.shape, strict=True))
-        pixels = _with_channels(images, wanted["c"], str(self.model_path))
+        sides = dict(zip(self.layout, entry.shape, strict=True))
+        pixels = _with_channels(images, sides["c"], str(self.model_path))
         if self.size is not None:
             pixels = resized(pixels, self.size)
         _, height, width, n_channels = pixels.shape
         for name, side in (("h", height), ("w", width)):
-            if isinstance(wanted[name], int) and wanted[name] != side:
+            if isinstance(sides[name], int) and sides[name] != side:
                 msg = (
-                    f"OnnxEmbedding: {self.model_path} wants images of {wanted['h']} x "
-                    f"{wanted['w']}, and got {height} x {width}. Give size=({wanted['h']}, "
-                    f"{wanted['w']})."
+                    f"OnnxEmbedding: {self.model_path} expects images of {sides['h']} x "
+                    f"{sides['w']}, and got {height} x {width}. Give size=({sides['h']}, "
+                    f"{sides['w']})."
                 )
                 raise DataError(msg)
         mean, std = _per_channel("mean", self.mean), _per_channel("std", self.std)
         for name, values in (("mean", mean), ("std", std)):
             if values.size not in (1, n_channels):
-                expected = f"one number, or {n_channels}, one a channel"
+                expected = f"one number, or {n_channels}, one per channel"
                 refuse("OnnxEmbedding", name, expected, values.tolist())
         scaled = ((pixels - mean) / std).astype(DTYPES[entry.type])
         return np.moveaxis(scaled, 3, 1) if self.layout == "nchw" else scaled
@@ -163,7 +163,7 @@ class OnnxEmbedding(ImageFeature):
             raise DataError(msg)
         return entry
 
-    def _opened(self) -> Any:
+    def _open_session(self) -> Any:
         """The session, opened anew when what it is made of has changed."""
         made_of = (_digest(self.model_path), tuple(self.providers))
         if getattr(self, "_session", (None, None))[0] != made_of:
@@ -225,18 +225,18 @@ def _readable(path: str | Path) -> Iterator[None]:
         raise DataError(msg) from error
 
 
-def _with_channels(images: npt.NDArray[Any], wanted: Any, path: str) -> npt.NDArray[Any]:
+def _with_channels(images: npt.NDArray[Any], expected: Any, path: str) -> npt.NDArray[Any]:
     pixels = images[..., None] if images.ndim == 3 else images
     n_channels = pixels.shape[3]
-    if not isinstance(wanted, int) or wanted == n_channels:
+    if not isinstance(expected, int) or expected == n_channels:
         return pixels
-    if wanted == 3 and n_channels == 1:
+    if expected == 3 and n_channels == 1:
         return np.repeat(pixels, 3, axis=3)
-    if wanted == 1 and n_channels == 3:
+    if expected == 1 and n_channels == 3:
         return as_grey(pixels, "OnnxEmbedding")[..., None]
     msg = (
-        f"OnnxEmbedding: {path} wants {wanted} channels, and images have {n_channels}. Is the "
-        'layout right? It is "nchw" if channels come first.'
+        f"OnnxEmbedding: {path} expects {expected} channels, and images have {n_channels}. Is "
+        'the layout right? It is "nchw" if channels come first.'
     )
     raise DataError(msg)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -29,10 +29,8 @@ from setwise.io.datasets import (
     load,
     load_cambridge,
     load_youtube,
-    make_object_views,
 )
 from setwise.io.datasets.places import places
-from setwise.io.datasets.prepared import PAPER, PREPARED
 from setwise.io.datasets.protocols import Fold
 from setwise.sets import SetBatch
 from setwise.studies.items import seed_for
@@ -51,8 +49,6 @@ OWN_COPIES: dict[str, Callable[[Path], Dataset]] = {
     "youtube": load_youtube,
     "cambridge": load_cambridge,
 }
-MADE = "objects"
-NAMES = (*PREPARED, *PAPER, *OWN_COPIES, MADE)
 # Datasets kept in memory: a study has few, and workers go through them one after the other.
 MOST_KEPT = 4
 
@@ -115,8 +111,7 @@ def prepared(data: Data, folder: Path | None = None) -> Prepared:
     ParameterError
         Where a dataset, or a parameter of one or of a feature, is unknown.
     """
-    check_known("data", "dataset", data.name, NAMES)
-    where = () if data.name == MADE else tuple(places(folder))
+    where = tuple(places(folder))
     with _ONE_AT_A_TIME:
         return _prepared(data.model_dump_json(), folder, where)
 
@@ -150,37 +145,18 @@ def _prepared(content: str, folder: Path | None, where: tuple[Path, ...]) -> Pre
 
 
 def _read(data: Data, folder: Path | None, where: Sequence[Path]) -> Dataset:
-    if data.name == MADE:
-        return _made(data.parameters)
-    if data.parameters:
-        first = next(iter(data.parameters))
-        msg = (
-            f"data: {data.name} takes no parameters, got {first!r}. Expected them for "
-            f"{MADE!r} only; leave them out."
-        )
-        raise DataError(msg)
     if data.name not in OWN_COPIES:
         return load(data.name, folder)
     for place in where:
         if (place / data.name).is_dir():
             return OWN_COPIES[data.name](place / data.name)
-    looked = ", ".join(map(str, where)) or "any folder, for SETWISE_DATA is not set"
+    looked = ", ".join(map(str, where))
     msg = (
         f"{data.name}: there is no folder {data.name!r} in {looked}. {SOURCES[data.name].note} "
         f"Put it into a folder {data.name!r} there, or set SETWISE_DATA to the folder that "
         "holds it."
     )
     raise DataError(msg)
-
-
-def _made(parameters: Mapping[str, Any]) -> Dataset:
-    """Rendered objects; they come without folds."""
-    known = inspect.signature(make_object_views).parameters
-    for name in parameters:
-        check_known("make_object_views", "parameter", name, known)
-    sets = make_object_views(**parameters)
-    labels = np.asarray(sets.labels)
-    return Dataset(MADE, sets, labels, [], tuple(dict.fromkeys(labels.tolist())), "rendered.")
 
 
 def _divided(data: Data, source: Dataset) -> tuple[SetBatch, list[Fold]]:

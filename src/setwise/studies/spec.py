@@ -65,10 +65,8 @@ class Data(Strict):
     Attributes
     ----------
     name : str
-        A name that :func:`setwise.io.datasets.load` knows, ``"youtube"``, ``"cambridge"``, or
-        ``"objects"``, which are rendered.
-    parameters : dict
-        Of :func:`setwise.io.datasets.make_object_views`, for ``"objects"``.
+        A name that :func:`setwise.io.datasets.load` knows, or the name of an ``.npz`` file of
+        yours in the folder of the data, without its ending; ``"youtube"`` or ``"cambridge"``.
     feature : Feature, optional
         What is computed of each image; pixels as they are by default.
     protocol : str
@@ -85,7 +83,6 @@ class Data(Strict):
     """
 
     name: str
-    parameters: dict[str, Any] = {}
     feature: Feature | None = None
     protocol: Literal["given", "halves", "pairs"] = "given"
     n_classes: Annotated[int, Field(ge=2)] | None = None

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 import threading
 import time
+from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-__all__ = ["Site", "serving"]
+__all__ = ["Site", "answering", "serving"]
 
 
 @dataclass
@@ -99,13 +100,33 @@ class _Server(ThreadingHTTPServer):
 @contextmanager
 def serving(site: Site):
     """Serve on a free port of 127.0.0.1 while the block runs; yields the site."""
-    handler = type("Handler", (_Handler,), {"site": site})
+    with _running(type("Handler", (_Handler,), {"site": site})) as site.address:
+        yield site
+
+
+@contextmanager
+def answering(script: Callable[[Callable[[bytes], object]], None]):
+    """Answer every request by what ``script`` writes, byte for byte; yields the address."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.close_connection = True
+            script(self.wfile.write)
+
+        def log_message(self, *args) -> None:
+            """Stay silent."""
+
+    with _running(Handler) as address:
+        yield address
+
+
+@contextmanager
+def _running(handler: type[BaseHTTPRequestHandler]):
     with _Server(("127.0.0.1", 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
-        site.address = f"http://127.0.0.1:{server.server_port}/"
         try:
-            yield site
+            yield f"http://127.0.0.1:{server.server_port}/"
         finally:
             server.shutdown()
             thread.join()

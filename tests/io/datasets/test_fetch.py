@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import itertools
 import logging
 import os
 import socket
@@ -13,14 +14,15 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from urllib.request import Request
 
 import numpy as np
 import pytest
-from tests.io.datasets.local_server import Site, serving
+from tests.io.datasets.local_server import Site, answering, serving
 
 from setwise.errors import DataError, ParameterError
 from setwise.io.datasets import download as downloading
-from setwise.io.datasets import registry
+from setwise.io.datasets import paced, registry
 from setwise.io.datasets.fetch import fetch
 from setwise.io.datasets.places import cache_folder
 from setwise.io.datasets.prepared import load
@@ -139,9 +141,29 @@ def test_the_environment_names_the_folder(made, site, tmp_path, monkeypatch):
 
 def test_without_the_environment_it_is_the_users_cache(monkeypatch, tmp_path, made, site):
     monkeypatch.delenv("SETWISE_DATA", raising=False)
-    monkeypatch.setattr("pooch.os_cache", lambda project: tmp_path / project)
-    assert cache_folder() == tmp_path / "setwise"
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert fetch("made", mirror=site.address) == [tmp_path / "setwise" / NAME]
+
+
+@pytest.mark.parametrize(
+    ("platform", "variable", "named", "by_default"),
+    [
+        ("linux", "XDG_CACHE_HOME", "named/setwise", "home/.cache/setwise"),
+        ("darwin", None, None, "home/Library/Caches/setwise"),
+        ("win32", "LOCALAPPDATA", "named/setwise/Cache", "home/AppData/Local/setwise/Cache"),
+    ],
+)
+def test_the_cache_is_where_the_system_has_caches(
+    monkeypatch, tmp_path, platform, variable, named, by_default
+):
+    monkeypatch.setattr(sys, "platform", platform)
+    monkeypatch.setattr(Path, "home", lambda: tmp_path / "home")
+    if variable is not None:
+        monkeypatch.setenv(variable, str(tmp_path / "named"))
+        assert cache_folder() == tmp_path / named
+        monkeypatch.delenv(variable)
+    assert cache_folder() == tmp_path / by_default
 
 
 # --- what breaks off
@@ -262,11 +284,20 @@ def test_too_long_without_saying_so_is_cut_off(made, site, tmp_path):
     assert left_in(tmp_path) == set()
 
 
-def test_a_server_that_never_stops_is_cut_off(monkeypatch, site, tmp_path):
+@pytest.mark.parametrize(
+    ("says_length", "message"),
+    [
+        (True, "announces 300,000 bytes. Expected at most 1,000"),
+        (False, "more than 1,000 bytes"),
+    ],
+)
+def test_what_is_too_large_is_cut_off(monkeypatch, site, tmp_path, says_length, message):
     register(monkeypatch)
     monkeypatch.setattr(downloading, "LARGEST", 1000)
-    with pytest.raises(DataError, match="more than 1,000 bytes"):
+    site.says_length = says_length
+    with pytest.raises(DataError, match=message):
         fetch("made", tmp_path, mirror=site.address, accept_unverified=True)
+    assert left_in(tmp_path) == set()
 
 
 def test_without_a_checksum_it_is_refused_before_anything_is_asked(monkeypatch, site, tmp_path):
@@ -315,7 +346,7 @@ def test_no_such_host(made, tmp_path, monkeypatch):
 
 
 def test_a_silent_server(made, site, tmp_path, monkeypatch):
-    monkeypatch.setattr(downloading, "TIMEOUT_S", 0.2)
+    monkeypatch.setattr(paced, "TIMEOUT_S", 0.2)
     site.delay_s = 0.6
     with pytest.raises(DataError, match=r"silent for 0\.2 seconds"):
         fetch("made", tmp_path, mirror=site.address)
@@ -327,6 +358,12 @@ def test_a_mirror_of_another_scheme(made, tmp_path, address):
         fetch("made", tmp_path, mirror=address)
 
 
+@pytest.mark.parametrize("host", ["[::1", "a b", "127.0.0.1:x", "127.0.0.1:99999", "\u2100"])
+def test_an_address_that_is_none(made, tmp_path, host):
+    with pytest.raises(DataError, match="cannot be fetched"):
+        fetch("made", tmp_path, mirror=f"http://{host}/")
+
+
 def test_an_address_of_another_scheme(tmp_path):
     with pytest.raises(DataError, match="expected an address of http or https"):
         downloading.download(RemoteFile(NAME, ""), "file:///etc/passwd", tmp_path / "part")
@@ -335,20 +372,172 @@ def test_an_address_of_another_scheme(tmp_path):
 @pytest.mark.parametrize("target", ["file:///etc/passwd", "ftp://127.0.0.1/x"])
 def test_a_redirect_to_another_scheme(made, site, tmp_path, target):
     site.redirect = target
-    with pytest.raises(DataError, match="cannot be fetched"):
+    with pytest.raises(DataError, match=r"not allowed|away from http"):
         fetch("made", tmp_path, mirror=site.address)
     assert left_in(tmp_path) == set()
+    assert len(site.seen) == 1
 
 
 def test_a_redirect_in_circles(made, site, tmp_path):
     site.redirect = "/again"
-    with pytest.raises(DataError, match="TooManyRedirects"):
+    with pytest.raises(DataError, match=r"answers 302 .*infinite loop"):
         fetch("made", tmp_path, mirror=site.address)
 
 
 def test_https_stays_https():
-    with pytest.raises(DataError, match="Expected https to stay https"):
-        downloading._refuse_downgrade(RemoteFile(NAME, ""), "https://a/x", "http://b/x")
+    request = Request("https://a/x")
+    rest = (request, None, 302, "Found", {})
+    with pytest.raises(ConnectionError, match="leads to 'http://b/x', away from https"):
+        paced._Redirects().redirect_request(*rest, "http://b/x")
+    assert paced._Redirects().redirect_request(*rest, "https://b/x").type == "https"
+
+
+# --- hostile servers
+
+
+HEAD = b"HTTP/1.1 200 OK\r\nConnection: close\r\n"
+OF_KNOWN_LENGTH = HEAD + b"Content-Length: %d\r\n" % len(CONTENT)
+
+
+CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
+
+
+@pytest.fixture
+def ticking(monkeypatch):
+    """A clock on which every look takes a second."""
+    monkeypatch.setattr(paced, "_clock", itertools.count().__next__)
+
+
+def test_a_length_that_is_no_number_is_no_length(made, tmp_path):
+    def script(write):
+        write(HEAD + "Content-Length: ²\r\n\r\n".encode("latin-1") + CONTENT)
+
+    with answering(script) as address:
+        fetch("made", tmp_path, mirror=address)
+    assert (tmp_path / NAME).read_bytes() == CONTENT
+
+
+def test_the_servers_words_are_quoted(made, tmp_path):
+    def script(write):
+        write(b"HTTP/1.1 404 \x1b]0;title\x07\x1b[2J\r\nContent-Length: 0\r\n\r\n")
+
+    with answering(script) as address, pytest.raises(DataError) as error:
+        fetch("made", tmp_path, mirror=address)
+    assert str(error.value).isprintable()
+    assert r"answers 404 '\x1b]0;title" in str(error.value)
+
+
+@pytest.mark.parametrize("mark", [b"\x0cMon", b"a\tb", b"\xe9", b"x" * 10_000])
+def test_a_mark_that_cannot_be_sent_back_is_not_kept(made, site, tmp_path, mark):
+    def script(write):
+        write(OF_KNOWN_LENGTH + b"Last-Modified: " + mark + b"\r\n\r\n" + CONTENT[:1000])
+
+    with answering(script) as address, pytest.raises(DataError, match="1,000 of 300,000"):
+        fetch("made", tmp_path, mirror=address)
+    assert left_in(tmp_path) == {f"{NAME}.part"}
+    fetch("made", tmp_path, mirror=site.address)
+    assert site.ranges == ["bytes=1000-"]
+    assert (tmp_path / NAME).read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize("mark", [b"\x0cMon", b"\xff", b"two\nlines", b""])
+def test_a_bad_mark_kept_earlier_does_no_harm(made, site, tmp_path, mark):
+    (tmp_path / f"{NAME}.part").write_bytes(CONTENT[:1000])
+    (tmp_path / f"{NAME}.part.tag").write_bytes(mark)
+    fetch("made", tmp_path, mirror=site.address)
+    assert "If-Range" not in site.seen[0][1]
+    assert left_in(tmp_path) == {NAME}
+
+
+def test_a_link_that_drops_early_gets_on_all_the_same(made, site, tmp_path):
+    site.stops_after = 30_000
+    for n_tries in range(1, 10):
+        with pytest.raises(DataError, match=f"after {30 * n_tries},000 of 300,000 bytes"):
+            fetch("made", tmp_path, mirror=site.address)
+    fetch("made", tmp_path, mirror=site.address)
+    assert (tmp_path / NAME).read_bytes() == CONTENT
+
+
+def test_a_drip_is_given_up_and_what_came_is_kept(made, site, tmp_path, ticking):
+    def script(write):
+        write(OF_KNOWN_LENGTH + b"\r\n")
+        for i in range(len(CONTENT)):
+            write(CONTENT[i : i + 1])
+            time.sleep(0.001)
+
+    message = r"only \d+ bytes of the file came in 6\d seconds.*run it again to go on"
+    with answering(script) as address, pytest.raises(DataError, match=message):
+        fetch("made", tmp_path, mirror=address)
+    came = (tmp_path / f"{NAME}.part").read_bytes()
+    assert 0 < len(came) < 10_000
+    assert came == CONTENT[: len(came)]
+
+
+def test_a_slow_but_steady_server_is_borne_with(monkeypatch, made, site, tmp_path, ticking):
+    monkeypatch.setattr(paced, "PATIENCE_S", 3.0)
+    monkeypatch.setattr(downloading, "CHUNK", 1500)  # per look at the clock, or more
+    fetch("made", tmp_path, mirror=site.address)
+    assert (tmp_path / NAME).read_bytes() == CONTENT
+
+
+ENDLESS = {
+    "continue": (b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
+    "redirect": (b"HTTP/1.1 302 Found\r\nLocation: /x\r\n\r\n", b"x" * 1000),
+    "sizes of chunks": (CHUNKED, b"1;" + b"x" * 999 + b"\r\nx\r\n"),
+}
+
+
+@pytest.mark.parametrize("kind", ENDLESS)
+def test_talk_without_end_is_given_up(made, tmp_path, monkeypatch, kind):
+    monkeypatch.setattr(paced, "MOST_OVERHEAD", 50_000)
+    head, again = ENDLESS[kind]
+
+    def script(write):
+        write(head)
+        while True:  # until the other side hangs up
+            write(again)
+
+    message = r"only [\d,]+ of [\d,]+ bytes received are of the file"
+    with answering(script) as address, pytest.raises(DataError, match=message):
+        fetch("made", tmp_path, mirror=address)
+
+
+def test_slow_talk_without_end_is_given_up_too(made, tmp_path, ticking):
+    def script(write):
+        while True:
+            write(b"HTTP/1.1 100 Continue\r\n\r\n")
+            time.sleep(0.001)
+
+    message = "only 0 bytes of the file came in 6[0-9] seconds"
+    with answering(script) as address, pytest.raises(DataError, match=message):
+        fetch("made", tmp_path, mirror=address)
+
+
+@pytest.mark.parametrize("is_whole", [True, False])
+def test_chunks_are_put_together(made, site, tmp_path, is_whole):
+    def script(write):
+        write(CHUNKED)
+        for i in range(0, 300_000 if is_whole else 100_000, 1000):
+            write(b"3e8\r\n" + CONTENT[i : i + 1000] + b"\r\n")
+        write(b"0\r\n\r\n" if is_whole else b"3e8\r\nx")
+
+    with answering(script) as address:
+        if is_whole:
+            fetch("made", tmp_path, mirror=address)
+            assert (tmp_path / NAME).read_bytes() == CONTENT
+            return
+        with pytest.raises(DataError, match="run it again to go on"):
+            fetch("made", tmp_path, mirror=address)
+    assert (tmp_path / f"{NAME}.part").read_bytes() == CONTENT[:100_000] + b"x"
+
+
+def test_what_is_no_http_at_all(made, tmp_path):
+    with (
+        answering(lambda write: write(b"\x1b[2Jhello\r\n")) as address,
+        pytest.raises(DataError, match="cannot be fetched") as error,
+    ):
+        fetch("made", tmp_path, mirror=address)
+    assert str(error.value).isprintable()
 
 
 # --- asking
@@ -407,8 +596,9 @@ def test_two_processes_take_turns(site, tmp_path):
     site.delay_s = 0.3
     code = f"""
 import hashlib
+import itertools
 from dataclasses import replace
-from setwise.io.datasets import registry
+from setwise.io.datasets import paced, registry
 from setwise.io.datasets.fetch import fetch
 file = registry.RemoteFile({NAME!r}, "", sha256={hashlib.sha256(CONTENT).hexdigest()!r})
 made = replace(registry.SOURCES["eth80"], name="made", files=(file,))

@@ -134,7 +134,7 @@ def test_mobo_by_its_name(tmp_path):
 def test_mobo_that_is_no_table(tmp_path):
     write_mobo(tmp_path / "MOBO.mat", shape=(1, 100))
     with pytest.raises(
-        DataError, match=r"MOBO is a row of 99 sets. Expected.*one row a subject"
+        DataError, match=r"MOBO is a row of 99 sets. Expected.*one row per subject"
     ):
         load_mobo(tmp_path / "MOBO.mat")
 
@@ -288,7 +288,9 @@ def test_no_face_anywhere(tmp_path):
 )
 def test_a_misnamed_clip(tmp_path, name):
     (tmp_path / name).write_bytes(b"")
-    with pytest.raises(DataError, match=f"{name} says not who is in it. Expected a name such"):
+    with pytest.raises(
+        DataError, match=f"{name} does not say who is in it. Expected a name such"
+    ):
         load_youtube(tmp_path)
 
 

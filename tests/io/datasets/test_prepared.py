@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -34,7 +35,8 @@ def _no_network(monkeypatch, tmp_path):
 
     monkeypatch.setattr(socket.socket, "connect", asked)
     monkeypatch.delenv("SETWISE_DATA", raising=False)
-    monkeypatch.setattr("pooch.os_cache", lambda project: tmp_path / "cache" / project)
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 
 def write(path: Path, n_classes: int, sets_a_class: int, **more) -> dict[str, np.ndarray]:
@@ -218,16 +220,6 @@ def test_a_named_folder_is_the_only_one(tmp_path, monkeypatch):
         load("coil20", tmp_path / "elsewhere")
 
 
-def test_without_pooch_the_environment_is_enough(tmp_path, monkeypatch):
-    write(tmp_path / "coil20_32x32.npz", 3, 4)
-    monkeypatch.setitem(__import__("sys").modules, "pooch", None)
-    monkeypatch.setenv("SETWISE_DATA", str(tmp_path))
-    assert len(load("coil20").sets) == 12
-    monkeypatch.delenv("SETWISE_DATA")
-    with pytest.raises(DataError, match="SETWISE_DATA is not set"):
-        load("coil20")
-
-
 def test_a_missing_copy_names_the_places_and_both_ways_out(tmp_path, monkeypatch):
     monkeypatch.setenv("SETWISE_DATA", str(tmp_path / "mine"))
     with pytest.raises(DataError) as caught:
@@ -262,8 +254,19 @@ def test_what_has_a_loader_of_its_own_says_so(name, tmp_path):
 
 
 def test_an_unknown_name(tmp_path):
-    with pytest.raises(ParameterError, match=r"load: name must be one of eth80, .*'mnist'"):
-        load("mnist", tmp_path)
+    message = r"no archive eht80\.npz in .*, nor a dataset 'eht80'.*Did you mean 'eth80'\?"
+    with pytest.raises(ParameterError, match=message):
+        load("eht80", tmp_path)
+
+
+def test_an_archive_of_ones_own_is_read_by_its_name(tmp_path):
+    write(tmp_path / "mine.npz", 3, 2)
+    data = load("mine", tmp_path)
+    assert data.name == "mine"
+    assert len(data.sets) == 6
+    assert len(data.class_names) == 3
+    assert data.folds == []
+    assert data.note == f"{tmp_path / 'mine.npz'}; without folds."
 
 
 # --- broken files

@@ -7,8 +7,7 @@ import re
 
 import pytest
 
-from setwise.errors import ParameterError
-from setwise.io.datasets.registry import SOURCES, source
+from setwise.io.datasets.registry import SOURCES
 
 FILES = [file for one in SOURCES.values() for file in one.files]
 
@@ -22,7 +21,7 @@ def test_the_papers_five_and_the_others_are_there():
 
 @pytest.mark.parametrize("name", SOURCES)
 def test_every_source_says_what_a_user_must_know(name):
-    one = source(name)
+    one = SOURCES[name]
     assert one.name == name
     assert all((one.title, one.licence, one.protocol, one.note))
 
@@ -44,7 +43,7 @@ def test_checksums_have_the_length_of_checksums(file):
 
 
 def test_it_can_be_told_in_json():
-    told = json.loads(json.dumps(source("eth80").to_dict()))
+    told = json.loads(json.dumps(SOURCES["eth80"].to_dict()))
     assert told["name"] == "eth80"
     assert told["files"][0]["size"] == 2_131_127
 
@@ -52,8 +51,3 @@ def test_it_can_be_told_in_json():
 def test_names_of_files_are_unique():
     names = [file.name for file in FILES]
     assert len(set(names)) == len(names), "they share one folder"
-
-
-def test_an_unknown_name_lists_the_known_ones():
-    with pytest.raises(ParameterError, match=r"'mnist'. Expected one of eth80, .*cambridge\.$"):
-        source("mnist")

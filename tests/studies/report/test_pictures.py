@@ -1,20 +1,21 @@
 import numpy as np
 import pytest
+from tests.studies.small_objects import write_objects
 
 from setwise import SetBatch
 from setwise.studies.report.pictures import MOST_IMAGES, Pictures
 from setwise.studies.spec import Data
 
-OBJECTS = Data(
-    name="objects",
-    parameters={"n_classes": 2, "n_sets": 2, "n_views": 3, "size": 16},
-    feature={"name": "hog"},
-    protocol="pairs",
-)
+OBJECTS = Data(name="objects", feature={"name": "hog"}, protocol="pairs")
 
 
-def test_images_are_those_before_features():
-    found = Pictures.of(OBJECTS, None)
+@pytest.fixture
+def folder(tmp_path):
+    return write_objects(tmp_path, n_classes=2, n_sets=2, n_views=3, size=16)
+
+
+def test_images_are_those_before_features(folder):
+    found = Pictures.of(OBJECTS, folder)
     assert found.has_images
     assert found.sets.image_shape == (16, 16)
     assert set(found.of_classes) == set(found.labels)
@@ -31,8 +32,8 @@ def test_data_that_is_not_at_hand_says_so(tmp_path, monkeypatch):
     assert found.of_classes == {}
 
 
-def test_what_is_out_of_range_has_no_picture():
-    found = Pictures.of(OBJECTS, None)
+def test_what_is_out_of_range_has_no_picture(folder):
+    found = Pictures.of(OBJECTS, folder)
     assert found.one(99, 0) == found.one(0, 99) == found.strip(99) == ""
     assert found.album(99) is None
     assert found.size(99) == 0

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from tests.studies.small_hands import write_hands
+from tests.studies.small_objects import write_objects
 
 from setwise import CVC
 from setwise.errors import DataError, ParameterError
@@ -17,17 +18,14 @@ from setwise.studies.spec import Data, Feature, Outliers, Recipe
 from setwise.studies.tasks.classify import classifier_of, classify, sides_of
 
 DATA = Data(name="hands")
-OBJECTS = Data(
-    name="objects",
-    parameters={"n_classes": 10, "n_sets": 3, "n_views": 8, "size": 10},
-    protocol="pairs",
-)
+OBJECTS = Data(name="objects", protocol="pairs")
 FUSIONS = ("mode", "sum", "coefficient", "none")
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    return write_hands(tmp_path_factory.mktemp("data"), n_sets=6)
+    folder = write_hands(tmp_path_factory.mktemp("data"), n_sets=6)
+    return write_objects(folder, n_classes=16, n_sets=3, n_views=8, size=10)
 
 
 def item(of="MSM", *, data=DATA, fold=0, seed=0, n_probes=None, outliers=None, **recipe):
@@ -61,14 +59,14 @@ def test_answers_are_the_classifiers_own(folder):
 
 
 @pytest.mark.parametrize("of", ["CVC as in paper", "CVC"])
-def test_fusing_members_up_to_a_dimensionality_is_a_smaller_cvc(of):
+def test_fusing_members_up_to_a_dimensionality_is_a_smaller_cvc(folder, of):
     # Weights that the gallery chooses depend on all dimensionalities.
     parameters = {"weights": None, "dims": [1, 2, 3, 5]}
     asked = item(of, data=OBJECTS, fusions=FUSIONS, parameters=parameters)
-    answers = classify(asked)["answers"]
+    answers = classify(asked, folder)["answers"]
     assert list(answers) == [f"{fusion}@{d}" for fusion in FUSIONS for d in (1, 2, 3, 5)]
     assert len({tuple(labels) for labels in answers.values()}) > 4
-    sides = sides_of(asked, prepared(OBJECTS))
+    sides = sides_of(asked, prepared(OBJECTS, folder))
     for fusion in FUSIONS:
         for n, largest in enumerate((1, 2, 3, 5), start=1):
             clf = classifier_of(asked).set_params(dims=(1, 2, 3, 5)[:n], fusion=fusion)

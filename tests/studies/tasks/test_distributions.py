@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 from tests.studies.small_hands import write_hands
+from tests.studies.small_objects import objects_at_hand
 
 from setwise.classify import bhattacharyya, conditional_orthogonality, signal_to_noise
 from setwise.errors import DataError, ParameterError
@@ -16,11 +17,8 @@ from setwise.studies.spec import Data
 from setwise.studies.tasks.distributions import distributions
 
 CLUSTERERS = ("shc", "kmeans", "ssc", "spectral", "skms")
-OBJECTS = Data(
-    name="objects",
-    parameters={"n_classes": 6, "n_sets": 3, "n_views": 9, "size": 12},
-    protocol="pairs",
-)
+OBJECTS = Data(name="objects", protocol="pairs")
+at_hand = objects_at_hand(n_classes=6, n_sets=3, n_views=9, size=12)
 
 
 def item(clusterer="kmeans", **more) -> DistributionsItem:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.studies.small_hands import write_hands
+from tests.studies.small_objects import write_objects
 
 from setwise.classify import Explanation
 from setwise.errors import DataError, ParameterError
@@ -20,17 +21,14 @@ from setwise.studies.tasks.classify import classify
 from setwise.studies.tasks.explain import MOST_PAIRS, MOST_POINTS, _closest_pairs, explain
 
 DATA = Data(name="hands")
-OBJECTS = Data(
-    name="objects",
-    parameters={"n_classes": 8, "n_sets": 2, "n_views": 10, "size": 10},
-    protocol="pairs",
-)
+OBJECTS = Data(name="objects", protocol="pairs")
 PARAMETERS = {"dims": [1, 2, 3]}
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    return write_hands(tmp_path_factory.mktemp("data"))
+    folder = write_hands(tmp_path_factory.mktemp("data"))
+    return write_objects(folder, n_classes=8, n_sets=2, n_views=10, size=10)
 
 
 def judged(of="CVC as in paper", **more) -> ClassifyItem:
@@ -60,12 +58,12 @@ def test_it_can_be_drawn_from_json(folder, tmp_path):
 
 
 @pytest.mark.parametrize("which", ["nearest", "nearest_of_truth"])
-def test_pairs_are_the_closest_images(which):
-    found = prepared(OBJECTS)
+def test_pairs_are_the_closest_images(folder, which):
+    found = prepared(OBJECTS, folder)
     gallery, _ = found.folds[0]
     of = judged(data=OBJECTS)
     labels = set()
-    for one in explain(ExplainItem(of=of, probes=tuple(range(8))), None)["explanations"]:
+    for one in explain(ExplainItem(of=of, probes=tuple(range(8))), folder)["explanations"]:
         truth = found.labels[one["index"]]
         pairs = one[which]
         probe = unit_rows(found.sets[one["index"]])

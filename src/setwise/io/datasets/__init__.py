@@ -5,11 +5,6 @@ from setwise.io.datasets.corruption import Corrupted, corrupt_sets, limit_sets
 from setwise.io.datasets.fetch import fetch
 from setwise.io.datasets.honda import load_honda
 from setwise.io.datasets.mobo import load_mobo
-from setwise.io.datasets.objects import (
-    make_object_views,
-    object_view_angles,
-    object_view_outliers,
-)
 from setwise.io.datasets.prepared import load
 from setwise.io.datasets.protocols import Dataset, random_folds, spread_folds
 from setwise.io.datasets.registry import SOURCES, RemoteFile, Source
@@ -31,10 +26,7 @@ __all__ = [
     "load_mobo",
     "load_youtube",
     "make_gaussian_pair",
-    "make_object_views",
     "make_subspace_union",
-    "object_view_angles",
-    "object_view_outliers",
     "random_folds",
     "spread_folds",
 ]

@@ -13,7 +13,7 @@ from setwise.io.checked import one_kind_of_error, regular_file
 
 __all__ = ["array_of"]
 
-# Far more than the few numbers a set that are read here.
+# Far more than the few numbers per set that are read here.
 MAX_BYTES = 100_000_000
 
 

@@ -88,10 +88,10 @@ def _check_inside(top: Path, folder: Path, expected: tuple[str, ...]) -> None:
             "each with classes 0000 to 0008 of sequences 0000 to 0019."
         )
         raise DataError(msg)
-    found = {path.name for path in folder.iterdir() if path.is_dir() and path.name[0] != "."}
-    if found != set(expected):
-        wrong = sorted(found ^ set(expected))[0]
-        which = "too many" if wrong in found else "missing"
+    present = {path.name for path in folder.iterdir() if path.is_dir() and path.name[0] != "."}
+    if present != set(expected):
+        wrong = sorted(present ^ set(expected))[0]
+        which = "too many" if wrong in present else "missing"
         msg = (
             f"load_cambridge: in {folder}, the folder {wrong!r} is {which}. Expected "
             f"{expected[0]} to {expected[-1]} and no other."

@@ -64,7 +64,7 @@ def corrupt_sets(
         ``sets``.
     each : {"set", "class"}
         Whether ``n_outliers`` vectors come from each set of the source, or from each class of
-        it that is not the set's own. The latter suits galleries of many sets a class; it
+        it that is not the set's own. The latter suits galleries of many sets per class; it
         needs labels.
     how : {"add", "replace"}
         Whether vectors come in addition, at the end of a set, or in place of vectors at
@@ -75,8 +75,8 @@ def corrupt_sets(
     Examples
     --------
     >>> from setwise.io.datasets import corrupt_sets, make_subspace_union
-    >>> found = corrupt_sets(make_subspace_union(20, 1, n_vectors=100), n_outliers=2)
-    >>> found.sets, int(found.is_outlier.sum())
+    >>> corrupted = corrupt_sets(make_subspace_union(20, 1, n_vectors=100), n_outliers=2)
+    >>> corrupted.sets, int(corrupted.is_outlier.sum())
     (SetBatch of 20 sets of 138 to 138 vectors, 50 features, 760)
     """
     owner = "corrupt_sets"
@@ -87,7 +87,7 @@ def corrupt_sets(
     check_count(owner, "random_state", random_state, at_least=0)
     _check_source(owner, sets, source, each)
     made = [
-        _corrupted(sets, i, source, n_outliers, each, how, random_stream(random_state, i))
+        _corrupt(sets, i, source, n_outliers, each, how, random_stream(random_state, i))
         for i in range(len(sets))
     ]
     batch = SetBatch.from_list(
@@ -121,7 +121,7 @@ def limit_sets(sets: SetBatch, n_vectors: int = 100, *, random_state: int = 0) -
     return SetBatch.from_list(chosen, sets.names, sets.labels, sets.image_shape)
 
 
-def _corrupted(
+def _corrupt(
     sets: SetBatch,
     i: int,
     source: SetBatch | None,
@@ -176,9 +176,9 @@ def _draw(pool: SetBatch, donors: IntArray, n: int, rng: np.random.Generator) ->
     return rng.choice(rows, size=n, replace=False)
 
 
-def _check_batch(owner: str, name: str, given: Any) -> None:
-    if not isinstance(given, SetBatch) or len(given) == 0:
-        shown = repr(given) if isinstance(given, SetBatch) else type(given).__name__
+def _check_batch(owner: str, name: str, value: Any) -> None:
+    if not isinstance(value, SetBatch) or len(value) == 0:
+        shown = repr(value) if isinstance(value, SetBatch) else type(value).__name__
         msg = (
             f"{owner}: {name} must be a SetBatch of at least one set, got {shown}. "
             "SetBatch.from_list makes one of arrays."
@@ -190,11 +190,11 @@ def _check_source(owner: str, sets: SetBatch, source: SetBatch | None, each: str
     pool = sets if source is None else source
     _check_batch(owner, "source", pool)
     for what in ("n_features", "image_shape"):
-        wanted, got = getattr(sets, what), getattr(pool, what)
-        if wanted != got:
+        expected, got = getattr(sets, what), getattr(pool, what)
+        if expected != got:
             msg = (
-                f"{owner}: sets have {what} {wanted}, and source has {got}. Expected the same "
-                "kind of vectors in both."
+                f"{owner}: sets have {what} {expected}, and source has {got}. Expected the "
+                "same kind of vectors in both."
             )
             raise DataError(msg)
     if sets.vectors.dtype != pool.vectors.dtype:

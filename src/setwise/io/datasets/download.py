@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from http.client import HTTPException
 from pathlib import Path
-from typing import Any, NoReturn
-from urllib.parse import urlsplit
+from typing import Any
 
-from setwise._support.extras import require
 from setwise._support.progress import Progress
 from setwise.errors import DataError
+from setwise.io.datasets import paced
 from setwise.io.datasets.registry import RemoteFile
 
 __all__ = ["discard", "download"]
 
-# Seconds without a byte after which a server counts as gone.
-TIMEOUT_S = 30.0
 CHUNK = 1 << 16
-# Nothing here is larger; a server that never stops must not fill the disk.
-LARGEST = 4 << 30
+# Bytes of a file whose size is not known; a server that never stops must not fill the disk.
+LARGEST = 1 << 29
 
 
 def download(
@@ -31,15 +31,13 @@ def download(
     ``part.tag`` beside it remembers the server's mark of that version: a file that changed
     meanwhile is fetched anew and not glued to the old beginning.
     """
-    requests = require("requests", "data")
-    if urlsplit(address).scheme not in ("http", "https"):
+    if not address.startswith(("http://", "https://")):
         msg = f"{file.name}: expected an address of http or https, got {address}."
         raise DataError(msg)
+    transfer = _Transfer(file, address, part, progress)
     try:
-        with requests.Session() as session:
-            _receive(session, file, address, part, progress)
-    except requests.RequestException as error:
-        _explain(file, address, error)
+        if not transfer.receive():
+            transfer.receive()  # what could not be continued is begun anew
     except OSError as error:
         msg = f"{file.name}: cannot be written to {part.parent}: {error.strerror or error}."
         raise DataError(msg) from error
@@ -51,59 +49,149 @@ def discard(part: Path) -> None:
     _tag(part).unlink(missing_ok=True)
 
 
-def _receive(
-    session: Any, file: RemoteFile, address: str, part: Path, progress: Progress | None
-) -> None:
-    start = _continuable(part, file)
-    if start and start == file.size:
-        return
-    headers = _headers(part, start)
-    with session.get(address, headers=headers, stream=True, timeout=TIMEOUT_S) as response:
-        _refuse_downgrade(file, address, response.url)
-        if start and response.headers.get("Content-Range") == f"bytes */{start}":
-            return  # all of it is here
-        at = _first_byte(response)
-        if start and at != start and response.status_code in (206, 416):
-            discard(part)  # it cannot be continued, so it is begun
-            _receive(session, file, address, part, progress)
-            return
-        if at is None or at not in (0, start):
-            _refuse_answer(file, address, response.status_code, response.reason)
-        total = _announced(response.headers, at, file, address)
-        if at == 0:
-            _begin(part, response.headers)
-        _append(response.iter_content(CHUNK), part, at, file, total, progress)
-    done = part.stat().st_size
-    if total is not None and done < total:
-        _cut_short(file, address, done, total)
+@dataclass
+class _Transfer:
+    """One file, from its address into ``part``."""
 
+    file: RemoteFile
+    address: str
+    part: Path
+    progress: Progress | None
 
-def _continuable(part: Path, file: RemoteFile) -> int:
-    """How many bytes are here already and may be continued."""
-    have = part.stat().st_size if part.is_file() else 0
-    # Without a checksum, only the server's mark tells that the beginning is of this version.
-    is_safe = file.is_verifiable or _tag(part).is_file()
-    if have and is_safe and (file.size is None or have <= file.size):
-        return have
-    discard(part)
-    return 0
+    def receive(self) -> bool:
+        """Ask for what is missing; False where what is here turned out to be of no use."""
+        start = self.continuable()
+        if start and start == self.file.size:
+            return True
+        pace = paced.Pace()
+        with self.explained():
+            response = paced.ask(self.address, self.headers(start), pace)
+        with response:
+            if start and response.headers.get("Content-Range") == f"bytes */{start}":
+                return True  # all of it is here
+            at = _first_byte(response)
+            if start and at != start and response.status in (206, 416):
+                discard(self.part)
+                return False
+            if at is None or at not in (0, start):
+                raise self.refused(response)
+            total = self.announced(response.headers, at)
+            if at == 0:
+                _begin(self.part, response.headers)
+            self.append(self.chunks(response, pace), at, total)
+        done = self.part.stat().st_size
+        if total is not None and done < total:
+            msg = f"stopped after {done:,} of {total:,} bytes"
+            raise self.kept(msg)
+        return True
 
+    def continuable(self) -> int:
+        """How many bytes are here already and may be continued."""
+        have = self.part.stat().st_size if self.part.is_file() else 0
+        # Without a checksum, only the server's mark tells of which version the beginning is.
+        is_safe = self.file.is_verifiable or _mark_of(self.part) is not None
+        if have and is_safe and (self.file.size is None or have <= self.file.size):
+            return have
+        discard(self.part)
+        return 0
 
-def _headers(part: Path, start: int) -> dict[str, str]:
-    headers = {"Accept-Encoding": "identity"}  # else the bytes counted are not the file's
-    if start:
-        headers["Range"] = f"bytes={start}-"
-        if _tag(part).is_file():
-            headers["If-Range"] = _tag(part).read_text(encoding="ascii")
-    return headers
+    def headers(self, start: int) -> dict[str, str]:
+        """What to ask for: the rest, if the server still has the version that was begun."""
+        headers = {"User-Agent": "setwise"}
+        if start:
+            headers["Range"] = f"bytes={start}-"
+            mark = _mark_of(self.part)
+            if mark is not None:
+                headers["If-Range"] = mark
+        return headers
+
+    def announced(self, headers: Any, start: int) -> int | None:
+        """The size of the file as the server has it; refused where it cannot be right."""
+        length = headers.get("Content-Length", "")
+        if not re.fullmatch("[0-9]{1,15}", length):
+            return self.file.size
+        total, size = start + int(length), self.file.size
+        if total == size or (size is None and total <= LARGEST):
+            return total
+        expected = f"at most {LARGEST:,}" if size is None else f"{size:,}: it is another file"
+        msg = (
+            f"{self.file.name}: {self.address} announces {total:,} bytes. Expected {expected}. "
+            "Try another address."
+        )
+        raise DataError(msg)
+
+    def chunks(self, response: Any, pace: paced.Pace) -> Iterator[bytes]:
+        """What comes, as it comes: however little it is, it is kept when the rest is not."""
+        while True:
+            with self.explained():
+                chunk = response.read1(CHUNK)
+            if not chunk:
+                return
+            pace.n_content += len(chunk)
+            yield chunk
+
+    def append(self, chunks: Iterator[bytes], done: int, total: int | None) -> None:
+        """Write what comes. What is missing in the end shows in the size of the file."""
+        limit = self.file.size or LARGEST
+        what = f"fetch {self.file.name}"
+        with self.part.open("ab") as out:
+            if self.progress is not None:
+                self.progress(what, done, total or 0)
+            for chunk in chunks:
+                done += len(chunk)
+                if done > limit:
+                    break
+                out.write(chunk)
+                if self.progress is not None:
+                    self.progress(what, done, total or 0)
+        if done > limit:
+            discard(self.part)
+            msg = (
+                f"{self.file.name}: {self.address} sends more than {limit:,} bytes. Cut off "
+                "and removed."
+            )
+            raise DataError(msg)
+
+    def refused(self, response: Any) -> DataError:
+        """The error for an answer that is not the file; the server's words are quoted."""
+        advice = "Is the address right?" if response.status == 404 else "Run it again later."
+        answer = f"{response.status} {str(response.reason)[:200]!r}"
+        return DataError(
+            f"{self.file.name}: {self.address} answers {answer}. Expected the file. {advice}"
+        )
+
+    def kept(self, problem: str) -> DataError:
+        """The error for a transfer that broke off."""
+        return DataError(
+            f"{self.file.name}: cannot be fetched from {self.address}: {problem}. What came is "
+            "kept: run it again to go on from there."
+        )
+
+    @contextmanager
+    def explained(self) -> Iterator[None]:
+        """Say in words what goes wrong on the network; others' words are quoted."""
+        try:
+            yield
+        except (OSError, HTTPException, ValueError) as error:
+            host = self.address.split("/")[2]
+            problem = str(error) or type(error).__name__
+            if "timed out" in problem:
+                reason = f"{host} was silent for {paced.TIMEOUT_S:g} seconds"
+            elif "getaddrinfo" in problem or "Errno -" in problem:
+                reason = f"there is no host {host}, or no network"
+            elif "refused" in problem:
+                reason = f"{host} refuses the connection"
+            else:
+                reason = repr(problem[:300])
+            raise self.kept(reason) from error
 
 
 def _first_byte(response: Any) -> int | None:
     """Where in the file an answer begins, which may send all of it, whatever was asked for."""
-    if response.status_code == 200:
+    if response.status == 200:
         return 0
-    sent = re.match(r"bytes (\d+)-", response.headers.get("Content-Range", ""))
-    return int(sent[1]) if sent and response.status_code == 206 else None
+    sent = re.match(r"bytes ([0-9]{1,15})-", response.headers.get("Content-Range", ""))
+    return int(sent[1]) if sent and response.status == 206 else None
 
 
 def _begin(part: Path, headers: Any) -> None:
@@ -111,89 +199,20 @@ def _begin(part: Path, headers: Any) -> None:
     discard(part)
     tag = headers.get("ETag", "")
     mark = tag if tag.startswith('"') else headers.get("Last-Modified", "")
-    if mark and mark.isascii():
+    if _is_mark(mark):
         _tag(part).write_text(mark, encoding="ascii")
 
 
-def _announced(headers: Any, start: int, file: RemoteFile, address: str) -> int | None:
-    length = headers.get("Content-Length", "")
-    if not length.isdigit():
-        return file.size
-    total = start + int(length)
-    if file.size is not None and total != file.size:
-        msg = (
-            f"{file.name}: {address} announces {total:,} bytes. Expected {file.size:,}: it is "
-            "another file. Try another address."
-        )
-        raise DataError(msg)
-    return total
+def _mark_of(part: Path) -> str | None:
+    """The mark that was kept, unless it is none that can be sent back."""
+    if not _tag(part).is_file():
+        return None
+    mark = _tag(part).read_text(encoding="ascii", errors="replace")
+    return mark if _is_mark(mark) else None
 
 
-def _append(
-    chunks: Iterator[bytes],
-    part: Path,
-    done: int,
-    file: RemoteFile,
-    total: int | None,
-    progress: Progress | None,
-) -> None:
-    """Write what comes. What is missing in the end shows in the size of the file."""
-    broken = require("requests", "data").exceptions.ChunkedEncodingError
-    limit = file.size or LARGEST
-    what = f"fetch {file.name}"
-    with part.open("ab") as out:
-        if progress is not None:
-            progress(what, done, total or 0)
-        try:
-            for chunk in chunks:
-                done += len(chunk)
-                if done > limit:
-                    break
-                out.write(chunk)
-                if progress is not None:
-                    progress(what, done, total or 0)
-        except broken:
-            if total is None:
-                raise
-    if done > limit:
-        discard(part)
-        msg = f"{file.name}: the server sends more than {limit:,} bytes. Cut off and removed."
-        raise DataError(msg)
-
-
-def _refuse_downgrade(file: RemoteFile, address: str, arrived: str) -> None:
-    if urlsplit(address).scheme == "https" and urlsplit(arrived).scheme != "https":
-        msg = f"{file.name}: {address} leads to {arrived}. Expected https to stay https."
-        raise DataError(msg)
-
-
-def _refuse_answer(file: RemoteFile, address: str, status: int, reason: str) -> NoReturn:
-    advice = "Is the address right?" if status == 404 else "Run it again later."
-    msg = f"{file.name}: {address} answers {status} {reason}. Expected the file. {advice}"
-    raise DataError(msg)
-
-
-def _cut_short(file: RemoteFile, address: str, done: int, total: int) -> NoReturn:
-    msg = (
-        f"{file.name}: {address} stopped after {done:,} of {total:,} bytes. What came is kept: "
-        "run it again to go on from there."
-    )
-    raise DataError(msg)
-
-
-def _explain(file: RemoteFile, address: str, error: Exception) -> NoReturn:
-    host = urlsplit(address).netloc
-    told = f"{type(error).__name__}: {error}"
-    if "timed out" in told or "Timeout" in told:
-        reason = f"{host} was silent for {TIMEOUT_S:g} seconds"
-    elif "NameResolution" in told or "getaddrinfo" in told:
-        reason = f"there is no host {host}, or no network"
-    elif "refused" in told:
-        reason = f"{host} refuses the connection"
-    else:
-        reason = told
-    msg = f"{file.name}: cannot be fetched from {address}: {reason}. Run it again later."
-    raise DataError(msg) from error
+def _is_mark(text: str) -> bool:
+    return re.fullmatch("[!-~]([ -~]{0,198}[!-~])?", text) is not None
 
 
 def _tag(part: Path) -> Path:

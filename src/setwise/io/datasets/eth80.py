@@ -38,7 +38,7 @@ def eth80_original(path: Path) -> SetBatch:
     held = [
         (name, numbers[name][i]) for part in (TRAIN, TEST) for name in CLASSES for i in part
     ]
-    batch = both.take([held.index(one) for one in OBJECTS])
+    batch = both.take([held.index(key) for key in OBJECTS])
     names = [f"{name}{n}" for name, n in OBJECTS]
     labels = np.array([name for name, _ in OBJECTS])
     return SetBatch(batch.vectors, batch.offsets, names, labels, batch.image_shape)

@@ -9,15 +9,14 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from setwise._support.locks import acquired
-from setwise._support.parameters import refuse
+from setwise._support.parameters import check_known, refuse
 from setwise._support.progress import Progress
 from setwise.errors import DataError
 from setwise.io.datasets.download import discard, download
 from setwise.io.datasets.places import cache_folder
-from setwise.io.datasets.registry import RemoteFile, source
+from setwise.io.datasets.registry import SOURCES, RemoteFile
 
 __all__ = ["fetch"]
 
@@ -37,7 +36,7 @@ def fetch(
     """Download the files of a public dataset, and check that they are the known ones.
 
     A file that is here and right is left alone. One that breaks off is continued by the next
-    call. Nothing stands under its final name before its checksum was found right. Two
+    call. Nothing has its final name before its checksum was verified. Two
     processes that fetch into one folder take turns.
 
     Parameters
@@ -65,8 +64,9 @@ def fetch(
     DataError
         When there is nothing to download, the network fails, or the content is not right.
     """
-    known = source(name)
-    if mirror is not None and urlsplit(str(mirror)).scheme not in ("http", "https"):
+    check_known("fetch", "dataset", name, SOURCES)
+    known = SOURCES[name]
+    if mirror is not None and not str(mirror).startswith(("http://", "https://")):
         refuse("fetch", "mirror", "an address that begins with http:// or https://", mirror)
     if not known.files:
         msg = f"{known.title} cannot be downloaded. {known.note}"
@@ -118,7 +118,7 @@ def _is_right(path: Path, file: RemoteFile) -> bool:
 
 
 def _difference(path: Path, file: RemoteFile) -> str | None:
-    """What tells this content from the known one; None where nothing does."""
+    """How this content differs from the known one; None where it does not."""
     size = path.stat().st_size
     if file.size is not None and size != file.size:
         return f"expected {file.size:,} bytes, received {size:,}"

@@ -29,7 +29,7 @@ def load_honda(
     """Read Honda/UCSD from ``honda_heq.mat``, with the paper's folds.
 
     The paper: 59 sets of 20 subjects, grey faces of 20 x 20 pixels with equalised histograms;
-    one random set a subject is the gallery and the other 39 are probes, ten times.
+    one random set per subject is the gallery and the other 39 are probes, ten times.
 
     **The real file was never read here.** This is written to its known layout, a cell array
     ``ImgData`` of 59 matrices of 400 x n, and was tested on made files. The file names no
@@ -40,7 +40,7 @@ def load_honda(
     path : path
         The file, as `setwise.io.datasets.fetch` gets it.
     labels : array of shape (n_sets,), optional
-        Subject of each set, where that order is not the one of your copy.
+        Subject of each set, where your copy has another order.
     n_folds : int, default=10
         How many random folds.
     seed : int, default=0
@@ -51,10 +51,10 @@ def load_honda(
     if labels is not None:
         known = np.asarray(labels)
     if known.shape != (len(sets),):
-        wanted = f"labels of {known.shape}" if labels is not None else "the known order of 59"
+        expected = f"labels of {known.shape}" if labels is not None else "the known order of 59"
         msg = (
-            f"{os.fspath(path)}: ImgData holds {len(sets)} sets, which does not fit {wanted}. "
-            "Expected one subject a set: give them as labels."
+            f"{os.fspath(path)}: ImgData holds {len(sets)} sets, which does not fit "
+            f"{expected}. Expected one subject per set: give them as labels."
         )
         raise DataError(msg)
     return Dataset(
@@ -63,5 +63,6 @@ def load_honda(
         known,
         random_folds(known, 1, n_folds, seed=seed),
         tuple(dict.fromkeys(known.tolist())),
-        f"{os.fspath(path)}; {n_folds} random folds (seed {seed}), one gallery set a subject.",
+        f"{os.fspath(path)}; {n_folds} random folds (seed {seed}), one gallery set per "
+        "subject.",
     )

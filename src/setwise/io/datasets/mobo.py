@@ -25,8 +25,8 @@ def load_mobo(
 
     The paper: 96 sets of 24 subjects, one random gallery set and three probes each, ten times;
     LBP features of 8 x 8 patches of faces of 40 x 40 pixels. The file has 25 subjects and 99
-    sets, for one subject lacks a set. Its vectors are taken as they are, whichever features
-    they be.
+    sets, for one subject lacks a set. Its vectors are taken as they are, whatever features
+    they are.
 
     **The real file was never read here.** This is written to its known layout, a cell array
     ``MOBO`` of 25 subjects x 4 sets, and was tested on made files.
@@ -46,7 +46,7 @@ def load_mobo(
     if sets.labels is None:
         msg = (
             f"{os.fspath(path)}: MOBO is a row of {len(sets)} sets. Expected a cell array with "
-            "one row a subject, 25 x 4."
+            "one row per subject, 25 x 4."
         )
         raise DataError(msg)
     subjects, counts = np.unique(sets.labels, return_counts=True)
@@ -61,6 +61,6 @@ def load_mobo(
         labels,
         random_folds(labels, 1, n_folds, seed=seed),
         tuple(f"subject{subject}" for subject in kept),
-        f"{os.fspath(path)}; {n_folds} random folds (seed {seed}), one gallery set a subject; "
-        f"left out: {left_out}.",
+        f"{os.fspath(path)}; {n_folds} random folds (seed {seed}), one gallery set per "
+        f"subject; left out: {left_out}.",
     )

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 
-from setwise._support.extras import require
-from setwise.errors import DataError, MissingExtraError
+from setwise.errors import DataError
 
 __all__ = ["cache_folder", "find", "missing", "places"]
 
 
 def cache_folder() -> Path:
     """The folder of this user where fetched datasets go by default."""
-    return Path(require("pooch", "data").os_cache("setwise"))
+    if sys.platform == "win32":
+        local = os.environ.get("LOCALAPPDATA")
+        return (
+            (Path(local) if local else Path.home() / "AppData" / "Local") / "setwise" / "Cache"
+        )
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "setwise"
+    named = os.environ.get("XDG_CACHE_HOME")
+    return (Path(named) if named else Path.home() / ".cache") / "setwise"
 
 
 def places(folder: str | os.PathLike[str] | None) -> list[Path]:
@@ -23,10 +30,7 @@ def places(folder: str | os.PathLike[str] | None) -> list[Path]:
     if folder is not None:
         return [Path(folder).expanduser()]
     named = os.environ.get("SETWISE_DATA")
-    found = [Path(named).expanduser()] if named else []
-    with suppress(MissingExtraError):  # without pooch, nothing was fetched there
-        found.append(cache_folder())
-    return found
+    return [*([Path(named).expanduser()] if named else []), cache_folder()]
 
 
 def find(file: str, folders: Sequence[Path]) -> Path | None:
@@ -42,7 +46,7 @@ def missing(
     name: str, files: Sequence[str], folders: Sequence[Path], *, can_fetch: bool
 ) -> DataError:
     """The error that says what was looked for, where, and the ways out."""
-    where = ", ".join(map(str, folders)) or "any folder, for SETWISE_DATA is not set"
+    where = ", ".join(map(str, folders))
     fetching = f"Get it by `setwise data fetch {name}`" if can_fetch else "It must be prepared"
     msg = (
         f"{name}: there is no {' or '.join(files)} in {where}. {fetching}, or set SETWISE_DATA "

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from setwise._support.parameters import refuse
+from setwise._support.parameters import check_known
 from setwise.errors import DataError
 from setwise.io.arrays import load_arrays
 from setwise.io.datasets.archive import array_of
@@ -48,7 +48,8 @@ def load(name: str, folder: str | os.PathLike[str] | None = None) -> Dataset:
     ----------
     name : str
         ``"eth80"``, ``"eth80-64"``, ``"yaleb"``, ``"coil20"``, ``"hands"``, ``"vowels"``,
-        ``"honda"`` or ``"mobo"``.
+        ``"honda"`` or ``"mobo"``; or the name of an ``.npz`` archive of yours without its
+        ending, which `setwise.load_arrays` can read. Such sets have no folds.
     folder : path, optional
         Where to look; ``$SETWISE_DATA`` by default, then the cache of this user.
 
@@ -71,16 +72,18 @@ def load(name: str, folder: str | os.PathLike[str] | None = None) -> Dataset:
     folders = places(folder)
     if name in PREPARED:
         return _load_prepared(name, PREPARED[name], folders)
-    if name not in SOURCES:
-        refuse("load", "name", f"one of {', '.join((*PREPARED, *PAPER))}", name)
-    if name not in PAPER:
-        msg = f"{SOURCES[name].title} has a loader of its own. {SOURCES[name].note}"
-        raise DataError(msg)
-    file = SOURCES[name].files[0].name
-    path = find(file, folders)
-    if path is None:
-        raise missing(name, [file], folders, can_fetch=True)
-    return PAPER[name](path)
+    if name in PAPER:
+        file = SOURCES[name].files[0].name
+        path = find(file, folders)
+        if path is None:
+            raise missing(name, [file], folders, can_fetch=True)
+        return PAPER[name](path)
+    if find(f"{name}.npz", folders) is not None:
+        return _load_prepared(name, Prepared(f"{name}.npz", _none), folders)
+    where = ", ".join(map(str, folders))
+    check_known("load", f"archive {name}.npz in {where}, nor a dataset", name, SOURCES)
+    msg = f"{SOURCES[name].title} has a loader of its own. {SOURCES[name].note}"
+    raise DataError(msg)
 
 
 def _load_prepared(name: str, known: Prepared, folders: Sequence[Path]) -> Dataset:
@@ -94,7 +97,7 @@ def _load_prepared(name: str, known: Prepared, folders: Sequence[Path]) -> Datas
             raise missing(name, files, folders, can_fetch=known.original is not None)
         path, sets = original, known.read_original(original)
     if sets.labels is None:
-        msg = f"{path}: has no labels. Expected one a set, in 'set_labels'."
+        msg = f"{path}: has no labels. Expected one per set, in 'set_labels'."
         raise DataError(msg)
     folds, which = known.protocol(sets, path, folders)
     class_names = tuple(dict.fromkeys(sets.labels.tolist()))
@@ -118,6 +121,10 @@ def _quadrants(sets: SetBatch, path: Path, folders: Sequence[Path]) -> tuple[lis
 def _given(sets: SetBatch, path: Path, folders: Sequence[Path]) -> tuple[list[Fold], str]:
     is_test = array_of(path, "set_is_test").astype(bool)
     return [(np.flatnonzero(~is_test), np.flatnonzero(is_test))], "the given split"
+
+
+def _none(sets: SetBatch, path: Path, folders: Sequence[Path]) -> tuple[list[Fold], str]:
+    return [], "without folds"
 
 
 PREPARED: dict[str, Prepared] = {

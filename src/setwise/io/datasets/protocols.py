@@ -1,9 +1,8 @@
-"""Datasets, and the rules by which their sets are parted into gallery and probes."""
+"""Datasets, and the rules by which their sets are divided into gallery and probes."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -68,7 +67,7 @@ def random_folds(
     labels : array of shape (n_sets,)
         Class of each set.
     n_gallery : int
-        Gallery sets a class.
+        Gallery sets per class.
     n_folds : int
         How often to draw.
     seed : int, default=0
@@ -93,7 +92,7 @@ def spread_folds(
     """Choose sets for each fold so that folds overlap as little as possible.
 
     The sets of each class are shuffled once and dealt out in turn, ``n_gallery`` and
-    ``n_probes`` a fold, beginning again where they run out: no set is used twice before all
+    ``n_probes`` per fold, beginning again where they run out: no set is used twice before all
     of its class were used once.
 
     Parameters
@@ -101,7 +100,7 @@ def spread_folds(
     labels : array of shape (n_sets,)
         Class of each set; every class needs ``n_gallery + n_probes`` of them.
     n_gallery, n_probes : int
-        Sets a class and fold.
+        Sets per class and fold.
     n_folds : int
         How many folds.
     seed : int, default=0
@@ -126,7 +125,8 @@ def rotated_folds(parts: npt.ArrayLike) -> list[Fold]:
     """Make each part in turn the gallery, and all others the probes."""
     part = np.asarray(parts)
     return [
-        (np.flatnonzero(part == one), np.flatnonzero(part != one)) for one in np.unique(part)
+        (np.flatnonzero(part == value), np.flatnonzero(part != value))
+        for value in np.unique(part)
     ]
 
 
@@ -149,16 +149,14 @@ def pair_folds(labels: npt.ArrayLike) -> list[Fold]:
 def _members(labels: npt.ArrayLike, at_least: int, owner: str) -> list[IntArray]:
     """The sets of each class, classes in sorted order."""
     known = np.asarray(labels)
-    members = [(label, np.flatnonzero(known == label)) for label in np.unique(known)]
-    _refuse_small(members, at_least, owner)
-    return [sets for _, sets in members]
-
-
-def _refuse_small(members: Iterable[tuple[Any, IntArray]], at_least: int, owner: str) -> None:
-    for label, sets in members:
+    members = []
+    for label in np.unique(known):
+        sets = np.flatnonzero(known == label)
         if len(sets) < at_least:
             msg = (
                 f"{owner}: class {str(label)!r} has {len(sets)} sets. Expected at least "
-                f"{at_least}: leave the class out, or ask for fewer sets a fold."
+                f"{at_least}: leave the class out, or ask for fewer sets per fold."
             )
             raise DataError(msg)
+        members.append(sets)
+    return members

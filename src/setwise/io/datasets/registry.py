@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from setwise.errors import ParameterError
-
-__all__ = ["SOURCES", "RemoteFile", "Source", "source"]
+__all__ = ["SOURCES", "RemoteFile", "Source"]
 
 
 @dataclass(frozen=True)
@@ -73,16 +70,6 @@ class Source:
         return asdict(self)
 
 
-def source(name: str) -> Source:
-    """Look a dataset up by its name, or say which names there are."""
-    if name in SOURCES:
-        return SOURCES[name]
-    near = difflib.get_close_matches(str(name), SOURCES, n=1)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
-    msg = f"No dataset is called {name!r}. Expected one of {', '.join(SOURCES)}.{hint}"
-    raise ParameterError(msg)
-
-
 def _raw(repository: str, commit: str, path: str) -> str:
     return f"https://raw.githubusercontent.com/{repository}/{commit}/{path}"
 
@@ -114,7 +101,7 @@ _ALL = (
             ),
         ),
         NONE_STATED,
-        "8 classes of 10 objects, 41 images each; 5 gallery and 5 probe objects a class, "
+        "8 classes of 10 objects, 41 images each; 5 gallery and 5 probe objects per class, "
         "ten published splits",
         "demo-ETH.mat holds all 80 objects; random_index_eth80.mat the ten splits.",
     ),
@@ -194,7 +181,7 @@ _ALL = (
             ),
         ),
         RESEARCH_ONLY,
-        "20 subjects, 59 sets; one gallery set a subject, 39 probes, ten random folds",
+        "20 subjects, 59 sets; one gallery set per subject, 39 probes, ten random folds",
         "Read with load_honda, which was written to the layout and never saw the file.",
     ),
     Source(
@@ -212,7 +199,7 @@ _ALL = (
             ),
         ),
         RESEARCH_ONLY,
-        "24 subjects, 96 sets; 1 gallery set and 3 probes a subject, ten random folds",
+        "24 subjects, 96 sets; 1 gallery set and 3 probes per subject, ten random folds",
         "Read with load_mobo, which was written to the layout and never saw the file.",
     ),
     Source(
@@ -220,7 +207,7 @@ _ALL = (
         "YouTube Celebrities",
         (),
         NONE_STATED,
-        "47 subjects, 1910 clips; 3 gallery and 6 probe sets a subject, five folds",
+        "47 subjects, 1910 clips; 3 gallery and 6 probe sets per subject, five folds",
         "Bring your own copy of the AVI clips and read it with load_youtube.",
     ),
     Source(
@@ -233,4 +220,4 @@ _ALL = (
     ),
 )
 
-SOURCES: dict[str, Source] = {one.name: one for one in _ALL}
+SOURCES: dict[str, Source] = {source.name: source for source in _ALL}

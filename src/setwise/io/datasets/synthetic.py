@@ -30,7 +30,7 @@ def make_subspace_union(
     noise: float = 0.05,
     random_state: int = 0,
 ) -> SetBatch:
-    """Make sets whose vectors lie near linear subspaces, one subspace a class.
+    """Make sets whose vectors lie near linear subspaces, one subspace per class.
 
     Subspaces go through the origin: classes differ in directions and not in means. This is
     what subspace clustering assumes of its data. A set depends on nothing but its class and
@@ -45,8 +45,8 @@ def make_subspace_union(
     n_dims : int
         Dimensionality of the subspace of a class.
     n_set_dims : int, default=0
-        Dimensionality of what is a set's own: its vectors vary in so many random directions
-        more, as strongly as in those of the class.
+        Random directions, of each set its own, in which its vectors vary besides those of the
+        class, and as strongly.
     noise : float
         Standard deviation of what is added to each feature. Along a direction of a subspace
         it is 1.

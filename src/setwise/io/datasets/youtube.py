@@ -37,10 +37,10 @@ def load_youtube(
     """Read YouTube Celebrities from its clips, with the paper's folds.
 
     The paper: 1910 clips of 47 subjects, faces detected, tracked and cropped to 30 x 30 grey
-    pixels, 8 to 400 a set; five folds of 3 gallery and 6 probe sets a subject. It does not say
-    which clips, nor by which tracker. Here the longest track of a clip is its set, and folds
-    share as few clips as there can be (`spread_folds`). The paper did best on HOG features of
-    these images.
+    pixels, 8 to 400 per set; five folds of 3 gallery and 6 probe sets per subject. It does not
+    say which clips, nor by which tracker. Here the longest track of a clip is its set, and
+    folds share as few clips as there can be (`spread_folds`). The paper did best on HOG
+    features of these images.
 
     **The real clips were never read here.** This is written to their known names,
     ``NNNN_MM_CCC_firstname_lastname.avi``, and was tested on made files.
@@ -83,7 +83,7 @@ def load_youtube(
         else:
             tracks.append(result)
             kept.append(path)
-    sets = _joined(top, tracks, [subjects[path] for path in kept], kept, skipped)
+    sets = _join(top, tracks, [subjects[path] for path in kept], kept, skipped)
     labels = np.asarray(sets.labels)
     return Dataset(
         "youtube",
@@ -91,7 +91,7 @@ def load_youtube(
         labels,
         spread_folds(labels, 3, 6, n_folds, seed=seed),
         tuple(np.unique(labels).tolist()),
-        f"{top}; {n_folds} folds (seed {seed}) of 3 gallery and 6 probe sets a subject; "
+        f"{top}; {n_folds} folds (seed {seed}) of 3 gallery and 6 probe sets per subject; "
         f"{len(skipped)} of {len(subjects)} clips left out; sets.report says why.",
     )
 
@@ -117,7 +117,7 @@ def _subjects(top: Path) -> dict[Path, str]:
         match = CLIP.fullmatch(path.name)
         if match is None:
             msg = (
-                f"load_youtube: {path} says not who is in it. Expected a name such as "
+                f"load_youtube: {path} does not say who is in it. Expected a name such as "
                 "0001_01_001_firstname_lastname.avi: rename or remove it."
             )
             raise DataError(msg)
@@ -137,7 +137,7 @@ def _longest_track(
     return tracks[[longest]]
 
 
-def _joined(
+def _join(
     top: Path,
     tracks: list[SetBatch],
     labels: list[str],
@@ -158,7 +158,7 @@ def _joined(
         for path, track in zip(paths, tracks, strict=True)
         for _ in range(len(track.vectors))
     )
-    report = LoadReport(top, "one clip a set, its longest face track", files, tuple(skipped))
+    report = LoadReport(top, "one clip per set, its longest face track", files, tuple(skipped))
     names = [path.stem for path in paths]
     batch = SetBatch(
         joined.vectors, joined.offsets, names, np.array(labels), joined.image_shape

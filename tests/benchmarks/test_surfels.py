@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy.ndimage import binary_fill_holes
 
-from setwise.io.datasets.rendering import (
+from rendering.shapes import FAMILIES, ellipsoid, painted, superellipsoid
+from rendering.surfels import (
     Patch,
     Room,
     Viewpoint,
@@ -12,7 +13,6 @@ from setwise.io.datasets.rendering import (
     sample_patches,
     visible_surfels,
 )
-from setwise.io.datasets.shapes import FAMILIES, ellipsoid, painted, superellipsoid
 
 VIEWS = [Viewpoint(0, 0), Viewpoint(35, 45), Viewpoint(66, 243), Viewpoint(90, 180)]
 SOLID = [family for family in FAMILIES if family.name in ("fruit", "vase", "stone")]

@@ -3,15 +3,17 @@
 import numpy as np
 import pytest
 
-from setwise import CVC, SetBatch
-from setwise.errors import ParameterError
-from setwise.io.datasets.objects import (
+from render_objects import write_archive
+from rendering.objects import (
     _class_positions,
     make_object_views,
     object_view_angles,
     object_view_outliers,
 )
-from setwise.io.datasets.shapes import FAMILIES, LUMINANCE
+from rendering.shapes import FAMILIES, LUMINANCE
+from setwise import CVC, SetBatch
+from setwise.errors import ParameterError
+from setwise.io.datasets import load
 
 SMALL = {"n_sets": 2, "n_views": 6, "size": 16}
 
@@ -198,3 +200,11 @@ def test_one_class_has_no_outliers():
         make_object_views(1, 1, 3, n_outliers=1)
     with pytest.raises(ParameterError, match="object_view_outliers: n_outliers"):
         object_view_outliers(1, 1, 3, n_outliers=1)
+
+
+def test_an_archive_of_them_is_read_as_it_was_made(six, tmp_path):
+    write_archive(six, tmp_path / "deep" / "objects.npz")
+    sets = load("objects", tmp_path / "deep").sets
+    np.testing.assert_array_equal(sets.images, six.images)
+    assert sets.labels.tolist() == six.labels.tolist()
+    assert sets.names == six.names

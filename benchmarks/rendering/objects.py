@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from rendering.shapes import FAMILIES, LOOK, LUMINANCE, Family, painted
+from rendering.surfels import Room, Surfels, Viewpoint, render
 from setwise._support.parallel import in_threads
 from setwise._support.parameters import (
     check_choice,
@@ -18,8 +20,6 @@ from setwise._support.parameters import (
 )
 from setwise._support.progress import reported
 from setwise._support.types import BoolArray, FloatArray
-from setwise.io.datasets.rendering import Room, Surfels, Viewpoint, render
-from setwise.io.datasets.shapes import FAMILIES, LOOK, LUMINANCE, Family, painted
 from setwise.io.datasets.synthetic import random_stream
 from setwise.sets import SetBatch
 
@@ -89,7 +89,7 @@ def make_object_views(
 
     Examples
     --------
-    >>> from setwise.io.datasets import make_object_views
+    >>> from rendering import make_object_views
     >>> sets = make_object_views(n_classes=3, n_sets=2, n_views=5, size=16)
     >>> sets
     SetBatch of 6 sets of 5 to 5 images, 16 x 16
@@ -165,7 +165,7 @@ def _eth80_angles() -> FloatArray:
     sixteenths = np.round(np.arange(16) * 22.5)
     azimuths = {0: np.zeros(1), 22: quarters, 35: quarters + 45, 45: quarters, 66: eighths,
                 68: quarters, 90: sixteenths}  # fmt: skip
-    return np.array([(polar, one) for polar, ring in azimuths.items() for one in ring])
+    return np.array([(polar, azimuth) for polar, ring in azimuths.items() for azimuth in ring])
 
 
 def _outlier_places(

@@ -13,8 +13,8 @@ from typing import TypeAlias
 
 import numpy as np
 
+from rendering.surfels import Patch, Surface, Surfels, rough_points, sample_patches
 from setwise._support.types import FloatArray
-from setwise.io.datasets.rendering import Patch, Surface, Surfels, rough_points, sample_patches
 
 __all__ = [
     "FAMILIES",
