@@ -9,10 +9,10 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from setwise._support.parameters import check_count, check_number, refuse
+from setwise._support.seeds import seed_from
 from setwise._support.types import FloatArray, IntArray
 from setwise.baselines.clusterers.kernel_learning import (
     distance_targets,
@@ -208,8 +208,7 @@ class SKMS(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self._check_parameters()
         points = validate_data(self, X, dtype=np.float64)
         labels = check_row_labels(y, len(points), "SKMS.fit")
-        source = check_random_state(self.random_state).randint(2**31 - 1)
-        rng = np.random.default_rng(source)
+        rng = np.random.default_rng(seed_from(self.random_state, "SKMS"))
         self.constraints_ = random_constraints(labels, self.constraint_share, rng)
         found = skms(
             points,
