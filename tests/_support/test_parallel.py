@@ -12,6 +12,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from setwise._support.parallel import in_threads, one_blas_thread
 from setwise._support.warn import quiet
 from setwise.errors import ParameterError
+from setwise.graph import OMPGraph
 
 
 def blas_threads():
@@ -81,3 +82,9 @@ def test_what_is_no_number_of_threads_is_refused(n_jobs):
 @pytest.mark.parametrize("n_jobs", [None, 1, 2, -1, np.int64(2)])
 def test_a_number_of_threads_does_not_change_the_order(n_jobs):
     assert list(in_threads(abs, range(-9, 0), n_jobs)) == list(range(9, 0, -1))
+
+
+def test_pursuit_leaves_the_filters_of_warnings_alone(monkeypatch):
+    monkeypatch.delattr(warnings, "catch_warnings")
+    copies = np.repeat(np.eye(4), 2, axis=1)  # of which scikit-learn's would warn
+    assert OMPGraph(3).adjacency(copies).nnz == 8

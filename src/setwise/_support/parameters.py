@@ -30,7 +30,7 @@ __all__ = [
 _MOST = 10_000
 
 
-def as_tuple(owner: str, name: str, value: Any) -> tuple[Any, ...]:
+def as_tuple(owner: str, name: str, value: Any, *, of: str = "entries") -> tuple[Any, ...]:
     """The entries of a sequence, or of a generator, which can be read but once.
 
     Parameters
@@ -39,13 +39,15 @@ def as_tuple(owner: str, name: str, value: Any) -> tuple[Any, ...]:
         Whose parameter it is, and which.
     value : iterable
         With at least one entry, and at most 10,000; strings and bytes are refused.
+    of : str
+        What its entries should be, for the message.
     """
     try:
         entries = () if isinstance(value, str | bytes) else tuple(islice(value, _MOST + 1))
     except TypeError:  # a number, or an array of no dimension
         entries = ()
     if not 1 <= len(entries) <= _MOST:
-        refuse(owner, name, f"a sequence of 1 to {_MOST} entries", value)
+        refuse(owner, name, f"a sequence of {of}, from 1 to {_MOST} of them", value)
     return entries
 
 
@@ -65,10 +67,11 @@ def check_number(
         refuse(owner, name, expected + limit, value)
 
 
-def check_not_negative(owner: str, name: str, value: Any) -> None:
-    """Refuse what is not a finite number of at least 0."""
-    if not _is_finite(value) or value < 0:
-        refuse(owner, name, "a number of at least 0", value)
+def check_not_negative(owner: str, name: str, value: Any, *, at_most: float = np.inf) -> None:
+    """Refuse what is not a finite number in ``[0, at_most]``."""
+    if not _is_finite(value) or not 0 <= value <= at_most:
+        limit = "" if at_most == np.inf else f" and at most {at_most:g}"
+        refuse(owner, name, f"a number of at least 0{limit}", value)
 
 
 def check_choice(owner: str, name: str, value: Any, choices: Collection[Any]) -> None:
@@ -123,6 +126,8 @@ def _is_finite(value: Any) -> bool:
 
 def _shown(value: Any) -> str:
     """A value as an error shows it: on one line, not too long, whatever it is."""
+    if isinstance(value, np.ndarray) and value.ndim:
+        return f"an array of shape {value.shape}"
     try:
         text = " ".join(repr(value).split())
     except Exception:  # it is somebody else's code

@@ -256,7 +256,8 @@ def spectral_labels(affinity: Adjacency, n_clusters: int, random_state: Any = No
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)
     embedding = np.where(norms > _NO_ROW, vectors / np.maximum(norms, _NO_ROW), 0.0)
     # Given None, scikit-learn would draw from NumPy's global generator.
-    seed = random_state if is_whole(random_state) else seed_from(random_state, "SSC")
+    seed = seed_from(random_state, "SSC")
+    seed = random_state if is_whole(random_state) else seed
     kmeans = KMeans(n_clusters, n_init=20, max_iter=1000, random_state=seed)
     return kmeans.fit_predict(embedding).astype(np.int64)
 
@@ -396,7 +397,7 @@ class SSC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     def _check_parameters(self) -> None:
         check_count("SSC", "n_clusters", self.n_clusters)
         check_count("SSC", "max_iter", self.max_iter)
-        check_number("SSC", "alpha", self.alpha)
+        check_number("SSC", "alpha", self.alpha, above=1e-100, at_most=1e100)
         check_number("SSC", "tol", self.tol)
         check_number("SSC", "keep", self.keep, at_most=1.0)
         check_choice("SSC", "solver", self.solver, ("admm", "exact"))
