@@ -62,9 +62,10 @@ def check_number(
 ) -> None:
     """Refuse what is not a finite number in ``(above, at_most]``; positive by default."""
     if not _is_finite(value) or not above < value <= at_most:
-        expected = "a positive number" if above == 0 else f"a number above {above:g}"
+        expected = "a positive number" if 0 <= above < 1e-6 else f"a number above {above:g}"
+        floor = f", above {above:g}" if 0 < above < 1e-6 else ""
         limit = "" if at_most == np.inf else f" of at most {at_most:g}"
-        refuse(owner, name, expected + limit, value)
+        refuse(owner, name, expected + limit + floor, value)
 
 
 def check_not_negative(owner: str, name: str, value: Any, *, at_most: float = np.inf) -> None:
