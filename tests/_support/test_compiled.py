@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import _thread
 import os
 import shutil
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import setwise
 from setwise._support import compiled
+from setwise._support.parallel import in_threads
 
 # A kernel of one module that calls one of another; both are small and quick to compile.
 RUN = """
@@ -121,3 +125,88 @@ def test_every_kernel_carries_the_stamp():
 def test_importing_the_package_compiles_and_loads_nothing():
     code = "import setwise, sys; assert 'numba' not in sys.modules, 'numba'"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+NO_STATS = RUN.replace("stats = pool_kernels._residual.stats", "").replace(
+    "sum(stats.cache_hits.values()), sum(stats.cache_misses.values())", ""
+)
+
+
+def test_without_jit_kernels_are_plain_functions():
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", NO_STATS], env=environment, capture_output=True, text=True
+    )
+    assert (done.stdout.split(), done.stderr) == (["3.0", "1.0"], "")
+
+
+def test_a_cut_off_cache_file_is_written_anew(package):
+    folder, run = package
+    run()
+    for kind in ("nbc", "nbi"):  # what was compiled, and the index of it
+        (cached,) = (folder.parent / "cache").rglob(f"*_residual*.{kind}")
+        cached.write_bytes(cached.read_bytes()[:-20])
+        assert run() == ([3.0, 1.0], (0, 1))
+    assert run() == ([3.0, 1.0], (1, 0))
+
+
+# Neither the package nor a home can be written: Numba is told so, as root may write anywhere.
+READ_ONLY = """
+import tempfile
+def refuse(*arguments, **settings): raise OSError(28, "No space left on device")
+tempfile.TemporaryFile = refuse
+"""
+# The folder can be written when the kernel is made, and is full when it is compiled.
+FULL = """
+from numba.core.caching import IndexDataCacheFile
+def refuse(*arguments): raise OSError(28, "No space left on device")
+IndexDataCacheFile.save = refuse
+"""
+# Another Numba, whose cache has no source stamp.
+OTHER_NUMBA = """
+from numba.core.caching import FunctionCache
+before = FunctionCache.__init__
+def without_stamp(self, function):
+    before(self, function)
+    del self._cache_file._source_stamp
+FunctionCache.__init__ = without_stamp
+"""
+
+
+@pytest.mark.parametrize(
+    "obstacle", [READ_ONLY, FULL, OTHER_NUMBA], ids=["read-only", "full", "other Numba"]
+)
+def test_where_nothing_can_be_cached_kernels_are_compiled_in_memory(tmp_path, obstacle):
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", obstacle + RUN],
+        env=environment, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.stdout.split() == ["3.0", "1.0", "0", "1"], done.stderr
+    said = [line for line in done.stderr.splitlines() if "compiled code cannot be kept" in line]
+    assert len(said) == 1
+    assert "NUMBA_CACHE_DIR" in said[0]
+
+
+def test_ctrl_c_in_a_kernel_is_a_keyboard_interrupt():
+    symmetrise = compiled.kernels_of("setwise.graph").symmetrise
+    n = 100_000
+    codes = np.arange(n + 1), (np.arange(n) + 1) % n, np.ones(n)
+    symmetrise(*codes)
+
+    def work():
+        threading.Timer(0.05, _thread.interrupt_main).start()
+        while True:
+            symmetrise(*codes)
+
+    with pytest.raises(SystemError):  # what Numba makes of it
+        work()
+    with pytest.raises(KeyboardInterrupt), compiled.plain_interrupts():
+        work()
+    with pytest.raises(KeyboardInterrupt):
+        list(in_threads(lambda _: work(), [0], 1))
+
+
+def test_other_system_errors_stay_what_they_are():
+    with pytest.raises(SystemError, match="broken"), compiled.plain_interrupts():
+        raise SystemError("broken") from ValueError()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -53,6 +55,38 @@ def test_the_limit_of_a_container_counts(monkeypatch, tmp_path, limit):
 def test_no_container_no_limit(monkeypatch, tmp_path):
     monkeypatch.setattr(setwise._support.memory, "Path", lambda name: tmp_path / "none")
     assert setwise._support.memory._free_in_container() is None
+
+
+@pytest.fixture
+def elsewhere(monkeypatch, tmp_path):
+    """A system without Linux's files."""
+    monkeypatch.setattr(setwise._support.memory, "Path", lambda name: tmp_path / "none")
+
+
+def test_where_nobody_tells_nothing_is_refused(monkeypatch, elsewhere):
+    monkeypatch.delattr(os, "sysconf")
+    assert setwise._support.memory.available_memory() is None
+    setwise._support.memory.require_memory(2**60, "this", "Do less.")
+
+
+def test_windows_is_asked_its_own_way(monkeypatch, elsewhere):
+    def status_ex(pointer):
+        status = pointer._obj
+        assert bytes(status)[:8] == (64).to_bytes(4, "little") + bytes(4)  # its length
+        status[1], status[2] = 2**35, 12345
+        return 1
+
+    kernel32 = SimpleNamespace(GlobalMemoryStatusEx=status_ex)
+    monkeypatch.delattr(os, "sysconf")
+    monkeypatch.setattr(ctypes, "windll", SimpleNamespace(kernel32=kernel32), raising=False)
+    assert setwise._support.memory.available_memory() == 12345
+    kernel32.GlobalMemoryStatusEx = lambda pointer: 0
+    assert setwise._support.memory.available_memory() is None
+
+
+def test_macos_tells_how_much_there_is(monkeypatch, elsewhere):
+    monkeypatch.setattr(os, "sysconf", {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": 1000}.get)
+    assert setwise._support.memory.available_memory() == 4_096_000
 
 
 @pytest.mark.parametrize("name", Graph.known())

@@ -125,6 +125,22 @@ def test_interrupt_is_one_line_and_status_130(monkeypatch):
     assert found.stderr == "setwise: interrupted.\n"
 
 
+def test_ctrl_c_in_a_kernel_is_an_interrupt_too(monkeypatch):
+    def action(progress):
+        try:
+            try:
+                raise KeyboardInterrupt
+            except KeyboardInterrupt as interrupt:
+                raise SystemError("returned a result with an exception set") from interrupt
+        except SystemError as error:
+            raise SystemError("returned a result with an exception set") from error
+
+    demo_that(monkeypatch, action)
+    found = CliRunner().invoke(app, ["demo", "--quiet"])
+    assert found.exit_code == 130
+    assert found.stderr == "setwise: interrupted.\n"
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT to a single process")
 def test_ctrl_c_in_the_middle(tmp_path):
     process = subprocess.Popen(
@@ -195,7 +211,7 @@ def test_nothing_heavy_is_imported_early(code):
 BAR = """
 from setwise.cli.common import shown_progress
 with shown_progress(is_silent=False) as report:
-    report("fit", 0, 1)
+    report("fit [/b]", 0, 1)  # not markup
     for done in range(4):
         report("classify", done, 3)
 """

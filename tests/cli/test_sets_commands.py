@@ -174,3 +174,44 @@ def test_a_matlab_file_is_labelled_by_another_part_of_it(tmp_path):
     refused = run("classify", path, path, "--variable", "known")
     assert refused.exit_code == 1
     assert "--labels" in refused.stderr
+
+
+EVIL = "a\tb\nforged\tanna\t1.000\n\x1b]0;title\x07\u202e"
+
+
+@pytest.fixture(scope="module")
+def evil(tmp_path_factory):
+    """Archives whose names and labels hold tabs, ends of lines and escape codes."""
+    rng = np.random.default_rng(0)
+    bases = rng.normal(size=(2, 3, 20))
+    sets = [(rng.normal(size=(9, 3)) + 1) @ bases[i % 2] for i in range(4)]
+    path = tmp_path_factory.mktemp("evil") / "gallery.npz"
+    np.savez(
+        path,
+        features=np.vstack(sets),
+        set_index=np.repeat(np.arange(4), 9),
+        set_labels=np.array([EVIL, "anna"] * 2),
+        set_names=np.array([f"{i}{EVIL}" for i in range(4)]),
+    )
+    return path
+
+
+@pytest.mark.parametrize("option", [(), ("--quiet",)])
+@pytest.mark.parametrize("command", ["inspect", "classify"])
+def test_names_and_labels_cannot_act_on_the_terminal_or_forge_lines(evil, command, option):
+    sources = (evil,) if command == "inspect" else (evil, evil)
+    found = run(command, *sources, *option)
+    assert found.exit_code == 0, found.output
+    assert not {c for c in found.output if c not in "\n\t" and not c.isprintable()}
+    assert not [line for line in found.output.splitlines() if line.startswith("forged")]
+    if command == "classify" and option:
+        rows = [line.split("\t") for line in found.stdout.splitlines()]
+        assert [len(row) for row in rows] == [3] * 4
+        assert r"a\tb\nforged\tanna\t1.000\n\x1b]0;title\x07\u202e" in {row[1] for row in rows}
+
+
+def test_errors_cannot_act_on_the_terminal(tmp_path):
+    found = run("inspect", tmp_path / "no\x1b[31mwhere")
+    assert found.exit_code == 1
+    assert r"no\x1b[31mwhere" in found.stderr
+    assert "\x1b" not in found.stderr

@@ -251,3 +251,18 @@ def test_what_are_no_images_is_refused_by_name(sets, words):
 def test_a_shape_that_the_vectors_do_not_have():
     with pytest.raises(DataError, match=r"20 features cannot be images of shape \(3, 3\)"):
         SetBatch(np.ones((1, 20)), np.array([0, 1]), image_shape=(3, 3))
+
+
+def test_names_by_default_number_on_when_batches_are_joined():
+    three, two = SetBatch.from_rows(np.ones((3, 2))), SetBatch.from_rows(np.ones((2, 2)))
+    assert SetBatch.join([three, two]).names == SetBatch.from_rows(np.ones((5, 2))).names
+    assert SetBatch.join([three, two, two]).names[-2:] == ("set 5", "set 6")
+    named = SetBatch.from_rows(np.ones((2, 2)), ["anna", "set 0"])
+    assert SetBatch.join([named, two]).names == ("anna", "set 0", "set 2", "set 3")
+    assert SetBatch.join([two, named]).names == ("set 0", "set 1", "anna", "set 0")
+
+
+def test_a_set_joined_after_others_were_taken_out_gets_a_name_of_its_own():
+    left = SetBatch.from_rows(np.ones((4, 2)))[[0, 3]]
+    joined = SetBatch.join([left, SetBatch.from_rows(np.ones((2, 2)))])
+    assert joined.names == ("set 0", "set 3", "set 4", "set 5")

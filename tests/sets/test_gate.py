@@ -180,7 +180,7 @@ REFUSED_SET = {
     "complex": (ONE.astype(complex), "holds complex numbers.*astype"),
     "strings": (ONE.astype(str), "holds strings.*astype"),
     "bytes": (ONE.astype("S3"), "holds bytes.*astype"),
-    "dates": (np.zeros((2, 2), "datetime64[s]"), "holds something else.*astype"),
+    "dates": (np.zeros((2, 2), "datetime64[s]"), "holds something other.*astype"),
     "sparse": (sp.csr_array(ONE), r"is a sparse matrix.*`\.toarray\(\)`"),
     "masked": (np.ma.masked_equal(ONE, 3.0), r"masked values.*\.filled"),
     "ragged": ([[1.0, 2.0], [3.0]], "is ragged.*one size"),
@@ -280,6 +280,13 @@ GOOD_LABELS = {
     "objects": (np.array(["b", "a", "b"], dtype=object), ["a", "b"], [1, 0, 1]),
     "series": (pd.Series(["b", "a", "b"]), ["a", "b"], [1, 0, 1]),
     "polars": (pl.Series(["b", "a", "b"]), ["a", "b"], [1, 0, 1]),
+    "zero characters": (["a\0", "a", "a\0"], ["a", "a\0"], [1, 0, 1]),
+    "ints no float can tell apart": (
+        [2**53 + 1, 2.0**53, 2**53 + 1],
+        [2**53, 2**53 + 1],
+        [1, 0, 1],
+    ),
+    "signed and unsigned": ([2**63 + 1, -1, 2**63], [-1, 2**63, 2**63 + 1], [2, 0, 1]),
     "huge ints": ([10**30, 1, 10**30], [1, 10**30], [1, 0, 1]),
 }
 
@@ -318,6 +325,9 @@ BAD_LABELS = {
     "NA among ints": (pd.array([1, pd.NA, 2]), "label 1 is (nan|missing)"),
     "NaT": (np.array(["2026-01-01", "NaT", "2026-01-02"], "M8[D]"), "label 1 is missing"),
     "ints and strings": ([1, "a", 1], "labels mix int and str"),
+    "truths and ints": ([True, 1, 0], "labels mix bool and int"),
+    "truths and floats": ([True, 1.0, 0.0], "labels mix bool and float"),
+    "truths among objects": (np.array([True, 1, 0], dtype=object), "labels mix bool and int"),
     "mixed objects": (np.array([1, "a", 1], dtype=object), "labels mix int and str"),
     "arrays": (of_objects(np.ones(2), np.ones(3), np.ones(2)), "labels mix ndarray"),
     "continuous": ([0.5, 1.5, 0.5], "Unknown label type: y is continuous"),

@@ -1,8 +1,10 @@
-"""How the few hot loops are compiled: once, cached on disk, and announced."""
+"""How the few hot loops are compiled: once, cached on disk where that works, and announced."""
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from hashlib import sha256
 from importlib import import_module
@@ -10,22 +12,66 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-__all__ = ["kernel", "kernels_of"]
+__all__ = ["kernel", "kernels_of", "plain_interrupts"]
 
 
 def kernel(function: Any) -> Any:
     """Compile a function of plain loops when it is first called.
 
     Sums may be reassociated, so that they vectorise; nothing else of IEEE arithmetic is
-    given up. The GIL is released, so that probes can be judged in parallel threads.
+    given up. The GIL is released, so that probes can be judged in parallel threads. Where
+    nothing can be cached, each process compiles for itself.
     """
     from numba import njit
 
-    dispatcher = njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})(function)
-    # Numba would look at the function's own file only, and go on running what it has compiled
-    # of another file after that was changed.
-    dispatcher._cache._cache_file._source_stamp = _source_stamp()
+    options = {"nogil": True, "fastmath": {"reassoc", "contract"}}
+    try:
+        dispatcher = njit(cache=True, **options)(function)
+        if dispatcher is not function:  # as it is with NUMBA_DISABLE_JIT
+            dispatcher._cache = _TolerantCache(dispatcher._cache)
+    except Exception:  # no folder to write to, or another Numba
+        _announce_memory_only()
+        return njit(**options)(function)
     return dispatcher
+
+
+class _TolerantCache:
+    """Numba's cache of one kernel, which goes by all kernels' sources and stops nobody.
+
+    The one place that knows Numba's private names.
+    """
+
+    def __init__(self, numba_cache: Any) -> None:
+        self.numba_cache = numba_cache
+        # Numba would look at the function's own file only, and go on running what it has
+        # compiled of another file after that was changed.
+        _ = numba_cache._cache_file._source_stamp  # where there is none, setting it is vain
+        numba_cache._cache_file._source_stamp = _source_stamp()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.numba_cache, name)
+
+    def is_warm(self) -> bool:
+        """Whether anything compiled of this kernel is on disk."""
+        with suppress(Exception):
+            return bool(self.numba_cache._cache_file._load_index())
+        return False
+
+    def load_overload(self, signature: Any, target: Any) -> Any:
+        """What is on disk for a signature; None where that is nothing, or damaged."""
+        try:
+            return self.numba_cache.load_overload(signature, target)
+        except Exception:  # unpickling half a file can raise anything
+            with suppress(Exception):
+                self.numba_cache.flush()  # to be written anew
+            return None
+
+    def save_overload(self, signature: Any, compiled: Any) -> None:
+        """Keep what was compiled, if that is possible."""
+        try:
+            self.numba_cache.save_overload(signature, compiled)
+        except Exception:  # a full disk, a folder gone
+            _announce_memory_only()
 
 
 @cache
@@ -42,17 +88,45 @@ def kernels_of(package: str, name: str = "kernels") -> ModuleType:
     Not at the top of a module: Numba alone takes 0.3 s to import.
     """
     module = import_module(f"{package}.{name}")
-    dispatchers = [f for f in vars(module).values() if hasattr(f, "stats")]
+    caches = [getattr(member, "_cache", None) for member in vars(module).values()]
+    tolerant = [kept for kept in caches if isinstance(kept, _TolerantCache)]
     # Any, not all: which kernels a program needs, and has compiled, depends on its data.
-    if not any(f._cache._cache_file._load_index() for f in dispatchers):
+    if tolerant and not any(kept.is_warm() for kept in tolerant):
         _announce()
     return module
 
 
+@contextmanager
+def plain_interrupts() -> Iterator[None]:
+    """Raise Ctrl-C as KeyboardInterrupt even while a kernel runs.
+
+    Numba returns a result although an exception is set, of which Python makes a SystemError.
+    To be put around the work, not around each call of a kernel.
+    """
+    try:
+        yield
+    except SystemError as error:
+        cause: BaseException | None = error
+        while isinstance(cause, SystemError):
+            cause = cause.__cause__ or cause.__context__
+        if isinstance(cause, KeyboardInterrupt):
+            raise KeyboardInterrupt from error
+        raise
+
+
 @cache
 def _announce() -> None:
-    """Say once a process that compiling takes a while."""
+    """Say once per process that compiling takes a while."""
     # At warning level, because a user who waits for seconds should know why.
     logging.getLogger("setwise").warning(
         "setwise: compiling, once (about 15 s); the next start will find it done"
+    )
+
+
+@cache
+def _announce_memory_only() -> None:
+    """Say once per process that what is compiled will be lost."""
+    logging.getLogger("setwise").warning(
+        "setwise: compiled code cannot be kept, so each start compiles again (about 15 s). Set "
+        "NUMBA_CACHE_DIR to a folder with room that can be written"
     )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from setwise.errors import TooLargeError
@@ -10,16 +12,19 @@ from setwise.errors import TooLargeError
 __all__ = ["available_memory", "require_memory"]
 
 
-def available_memory() -> int:
-    """Bytes that can be had without swapping, within the limits of a container."""
-    free = [_free_on_machine(), _free_in_container()]
-    return min(amount for amount in free if amount is not None)
+def available_memory() -> int | None:
+    """Bytes that can be had without swapping, within the limits of a container.
+
+    None where the system does not say.
+    """
+    amounts = (_free_on_machine(), _free_in_container())
+    return min((amount for amount in amounts if amount is not None), default=None)
 
 
 def require_memory(needed: int, what: str, advice: str) -> None:
-    """Refuse work that needs more memory than there is."""
+    """Refuse work that needs more memory than there is known to be."""
     free = available_memory()
-    if needed > free:
+    if free is not None and needed > free:
         msg = (
             f"{what} needs about {_readable(needed)} of memory, and {_readable(free)} is "
             f"available. {advice}"
@@ -32,12 +37,29 @@ def _readable(amount: int) -> str:
     return f"{amount / unit:.1f} {name}"
 
 
-def _free_on_machine() -> int:
-    table = Path("/proc/meminfo")
-    if table.exists():
-        for line in table.read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) * 1024
+def _free_on_machine() -> int | None:
+    """By the first source that this system has: Linux, Windows, macOS and others."""
+    for source in (_free_by_proc, _free_by_windows, _all_pages):
+        with suppress(OSError, ValueError, AttributeError, LookupError):
+            return source()
+    return None
+
+
+def _free_by_proc() -> int:
+    lines = Path("/proc/meminfo").read_text().splitlines()
+    return int(dict(line.split(":") for line in lines)["MemAvailable"].split()[0]) * 1024
+
+
+def _free_by_windows() -> int:
+    # A MEMORYSTATUSEX: its own length in bytes, a share, then seven amounts of 64 bits.
+    status = (ctypes.c_uint64 * 8)(64)
+    if not ctypes.windll.kernel32.GlobalMemoryStatusEx(ctypes.byref(status)):  # type: ignore[attr-defined]
+        raise OSError
+    return status[2]
+
+
+def _all_pages() -> int:
+    """All memory, used or not: what POSIX can tell."""
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import contextmanager
 from functools import cache
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from joblib import Parallel, delayed
 from threadpoolctl import ThreadpoolController
+
+from setwise._support.compiled import plain_interrupts
+from setwise._support.parameters import check_jobs
+from setwise._support.shared import SharedContext
 
 __all__ = ["in_threads", "one_blas_thread"]
 
@@ -25,18 +29,44 @@ def in_threads(
     BLAS itself keeps to one thread meanwhile: the matrices of one probe are too small to
     share, and n_jobs times all cores would only get in each other's way.
     """
+    check_jobs("setwise", n_jobs)
     with one_blas_thread():
         yield from Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(
             delayed(work)(item) for item in items
         )
 
 
-def one_blas_thread() -> AbstractContextManager[Any]:
-    """Keep BLAS to one thread for a while."""
-    return _libraries().limit(limits=1, user_api="blas")
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Keep BLAS to one thread for a while; Ctrl-C meanwhile is a KeyboardInterrupt."""
+    with _ONE_BLAS_THREAD, plain_interrupts():
+        yield
 
 
 @cache
 def _libraries() -> ThreadpoolController:
     """The BLAS libraries of this process; looking for them takes longer than a small probe."""
-    return ThreadpoolController()
+    return ThreadpoolController().select(user_api="blas")
+
+
+@contextmanager
+def _limited() -> Iterator[None]:
+    """BLAS at one thread; another thread than the one that entered may leave."""
+    _let_any_thread_set()
+    limit = _libraries().limit(limits=1)
+    try:
+        yield
+    finally:
+        _let_any_thread_set()
+        limit.restore_original_limits()
+        _let_any_thread_set()
+
+
+def _let_any_thread_set() -> None:
+    """Take OpenBLAS from the thread that set it first; from 3.8 on, threadpoolctl binds it."""
+    for library in _libraries().lib_controllers:
+        if hasattr(library, "clear_controlling_thread"):
+            library.clear_controlling_thread(force=True)
+
+
+_ONE_BLAS_THREAD = SharedContext(_limited)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection, Iterable
+import math
+from collections.abc import Collection
+from itertools import islice
 from typing import Any, NoReturn
 
 import numpy as np
@@ -24,23 +26,34 @@ __all__ = [
     "refuse",
 ]
 
+# Entries of a sequence, so that an endless generator is refused; threads, likewise.
+_MOST = 10_000
 
-def as_tuple(owner: str, name: str, value: Any) -> tuple[Any, ...]:
-    """The entries of a sequence, refused where there are none; a generator is read once."""
-    if isinstance(value, str | bytes) or not isinstance(value, Iterable):
-        refuse(owner, name, "a sequence with at least one entry", value)
+
+def as_tuple(owner: str, name: str, value: Any, *, of: str = "entries") -> tuple[Any, ...]:
+    """The entries of a sequence, or of a generator, which can be read but once.
+
+    Parameters
+    ----------
+    owner, name : str
+        Whose parameter it is, and which.
+    value : iterable
+        With at least one entry, and at most 10,000; strings and bytes are refused.
+    of : str
+        What its entries should be, for the message.
+    """
     try:
-        entries = tuple(value)
-    except TypeError:  # an array of no dimensions
+        entries = () if isinstance(value, str | bytes) else tuple(islice(value, _MOST + 1))
+    except TypeError:  # a number, or an array of no dimension
         entries = ()
-    if not entries:
-        refuse(owner, name, "a sequence with at least one entry", value)
+    if not 1 <= len(entries) <= _MOST:
+        refuse(owner, name, f"a sequence of {of}, from 1 to {_MOST} of them", value)
     return entries
 
 
 def check_count(owner: str, name: str, value: Any, *, at_least: int = 1) -> None:
-    """Refuse what is not a whole number of at least ``at_least``."""
-    if not is_whole(value) or value < at_least:
+    """Refuse what is not a whole number of at least ``at_least``, and of 64 bits."""
+    if not is_whole(value) or not at_least <= value < 2**63:
         refuse(owner, name, f"an int of at least {at_least}", value)
 
 
@@ -48,19 +61,18 @@ def check_number(
     owner: str, name: str, value: Any, *, above: float = 0.0, at_most: float = np.inf
 ) -> None:
     """Refuse what is not a finite number in ``(above, at_most]``; positive by default."""
-    is_number = isinstance(value, int | float | np.integer | np.floating)
-    is_inside = is_number and above < value <= at_most and value < np.inf
-    if isinstance(value, bool) or not is_inside:
-        expected = "a positive number" if above == 0 else f"a number above {above:g}"
+    if not _is_finite(value) or not above < value <= at_most:
+        expected = "a positive number" if 0 <= above < 1e-6 else f"a number above {above:g}"
+        floor = f", above {above:g}" if 0 < above < 1e-6 else ""
         limit = "" if at_most == np.inf else f" of at most {at_most:g}"
-        refuse(owner, name, expected + limit, value)
+        refuse(owner, name, expected + limit + floor, value)
 
 
-def check_not_negative(owner: str, name: str, value: Any) -> None:
-    """Refuse what is not a finite number of at least 0."""
-    is_number = isinstance(value, int | float | np.integer | np.floating)
-    if not is_number or isinstance(value, bool) or not 0 <= value < np.inf:
-        refuse(owner, name, "a number of at least 0", value)
+def check_not_negative(owner: str, name: str, value: Any, *, at_most: float = np.inf) -> None:
+    """Refuse what is not a finite number in ``[0, at_most]``."""
+    if not _is_finite(value) or not 0 <= value <= at_most:
+        limit = "" if at_most == np.inf else f" and at most {at_most:g}"
+        refuse(owner, name, f"a number of at least 0{limit}", value)
 
 
 def check_choice(owner: str, name: str, value: Any, choices: Collection[Any]) -> None:
@@ -90,12 +102,12 @@ def check_known(owner: str, kind: str, name: str, known: Collection[str]) -> Non
     Traceback (most recent call last):
     setwise.errors.ParameterError: HOG: there is no parameter 'cells'. Expected one of 'size', 'cell'. Did you mean 'cell'?
     """  # noqa: E501 (one message, one line)
-    if name in known:
+    if isinstance(name, str) and name in known:
         return
-    near = difflib.get_close_matches(str(name), [*known], n=1)
+    near = difflib.get_close_matches(_shown(name).strip("'"), [*known], n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
     expected = f"one of {', '.join(map(repr, known))}" if known else "none at all"
-    msg = f"{owner}: there is no {kind} {name!r}. Expected {expected}.{hint}"
+    msg = f"{owner}: there is no {kind} {_shown(name)}. Expected {expected}.{hint}"
     raise ParameterError(msg)
 
 
@@ -104,9 +116,29 @@ def is_whole(value: Any) -> bool:
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
+def _is_finite(value: Any) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # an int beyond all floats
+        return False
+
+
+def _shown(value: Any) -> str:
+    """A value as an error shows it: on one line, not too long, whatever it is."""
+    if isinstance(value, np.ndarray) and value.ndim:
+        return f"an array of shape {value.shape}"
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:  # it is somebody else's code
+        return f"a {type(value).__name__}"
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
 def refuse(owner: str, name: str, expected: str, value: Any) -> NoReturn:
     """Say which parameter of whom was refused."""
-    msg = f"{owner}: {name} must be {expected}, got {value!r}."
+    msg = f"{owner}: {name} must be {expected}, got {_shown(value)}."
     raise ParameterError(msg)
 
 
@@ -126,6 +158,6 @@ def check_shape(owner: str, name: str, value: Any, *, optional: bool = False) ->
 
 
 def check_jobs(owner: str, value: Any) -> None:
-    """Refuse what is not a number of threads; -1 is one a core."""
-    if value is not None and (not is_whole(value) or value == 0):
-        refuse(owner, "n_jobs", "a number of threads, or None", value)
+    """Refuse what is not a number of threads; -1 is one per core, -2 one less."""
+    if value is not None and (not is_whole(value) or value == 0 or value > _MOST):
+        refuse(owner, "n_jobs", "a number of threads, -1 for one per core, or None", value)

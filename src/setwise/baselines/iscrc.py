@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from setwise._support.parameters import check_count, check_number
+from setwise._support.seeds import seed_from
 from setwise._support.types import FloatArray, IntArray
 from setwise.baselines.base import Baseline
 from setwise.basis.dictionary import dictionary_bases
@@ -126,7 +126,7 @@ class ISCRC(Baseline):
         check_count("ISCRC", "n_iter", self.n_iter)
         check_number("ISCRC", "lambda_gallery", self.lambda_gallery)
         check_number("ISCRC", "lambda_probe", self.lambda_probe)
-        entropy = int(check_random_state(self.random_state).randint(2**31 - 1))
+        entropy = seed_from(self.random_state, "ISCRC")
         bases = [self._compressed(vectors, entropy) for vectors in gallery]
         self.atoms_ = np.hstack(bases)
         self.atom_codes_ = np.repeat(codes, [basis.shape[1] for basis in bases])

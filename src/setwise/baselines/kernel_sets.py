@@ -110,8 +110,8 @@ class CDL(KernelSetClassifier):
 
     def _learn(self, gallery: SetBatch) -> None:
         check_choice("CDL", "head", self.head, ("lda", "pls"))
-        for name in ("regularisation", "ridge"):
-            check_number("CDL", name, getattr(self, name))
+        check_number("CDL", "regularisation", self.regularisation, above=1e-100, at_most=1e100)
+        check_number("CDL", "ridge", self.ridge, above=1e-14, at_most=1e100)
         if self.n_components is not None:
             check_count("CDL", "n_components", self.n_components)
         self.origin_: FloatArray = gallery.vectors.mean(axis=0)
@@ -177,7 +177,7 @@ class GDA(KernelSetClassifier):
     def _learn(self, gallery: SetBatch) -> None:
         check_count("GDA", "n_dims", self.n_dims)
         check_choice("GDA", "centred", self.centred, (False, True))
-        check_number("GDA", "ridge", self.ridge)
+        check_number("GDA", "ridge", self.ridge, above=1e-14)
         self.n_dims_ = usable_dims(self.n_dims, gallery.n_features)
 
     def _model(self, vectors: FloatArray) -> FloatArray:

@@ -88,7 +88,7 @@ class MDA(NearestSet):
         for name in ("n_components", "n_between", "max_dims", "n_neighbors", "min_size"):
             check_count("MDA", name, getattr(self, name))
         check_number("MDA", "energy", self.energy, at_most=1.0)
-        check_number("MDA", "regularisation", self.regularisation)
+        check_number("MDA", "regularisation", self.regularisation, at_most=1e100)
         check_number("MDA", "max_ratio", self.max_ratio, above=1.0)
 
     def _learn_projection(

@@ -215,8 +215,9 @@ class SANP(NearestSet):
         self.n_jobs = n_jobs
 
     def _learn(self, gallery: SetBatch, codes: IntArray) -> None:
-        for name in ("w_hull", "w_samples", "penalty"):
-            check_number("SANP", name, getattr(self, name))
+        check_number("SANP", "penalty", self.penalty)
+        for name in ("w_hull", "w_samples"):  # their ratio makes the problem singular
+            check_number("SANP", name, getattr(self, name), above=1e-7, at_most=1e6)
         check_number("SANP", "energy", self.energy, at_most=1)
         self.unit_ = float(np.abs(gallery.vectors).max()) or 1.0
 

@@ -11,12 +11,16 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
+from setwise._support.compiled import plain_interrupts
+from setwise._support.text import printable
 from setwise.errors import SetwiseError
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from setwise._support.progress import Progress
 
-__all__ = ["AsJson", "Quiet", "clean_exit", "shown_progress"]
+__all__ = ["AsJson", "Quiet", "clean_exit", "say", "shown_progress"]
 
 AsJson: TypeAlias = Annotated[
     bool, typer.Option("--json", help="Print one JSON document and nothing else.")
@@ -26,19 +30,25 @@ Quiet: TypeAlias = Annotated[
 ]
 
 
+def say(text: str, *, err: bool = False) -> None:
+    """Print lines, whose characters cannot do anything to the terminal."""
+    typer.echo("\n".join(map(printable, text.split("\n"))), err=err)
+
+
 @contextmanager
 def clean_exit() -> Iterator[None]:
     """Errors that are no bugs end in what they say and a status, not in a traceback."""
     try:
-        yield
+        with plain_interrupts():
+            yield
     except KeyboardInterrupt:
         typer.echo("setwise: interrupted.", err=True)
         raise typer.Exit(130) from None
     except SetwiseError as error:
-        typer.echo(f"setwise: {error}", err=True)
+        say(f"setwise: {error}", err=True)
         raise typer.Exit(1) from None
     except OSError as error:
-        typer.echo(f"setwise: {' '.join(str(error).split())}", err=True)
+        say(f"setwise: {' '.join(str(error).split())}", err=True)
         raise typer.Exit(1) from None
 
 
@@ -52,7 +62,7 @@ def shown_progress(*, is_silent: bool) -> Iterator[Progress | None]:
         with _logging(logging.ERROR, None):
             yield None
     elif not sys.stderr.isatty():
-        with _logging(logging.INFO, lambda message: typer.echo(message, err=True)):
+        with _logging(logging.INFO, lambda message: say(message, err=True)):
             yield _PlainLines()
     else:
         with _bar() as report:
@@ -90,10 +100,10 @@ class _PlainLines:
         now = time.monotonic()
         if done == 0:
             self._began[what] = self._spoken = now
-            typer.echo(f"{what} ...", err=True)
+            say(f"{what} ...", err=True)
         elif done < total and now - self._spoken >= self.EVERY_S:
             self._spoken = now
-            typer.echo(words(what, done, total, now - self._began[what]), err=True)
+            say(words(what, done, total, now - self._began[what]), err=True)
 
 
 @contextmanager
@@ -109,7 +119,7 @@ def _bar() -> Iterator[Progress]:
     )
 
     columns = (
-        TextColumn("{task.description:<9}"),
+        TextColumn("{task.description:<9}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
@@ -117,15 +127,19 @@ def _bar() -> Iterator[Progress]:
     )
     with (
         Progress(*columns, console=Console(stderr=True), transient=True) as bar,
-        _logging(logging.INFO, lambda said: bar.console.print(said, style="dim", markup=False)),
+        _logging(logging.INFO, lambda message: _dim(bar.console, message)),
     ):
         tasks = {}
 
         def report(what: str, done: int, total: int) -> None:
             if what not in tasks:
-                tasks[what] = bar.add_task(what, total=None)
+                tasks[what] = bar.add_task(printable(what), total=None)
             # A step that is its own only part has no share done to show before its end.
             is_known = total > 1 or done > 0
             bar.update(tasks[what], completed=done, total=total if is_known else None)
 
         yield report
+
+
+def _dim(console: Console, message: str) -> None:
+    console.print(printable(message), style="dim", markup=False)

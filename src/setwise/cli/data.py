@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from setwise.cli.common import AsJson, Quiet, clean_exit, shown_progress
+from setwise.cli.common import AsJson, Quiet, clean_exit, say, shown_progress
 
 __all__ = ["data"]
 
@@ -63,4 +63,4 @@ def fetch_command(
         typer.echo(json.dumps([str(path) for path in paths], indent=2))
     else:
         for path in paths:
-            typer.echo(str(path))
+            say(str(path))

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
-from setwise.cli.common import AsJson, Quiet, clean_exit, shown_progress
+from setwise._support.text import printable
+from setwise.cli.common import AsJson, Quiet, clean_exit, say, shown_progress
 
 if TYPE_CHECKING:
     from setwise._support.progress import Progress
@@ -39,7 +39,7 @@ Labels: TypeAlias = Annotated[
 ProbeVariable: TypeAlias = Annotated[
     str | None, typer.Option(help="Of a .mat file of probes, where it is another.")
 ]
-Jobs: TypeAlias = Annotated[int, typer.Option(help="Threads; -1 is one a core.")]
+Jobs: TypeAlias = Annotated[int, typer.Option(help="Threads; -1 is one per core.")]
 
 
 def inspect(
@@ -57,15 +57,17 @@ def inspect(
     options = _options(layout, size, colour, skip_bad, variable, jobs)
     with clean_exit(), shown_progress(is_silent=as_json or quiet) as progress:
         sets = _load(source, options, progress)
-    found = _described(sets)
+    description = _described(sets)
     if as_json:
-        typer.echo(json.dumps(found, indent=2))
+        typer.echo(json.dumps(description, indent=2))
         return
-    typer.echo(str(sets.report))
+    say(str(sets.report))
     if not quiet:
-        _show_rows(("class", "set", "images"), [
-            (row["class"] or "", row["name"], str(row["n_images"])) for row in found["sets"]
-        ])  # fmt: skip
+        rows = [
+            (row["class"] or "", row["name"], str(row["n_images"]))
+            for row in description["sets"]
+        ]
+        _show_rows(("class", "set", "images"), rows)
 
 
 def classify(
@@ -82,10 +84,10 @@ def classify(
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Label sets by a labelled gallery: whose is it, and how sure.
+    """Label sets by a labelled gallery: which class, and how sure.
 
     The layout is the gallery's; that of the probes is found. Images are looked at through
-    pixels, HOG and LBP together; other vectors as they are.
+    pixels, fine and coarse edges together; other vectors as they are.
     """
     options = _options(layout, size, colour, skip_bad, variable, jobs)
     with clean_exit(), shown_progress(is_silent=as_json or quiet) as progress:
@@ -97,7 +99,8 @@ def classify(
         typer.echo(json.dumps({"answers": answers}, indent=2))
     elif quiet:
         for answer in answers:
-            typer.echo(f"{answer['set']}\t{answer['label']}\t{answer['probability']:.3f}")
+            fields = (answer["set"], answer["label"], f"{answer['probability']:.3f}")
+            typer.echo("\t".join(map(printable, fields)))
     else:
         rows = [
             (a["set"], a["label"], f"{a['probability']:.2f}", a["runner_up"] or "", a["note"])
@@ -141,7 +144,7 @@ def compare(
 
         names = None if methods is None else [name.strip() for name in methods.split(",")]
         chosen = names if known.image_shape is None else _on_images(names, size)
-        found = compare_methods(
+        comparison = compare_methods(
             known,
             known.labels,
             judged,
@@ -151,16 +154,16 @@ def compare(
             progress=progress,
         )
         if picture is not None:
-            found.plot(picture)
+            comparison.plot(picture)
     if as_json:
-        typer.echo(json.dumps(found.to_dict(), indent=2))
+        typer.echo(json.dumps(comparison.to_dict(), indent=2))
     else:
-        typer.echo(found.summary() if quiet else str(found))
+        say(comparison.summary() if quiet else str(comparison))
 
 
 def faces(
     video: Annotated[Path, typer.Argument(help="A clip.")],
-    out: Annotated[Path, typer.Argument(help="New folder: one folder of crops a track.")],
+    out: Annotated[Path, typer.Argument(help="New folder: one folder of crops per track.")],
     size: Annotated[int, typer.Option(help="Pixels of a side.")] = 30,
     equalise: Annotated[
         bool, typer.Option("--equalise", help="Equalise the histogram of each face.")
@@ -177,7 +180,7 @@ def faces(
     if as_json:
         typer.echo(json.dumps(_described(tracks) | {"folder": str(out)}, indent=2))
     else:
-        typer.echo(f"{len(tracks)} tracks in {out}")
+        say(f"{len(tracks)} tracks in {out}")
 
 
 def _options(
@@ -194,14 +197,14 @@ def _options(
 
 
 def _load(source: Path, options: dict[str, Any], progress: Progress | None) -> LoadedSets:
+    from setwise._support.warn import quiet
     from setwise.errors import SkippedFilesWarning
     from setwise.io import load_sets
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SkippedFilesWarning)  # said here, in one line
+    with quiet("", SkippedFilesWarning):  # said here, in one line
         sets = load_sets(source, progress=progress, **options)
     if sets.report is not None and sets.report.skipped and progress is not None:
-        typer.echo(f"{source}: {len(sets.report.skipped)} files skipped", err=True)
+        say(f"{source}: {len(sets.report.skipped)} files skipped", err=True)
     return sets
 
 
@@ -214,7 +217,7 @@ def _load_labelled(
     if sets.labels is None:
         msg = (
             f"{source}: the sets have no labels, they were read as "
-            f"{sets.report.layout if sets.report else 'sets'}. Expected one folder a class "
+            f"{sets.report.layout if sets.report else 'sets'}. Expected one folder per class "
             "(class/set/*.jpg), or of a .mat file --labels."
         )
         raise DataError(msg)
@@ -232,9 +235,9 @@ def _on_images(names: list[str] | None, size: int) -> dict[str, Any]:
     ours = {"CVC for images": CVC.for_images, "CVC for turntables": CVC.for_turntables}
     others = names if names is None else [name for name in names if name not in ours]
     named = {} if others == [] else named_methods(others, 0)
-    found = {name: make_pipeline(Pixels(size), method) for name, method in named.items()}
-    wanted = [name for name in ours if names is None or name in names]
-    return found | {name: ours[name](random_state=0) for name in wanted}
+    on_pixels = {name: make_pipeline(Pixels(size), rival) for name, rival in named.items()}
+    chosen = [name for name in ours if names is None or name in names]
+    return on_pixels | {name: ours[name](random_state=0) for name in chosen}
 
 
 def _answers(
@@ -243,6 +246,7 @@ def _answers(
     from setwise import CVC
     from setwise._support.parallel import in_threads
     from setwise._support.progress import reported
+    from setwise._support.warn import quiet
     from setwise.errors import NoInformationWarning
     from setwise.sets import check_sets
 
@@ -253,12 +257,11 @@ def _answers(
     report("fit", 1, 1)
     clf.set_params(n_jobs=None)  # from here on, probes share the threads
     check_sets(probes, caller="classify", n_features=clf.n_features_in_)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NoInformationWarning)  # said in the answer's note
-        found = in_threads(
+    with quiet("", NoInformationWarning):  # said in the answer's note
+        judged = in_threads(
             lambda i: clf.predict_proba(probes[[i]])[0], range(len(probes)), jobs
         )
-        shares = list(reported(found, len(probes), "classify", progress))
+        shares = list(reported(judged, len(probes), "classify", progress))
     return [
         _answer(name, clf.classes_, share)
         for name, share in zip(probes.names, shares, strict=True)
@@ -300,5 +303,6 @@ def _show_rows(columns: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Non
 
     table = Table(*columns, box=box.SIMPLE_HEAD, pad_edge=False)
     for row in rows:
-        table.add_row(*map(Text, row))  # names may hold anything, markup too
+        # Names may hold anything, markup and escape codes too.
+        table.add_row(*(Text(printable(field)) for field in row))
     Console(highlight=False).print(table)

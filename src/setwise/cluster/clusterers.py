@@ -11,13 +11,10 @@ are gallery classes.
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib import import_module
-from threading import Lock
 from typing import Any, ClassVar, Protocol, Self, TypeAlias
 
 import numpy as np
@@ -27,6 +24,7 @@ from sklearn.base import clone
 from setwise._support.parameters import refuse
 from setwise._support.parts import Part
 from setwise._support.types import FloatArray, IntArray
+from setwise._support.warn import quiet
 from setwise.cluster.shc import PROBE, HierarchicalClusters, shc
 from setwise.cluster.tree import LOCAL_ABOVE, CutTree
 from setwise.errors import DataError, SetwiseError
@@ -161,7 +159,8 @@ class _FlatClustering:
     def _clusters(self, estimator: Any, *class_codes: IntArray) -> FlatClusters:
         takes_graph = getattr(estimator, "affinity", None) == "precomputed"
         points = self.adjacency if takes_graph else self.columns().T
-        with _components_are_normal() if takes_graph else nullcontext():
+        # Ours often have components.
+        with quiet("Graph is not fully connected", UserWarning):
             return FlatClusters(_labels(estimator, points, *class_codes))
 
 
@@ -253,15 +252,3 @@ def _labels(clusterer: Any, points: Any, *class_codes: IntArray) -> IntArray:
     labels = np.where(found < 0, found.max(initial=-1) + 1, found).astype(np.int64)
     labels[noise] += np.arange(len(noise))
     return np.unique(labels, return_inverse=True)[1].astype(np.int64)
-
-
-_WARNINGS = Lock()
-
-
-@contextmanager
-def _components_are_normal() -> Iterator[None]:
-    """Keep scikit-learn from warning that a graph has components, as ours often have."""
-    # The filters belong to all threads, and must be put back in the order they were changed.
-    with _WARNINGS, warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Graph is not fully connected", UserWarning)
-        yield

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar, NoReturn
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.spatial.distance import pdist, squareform
 
+from setwise._support.parameters import refuse
 from setwise._support.types import FloatArray
-from setwise.errors import DataError, ParameterError
+from setwise.errors import DataError
 from setwise.graph.base import GalleryGraph, Graph
 
 __all__ = ["GaussianGraph"]
@@ -58,36 +59,37 @@ class GaussianGraph(Graph):
         if self.sigma is None:
             return columns.T
         n_features = len(columns)
-        try:
-            sigma = np.asarray(self.sigma, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise ParameterError(_sigma_message(n_features, self.sigma)) from None
+        sigma = self._checked_sigma(n_features)
         if sigma.ndim < 2:
-            fits = sigma.ndim == 0 or len(sigma) == n_features
-            if not fits or not (sigma > 0).all() or not np.isfinite(sigma).all():
-                raise ParameterError(_sigma_message(n_features, self.sigma))
             return columns.T / np.sqrt(sigma)
-        fits = sigma.shape == (n_features, n_features)
-        if not fits or not np.isfinite(sigma).all() or not np.allclose(sigma, sigma.T):
-            raise ParameterError(_sigma_message(n_features, self.sigma))
         try:
             factor = np.linalg.cholesky(sigma)
         except np.linalg.LinAlgError:
-            raise ParameterError(_sigma_message(n_features, self.sigma)) from None
+            self._refuse_sigma(n_features)
         return np.linalg.solve(factor, columns).T
+
+    def _checked_sigma(self, n_features: int) -> FloatArray:
+        try:
+            sigma = np.asarray(self.sigma)
+        except ValueError:  # ragged
+            self._refuse_sigma(n_features)
+        shapes = ((), (n_features,), (n_features, n_features))
+        if sigma.dtype.kind not in "iuf" or sigma.shape not in shapes:
+            self._refuse_sigma(n_features)
+        is_fine = np.allclose(sigma, sigma.T) if sigma.ndim == 2 else (sigma > 0).all()
+        if not is_fine or not np.isfinite(sigma).all():
+            self._refuse_sigma(n_features)
+        return sigma.astype(np.float64)
+
+    def _refuse_sigma(self, n_features: int) -> NoReturn:
+        expected = (
+            f"a positive number, a vector of {n_features} positive variances or a symmetric "
+            f"positive definite {n_features} x {n_features} matrix"
+        )
+        refuse("GaussianGraph", "sigma", expected, self.sigma)
 
 
 def _median_scale(squared: FloatArray) -> float:
     """Median squared distance, or 1 where all columns coincide."""
     positive = squared[squared > 0]
     return float(np.median(positive)) if len(positive) else 1.0
-
-
-def _sigma_message(n_features: int, sigma: Any) -> str:
-    array = np.asarray(sigma, dtype=object)
-    received = f"an array of shape {array.shape}" if array.ndim else repr(sigma)
-    return (
-        "GaussianGraph: sigma must be a positive number, a vector of "
-        f"{n_features} positive variances or a symmetric positive definite {n_features} x "
-        f"{n_features} matrix, got {received}."
-    )

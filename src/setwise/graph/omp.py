@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
+from scipy import linalg
 
 from setwise._support.parameters import check_count
 from setwise._support.types import FloatArray
 from setwise.graph.base import Graph, symmetrised
 
-__all__ = ["OMPGraph"]
+__all__ = ["OMPGraph", "pursue"]
+
+_EPSILON = np.finfo(np.float64).eps
 
 
 @dataclass(frozen=True)
@@ -23,7 +25,7 @@ class OMPGraph(Graph):
     Parameters
     ----------
     n_nonzero : int, default=10
-        Non-zero coefficients a column (the paper's ``w``).
+        Non-zero coefficients per column (the paper's ``w``).
     """
 
     name: ClassVar[str] = "omp"
@@ -33,25 +35,49 @@ class OMPGraph(Graph):
         check_count("OMPGraph", "n_nonzero", self.n_nonzero)
 
     def adjacency(self, columns: FloatArray) -> sp.csr_array:
-        """Run scikit-learn's pursuit for each column, the column itself out of reach."""
-        from sklearn.linear_model import orthogonal_mp_gram
-
+        """Pursue each column with the others."""
         gram = columns.T @ columns
         n = len(gram)
         most = min(self.n_nonzero, n - 1, len(columns))
         codes = np.zeros((n, n))
-        for i in range(n if most else 0):
-            # An atom that is orthogonal to everything is never picked.
-            others = gram.copy()
-            others[i, :] = others[:, i] = 0.0
-            others[i, i] = 1.0
-            correlation = gram[:, i].copy()
-            correlation[i] = 0.0
-            with warnings.catch_warnings():
-                # It ends early when the residual is zero or only copies are left: fine.
-                warnings.filterwarnings("ignore", message="[\\s\\S]*linear dependence")
-                codes[:, i] = orthogonal_mp_gram(
-                    others, correlation, n_nonzero_coefs=most, copy_Gram=False
-                )
-        np.fill_diagonal(codes, 0.0)
+        for i in range(n):
+            atoms, values = pursue(gram, i, most)
+            codes[atoms, i] = values
         return symmetrised(sp.csc_array(codes))
+
+
+def pursue(gram: FloatArray, own: int, most: int) -> tuple[list[int], FloatArray]:
+    """Atoms of a column, picked greedily among the others, and their coefficients.
+
+    As scikit-learn's ``orthogonal_mp_gram``, which copies the Gram matrix for each column,
+    and warns where it ends early: where the residual is zero, or only copies of picked atoms
+    are left. That is normal here.
+
+    Parameters
+    ----------
+    gram : array of shape (n_columns, n_columns)
+        Inner products of the columns.
+    own : int
+        The column; it is not an atom of itself.
+    most : int
+        Atoms to pick at most.
+    """
+    target = gram[own].copy()
+    target[own] = 0.0
+    atoms: list[int] = []
+    values, left = np.zeros(0), target
+    factor = np.zeros((most, most))  # Cholesky factor of the picked atoms' Gram matrix
+    for k in range(most):
+        atom = int(np.abs(left).argmax())
+        if atom in atoms or left[atom] ** 2 < _EPSILON:
+            break
+        row = linalg.solve_triangular(factor[:k, :k], gram[atoms, atom], lower=True)
+        height = gram[atom, atom] - row @ row
+        if height <= _EPSILON:  # it depends on those that are picked
+            break
+        factor[k, :k], factor[k, k] = row, np.sqrt(height)
+        atoms.append(atom)
+        values = linalg.cho_solve((factor[: k + 1, : k + 1], True), target[atoms])
+        left = target - gram[:, atoms] @ values
+        left[own] = 0.0
+    return atoms, values

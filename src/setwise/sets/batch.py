@@ -55,9 +55,7 @@ class SetBatch:
         self.offsets = np.asarray(offsets, dtype=np.int64)
         n_sets = len(self.offsets) - 1
         self.names = (
-            tuple(f"set {i}" for i in range(n_sets))
-            if names is None
-            else tuple(str(name) for name in names)
+            default_names(n_sets) if names is None else tuple(str(name) for name in names)
         )
         self.labels = None if labels is None else np.asarray(labels)
         self.image_shape = None if image_shape is None else tuple(map(int, image_shape))
@@ -69,7 +67,7 @@ class SetBatch:
             raise DataError(msg)
         for what, given in (("names", self.names), ("labels", self.labels)):
             if given is not None and len(given) != n_sets:
-                msg = f"SetBatch: expected {n_sets} {what}, one a set, got {len(given)}."
+                msg = f"SetBatch: expected {n_sets} {what}, one per set, got {len(given)}."
                 raise DataError(msg)
 
     @classmethod
@@ -120,7 +118,7 @@ class SetBatch:
                 "shape (n_images, height, width)."
             )
             raise DataError(msg)
-        called = [f"set {i}" for i in range(len(arrays))] if names is None else list(names)
+        called = default_names(len(arrays)) if names is None else list(names)
         for name, images in zip(called, arrays, strict=False):
             if images.ndim not in (3, 4) or images.shape[1:] != arrays[0].shape[1:]:
                 msg = (
@@ -134,13 +132,16 @@ class SetBatch:
 
     @classmethod
     def join(cls, batches: Sequence[SetBatch]) -> SetBatch:
-        """One batch after the other; labels are left out."""
+        """One batch after the other; labels are left out.
+
+        Names by default number the sets, and so number on: "set 0" after three sets is "set 3".
+        """
         sizes = np.concatenate([batch.sizes for batch in batches])
         shapes = {batch.image_shape for batch in batches}
         return cls(
             np.concatenate([batch.vectors for batch in batches]),
             np.concatenate([[0], np.cumsum(sizes)]),
-            [name for batch in batches for name in batch.names],
+            _joined_names([batch.names for batch in batches]),
             image_shape=shapes.pop() if len(shapes) == 1 else None,
         )
 
@@ -157,7 +158,7 @@ class SetBatch:
         Parameters
         ----------
         X : array of shape (n_vectors, n_features)
-            One vector a row, in any order.
+            One vector per row, in any order.
         groups : array of shape (n_vectors,)
             Which set each vector belongs to; the values become the names.
         """
@@ -178,7 +179,7 @@ class SetBatch:
         Parameters
         ----------
         frame : data frame
-            Anything narwhals reads; one vector a row.
+            Anything narwhals reads; one vector per row.
         set : str
             Column that says which set a row belongs to.
         label : str, optional
@@ -314,6 +315,24 @@ class SetBatch:
         return f"{about} images, {' x '.join(map(str, self.image_shape))}"
 
 
+def default_names(n_sets: int, first: int = 0) -> tuple[str, ...]:
+    """What sets without names are called: by their numbers."""
+    return tuple(f"set {i}" for i in range(first, first + n_sets))
+
+
+def _joined_names(parts: Sequence[tuple[str, ...]]) -> list[str]:
+    names: list[str] = []
+    for part in parts:
+        # Where sets were taken out, the numbers of those that are left may run ahead.
+        first, taken = len(names), set(names)
+        if part == default_names(len(part)):
+            while not taken.isdisjoint(default_names(len(part), first)):
+                first += 1
+            part = default_names(len(part), first)
+        names += part
+    return names
+
+
 def _two_dimensional(caller: str, X: npt.ArrayLike) -> npt.NDArray[Any]:
     try:
         vectors = np.asarray(X)
@@ -321,7 +340,9 @@ def _two_dimensional(caller: str, X: npt.ArrayLike) -> npt.NDArray[Any]:
         msg = f"{caller}: X is ragged. Expected rows of equally many features."
         raise DataError(msg) from None
     if vectors.ndim != 2:
-        msg = f"{caller}: X has shape {vectors.shape}. Expected a 2-D array, one vector a row."
+        msg = (
+            f"{caller}: X has shape {vectors.shape}. Expected a 2-D array, one vector per row."
+        )
         raise DataError(msg)
     return vectors
 

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from setwise._support.parallel import one_blas_thread
+from setwise._support.parameters import check_jobs
 from setwise._support.types import FloatArray, IntArray
 from setwise.sets.batch import SetBatch
 from setwise.sets.gate import check_labels, check_sets
@@ -50,6 +51,7 @@ class SetClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         y : array of shape (n_sets,)
             Class of each set.
         """
+        check_jobs(type(self).__name__, getattr(self, "n_jobs", None))
         caller = f"{type(self).__name__}.fit"
         gallery = check_sets(X, caller=caller)
         classes, codes = check_labels(y, len(gallery), caller=caller)

@@ -1,7 +1,7 @@
 """The one gate through which sets and labels come in.
 
-Everything behind it can rely on finite float64 vectors, at least one a set, equally many
-features, and one known label a set. Everything refused is refused here, with a message that
+Everything behind it can rely on finite float64 vectors, at least one per set, equally many
+features, and one known label per set. Everything refused is refused here, with a message that
 names the set, what was expected, what came and what to do.
 """
 
@@ -15,12 +15,12 @@ import scipy.sparse as sp
 
 from setwise._support.types import FloatArray, IntArray
 from setwise.errors import DataError
-from setwise.sets.batch import SetBatch
+from setwise.sets.batch import SetBatch, default_names
 from setwise.sets.identifiers import as_identifiers, is_missing, unique_identifiers
 
 __all__ = ["check_labels", "check_sets"]
 
-_EXPECTED = "Expected a list of (n_vectors, n_features) arrays, one a set"
+_EXPECTED = "Expected a list of (n_vectors, n_features) arrays, one per set"
 
 
 def check_sets(
@@ -51,7 +51,7 @@ def check_sets(
         msg = f"{caller}: no sets given (an empty list). {_EXPECTED}."
         raise DataError(msg)
     if names is None:
-        names = tuple(f"set {i}" for i in range(len(arrays)))
+        names = default_names(len(arrays))
     checked = [_check_set(a, names[i], caller) for i, a in enumerate(arrays)]
     _check_features(checked, names, caller, n_features)
     return SetBatch.from_list(checked, names, labels, image_shape)
@@ -60,7 +60,7 @@ def check_sets(
 def check_labels(
     y: Any, n_sets: int, *, caller: str, min_classes: int = 2
 ) -> tuple[npt.NDArray[Any], IntArray]:
-    """Validate one label a set; return the sorted classes and each set's class code."""
+    """Validate one label per set; return the sorted classes and each set's class code."""
     if y is None:
         msg = (
             f"{caller}: requires y to be passed, but the target y is None. Expected one label "
@@ -78,6 +78,19 @@ def check_labels(
             f"array of shape {labels.shape}."
         )
         raise DataError(msg)
+    _check_classes(labels, caller)
+    classes, _, codes = unique_identifiers(labels, f"{caller}: labels")
+    if len(classes) < min_classes:
+        msg = (
+            f"{caller}: all {n_sets} sets have the label {classes.tolist()[0]!r}: there is "
+            "only one class. Expected at least two classes to tell apart."
+        )
+        raise DataError(msg)
+    return classes, codes
+
+
+def _check_classes(labels: npt.NDArray[Any], caller: str) -> None:
+    """Refuse labels that name no class."""
     if labels.dtype.kind in "fc" and not np.isfinite(labels).all():
         i = int(np.flatnonzero(~np.isfinite(labels))[0])
         msg = f"{caller}: label {i} is {labels[i]}. Expected a class; NaN and inf are none."
@@ -95,14 +108,6 @@ def check_labels(
             "class for every gallery set; unlabelled sets go to predict."
         )
         raise DataError(msg)
-    classes, _, codes = unique_identifiers(labels, f"{caller}: labels")
-    if len(classes) < min_classes:
-        msg = (
-            f"{caller}: all {n_sets} sets have the label {classes.tolist()[0]!r}: there is "
-            "only one class. Expected at least two classes to tell apart."
-        )
-        raise DataError(msg)
-    return classes, codes
 
 
 def _as_list(X: Any, caller: str) -> list[Any]:
@@ -245,4 +250,4 @@ def _kind(vectors: npt.NDArray[Any]) -> str:
         "U": "strings",
         "S": "bytes",
     }
-    return kinds.get(vectors.dtype.kind, "something else than numbers")
+    return kinds.get(vectors.dtype.kind, "something other than numbers")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from typing import Any
 
 import numpy as np
@@ -10,21 +11,36 @@ import numpy.typing as npt
 from setwise._support.types import BoolArray, IntArray
 from setwise.errors import DataError
 
-__all__ = ["as_identifiers", "is_missing", "unique_identifiers"]
+__all__ = ["as_identifiers", "is_missing", "join_labels", "same_label", "unique_identifiers"]
+
+# In this order: to Python, True is an int; to NumPy, a duration.
+_KINDS: dict[str, tuple[type, ...]] = {
+    "date": (np.datetime64, datetime.date),
+    "duration": (np.timedelta64, datetime.timedelta),
+    "bool": (bool, np.bool_),
+    "int": (int, np.integer),
+    "float": (float, np.floating),
+    "str": (str,),
+    "bytes": (bytes,),
+}
 
 
 def as_identifiers(values: Any, who: str) -> npt.NDArray[Any]:
-    """An array of what was given; a number or NaN among strings does not become a string."""
+    """An array of what was given, of objects where another one would change them.
+
+    NumPy makes strings of numbers among strings, ones of True among ints, floats of ints of
+    63 bits among floats, and drops zero characters at the end of strings.
+    """
     try:
         array = np.asarray(values)
     except ValueError:
         msg = f"{who} is ragged. Expected one value each."
         raise DataError(msg) from None
-    if array.dtype.kind in "US" and not isinstance(values, np.ndarray):
-        original = np.asarray(values, dtype=object)
-        if not all(isinstance(value, str | bytes) for value in original.flat):
-            return original
-    return array
+    if isinstance(values, np.ndarray) or array.dtype.kind not in "USiuf":
+        return array
+    original = np.asarray(values, dtype=object)
+    pairs = zip(original.flat, array.ravel().tolist(), strict=True)
+    return array if all(_is_unchanged(*pair) for pair in pairs) else original
 
 
 def is_missing(array: npt.NDArray[Any]) -> BoolArray:
@@ -41,10 +57,65 @@ def unique_identifiers(
     try:
         values, first, inverse = np.unique(array, return_index=True, return_inverse=True)
     except (TypeError, ValueError):
-        kinds = sorted({type(value).__name__ for value in array.flat})
-        msg = f"{who} mix {' and '.join(kinds)}. Expected one type that can be sorted."
-        raise DataError(msg) from None
+        raise DataError(_mixed(array, who)) from None
+    if array.dtype == object and "bool" in _kinds(array) and len(_kinds(array)) > 1:
+        raise DataError(_mixed(array, who))  # NumPy takes True for 1
     return values, first, inverse.astype(np.int64)
+
+
+def _mixed(array: npt.NDArray[Any], who: str) -> str:
+    kinds = " and ".join(sorted(_kinds(array)))
+    return f"{who} mix {kinds}. Expected one type that can be sorted."
+
+
+def join_labels(old: npt.NDArray[Any], new: npt.NDArray[Any], caller: str) -> npt.NDArray[Any]:
+    """Labels of a gallery, then those of more sets: one kind, and none changed.
+
+    Raises
+    ------
+    DataError
+        When their kinds differ, such as int and float: no type can hold both as they are.
+    """
+    if len(_kinds(old) | _kinds(new)) == 1:
+        joined = np.concatenate([old, new])
+        if joined.dtype.kind == "f" and old.dtype.kind in "iu":  # int64 and uint64
+            joined = np.concatenate([old.astype(object), new.astype(object)])
+        parts = (joined[: len(old)], old), (joined[len(old) :], new)
+        # Days of the year 3000 cannot be told in nanoseconds.
+        if all((part.astype(given.dtype) == given).all() for part, given in parts):
+            return joined
+    msg = (
+        f"{caller}: the labels are of dtype {new.dtype}, those of the gallery of dtype "
+        f"{old.dtype}. Expected labels of one kind: convert them."
+    )
+    raise DataError(msg)
+
+
+def same_label(labels: npt.NDArray[Any], label: Any) -> BoolArray:
+    """Where the label given stands: of its kind too, since True is not 1, nor 1 a 1.0."""
+    kind = _kind(label)
+    is_same = [_kind(known) == kind and bool(known == label) for known in labels]
+    return np.array(is_same, dtype=np.bool_)
+
+
+def _kinds(array: npt.NDArray[Any]) -> set[str]:
+    return {_kind(value) for value in array.flat}
+
+
+def _kind(value: Any) -> str:
+    """What a label is, be it NumPy's or Python's."""
+    for kind, types in _KINDS.items():
+        if isinstance(value, types):
+            return kind
+    return type(value).__name__
+
+
+def _is_unchanged(value: Any, converted: Any) -> bool:
+    """Whether a value, unless it is NaN, is what NumPy made of it."""
+    kinds = _kind(value), _kind(converted)
+    if kinds == ("int", "float"):
+        return bool(int(value) == converted)  # Python compares exactly
+    return kinds[0] == kinds[1] and bool(value == converted or value != value)
 
 
 def _is_missing(value: Any) -> bool:
@@ -54,11 +125,3 @@ def _is_missing(value: Any) -> bool:
         return True
     except ValueError:  # an array: not an identifier, but there
         return False
-
-
-def join_labels(old, new, caller):  # TEMPORARY: taken from h-support at the merge
-    return np.concatenate([old, new])
-
-
-def same_label(labels, label):  # TEMPORARY
-    return labels == label

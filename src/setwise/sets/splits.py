@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from setwise._support.parameters import check_count
 from setwise._support.types import IntArray
-from setwise.errors import DataError, ParameterError
+from setwise.errors import DataError
 from setwise.sets.identifiers import as_identifiers, is_missing, unique_identifiers
 
 __all__ = ["gallery_probe_split", "gallery_probe_splits"]
@@ -31,7 +32,7 @@ def gallery_probe_split(
     labels : array of shape (n_sets,)
         Class of each set.
     n_gallery : int
-        Gallery sets a class; every class needs at least one more, to probe with.
+        Gallery sets per class; every class needs at least one more, to probe with.
     rng : numpy.random.Generator or int, optional
         Source of randomness.
 
@@ -46,15 +47,12 @@ def gallery_probe_split(
     >>> len(gallery), len(probes)
     (2, 2)
     """
-    is_whole = isinstance(n_gallery, int | np.integer) and not isinstance(n_gallery, bool)
-    if not is_whole or n_gallery < 1:
-        msg = f"gallery_probe_split: n_gallery must be an int of at least 1, got {n_gallery!r}."
-        raise ParameterError(msg)
+    check_count("gallery_probe_split", "n_gallery", n_gallery)
     generator = np.random.default_rng(rng)
     known = as_identifiers(labels, "gallery_probe_split: labels")
     if known.ndim != 1 or len(known) == 0 or is_missing(known).any():
         msg = (
-            "gallery_probe_split: labels must be of shape (n_sets,), one a set and none "
+            "gallery_probe_split: labels must be of shape (n_sets,), one per set and none "
             f"missing, got {known.dtype} of shape {known.shape}."
         )
         raise DataError(msg)

@@ -312,7 +312,7 @@ def test_one_class_for_each_row():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"constraint_share": -0.5}, "constraint_share must be a positive number"),
+        ({"constraint_share": -0.5}, "constraint_share must be a number of at least 0"),
         ({"sigmas": ()}, "sigmas must be a sequence of positive numbers"),
         ({"sigmas": "median"}, "sigmas must be a sequence of positive numbers"),
         ({"sigmas": (1.0, 0.0)}, "sigmas must be a positive number"),

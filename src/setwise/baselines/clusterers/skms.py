@@ -9,10 +9,10 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
-from setwise._support.parameters import check_count, check_number, refuse
+from setwise._support.parameters import as_tuple, check_count, check_not_negative, check_number
+from setwise._support.seeds import seed_from
 from setwise._support.types import FloatArray, IntArray
 from setwise.baselines.clusterers.kernel_learning import (
     distance_targets,
@@ -206,15 +206,15 @@ class SKMS(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any) -> Self:
         """Cluster the rows of ``X``, of classes ``y``; -1 marks the unlabelled rows."""
         self._check_parameters()
+        sigmas = self._checked_sigmas()
         points = validate_data(self, X, dtype=np.float64)
         labels = check_row_labels(y, len(points), "SKMS.fit")
-        source = check_random_state(self.random_state).randint(2**31 - 1)
-        rng = np.random.default_rng(source)
+        rng = np.random.default_rng(seed_from(self.random_state, "SKMS"))
         self.constraints_ = random_constraints(labels, self.constraint_share, rng)
         found = skms(
             points,
             self.constraints_,
-            sigmas=self.sigmas,
+            sigmas=sigmas,
             gamma=self.gamma,
             tol=self.tol,
             max_updates=self.max_updates,
@@ -231,13 +231,15 @@ class SKMS(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         return self.fit(X, y).labels_
 
     def _check_parameters(self) -> None:
-        if self.constraint_share != 0:
-            check_number("SKMS", "constraint_share", self.constraint_share)
+        check_not_negative("SKMS", "constraint_share", self.constraint_share, at_most=1e6)
         check_number("SKMS", "gamma", self.gamma)
         check_number("SKMS", "tol", self.tol)
         check_count("SKMS", "max_updates", self.max_updates)
-        if self.sigmas is not None:
-            if isinstance(self.sigmas, str) or not np.size(self.sigmas):
-                refuse("SKMS", "sigmas", "a sequence of positive numbers", self.sigmas)
-            for sigma in np.ravel(self.sigmas):
-                check_number("SKMS", "sigmas", sigma)
+
+    def _checked_sigmas(self) -> tuple[float, ...] | None:
+        if self.sigmas is None:
+            return None
+        sigmas = as_tuple("SKMS", "sigmas", self.sigmas, of="positive numbers")
+        for sigma in sigmas:
+            check_number("SKMS", "sigmas", sigma, at_most=1e100)
+        return sigmas

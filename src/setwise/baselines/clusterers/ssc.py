@@ -22,7 +22,14 @@ from scipy import linalg
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import validate_data
 
-from setwise._support.parameters import check_choice, check_count, check_number, refuse
+from setwise._support.parameters import (
+    check_choice,
+    check_count,
+    check_number,
+    is_whole,
+    refuse,
+)
+from setwise._support.seeds import seed_from
 from setwise._support.types import Adjacency, FloatArray, IntArray
 from setwise.errors import ConvergenceWarning, DataError
 from setwise.features import unit_rows
@@ -248,7 +255,10 @@ def spectral_labels(affinity: Adjacency, n_clusters: int, random_state: Any = No
     vectors = linalg.eigh(laplacian, subset_by_index=[0, n_clusters - 1])[1]
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)
     embedding = np.where(norms > _NO_ROW, vectors / np.maximum(norms, _NO_ROW), 0.0)
-    kmeans = KMeans(n_clusters, n_init=20, max_iter=1000, random_state=random_state)
+    # Given None, scikit-learn would draw from NumPy's global generator.
+    seed = seed_from(random_state, "SSC")
+    seed = random_state if is_whole(random_state) else seed
+    kmeans = KMeans(n_clusters, n_init=20, max_iter=1000, random_state=seed)
     return kmeans.fit_predict(embedding).astype(np.int64)
 
 
@@ -387,7 +397,7 @@ class SSC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     def _check_parameters(self) -> None:
         check_count("SSC", "n_clusters", self.n_clusters)
         check_count("SSC", "max_iter", self.max_iter)
-        check_number("SSC", "alpha", self.alpha)
+        check_number("SSC", "alpha", self.alpha, above=1e-100, at_most=1e100)
         check_number("SSC", "tol", self.tol)
         check_number("SSC", "keep", self.keep, at_most=1.0)
         check_choice("SSC", "solver", self.solver, ("admm", "exact"))
