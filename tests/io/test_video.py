@@ -376,7 +376,7 @@ def test_a_folder_of_classes(classes):
     assert loaded.labels.tolist() == ["point"] * 3 + ["wave"] * 3
     assert loaded.sizes.tolist() == [1, 2, 10] * 2
     assert numbers(loaded)[-10:] == list(range(10))
-    assert loaded.report.layout == "class/clip"
+    assert loaded.report.layout == "class/set"
     assert len(loaded.report.files) == 26
     assert loaded.report.files[1:3] == (classes / "point" / "clip2.mp4",) * 2
 
@@ -385,7 +385,7 @@ def test_a_folder_of_clips_has_no_labels(classes):
     loaded = load_videos(classes / "wave", max_frames=2)
     assert loaded.names == ("clip1", "clip2", "clip10")
     assert loaded.labels is None
-    assert loaded.report.layout == "clip"
+    assert loaded.report.layout == "set"
     assert loaded.sizes.tolist() == [1, 2, 2]
 
 
@@ -412,10 +412,10 @@ def test_clips_at_two_depths(classes, tmp_path):
     write_video(tmp_path / "class" / "clip.mp4", numbered_frames(2))
     with pytest.raises(DataError, match="lies 0 folders below"):
         load_videos(tmp_path)
-    with pytest.raises(DataError, match=r"lies 1 folders below .*, and the layout 'clip'"):
-        load_videos(classes, layout="clip")
-    with pytest.raises(ParameterError, match="layout must be one of"):
+    with pytest.raises(DataError, match=r"lies 1 folders below .*, and the layout 'set'"):
         load_videos(classes, layout="set")
+    with pytest.raises(ParameterError, match="layout must be one of"):
+        load_videos(classes, layout="bursts")
     with pytest.raises(ParameterError, match="n_jobs must be a number of threads"):
         load_videos(classes, n_jobs=0)
 

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from setwise.errors import DataError
-from setwise.io.checked import check_declared
+from setwise.io.untrusted import check_declared
 
 __all__ = ["BROKEN", "Members", "read_npy"]
 

@@ -15,8 +15,8 @@ from setwise._support.parameters import check_count, refuse
 from setwise._support.types import IntArray
 from setwise.errors import DataError
 from setwise.io.archives import BROKEN, Members, read_npy
-from setwise.io.checked import one_kind_of_error, regular_file
-from setwise.io.report import LoadedSets, LoadReport
+from setwise.io.loading_report import LoadedSets, LoadReport
+from setwise.io.untrusted import one_kind_of_error, regular_file
 from setwise.sets import SetBatch
 
 __all__ = ["load_arrays"]

@@ -15,8 +15,8 @@ VIDEO_SUFFIXES = frozenset({
     ".mp4", ".m4v", ".mov", ".3gp", ".avi", ".mkv", ".webm", ".mpg", ".mpeg", ".ts", ".mts",
     ".m2ts", ".vob", ".ogv", ".flv", ".wmv", ".asf", ".gif",
 })  # fmt: skip
-# How many folders lie between the root and its clips.
-LAYOUTS = {"class/clip": 1, "clip": 0}
+# How many folders lie between the root and its clips, in the words of `load_images`.
+LAYOUTS = {"class/set": 1, "set": 0}
 
 
 def find_clips(
@@ -40,7 +40,7 @@ def find_clips(
         raise DataError(msg)
     first = found.images[0]
     if layout == "auto":
-        layout = next((name for name in LAYOUTS if LAYOUTS[name] == first.depth), "class/clip")
+        layout = next((name for name in LAYOUTS if LAYOUTS[name] == first.depth), "class/set")
     for clip in found.images:
         if clip.problem is not None:
             msg = f"{clip.path} {clip.problem}"

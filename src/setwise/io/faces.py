@@ -21,9 +21,9 @@ from setwise._support.types import FloatArray
 from setwise.errors import DataError, SkippedFilesWarning
 from setwise.io.detectors import Detector, HaarFaces, cut_out, detected
 from setwise.io.frames import Frame, Reading, VideoFrames, opened_video
-from setwise.io.report import LoadedSets, LoadReport, Skipped
+from setwise.io.loading_report import LoadedSets, LoadReport, Skipped
 from setwise.io.tracking import Track, track_boxes
-from setwise.io.video import resized
+from setwise.io.video import resize_image
 from setwise.sets import SetBatch
 
 __all__ = ["Detector", "HaarFaces", "face_tracks"]
@@ -143,7 +143,7 @@ class _Cutting:
 
     def image(self, pixels: npt.NDArray[np.uint8], box: FloatArray) -> npt.NDArray[np.uint8]:
         """The face in a box, as an image of the set."""
-        face = resized(cut_out(pixels, box, self.margin), (self.size, self.size))
+        face = resize_image(cut_out(pixels, box, self.margin), (self.size, self.size))
         return require("cv2", "faces").equalizeHist(face) if self.equalise else face
 
 

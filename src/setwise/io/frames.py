@@ -16,9 +16,9 @@ import numpy.typing as npt
 from setwise._support.extras import require
 from setwise._support.parameters import check_choice, check_count, check_number, refuse
 from setwise.errors import DataError
-from setwise.io.checked import one_kind_of_error, regular_file
+from setwise.io.loading_report import Skipped
 from setwise.io.mp4 import check_announced, is_other_container
-from setwise.io.report import Skipped
+from setwise.io.untrusted import one_kind_of_error, regular_file
 
 __all__ = ["Frame", "Reading", "VideoFrames", "opened_video"]
 
@@ -90,8 +90,6 @@ def opened_video(
 ) -> Iterator[VideoFrames]:
     """The frames of a file, opened so that it cannot make FFmpeg open anything else."""
     av = require("av", "video")
-    if not isinstance(path, str | os.PathLike):
-        refuse(owner, "path", "a str or a path", path)
     film = VideoFrames(owner, regular_file(owner, path), reading)
     with one_kind_of_error(owner, film.path):
         # A file object instead of a name: a name could be taken for an address.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import time
 import warnings
 from collections import deque
@@ -23,13 +22,13 @@ from setwise._support.parameters import (
     check_number,
     check_shape,
     pair,
-    refuse,
 )
 from setwise._support.progress import Progress, reported
 from setwise.errors import DataError, SkippedFilesWarning
 from setwise.io.decode import Picture, Wanted, decode, pillow_at_work
 from setwise.io.layouts import LAYOUTS, Found, Scan, SetOfFiles, grouped, scan, understood
-from setwise.io.report import LoadedSets, LoadReport, Skipped
+from setwise.io.loading_report import LoadedSets, LoadReport, Skipped
+from setwise.io.untrusted import check_path
 
 __all__ = ["load_images"]
 
@@ -109,7 +108,7 @@ def load_images(
     _check_numbers(gap_s, max_bad, max_pixels, max_files, n_jobs)
     check_shape("load_images", "size", size, optional=True)
     height_width = None if size is None else pair(size)
-    found = scan(_folder(root), max_files)
+    found = scan(check_path("load_images", root, "root"), max_files)
     layout = understood(found, layout)
     wanted = Wanted(height_width, colour, max_pixels, with_time="bursts" in layout)
     read = _Images(found, wanted, max_bad if on_error == "skip" else None)
@@ -293,9 +292,3 @@ def _check_numbers(
     if max_bad != 0:
         check_number("load_images", "max_bad", max_bad, at_most=1.0)
     check_jobs("load_images", n_jobs)
-
-
-def _folder(root: Any) -> Path:
-    if not isinstance(root, str | os.PathLike) or not str(root):
-        refuse("load_images", "root", "the path of a folder", root)
-    return Path(root)

@@ -19,11 +19,11 @@ import numpy.typing as npt
 
 from setwise._support.parameters import check_choice, check_count, is_whole, refuse
 from setwise.errors import DataError
-from setwise.io.checked import check_declared, one_kind_of_error, regular_file
+from setwise.io.loading_report import LoadedSets, LoadReport
 from setwise.io.mat5 import NUMERIC, Mat5, is_mat5
 from setwise.io.mat73 import Mat73, is_mat73
 from setwise.io.mat_values import Value, described, get, read_labels, refuse_choice, times
-from setwise.io.report import LoadedSets, LoadReport
+from setwise.io.untrusted import check_declared, one_kind_of_error, regular_file
 from setwise.sets import SetBatch
 
 __all__ = ["load_mat"]

@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from setwise._support.extras import require
-from setwise.io.checked import check_declared
 from setwise.io.mat5 import MAX_CELLS, MAX_VARIABLES, NUMERIC, WHOLE
+from setwise.io.untrusted import check_declared
 
 __all__ = ["Mat73", "Value73", "is_mat73"]
 

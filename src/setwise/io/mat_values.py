@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from setwise.errors import DataError
-from setwise.io.checked import check_declared
 from setwise.io.mat5 import NUMERIC, Mat5
 from setwise.io.mat73 import Mat73
+from setwise.io.untrusted import check_declared
 
 __all__ = ["Value", "described", "get", "read_labels", "refuse_choice", "times"]
 

@@ -21,16 +21,16 @@ from setwise._support.parameters import (
     check_jobs,
     check_shape,
     pair,
-    refuse,
 )
 from setwise._support.progress import Progress, reported
 from setwise.errors import DataError, SkippedFilesWarning
 from setwise.io.clips import LAYOUTS, VIDEO_SUFFIXES, clip_names, find_clips
 from setwise.io.frames import Reading, VideoFrames, opened_video
-from setwise.io.report import LoadedSets, LoadReport, Skipped
+from setwise.io.loading_report import LoadedSets, LoadReport, Skipped
+from setwise.io.untrusted import check_path
 from setwise.sets import SetBatch
 
-__all__ = ["VIDEO_SUFFIXES", "load_video", "load_videos", "resized"]
+__all__ = ["VIDEO_SUFFIXES", "load_video", "load_videos", "resize_image"]
 
 Size: TypeAlias = int | tuple[int, int] | None
 # Frames between two looks at the memory that is left.
@@ -151,9 +151,9 @@ def load_videos(
     root : str or path
         The folder. Hidden files and files of other kinds are left aside; links must stay
         inside of it. Clips are sorted with numbers as numbers.
-    layout : {"auto", "class/clip", "clip"}, default="auto"
-        ``root/class/clip.mp4``, with the class as label, or ``root/clip.mp4``, without labels.
-        By default, what is found.
+    layout : {"auto", "class/set", "set"}, default="auto"
+        A clip is a set: ``root/class/clip.mp4``, with the class as label, or
+        ``root/clip.mp4``, without labels. By default, what is found.
     every, max_frames, start_s, stop_s, size, colour, max_pixels
         As for :func:`load_video`, for each clip.
     max_files : int, default=100_000
@@ -186,12 +186,10 @@ def load_videos(
     reading.check(owner)
     check_shape(owner, "size", size, optional=True)
     wanted = None if size is None else pair(size)
-    if not isinstance(root, str | os.PathLike):
-        refuse(owner, "root", "a str or a path", root)
     check_choice(owner, "layout", layout, ("auto", *LAYOUTS))
     check_count(owner, "max_files", max_files)
     check_jobs(owner, n_jobs)
-    folder = Path(root)
+    folder = check_path(owner, root, "root")
     layout, paths, notes = find_clips(folder, layout, max_files)
     read = partial(_read_clip, owner=owner, reading=reading, size=wanted)
     clips = list(reported(in_threads(read, paths, n_jobs), len(paths), "load", progress))
@@ -249,7 +247,7 @@ def _batch(owner: str, root: Path, layout: str, clips: list[_Clip]) -> SetBatch:
     n_bytes = sum(clip.images.nbytes for clip in clips)
     require_memory(n_bytes, f"{owner}: to join the clips of {root}", SMALLER)
     names = clip_names([clip.path.relative_to(root) for clip in clips])
-    has_labels = layout == "class/clip"
+    has_labels = layout == "class/set"
     labels = np.array([clip.path.parent.name for clip in clips]) if has_labels else None
     return SetBatch.from_images([clip.images for clip in clips], names, labels)
 
@@ -260,7 +258,7 @@ def _images(
     """All frames that were asked for, resized."""
     kept, shape = bytearray(), ()
     for i, frame in enumerate(reported(video, video.expected, "load", progress)):
-        image = frame.pixels if size is None else resized(frame.pixels, size)
+        image = frame.pixels if size is None else resize_image(frame.pixels, size)
         shape = shape or image.shape
         if image.shape != shape:
             problem = f"has frames of shape {shape} and of {image.shape}"
@@ -272,7 +270,7 @@ def _images(
     return np.frombuffer(kept, dtype=np.uint8).reshape(-1, *shape)
 
 
-def resized(pixels: npt.NDArray[np.uint8], size: tuple[int, int]) -> npt.NDArray[np.uint8]:
+def resize_image(pixels: npt.NDArray[np.uint8], size: tuple[int, int]) -> npt.NDArray[np.uint8]:
     """An image of another ``(height, width)``, made as :func:`load_images` makes it."""
     from PIL import Image
 

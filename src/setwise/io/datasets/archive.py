@@ -9,7 +9,7 @@ from typing import Any
 import numpy.typing as npt
 
 from setwise.io.archives import BROKEN, Members
-from setwise.io.checked import one_kind_of_error, regular_file
+from setwise.io.untrusted import one_kind_of_error, regular_file
 
 __all__ = ["array_of"]
 

@@ -2,19 +2,41 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
+from setwise._support.parameters import refuse
 from setwise.errors import DataError
 
-__all__ = ["check_declared", "one_kind_of_error", "regular_file"]
+__all__ = ["check_declared", "check_path", "one_kind_of_error", "regular_file"]
+
+
+def check_path(owner: str, path: Any, parameter: str = "path") -> Path:
+    """The path that was given, once it is known to be one that can be looked for."""
+    if not isinstance(path, str | os.PathLike) or not str(path):
+        refuse(owner, parameter, "a str or a path", path)
+    given = Path(path)
+    try:
+        given.stat()
+    except (OSError, ValueError) as error:
+        # That it is not there is for the caller to say, who knows what was expected.
+        if isinstance(error, ValueError) or error.errno == errno.ENAMETOOLONG:
+            reason = getattr(error, "strerror", None) or error
+            msg = (
+                f"{owner}: {parameter} has {len(str(path))} characters, {str(path)[:40]!r}..., "
+                f"and cannot be looked for: {reason}. Expected the path of a file or folder."
+            )
+            raise DataError(msg) from error
+    return given
 
 
 def regular_file(owner: str, path: str | os.PathLike[str]) -> Path:
     """The path of a file that is there and not empty."""
-    given = Path(path)
+    given = check_path(owner, path)
     if not given.is_file():
         kind = "a folder" if given.is_dir() else "not there, or no regular file"
         msg = f"{owner}: expected a file, but {str(given)!r} is {kind}."
