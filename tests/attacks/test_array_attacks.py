@@ -31,14 +31,14 @@ from setwise.io.arrays import load_arrays
 from setwise.io.mat import load_mat
 
 def one(load, path, parameters):
-    started = time.perf_counter()
+    started = time.process_time()
     try:
         outcome = repr(load(path, **parameters))
     except DataError as error:
         outcome = "DataError: " + str(error)
     except BaseException as error:
         outcome = repr(error)
-    return outcome, time.perf_counter() - started
+    return outcome, time.process_time() - started
 """
 EACH = """
 loads = {"mat": load_mat, "arrays": load_arrays}
