@@ -118,6 +118,18 @@ def bomb_mat5(path, says, is_really):
     return mat5(path, struct.pack("<II", 15, len(packed)) + packed)
 
 
+def padded_cell(kind):
+    """A cell that says it is of 2 x 4 numbers, and 1.9 GB large."""
+
+    def write(path):
+        cell = matrix(kind, (2, 4), DOUBLES, length=19 * 10**8)
+        begin = matrix(1, (1, 1), cell, b"X", length=19 * 10**8 + 64)
+        packed = zeros_packed(begin, 19 * 10**8)
+        return mat5(path, struct.pack("<II", 15, len(packed)) + packed)
+
+    return write
+
+
 def holding(*elements):
     return lambda path: mat5(path, *elements)
 
@@ -162,6 +174,13 @@ MAT5 = {
         ["does not end where it says"],
         X,
     ),
+    "1.9 GB behind the last cell": (
+        lambda path: bomb_mat5(path, 19 * 10**8, 19 * 10**8),
+        ["bytes more than its size asks for"],
+        X,
+    ),
+    "1.9 GB behind the numbers of a cell": (padded_cell(6), ["more than its size asks"], X),
+    "1.9 GB in a cell of cells": (padded_cell(1), ["X{1}", "a cell"], X),
     "a cut file": (lambda path: content(mat5(path, SETS).read_bytes()[:-20])(path), [], X),
     "an empty file": (content(b""), ["is empty"], X),
     "junk": (content(np.random.default_rng(0).bytes(2000)), ["no MATLAB file"], X),
