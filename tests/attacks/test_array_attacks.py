@@ -21,6 +21,7 @@ from tests.attacks.sandbox import LIMIT_MB, LIMIT_S, attacked
 from tests.io.mat73_writer import written
 
 from setwise.errors import DataError
+from setwise.io import mat73
 from setwise.io.mat import load_mat
 
 SETUP = """
@@ -248,6 +249,20 @@ def one_for_all(writer):
     return writer.file.create_dataset("X", data=cells, compression="gzip")
 
 
+def small_one_for_all(writer):
+    """8 bytes a cell: to look at each took 37 s and 883 MB."""
+    cells = np.full((90_000, 1), writer.cell(np.eye(2)), dtype=h5py.ref_dtype)
+    return writer.file.create_dataset("X", data=cells)
+
+
+def vast_chunk(refs):
+    """1.6 GB in one piece, which HDF5 would hold beside the numbers."""
+    shape = (100, 2**21)
+    node = refs.create_dataset("a", shape, "f8", chunks=shape, compression="gzip")
+    node.id.write_direct_chunk((0, 0), zeros_packed(b"", 100 * 2**24))
+    return node
+
+
 def holding_itself(writer):
     node = writer.file.create_dataset("X", (1, 1), h5py.ref_dtype)
     node[0, 0] = node.ref
@@ -297,6 +312,7 @@ MAT73 = {
     "a bomb that says so": (holding_dataset(open_bomb), ["would take 1.68 GB"], X | LITTLE),
     "a bomb that says it is small": (holding_dataset(hidden_bomb), ["another size"], X),
     "one array in 20 000 cells": (holding_cells(one_for_all), ["max_bytes"], X),
+    "one chunk of 1.6 GB": (holding_dataset(vast_chunk), ["of at most 67108864"], X),
     "10**9 cells": (
         holding_cells(
             lambda w: w.file.create_dataset("X", (10**9, 1), h5py.ref_dtype, chunks=True)
@@ -321,6 +337,27 @@ MAT73 = {
 
 def test_mat73(tmp_path):
     all_refused("mat", MAT73, tmp_path)
+
+
+def test_mat73_cells_that_share_an_array_are_cheap(tmp_path):
+    path = holding_cells(small_one_for_all)(tmp_path / "a.mat")
+    code = "raise DataError(repr(load_mat(sys.argv[1], 'X')))"
+    told = attacked(code, path, setup=SETUP)
+    assert told.message == "LoadedSets of 90000 sets of 2 to 2 vectors, 2 features", told
+    assert told.megabytes < LIMIT_MB
+
+
+def test_mat73_looks_once_at_what_cells_share(tmp_path, monkeypatch):
+    with written(tmp_path / "a.mat") as writer:
+        cells = np.full((50, 1), writer.cell(np.eye(2)), dtype=h5py.ref_dtype)
+        node = writer.file.create_dataset("X", data=cells)
+        node.attrs["MATLAB_class"] = np.bytes_("cell")
+    looks = []
+    monkeypatch.setattr(
+        mat73, "_kind", lambda node, look=mat73._kind: looks.append(node) or look(node)
+    )
+    assert len(load_mat(tmp_path / "a.mat", "X")) == 50
+    assert len(looks) == 2
 
 
 def test_mat73_path_through_a_link(tmp_path):
