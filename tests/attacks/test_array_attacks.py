@@ -405,6 +405,13 @@ def bomb_npz(path):
     return content(packed.getvalue())(path)
 
 
+def promoted(path):
+    """100 MB of bytes, and one fraction that would make 800 MB of them."""
+    return saved(np.savez_compressed, X=np.zeros((10, 10**7), "u1"), Y=np.ones((1, 10**7)))(
+        path
+    )
+
+
 def saved(save, *arrays, **named):
     stream = io.BytesIO()
     save(stream, *arrays, **named)
@@ -468,6 +475,11 @@ ARRAYS = {
     **{f"{w}, npz": (archive(("X.npy", c)), [word], {}) for w, (c, word) in HEADERS.items()},
     **{f"{w}, npy": (content(c), [word], {}) for w, (c, word) in HEADERS.items() if c},
     "200 MB in 200 kB": (bomb_npz, ["would take 200 MB"], LITTLE),
+    "800 MB of 100": (
+        promoted,
+        ["arrays as float64", "would take 880 MB"],
+        {"max_bytes": 2**28},
+    ),
     "a pickle that acts, npz": (saved(np.savez, X=PICKLED), ["never unpickled"], {}),
     "a pickle that acts, npy": (saved(np.save, PICKLED), ["never unpickled"], {}),
     "encrypted": (encrypted, ["encrypted"], {}),

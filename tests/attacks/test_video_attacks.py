@@ -14,7 +14,9 @@ from PIL import Image
 from tests.attacks.sandbox import LIMIT_MB, LIMIT_S, attacked
 from tests.io.made_videos import numbered_frames, write_sound, write_video
 
+from setwise.errors import DataError
 from setwise.io.mp4 import check_announced
+from setwise.io.video import load_video
 
 pytest.importorskip("av")
 
@@ -230,6 +232,22 @@ def test_a_video_cut_short_while_it_is_looked_at(tmp_path, n_reads):
         check_announced("load_video", path, file)
         assert file.n_reads < 0
         assert file.tell() == 0
+
+
+def test_a_film_of_more_frames_than_memory_is_left_when_it_is_full(tmp_path):
+    """A GIF of 19 bytes a frame, of which no more is decoded than may be kept."""
+    frame = b"\x21\xf9\4\0\1\0\0\0\x2c" + struct.pack("<HHHHB", 0, 0, 1, 1, 0) + b"\2\2\x44\1\0"
+    head = b"GIF89a" + struct.pack("<HHBBB", 2, 2, 0x80, 0, 0) + b"\0\0\0\xff\xff\xff"
+    path = tmp_path / "long.gif"
+    path.write_bytes(head + frame * 50_000 + b";")
+    decoded = []
+    with pytest.raises(
+        DataError, match=r"the first 513 frames of .*max_bytes=2097152"
+    ):
+        load_video(
+            path, max_bytes=512 * 64 * 64, progress=lambda _, n, total: decoded.append(n)
+        )
+    assert max(decoded) <= 513
 
 
 def test_what_is_no_video_at_all(tmp_path):

@@ -61,6 +61,7 @@ class Reading:
     max_pixels: int = 25_000_000
     on_error: str = "raise"
     max_bad: float = 0.05
+    max_bytes: int = 2 * 2**30
 
     def check(self, owner: str) -> None:
         """Refuse what is no way to read a video."""
@@ -68,6 +69,7 @@ class Reading:
         if self.max_frames is not None:
             check_count(owner, "max_frames", self.max_frames)
         check_count(owner, "max_pixels", self.max_pixels)
+        check_count(owner, "max_bytes", self.max_bytes)
         check_choice(owner, "colour", self.colour, (False, True))
         check_choice(owner, "on_error", self.on_error, ("raise", "skip"))
         for name in ("start_s", "stop_s", "max_bad"):

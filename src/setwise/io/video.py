@@ -27,7 +27,7 @@ from setwise.errors import DataError, SkippedFilesWarning
 from setwise.io.clips import LAYOUTS, VIDEO_SUFFIXES, clip_names, find_clips
 from setwise.io.frames import Reading, VideoFrames, opened_video
 from setwise.io.loading_report import LoadedSets, LoadReport, Skipped
-from setwise.io.untrusted import check_path
+from setwise.io.untrusted import check_declared, check_path
 from setwise.sets import SetBatch
 
 __all__ = ["VIDEO_SUFFIXES", "load_video", "load_videos", "resize_image"]
@@ -50,6 +50,7 @@ def load_video(
     max_pixels: int = 25_000_000,
     on_error: str = "raise",
     max_bad: float = 0.05,
+    max_bytes: int = 2 * 2**30,
     name: str | None = None,
     progress: Progress | None = None,
 ) -> LoadedSets:
@@ -82,6 +83,8 @@ def load_video(
         warn, and list them in the report.
     max_bad : float, default=0.05
         With ``on_error="skip"``, the part of the frames that may be left out.
+    max_bytes : int, default=2 GiB
+        The most memory that the images may take. A small file may hold millions of frames.
     name : str, optional
         What the set is called; the name of the file without its suffix by default.
     progress : callable, optional
@@ -104,7 +107,9 @@ def load_video(
         model.predict(load_video("clip.mp4", every=5))
     """
     owner, started = "load_video", time.perf_counter()
-    reading = Reading(every, max_frames, start_s, stop_s, colour, max_pixels, on_error, max_bad)
+    reading = Reading(
+        every, max_frames, start_s, stop_s, colour, max_pixels, on_error, max_bad, max_bytes
+    )
     reading.check(owner)
     check_shape(owner, "size", size, optional=True)
     wanted = None if size is None else pair(size)
@@ -141,6 +146,7 @@ def load_videos(
     max_files: int = 100_000,
     on_error: str = "raise",
     max_bad: float = 0.05,
+    max_bytes: int = 2 * 2**30,
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> LoadedSets:
@@ -164,15 +170,17 @@ def load_videos(
     max_bad : float, default=0.05
         With ``on_error="skip"``, the part of the clips, and of the frames of each, that may be
         left out.
+    max_bytes : int, default=2 GiB
+        The most memory that the images of a clip may take.
     n_jobs : int, optional
-        How many clips to read at once; -1 is one for each core.
+        How many clips to read at once; -1 is one per core.
     progress : callable, optional
         Called with what is done, how many clips are over, and of how many.
 
     Returns
     -------
     LoadedSets
-        One set of uint8 images a clip, named after its path without suffix.
+        One set of uint8 images per clip, named after its path without suffix.
 
     Examples
     --------
@@ -182,7 +190,9 @@ def load_videos(
         model = CVC().fit(gallery, gallery.labels)
     """
     owner, started = "load_videos", time.perf_counter()
-    reading = Reading(every, max_frames, start_s, stop_s, colour, max_pixels, on_error, max_bad)
+    reading = Reading(
+        every, max_frames, start_s, stop_s, colour, max_pixels, on_error, max_bad, max_bytes
+    )
     reading.check(owner)
     check_shape(owner, "size", size, optional=True)
     wanted = None if size is None else pair(size)
@@ -264,6 +274,9 @@ def _images(
             problem = f"has frames of shape {shape} and of {image.shape}"
             video.refuse(problem, "Choose a size, to which all are brought")
         if i % CHUNK == 0:
+            n_bytes = (i + 1) * image.nbytes
+            what = f"the first {i + 1} frames"
+            check_declared(video.owner, video.path, what, n_bytes, video.reading.max_bytes)
             what = f"{video.owner}: to keep frames {i} to {i + CHUNK} of {video.path}"
             require_memory(CHUNK * image.nbytes, what, SMALLER)
         kept += image.tobytes()
