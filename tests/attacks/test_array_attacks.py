@@ -22,6 +22,7 @@ from tests.io.mat73_writer import written
 
 from setwise.errors import DataError
 from setwise.io import mat73
+from setwise.io.arrays import load_arrays
 from setwise.io.mat import load_mat
 
 SETUP = """
@@ -503,3 +504,42 @@ def test_arrays(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     all_refused("arrays", ARRAYS, tmp_path)
     assert not (tmp_path / "exploited").exists()
+
+
+# Names that a terminal would obey
+
+FORGED = "anna\t1.000\nbert\x1b[2K"
+
+
+def test_labels_and_names_stay_what_they_are(tmp_path):
+    """Whoever prints them escapes them; two that look alike must not become one."""
+    path = tmp_path / "a.npz"
+    np.savez(path, **{FORGED: np.eye(2), "anna": np.eye(2)}, set_labels=np.array([FORGED, "a"]))
+    loaded = load_arrays(path)
+    assert loaded.names == (FORGED, "anna")
+    assert loaded.labels.tolist() == [FORGED, "a"]
+
+
+def refusals(folder):
+    """Errors that quote names out of files."""
+    name = b"X\x1b[31m\nY"
+    pair = matrix(6, (2, 4), DOUBLES) + matrix(6, (1, 8), DOUBLES)
+    yield load_mat, mat5(folder / "1", matrix(1, (1, 1), matrix(2, (1, 1)), name)), {}
+    yield load_mat, mat5(folder / "2", matrix(1, (1, 2), pair, name)), {}
+    one = matrix(1, (1, 1), matrix(6, (2, 4), DOUBLES), name)
+    yield load_mat, mat5(folder / "4", one), {"image_shape": (3, 3)}
+    yield load_mat, mat5(folder / "5", one), {"max_bytes": 10}
+    yield load_mat, mat5(folder / "6", one), {"max_bytes": 100_000, "labels": name.decode()}
+    unequal = [(f"{FORGED}.npy", GOOD), ("b.npy", npy((1, 3), bytes(24)))]
+    yield load_arrays, npz(folder / "7", unequal), {}
+    yield load_arrays, npz(folder / "8", [(FORGED, GOOD)]), {}
+
+
+def test_errors_quote_names_in_a_form_that_can_be_shown(tmp_path):
+    for load, path, parameters in refusals(tmp_path):
+        with pytest.raises(DataError) as caught:
+            load(path, **parameters)
+        message = str(caught.value)
+        # Variables are listed one per line.
+        lines = message.splitlines() if "The file holds:" in message else [message]
+        assert all(line.isprintable() for line in lines), message

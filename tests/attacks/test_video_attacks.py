@@ -241,9 +241,7 @@ def test_a_film_of_more_frames_than_memory_is_left_when_it_is_full(tmp_path):
     path = tmp_path / "long.gif"
     path.write_bytes(head + frame * 50_000 + b";")
     decoded = []
-    with pytest.raises(
-        DataError, match=r"the first 513 frames of .*max_bytes=2097152"
-    ):
+    with pytest.raises(DataError, match=r"the first 513 frames of .*max_bytes=2097152"):
         load_video(
             path, max_bytes=512 * 64 * 64, progress=lambda _, n, total: decoded.append(n)
         )

@@ -18,7 +18,7 @@ from setwise._support.types import FloatArray
 from setwise.errors import DataError, SetwiseError
 from setwise.io.frames import Frame
 
-__all__ = ["Detector", "HaarFaces", "cut_out", "detected"]
+__all__ = ["Detector", "HaarFaces", "cut_out", "detect_faces"]
 
 # A grey frame in, boxes (left, top, width, height) out.
 Detector: TypeAlias = Callable[[npt.NDArray[np.uint8]], npt.ArrayLike]
@@ -70,7 +70,7 @@ def _cascade(thread: int) -> Any:
     )
 
 
-def detected(owner: str, detector: Detector, frame: Frame) -> FloatArray:
+def detect_faces(owner: str, detector: Detector, frame: Frame) -> FloatArray:
     """What a detector finds in a frame, checked: it may be anybody's.
 
     Returns

@@ -20,7 +20,7 @@ from setwise.io.loading_report import Skipped
 from setwise.io.mp4 import check_announced, is_other_container
 from setwise.io.untrusted import one_kind_of_error, regular_file
 
-__all__ = ["Frame", "Reading", "VideoFrames", "opened_video"]
+__all__ = ["Frame", "Reading", "VideoFrames", "open_video"]
 
 # Containers that hold a film themselves, mp4 first. Playlists and scripts (hls, dash, concat,
 # ...), which make FFmpeg open other files or addresses, are not among them, and neither are
@@ -87,7 +87,7 @@ class Reading:
 
 
 @contextmanager
-def opened_video(
+def open_video(
     owner: str, path: str | os.PathLike[str], reading: Reading
 ) -> Iterator[VideoFrames]:
     """The frames of a file, opened so that it cannot make FFmpeg open anything else."""

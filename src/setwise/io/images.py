@@ -26,7 +26,15 @@ from setwise._support.parameters import (
 from setwise._support.progress import Progress, reported
 from setwise.errors import DataError, SkippedFilesWarning
 from setwise.io.decode import Picture, Wanted, decode, pillow_at_work
-from setwise.io.layouts import LAYOUTS, Found, Scan, SetOfFiles, grouped, scan, understood
+from setwise.io.layouts import (
+    LAYOUTS,
+    FoundFile,
+    Scan,
+    SetOfFiles,
+    decide_layout,
+    group_into_sets,
+    scan,
+)
 from setwise.io.loading_report import LoadedSets, LoadReport, Skipped
 from setwise.io.untrusted import check_path
 
@@ -109,16 +117,16 @@ def load_images(
     check_shape("load_images", "size", size, optional=True)
     height_width = None if size is None else pair(size)
     found = scan(check_path("load_images", root, "root"), max_files)
-    layout = understood(found, layout)
+    layout = decide_layout(found, layout)
     wanted = Wanted(height_width, colour, max_pixels, with_time="bursts" in layout)
     read = _Images(found, wanted, max_bad if on_error == "skip" else None)
     with pillow_at_work():
         read.decode_all(n_jobs, progress)
     _check_no_set_is_lost(read, layout)
-    sets = grouped(read.kept, read.times, found, layout, gap_s)
+    sets = group_into_sets(read.kept, read.times, found, layout, gap_s)
     if read.skipped:
         _warn(read.skipped, len(found.images))
-    return _loaded(read, sets, layout, started)
+    return _make_batch(read, sets, layout, started)
 
 
 class _Images:
@@ -131,7 +139,7 @@ class _Images:
         self.found = found
         self.wanted = wanted
         self.max_bad = max_bad
-        self.kept: list[Found] = []
+        self.kept: list[FoundFile] = []
         self.times: list[Any] = []
         self.remarks: dict[str, list[Path]] = {}
         self.skipped: list[Skipped] = []
@@ -157,7 +165,7 @@ class _Images:
             self._is_over = True
             deque(results, maxlen=0)
 
-    def _attempts(self, images: Sequence[Found]) -> list[Picture | DataError]:
+    def _attempts(self, images: Sequence[FoundFile]) -> list[Picture | DataError]:
         return [_attempt(image, self.wanted) for image in images if not self._is_over]
 
     def notes(self) -> list[str]:
@@ -179,7 +187,7 @@ class _Images:
         self.shape = shape
         self.rows = np.empty((n_images, n_pixels), dtype=np.uint8)
 
-    def _keep(self, image: Found, picture: Picture) -> None:
+    def _keep(self, image: FoundFile, picture: Picture) -> None:
         pixels = picture.pixels
         if self.shape is None:
             self._make_room(pixels.shape)
@@ -197,7 +205,7 @@ class _Images:
         for remark in picture.remarks:
             self.remarks.setdefault(remark, []).append(image.path)
 
-    def _leave_out(self, image: Found, error: DataError) -> None:
+    def _leave_out(self, image: FoundFile, error: DataError) -> None:
         if self.max_bad is None:
             raise error
         reason = str(error).removeprefix(f"{image.path} ")
@@ -212,12 +220,12 @@ class _Images:
             raise DataError(msg) from error
 
 
-def _in_handfuls(images: Sequence[Found]) -> Iterator[Sequence[Found]]:
+def _in_handfuls(images: Sequence[FoundFile]) -> Iterator[Sequence[FoundFile]]:
     """Images a few at a time: handing a small JPEG to a thread takes as long as reading it."""
     return (images[i : i + HANDFUL] for i in range(0, len(images), HANDFUL))
 
 
-def _attempt(image: Found, wanted: Wanted) -> Picture | DataError:
+def _attempt(image: FoundFile, wanted: Wanted) -> Picture | DataError:
     """Decode a file; errors are returned, so that the first in order can be raised."""
     if image.problem is not None:
         return DataError(f"{image.path} {image.problem}")
@@ -233,8 +241,10 @@ def _attempt(image: Found, wanted: Wanted) -> Picture | DataError:
     return picture
 
 
-def _loaded(read: _Images, sets: list[SetOfFiles], layout: str, started: float) -> LoadedSets:
-    order = np.concatenate([one.rows for one in sets])
+def _make_batch(
+    read: _Images, sets: list[SetOfFiles], layout: str, started: float
+) -> LoadedSets:
+    order = np.concatenate([group.rows for group in sets])
     rows = read.rows[: len(order)]
     is_sorted = bool((np.diff(order) > 0).all())
     report = LoadReport(
@@ -247,9 +257,9 @@ def _loaded(read: _Images, sets: list[SetOfFiles], layout: str, started: float) 
     )
     return LoadedSets(
         rows if is_sorted else rows[order],
-        np.cumsum([0, *(len(one.rows) for one in sets)]),
-        [one.name for one in sets],
-        np.array([one.label for one in sets]) if layout.startswith("class/") else None,
+        np.cumsum([0, *(len(group.rows) for group in sets)]),
+        [group.name for group in sets],
+        np.array([group.label for group in sets]) if layout.startswith("class/") else None,
         read.shape,
         report=report,
     )

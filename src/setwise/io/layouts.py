@@ -19,13 +19,13 @@ from setwise.io.decode import SUFFIXES
 
 __all__ = [
     "LAYOUTS",
-    "Found",
+    "FoundFile",
     "Scan",
     "SetOfFiles",
-    "grouped",
+    "decide_layout",
+    "group_into_sets",
     "natural_key",
     "scan",
-    "understood",
 ]
 
 # How many folders lie between the root and its images.
@@ -39,7 +39,7 @@ _SHAPES = (
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundFile:
     """An image file, the folders and name that lead to it, and why it must not be opened."""
 
     path: Path
@@ -58,7 +58,7 @@ class Scan:
 
     root: Path
     what: str
-    images: list[Found] = field(default_factory=list)
+    images: list[FoundFile] = field(default_factory=list)
     folders: list[tuple[str, ...]] = field(default_factory=list)
     n_hidden: int = 0
     ignored: Counter[str] = field(default_factory=Counter)
@@ -153,7 +153,7 @@ def _look_into(
             yield _Folder(path, parts, (*folder.real, real))
         elif problem is not None or path.suffix.lower() in suffixes:
             _check_name(entry.name, folder.path)
-            found.images.append(Found(path, parts, problem))
+            found.images.append(FoundFile(path, parts, problem))
         else:
             found.ignored[_kind(entry.name)] += 1
 
@@ -220,7 +220,7 @@ def natural_key(name: str) -> tuple[tuple[str | int, ...], str]:
     return tuple(int(p) if i % 2 else p for i, p in enumerate(pieces)), name
 
 
-def understood(found: Scan, layout: str) -> str:
+def decide_layout(found: Scan, layout: str) -> str:
     """The layout of a scanned folder: the one named, or for ``"auto"`` what its depths say.
 
     Raises
@@ -240,7 +240,7 @@ def understood(found: Scan, layout: str) -> str:
         msg = f"{found.images[0].path} {found.images[0].problem}"
         raise DataError(msg)
     if layout == "auto":
-        return _guessed(found.root, images)
+        return _guess_layout(found.root, images)
     for image in images:
         if image.depth != LAYOUTS[layout]:
             msg = (
@@ -252,7 +252,7 @@ def understood(found: Scan, layout: str) -> str:
     return layout
 
 
-def _guessed(root: Path, images: Sequence[Found]) -> str:
+def _guess_layout(root: Path, images: Sequence[FoundFile]) -> str:
     first = images[0]
     other = next((image for image in images if image.depth != first.depth), None)
     if other is not None:
@@ -270,8 +270,8 @@ def _guessed(root: Path, images: Sequence[Found]) -> str:
     return _GUESSED[first.depth]
 
 
-def grouped(
-    images: Sequence[Found],
+def group_into_sets(
+    images: Sequence[FoundFile],
     times: Sequence[datetime],
     found: Scan,
     layout: str,
@@ -281,7 +281,7 @@ def grouped(
 
     Parameters
     ----------
-    images : sequence of Found
+    images : sequence of FoundFile
         Images in natural order.
     times : sequence of datetime
         When each was taken; only bursts look at them.

@@ -25,7 +25,7 @@ from setwise._support.parameters import (
 from setwise._support.progress import Progress, reported
 from setwise.errors import DataError, SkippedFilesWarning
 from setwise.io.clips import LAYOUTS, VIDEO_SUFFIXES, clip_names, find_clips
-from setwise.io.frames import Reading, VideoFrames, opened_video
+from setwise.io.frames import Reading, VideoFrames, open_video
 from setwise.io.loading_report import LoadedSets, LoadReport, Skipped
 from setwise.io.untrusted import check_declared, check_path
 from setwise.sets import SetBatch
@@ -113,7 +113,7 @@ def load_video(
     reading.check(owner)
     check_shape(owner, "size", size, optional=True)
     wanted = None if size is None else pair(size)
-    with opened_video(owner, path, reading) as video:
+    with open_video(owner, path, reading) as video:
         called = video.path.stem if name is None else str(name)
         images = _images(video, wanted, progress)
     if video.skipped:
@@ -203,7 +203,7 @@ def load_videos(
     layout, paths, notes = find_clips(folder, layout, max_files)
     read = partial(_read_clip, owner=owner, reading=reading, size=wanted)
     clips = list(reported(in_threads(read, paths, n_jobs), len(paths), "load", progress))
-    kept = _kept(owner, folder, clips, max_bad)
+    kept = _keep_readable(owner, folder, clips, max_bad)
     report = LoadReport(
         source=folder,
         layout=layout,
@@ -230,7 +230,7 @@ class _Clip:
 
 def _read_clip(path: Path, owner: str, reading: Reading, size: tuple[int, int] | None) -> _Clip:
     try:
-        with opened_video(owner, path, reading) as video:
+        with open_video(owner, path, reading) as video:
             images = _images(video, size)
     except DataError as error:
         if reading.on_error == "raise":
@@ -239,7 +239,7 @@ def _read_clip(path: Path, owner: str, reading: Reading, size: tuple[int, int] |
     return _Clip(path, images, tuple(video.skipped), video.notes())
 
 
-def _kept(owner: str, root: Path, clips: list[_Clip], max_bad: float) -> list[_Clip]:
+def _keep_readable(owner: str, root: Path, clips: list[_Clip], max_bad: float) -> list[_Clip]:
     """The clips that could be read, unless too many could not."""
     kept = [clip for clip in clips if len(clip.images)]
     n_bad = len(clips) - len(kept)
