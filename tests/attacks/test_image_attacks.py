@@ -151,6 +151,17 @@ def test_honest_pnm_is_read(tmp_path, head):
     assert load_images(tmp_path, size=None).image_shape == (200, 256)
 
 
+def test_large_transparent_image_is_not_copied_again_and_again(tmp_path):
+    """The image, what is left of it on black, and its transparency: 4 + 4 + 1 bytes a pixel."""
+    megabytes = []
+    for side in (8, 4992):
+        path = tmp_path / f"{side}" / "glass.png"
+        path.parent.mkdir()
+        path.write_bytes(encoded("PNG", np.zeros((side, side, 4), np.uint8), compress_level=1))
+        megabytes.append(loaded(path.parent, "colour=True").megabytes)
+    assert megabytes[1] - megabytes[0] < 12 * 25
+
+
 def test_honest_tiff_is_read(tmp_path):
     (tmp_path / "a.tif").write_bytes(tiff())
     np.testing.assert_array_equal(load_images(tmp_path, size=None).images[0], scene())
@@ -257,7 +268,7 @@ def test_mutants_are_read_or_refused(tmp_path, kind, seed):
     n_read = 0
     for _ in range(N_MUTANTS):
         path.write_bytes(mutated(content, rng))
-        started = time.perf_counter()
+        started = time.process_time()
         message = str(path)
         try:
             n_read += len(load_images(tmp_path, size=16))
@@ -265,6 +276,6 @@ def test_mutants_are_read_or_refused(tmp_path, kind, seed):
             message = str(error)
         assert str(path) in message
         assert "\n" not in message
-        assert time.perf_counter() - started < 2
+        assert time.process_time() - started < 2
     # Otherwise nothing but the first check would be tested, or nothing at all.
     assert 0 < n_read < N_MUTANTS

@@ -202,9 +202,10 @@ def _plain(image: Image, mode: str) -> Image:
         return pillow.fromarray(high).convert(mode)
     if _is_transparent(image):
         opaque = pillow.new("RGB", image.size)
-        seen = image.convert("RGBA")
+        # Not a copy of each: of a large image, they would be most of the memory.
+        seen = image if image.mode == "RGBA" else image.convert("RGBA")
         opaque.paste(seen, mask=seen.getchannel("A"))
-        return opaque.convert(mode)
+        return opaque if mode == "RGB" else opaque.convert(mode)
     if image.mode in ("CMYK", "LAB"):
         return image.convert("RGB").convert(mode)
     return image.convert(mode)
@@ -220,13 +221,13 @@ def _what_is_wrong(error: Exception, max_pixels: int) -> str:
 
     if isinstance(error, UnidentifiedImageError):
         return f"is none of {', '.join(FORMATS)}, whatever its name says. Leave it out."
-    said = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+    reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
     if isinstance(error, Image.DecompressionBombError):
         limits = f"max_pixels={max_pixels} or the limit of Pillow"
-        return f"has more pixels than {limits} ({said}). Leave it out."
+        return f"has more pixels than {limits} ({reason}). Leave it out."
     if isinstance(error, OSError) and error.errno is not None:
         return f"cannot be read: {error.strerror}."
-    return f"is damaged and cannot be decoded ({said}). Replace it or leave it out."
+    return f"is damaged and cannot be decoded ({reason}). Replace it or leave it out."
 
 
 class _Hearing(threading.local):

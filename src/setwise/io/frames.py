@@ -295,5 +295,5 @@ class VideoFrames:
 
 def _reason(error: Exception) -> str:
     """What FFmpeg said, without the number and the name of the file."""
-    said = getattr(error, "strerror", None) or str(error) or type(error).__name__
-    return " ".join(said.split())
+    reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    return " ".join(reason.split())

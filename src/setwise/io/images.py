@@ -116,16 +116,16 @@ def load_images(
     _check_numbers(gap_s, max_bad, max_pixels, max_files, n_jobs)
     check_shape("load_images", "size", size, optional=True)
     height_width = None if size is None else pair(size)
-    found = scan(check_path("load_images", root, "root"), max_files)
-    layout = decide_layout(found, layout)
+    scanned = scan(check_path("load_images", root, "root"), max_files)
+    layout = decide_layout(scanned, layout)
     wanted = Wanted(height_width, colour, max_pixels, with_time="bursts" in layout)
-    read = _Images(found, wanted, max_bad if on_error == "skip" else None)
+    read = _Images(scanned, wanted, max_bad if on_error == "skip" else None)
     with pillow_at_work():
         read.decode_all(n_jobs, progress)
     _check_no_set_is_lost(read, layout)
-    sets = group_into_sets(read.kept, read.times, found, layout, gap_s)
+    sets = group_into_sets(read.kept, read.times, scanned, layout, gap_s)
     if read.skipped:
-        _warn(read.skipped, len(found.images))
+        _warn(read.skipped, len(scanned.images))
     return _make_batch(read, sets, layout, started)
 
 
@@ -135,8 +135,8 @@ class _Images:
     ``max_bad`` is the share of files that may be left out; with ``None`` the first one raises.
     """
 
-    def __init__(self, found: Scan, wanted: Wanted, max_bad: float | None) -> None:
-        self.found = found
+    def __init__(self, scanned: Scan, wanted: Wanted, max_bad: float | None) -> None:
+        self.scanned = scanned
         self.wanted = wanted
         self.max_bad = max_bad
         self.kept: list[FoundFile] = []
@@ -150,7 +150,7 @@ class _Images:
 
     def decode_all(self, n_jobs: int | None, progress: Progress | None) -> None:
         """Read every file, in order."""
-        images = self.found.images
+        images = self.scanned.images
         handfuls = takewhile(lambda _: not self._is_over, _in_handfuls(images))
         results = in_threads(self._attempts, handfuls, n_jobs)
         told = reported(chain.from_iterable(results), len(images), "load", progress)
@@ -176,7 +176,7 @@ class _Images:
         ]
 
     def _make_room(self, shape: tuple[int, ...]) -> None:
-        n_images, n_pixels = len(self.found.images), math.prod(shape)
+        n_images, n_pixels = len(self.scanned.images), math.prod(shape)
         # Bursts are sorted by time once all are known, into a second array.
         copies = 2 if self.wanted.with_time else 1
         require_memory(
@@ -210,11 +210,11 @@ class _Images:
             raise error
         reason = str(error).removeprefix(f"{image.path} ")
         self.skipped.append(Skipped(image.path, reason))
-        n_images = len(self.found.images)
+        n_images = len(self.scanned.images)
         if len(self.skipped) > self.max_bad * n_images:
             first = self.skipped[0]
             msg = (
-                f"{self.found.root}: more than max_bad={self.max_bad:g} of its {n_images} "
+                f"{self.scanned.root}: more than max_bad={self.max_bad:g} of its {n_images} "
                 f"images cannot be read. The first is {first.path}, which {first.reason}"
             )
             raise DataError(msg) from error
@@ -248,11 +248,11 @@ def _make_batch(
     rows = read.rows[: len(order)]
     is_sorted = bool((np.diff(order) > 0).all())
     report = LoadReport(
-        source=read.found.root,
+        source=read.scanned.root,
         layout=layout,
         files=tuple(read.kept[row].path for row in order),
         skipped=tuple(read.skipped),
-        notes=(*read.notes(), *read.found.notes()),
+        notes=(*read.notes(), *read.scanned.notes()),
         seconds=time.perf_counter() - started,
     )
     return LoadedSets(
@@ -269,11 +269,11 @@ def _check_no_set_is_lost(read: _Images, layout: str) -> None:
     """Refuse to leave out all images of a folder: a set would be missing without a word."""
     full = {image.parts[:-1] for image in read.kept}
     reasons = {left.path: left.reason for left in read.skipped}
-    for image in read.found.images:
+    for image in read.scanned.images:
         if image.depth == LAYOUTS[layout] and image.parts[:-1] not in full:
             msg = (
-                f"set {read.found.set_name(image.parts[:-1])!r} of {read.found.root} has no "
-                f"image that can be read. The first is {image.path}, which "
+                f"set {read.scanned.set_name(image.parts[:-1])!r} of {read.scanned.root} has "
+                f"no image that can be read. The first is {image.path}, which "
                 f"{reasons[image.path]}"
             )
             raise DataError(msg)
