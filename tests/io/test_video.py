@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import struct
 import sys
@@ -30,6 +31,7 @@ from setwise.errors import (
     TooLargeError,
 )
 from setwise.io.frames import Reading, VideoFrames
+from setwise.io.mp4 import is_other_container
 from setwise.io.video import load_video, load_videos
 
 pytest.importorskip("av")
@@ -508,3 +510,18 @@ def test_a_video_becomes_a_label_in_three_lines(tmp_path):
     answer = model.predict(load_video(tmp_path / "probe.mp4", size=12))
 
     assert answer.tolist() == ["down"]
+
+
+@pytest.mark.parametrize(
+    ("head", "is_other"),
+    [
+        (b"\0\0\0\x18ftyp", False),
+        (b"\x12\x34\x56\x78G\x40\0\x10", True),
+        (b"RIFF\0\0\0\0", True),
+        (b"\0\0\x01\xbafree", False),
+        (b"\0\0\x01\xbaD\0\4\0", True),
+    ],
+)
+def test_how_containers_begin(head, is_other):
+    """The second is an m2ts, of which nothing is searched for tables of frames."""
+    assert is_other_container(io.BytesIO(head)) == is_other

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import math
-import struct
 import tokenize
 import warnings
 import zipfile
-import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any, NamedTuple, NoReturn
@@ -18,15 +16,10 @@ import numpy.typing as npt
 from setwise.errors import DataError
 from setwise.io.untrusted import check_declared
 
-__all__ = ["BROKEN", "Header", "Members", "read_npy"]
+__all__ = ["Header", "Members", "read_npy"]
 
 MAX_HEADER = 10_000
 MAX_MEMBERS = 100_000
-# What zipfile, zlib and NumPy raise on a broken file.
-BROKEN = (
-    *(ValueError, TypeError, KeyError, RuntimeError, OverflowError, EOFError),
-    *(NotImplementedError, struct.error, zlib.error, zipfile.BadZipFile),
-)
 
 
 class Header(NamedTuple):

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from setwise._support.parameters import check_count, refuse
 from setwise._support.types import IntArray
 from setwise.errors import DataError
-from setwise.io.archives import BROKEN, Members, read_npy
+from setwise.io.archives import Members, read_npy
 from setwise.io.loading_report import LoadedSets, LoadReport
 from setwise.io.untrusted import one_kind_of_error, regular_file
 from setwise.sets import SetBatch
@@ -73,7 +73,7 @@ def load_arrays(
     )
     started = time.perf_counter()
     source = regular_file("load_arrays", path)
-    with one_kind_of_error("load_arrays", source, *BROKEN):
+    with one_kind_of_error("load_arrays", source):
         if _begins(source, b"\x93NUMPY"):
             batch, layout = _array_of_sets(source, max_bytes), "one array of sets"
         elif _begins(source, b"PK"):

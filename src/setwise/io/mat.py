@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import math
 import os
-import struct
 import time
-import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
@@ -27,17 +25,6 @@ from setwise.io.untrusted import check_declared, one_kind_of_error, regular_file
 from setwise.sets import SetBatch
 
 __all__ = ["load_mat"]
-
-# What zlib, struct, NumPy and h5py raise on a broken file.
-BROKEN = (
-    ValueError,
-    TypeError,
-    KeyError,
-    RuntimeError,
-    OverflowError,
-    struct.error,
-    zlib.error,
-)
 
 
 @dataclass(frozen=True)
@@ -111,7 +98,7 @@ def load_mat(
     wanted, labelled = _names("variable", variable), _names("labels", labels)
     started = time.perf_counter()
     source = regular_file("load_mat", path)
-    with _open_checked(source, max_bytes) as file:
+    with one_kind_of_error("load_mat", source), closing(_open(source, max_bytes)) as file:
         wanted = wanted or [_only_candidate(file, labelled)]
         cells = _check_cells(file, chain.from_iterable(_cells(file, name) for name in wanted))
         kept = [i for i, cell in enumerate(cells) if not cell.is_empty]
@@ -144,12 +131,6 @@ def _check_image_shape(shape: Any) -> None:
     if shape is not None and not (is_shape and all(is_whole(n) and n > 0 for n in shape)):
         expected = "(height, width), (height, width, n_channels) or None"
         refuse("load_mat", "image_shape", expected, shape)
-
-
-@contextmanager
-def _open_checked(path: Path, max_bytes: int) -> Iterator[Mat5 | Mat73]:
-    with one_kind_of_error("load_mat", path, *BROKEN), closing(_open(path, max_bytes)) as file:
-        yield file
 
 
 def _open(path: Path, max_bytes: int) -> Mat5 | Mat73:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import errno
 import os
+import struct
+import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +16,13 @@ from setwise._support.parameters import refuse
 from setwise.errors import DataError
 
 __all__ = ["check_declared", "check_path", "one_kind_of_error", "regular_file"]
+
+
+# What Python, NumPy, h5py, zlib and zipfile raise on a file that is not there or broken.
+BROKEN: tuple[type[Exception], ...] = (
+    *(OSError, MemoryError, ValueError, TypeError, KeyError, RuntimeError, OverflowError),
+    *(EOFError, struct.error, zlib.error, zipfile.BadZipFile),
+)
 
 
 def check_path(owner: str, path: Any, parameter: str = "path") -> Path:
@@ -59,14 +69,13 @@ def check_declared(owner: str, path: Path, what: str, n_bytes: int, max_bytes: i
 
 
 @contextmanager
-def one_kind_of_error(owner: str, path: Path, *kinds: type[Exception]) -> Iterator[None]:
+def one_kind_of_error(owner: str, path: Path) -> Iterator[None]:
     """Turn whatever the readers of a format raise into a `DataError` that names the file."""
-    broken: tuple[type[Exception], ...] = (OSError, MemoryError, *kinds)
     try:
         yield
     except DataError:
         raise
-    except broken as error:
+    except BROKEN as error:
         reason = " ".join(str(error).split()) or type(error).__name__
         msg = (
             f"{owner}: {str(path)!r} cannot be read: {reason.rstrip('.')}. It may be damaged "
