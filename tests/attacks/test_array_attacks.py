@@ -21,6 +21,8 @@ from tests.attacks.sandbox import LIMIT_MB, LIMIT_S, attacked
 from tests.io.mat73_writer import written
 
 from setwise.errors import DataError
+from setwise.io import mat73
+from setwise.io.arrays import load_arrays
 from setwise.io.mat import load_mat
 
 SETUP = """
@@ -31,14 +33,14 @@ from setwise.io.arrays import load_arrays
 from setwise.io.mat import load_mat
 
 def one(load, path, parameters):
-    started = time.perf_counter()
+    started = time.process_time()
     try:
         outcome = repr(load(path, **parameters))
     except DataError as error:
         outcome = "DataError: " + str(error)
     except BaseException as error:
         outcome = repr(error)
-    return outcome, time.perf_counter() - started
+    return outcome, time.process_time() - started
 """
 EACH = """
 loads = {"mat": load_mat, "arrays": load_arrays}
@@ -118,6 +120,18 @@ def bomb_mat5(path, says, is_really):
     return mat5(path, struct.pack("<II", 15, len(packed)) + packed)
 
 
+def padded_cell(kind):
+    """A cell that says it is of 2 x 4 numbers, and 1.9 GB large."""
+
+    def write(path):
+        cell = matrix(kind, (2, 4), DOUBLES, length=19 * 10**8)
+        begin = matrix(1, (1, 1), cell, b"X", length=19 * 10**8 + 64)
+        packed = zeros_packed(begin, 19 * 10**8)
+        return mat5(path, struct.pack("<II", 15, len(packed)) + packed)
+
+    return write
+
+
 def holding(*elements):
     return lambda path: mat5(path, *elements)
 
@@ -162,6 +176,13 @@ MAT5 = {
         ["does not end where it says"],
         X,
     ),
+    "1.9 GB behind the last cell": (
+        lambda path: bomb_mat5(path, 19 * 10**8, 19 * 10**8),
+        ["bytes more than its size asks for"],
+        X,
+    ),
+    "1.9 GB behind the numbers of a cell": (padded_cell(6), ["more than its size asks"], X),
+    "1.9 GB in a cell of cells": (padded_cell(1), ["X{1}", "a cell"], X),
     "a cut file": (lambda path: content(mat5(path, SETS).read_bytes()[:-20])(path), [], X),
     "an empty file": (content(b""), ["is empty"], X),
     "junk": (content(np.random.default_rng(0).bytes(2000)), ["no MATLAB file"], X),
@@ -229,6 +250,20 @@ def one_for_all(writer):
     return writer.file.create_dataset("X", data=cells, compression="gzip")
 
 
+def small_one_for_all(writer):
+    """8 bytes a cell: to look at each took 37 s and 883 MB."""
+    cells = np.full((90_000, 1), writer.cell(np.eye(2)), dtype=h5py.ref_dtype)
+    return writer.file.create_dataset("X", data=cells)
+
+
+def vast_chunk(refs):
+    """1.6 GB in one piece, which HDF5 would hold beside the numbers."""
+    shape = (100, 2**21)
+    node = refs.create_dataset("a", shape, "f8", chunks=shape, compression="gzip")
+    node.id.write_direct_chunk((0, 0), zeros_packed(b"", 100 * 2**24))
+    return node
+
+
 def holding_itself(writer):
     node = writer.file.create_dataset("X", (1, 1), h5py.ref_dtype)
     node[0, 0] = node.ref
@@ -278,6 +313,7 @@ MAT73 = {
     "a bomb that says so": (holding_dataset(open_bomb), ["would take 1.68 GB"], X | LITTLE),
     "a bomb that says it is small": (holding_dataset(hidden_bomb), ["another size"], X),
     "one array in 20 000 cells": (holding_cells(one_for_all), ["max_bytes"], X),
+    "one chunk of 1.6 GB": (holding_dataset(vast_chunk), ["of at most 67108864"], X),
     "10**9 cells": (
         holding_cells(
             lambda w: w.file.create_dataset("X", (10**9, 1), h5py.ref_dtype, chunks=True)
@@ -302,6 +338,27 @@ MAT73 = {
 
 def test_mat73(tmp_path):
     all_refused("mat", MAT73, tmp_path)
+
+
+def test_mat73_cells_that_share_an_array_are_cheap(tmp_path):
+    path = holding_cells(small_one_for_all)(tmp_path / "a.mat")
+    code = "raise DataError(repr(load_mat(sys.argv[1], 'X')))"
+    told = attacked(code, path, setup=SETUP)
+    assert told.message == "LoadedSets of 90000 sets of 2 to 2 vectors, 2 features", told
+    assert told.megabytes < LIMIT_MB
+
+
+def test_mat73_looks_once_at_what_cells_share(tmp_path, monkeypatch):
+    with written(tmp_path / "a.mat") as writer:
+        cells = np.full((50, 1), writer.cell(np.eye(2)), dtype=h5py.ref_dtype)
+        node = writer.file.create_dataset("X", data=cells)
+        node.attrs["MATLAB_class"] = np.bytes_("cell")
+    looks = []
+    monkeypatch.setattr(
+        mat73, "_kind", lambda node, look=mat73._kind: looks.append(node) or look(node)
+    )
+    assert len(load_mat(tmp_path / "a.mat", "X")) == 50
+    assert len(looks) == 2
 
 
 def test_mat73_path_through_a_link(tmp_path):
@@ -347,6 +404,13 @@ def bomb_npz(path):
     np.savez_compressed(packed, X=np.zeros((50, 500_000)))
     assert len(packed.getvalue()) < 250_000
     return content(packed.getvalue())(path)
+
+
+def promoted(path):
+    """100 MB of bytes, and one fraction that would make 800 MB of them."""
+    return saved(np.savez_compressed, X=np.zeros((10, 10**7), "u1"), Y=np.ones((1, 10**7)))(
+        path
+    )
 
 
 def saved(save, *arrays, **named):
@@ -412,6 +476,11 @@ ARRAYS = {
     **{f"{w}, npz": (archive(("X.npy", c)), [word], {}) for w, (c, word) in HEADERS.items()},
     **{f"{w}, npy": (content(c), [word], {}) for w, (c, word) in HEADERS.items() if c},
     "200 MB in 200 kB": (bomb_npz, ["would take 200 MB"], LITTLE),
+    "800 MB of 100": (
+        promoted,
+        ["arrays as float64", "would take 880 MB"],
+        {"max_bytes": 2**28},
+    ),
     "a pickle that acts, npz": (saved(np.savez, X=PICKLED), ["never unpickled"], {}),
     "a pickle that acts, npy": (saved(np.save, PICKLED), ["never unpickled"], {}),
     "encrypted": (encrypted, ["encrypted"], {}),
@@ -435,3 +504,42 @@ def test_arrays(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     all_refused("arrays", ARRAYS, tmp_path)
     assert not (tmp_path / "exploited").exists()
+
+
+# Names that a terminal would obey
+
+FORGED = "anna\t1.000\nbert\x1b[2K"
+
+
+def test_labels_and_names_stay_what_they_are(tmp_path):
+    """Whoever prints them escapes them; two that look alike must not become one."""
+    path = tmp_path / "a.npz"
+    np.savez(path, **{FORGED: np.eye(2), "anna": np.eye(2)}, set_labels=np.array([FORGED, "a"]))
+    loaded = load_arrays(path)
+    assert loaded.names == (FORGED, "anna")
+    assert loaded.labels.tolist() == [FORGED, "a"]
+
+
+def refusals(folder):
+    """Errors that quote names out of files."""
+    name = b"X\x1b[31m\nY"
+    pair = matrix(6, (2, 4), DOUBLES) + matrix(6, (1, 8), DOUBLES)
+    yield load_mat, mat5(folder / "1", matrix(1, (1, 1), matrix(2, (1, 1)), name)), {}
+    yield load_mat, mat5(folder / "2", matrix(1, (1, 2), pair, name)), {}
+    one = matrix(1, (1, 1), matrix(6, (2, 4), DOUBLES), name)
+    yield load_mat, mat5(folder / "4", one), {"image_shape": (3, 3)}
+    yield load_mat, mat5(folder / "5", one), {"max_bytes": 10}
+    yield load_mat, mat5(folder / "6", one), {"max_bytes": 100_000, "labels": name.decode()}
+    unequal = [(f"{FORGED}.npy", GOOD), ("b.npy", npy((1, 3), bytes(24)))]
+    yield load_arrays, npz(folder / "7", unequal), {}
+    yield load_arrays, npz(folder / "8", [(FORGED, GOOD)]), {}
+
+
+def test_errors_quote_names_in_a_form_that_can_be_shown(tmp_path):
+    for load, path, parameters in refusals(tmp_path):
+        with pytest.raises(DataError) as caught:
+            load(path, **parameters)
+        message = str(caught.value)
+        # Variables are listed one per line.
+        lines = message.splitlines() if "The file holds:" in message else [message]
+        assert all(line.isprintable() for line in lines), message

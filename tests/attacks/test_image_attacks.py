@@ -57,6 +57,14 @@ def vast_tile() -> bytes:
     return tiff(pixels, tag259=8, tag322=2**16, tag323=2**16, tag324=8, tag325=len(pixels))
 
 
+def jpeg_of_scans(n_scans: int, **options: object) -> bytes:
+    """A black JPEG whose last scan, of two bytes, comes again and again."""
+    whole = encoded("JPEG", np.zeros((4992, 4992), np.uint8), progressive=True, **options)
+    start, end = whole.rindex(b"\xff\xda"), whole.rindex(b"\xff\xd9")
+    head = whole[start : start + 2 + int.from_bytes(whole[start + 2 : start + 4])]
+    return whole[:end] + (head + b"\0\0") * n_scans + whole[end:]
+
+
 EPS = b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9999 9999\n%%EndComments\nshowpage\n"
 FITS = b"".join(f"{card:<80}".encode() for card in (
     "SIMPLE  = T", "BITPIX  = 8", "NAXIS   = 2", "NAXIS1  = 9", "NAXIS2  = 9", "END",
@@ -84,6 +92,12 @@ FILES = {
     ),
     "chunk that lies.png": lambda: png(8, 8)[:33] + b"\x7f\xff\xff\xfftEXta",
     "claims.jpg": lambda: jpeg_that_claims(65_500, 65_500),
+    "scans.jpg": lambda: jpeg_of_scans(8000),
+    "scans behind a filler.jpg": lambda: jpeg_of_scans(8000).replace(
+        b"\xff\xc2", b"\xff\xff\xc2"
+    ),
+    "comment.ppm": lambda: b"P3\n#" + b"a" * 30_000_000,
+    "blanks.ppm": lambda: b"P5 4" + b" " * 30_000_000 + b"4 255\n" + bytes(16),
     "claims.bmp": lambda: encoded("BMP")[:18] + struct.pack("<ii", 2**30, 2**30) + bytes(99),
     "claims.ppm": lambda: b"P6 1000000000 1000000000 255\n" + bytes(99),
     "claims a little.ppm": lambda: b"P6 5000 5000 255\n" + bytes(99),
@@ -108,6 +122,7 @@ def test_file_is_refused(tmp_path, name):
 
 
 HARMLESS = {
+    "a hundred scans.jpg": lambda: jpeg_of_scans(80),
     # Pillow skips a profile that is too large, libtiff a count, and libjpeg paints it grey.
     "profile.png": lambda: png(8, 8, chunk(b"iCCP", b"a\0\0" + TEXT)),
     "count.tif": lambda: tiff(tag279=2**31),
@@ -119,6 +134,32 @@ HARMLESS = {
 def test_file_may_be_read_but_costs_little(tmp_path, name):
     (tmp_path / name).write_bytes(HARMLESS[name]())
     loaded(tmp_path).assert_harmless()
+
+
+def test_a_film_behind_a_photo_is_no_scan(tmp_path):
+    """Phones write one there, and any bytes may be in it."""
+    (tmp_path / "a.jpg").write_bytes(encoded("JPEG", scene()) + b"\xff\xda" * 1000)
+    assert len(load_images(tmp_path).vectors) == 1
+
+
+@pytest.mark.parametrize(
+    "head",
+    [b"P4 256 200\n", b"P4\n#c\n256 #d\r200\n", b"P5\n# made here\n256 200\n255\n"],
+)
+def test_honest_pnm_is_read(tmp_path, head):
+    (tmp_path / "a.pnm").write_bytes(head + bytes(256 * 200))
+    assert load_images(tmp_path, size=None).image_shape == (200, 256)
+
+
+def test_large_transparent_image_is_not_copied_again_and_again(tmp_path):
+    """The image, what is left of it on black, and its transparency: 4 + 4 + 1 bytes a pixel."""
+    megabytes = []
+    for side in (8, 4992):
+        path = tmp_path / f"{side}" / "glass.png"
+        path.parent.mkdir()
+        path.write_bytes(encoded("PNG", np.zeros((side, side, 4), np.uint8), compress_level=1))
+        megabytes.append(loaded(path.parent, "colour=True").megabytes)
+    assert megabytes[1] - megabytes[0] < 12 * 25
 
 
 def test_honest_tiff_is_read(tmp_path):
@@ -227,7 +268,7 @@ def test_mutants_are_read_or_refused(tmp_path, kind, seed):
     n_read = 0
     for _ in range(N_MUTANTS):
         path.write_bytes(mutated(content, rng))
-        started = time.perf_counter()
+        started = time.process_time()
         message = str(path)
         try:
             n_read += len(load_images(tmp_path, size=16))
@@ -235,6 +276,6 @@ def test_mutants_are_read_or_refused(tmp_path, kind, seed):
             message = str(error)
         assert str(path) in message
         assert "\n" not in message
-        assert time.perf_counter() - started < 2
+        assert time.process_time() - started < 2
     # Otherwise nothing but the first check would be tested, or nothing at all.
     assert 0 < n_read < N_MUTANTS

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import socket
 import struct
@@ -12,6 +13,10 @@ import pytest
 from PIL import Image
 from tests.attacks.sandbox import LIMIT_MB, LIMIT_S, attacked
 from tests.io.made_videos import numbered_frames, write_sound, write_video
+
+from setwise.errors import DataError
+from setwise.io.mp4 import check_announced
+from setwise.io.video import load_video
 
 pytest.importorskip("av")
 
@@ -106,6 +111,12 @@ def many_pieces(folder):
     return film(folder) + struct.pack(">I4s", 8, b"free") * 10**6
 
 
+def many_tables(folder):
+    """Tables of no frames, each of which must be looked at."""
+    tables = struct.pack(">I4s12x", 20, b"stsz") * 200_000
+    return film(folder) + struct.pack(">I4s", 8 + len(tables), b"skip") + tables
+
+
 def huge_frames(folder):
     """A codec that takes the size of its frames from the header of the file."""
     content = film(folder, "avi", "huffyuv", pixel_format="yuv422p")
@@ -163,6 +174,7 @@ def drawing(folder):
         (many_frames_announced_in_a_fragment, "announces 1000000"),
         (packed_header, "packed header"),
         (many_pieces, "more than 100000 pieces"),
+        (many_tables, "more than 100000 tables"),
         (huge_frames, "more than max_pixels = 25000000"),
         (large_frames, "more than max_pixels = 25000000"),
         (huge_picture_in_a_small_film, "frame 1 of"),
@@ -173,6 +185,67 @@ def test_one_error_soon_and_cheaply(tmp_path, make, words):
     path = tmp_path / "attack.mp4"
     path.write_bytes(make(tmp_path))
     attacked(LOAD, path, setup=SETUP).assert_refused("load_video: ", str(path), words)
+
+
+def test_a_gap_of_gigabytes_is_not_searched(tmp_path):
+    path = tmp_path / "gap.mp4"
+    path.write_bytes(film(tmp_path) + struct.pack(">I4sQ", 1, b"free", 6 * 10**9))
+    os.truncate(path, 6 * 10**9)
+    attacked(LOAD, path, setup=SETUP).assert_refused(str(path), "neither pictures nor sounds")
+
+
+def test_no_video_is_mapped_into_memory(tmp_path):
+    """Where another process that cuts it short would end this one (SIGBUS)."""
+    film(tmp_path)
+    code = """
+def refuse_to_map(event, details):
+    if event == "mmap.__new__":
+        raise RuntimeError("mapped")
+sys.addaudithook(refuse_to_map)
+raise DataError(str(load_video(sys.argv[1])))
+"""
+    told = attacked(
+        code, tmp_path / "clip.mp4", setup=f"{SETUP}\nfrom setwise.errors import DataError"
+    )
+    told.assert_refused("LoadedSets of 1 set")
+
+
+class CutShort(io.FileIO):
+    """A file that another process cuts after it was read so often."""
+
+    def __init__(self, path, n_reads):
+        super().__init__(path)
+        self.path, self.n_reads = path, n_reads
+
+    def read(self, size=-1):
+        if self.n_reads == 0:
+            os.truncate(self.path, 10)
+        self.n_reads -= 1
+        return super().read(size)
+
+
+@pytest.mark.parametrize("n_reads", range(8))
+def test_a_video_cut_short_while_it_is_looked_at(tmp_path, n_reads):
+    path = tmp_path / "cut.mp4"
+    path.write_bytes(film(tmp_path))
+    with CutShort(path, n_reads) as file:
+        check_announced("load_video", path, file)
+        assert file.n_reads < 0
+        assert file.tell() == 0
+
+
+def test_a_film_of_more_frames_than_memory_is_left_when_it_is_full(tmp_path):
+    """A GIF of 19 bytes a frame, of which no more is decoded than may be kept."""
+    frame = b"\x21\xf9\4\0\1\0\0\0\x2c" + struct.pack("<HHHHB", 0, 0, 1, 1, 0) + b"\2\2\x44\1\0"
+    head = b"GIF89a" + struct.pack("<HHBBB", 2, 2, 0x80, 0, 0) + b"\0\0\0\xff\xff\xff"
+    path = tmp_path / "long.gif"
+    path.write_bytes(head + frame * 50_000 + b";")
+    decoded = []
+    with pytest.raises(DataError, match=r"the first 513 frames of .*max_bytes=2097152"):
+        load_video(
+            path, max_bytes=512 * 64 * 64, progress=lambda _, n, total: decoded.append(n)
+        )
+    assert max(decoded) <= 513
 
 
 def test_what_is_no_video_at_all(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -218,3 +219,26 @@ def test_the_real_archives(real):
             key = "images" if "images" in table else "features"
             rows = table[key][table["set_index"] == i].reshape(batch.sizes[i], -1)
             np.testing.assert_array_equal(batch[i], rows)
+
+
+@pytest.mark.parametrize("n_sets", [1, 8])
+def test_sets_are_not_in_memory_twice(tmp_path, n_sets):
+    """The sets of an archive go where they belong one by one."""
+    path = tmp_path / "sets.npz"
+    np.savez(path, **{str(i): np.ones((400 // n_sets, 2500)) for i in range(n_sets)})
+    load_arrays(path)  # whatever is imported at first use
+    tracemalloc.start()
+    try:
+        loaded = load_arrays(path)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert loaded.vectors.shape == (400, 2500)
+    assert peak < 1.5 * loaded.vectors.nbytes
+
+
+def test_sets_of_different_dtypes_get_one_that_holds_both(tmp_path):
+    np.savez(tmp_path / "sets.npz", a=np.full((2, 3), 7, "u1"), b=np.full((1, 3), 0.5, "f4"))
+    loaded = load_arrays(tmp_path / "sets.npz")
+    assert loaded.vectors.dtype == np.float32
+    assert loaded.vectors.tolist() == [[7] * 3, [7] * 3, [0.5] * 3]

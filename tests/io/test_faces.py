@@ -11,7 +11,7 @@ from PIL import Image
 from tests.io.made_videos import numbered_frames, write_video
 
 from setwise.errors import DataError, MissingExtraError, ParameterError
-from setwise.io.detectors import _cascade, cut_out, detected
+from setwise.io.detectors import _cascade, cut_out, detect_faces
 from setwise.io.faces import HaarFaces, face_tracks
 from setwise.io.frames import Frame
 
@@ -213,7 +213,7 @@ def test_a_detector_that_fails_is_named_with_the_frame():
 @pytest.mark.parametrize("nothing", [[], (), np.zeros((0, 4)), np.zeros(0), [[]]])
 def test_no_face_can_be_said_in_several_ways(nothing):
     frame = Frame(0, np.zeros((9, 9), dtype=np.uint8))
-    assert detected("test", lambda grey: nothing, frame).shape == (0, 4)
+    assert detect_faces("test", lambda grey: nothing, frame).shape == (0, 4)
 
 
 def test_a_box_is_cut_at_the_edge_of_the_frame():

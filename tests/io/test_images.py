@@ -302,7 +302,7 @@ def test_parameters_are_checked_first(wrong):
 
 @pytest.mark.parametrize("root", [None, 7, ""])
 def test_the_root_is_a_path(root):
-    with pytest.raises(ParameterError, match="load_images: root must be the path of a folder"):
+    with pytest.raises(ParameterError, match="load_images: root must be a str or a path"):
         load_images(root)
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from setwise.errors import DataError
 from setwise.io import layouts
-from setwise.io.layouts import LAYOUTS, natural_key, scan, understood
+from setwise.io.layouts import LAYOUTS, decide_layout, natural_key, scan
 
 
 def files(root, *paths):
@@ -88,13 +88,13 @@ def test_odd_extensions_do_not_break_a_line(tmp_path):
     ],
 )
 def test_auto_tells_by_depth(tmp_path, paths, layout):
-    assert understood(scan(files(tmp_path, *paths), 100), "auto") == layout
+    assert decide_layout(scan(files(tmp_path, *paths), 100), "auto") == layout
 
 
 def test_auto_refuses_a_mixture_naming_two_files(tmp_path):
     files(tmp_path, "c/s/a.png", "d/b.png")
     with pytest.raises(DataError, match="mixes layouts") as raised:
-        understood(scan(tmp_path, 100), "auto")
+        decide_layout(scan(tmp_path, 100), "auto")
     for word in (str(tmp_path / "c/s/a.png"), str(tmp_path / "d/b.png"), *map(repr, LAYOUTS)):
         assert word in str(raised.value)
 
@@ -102,18 +102,18 @@ def test_auto_refuses_a_mixture_naming_two_files(tmp_path):
 def test_auto_refuses_what_is_too_deep(tmp_path):
     files(tmp_path, "a/b/c/d.png")
     with pytest.raises(DataError, match=r"d\.png lies 3 folders below .* at most 2"):
-        understood(scan(tmp_path, 100), "auto")
+        decide_layout(scan(tmp_path, 100), "auto")
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_a_named_layout_holds_for_every_image(tmp_path, layout):
     folder = tmp_path.joinpath(*"xy"[: LAYOUTS[layout]])
     files(folder, "a.png")
-    assert understood(scan(tmp_path, 100), layout) == layout
+    assert decide_layout(scan(tmp_path, 100), layout) == layout
     stray = folder / "deeper/b.png"
     files(folder, "deeper/b.png")
     with pytest.raises(DataError, match=f"{stray} lies {LAYOUTS[layout] + 1} folders below"):
-        understood(scan(tmp_path, 100), layout)
+        decide_layout(scan(tmp_path, 100), layout)
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_a_named_layout_holds_for_every_image(tmp_path, layout):
 )
 def test_no_images_at_all(tmp_path, paths, said):
     with pytest.raises(DataError, match=said):
-        understood(scan(files(tmp_path, *paths), 100), "auto")
+        decide_layout(scan(files(tmp_path, *paths), 100), "auto")
 
 
 def test_no_folder(tmp_path):
@@ -242,4 +242,4 @@ def test_links_that_lead_nowhere_are_a_problem(tmp_path):
 def test_nothing_but_problems_has_no_layout(tmp_path):
     (tmp_path / "gone.png").symlink_to("nowhere.png")
     with pytest.raises(DataError, match=r"gone\.png is a link that leads nowhere"):
-        understood(scan(tmp_path, 100), "auto")
+        decide_layout(scan(tmp_path, 100), "auto")

@@ -309,7 +309,7 @@ def test_other_classes_are_refused_in_version_73(tmp_path):
         for name, node in nodes.items():
             writer.put(name, as_cell([np.eye(2), node.ref]))
     for name in nodes:
-        assert f"{name}{{2}} of" in refusal(path, name)
+        assert f"'{name}{{2}}' of" in refusal(path, name)
         assert f"is a {name}" in refusal(path, name)
 
 

@@ -2,12 +2,22 @@
 
 import numpy as np
 import pytest
+from PIL import Image
 from scipy.io import savemat
 from tests.io.made_videos import numbered_frames, write_video
 from tests.striped_sets import striped_sets
 
-from setwise import SetBatch, load_sets
-from setwise.errors import DataError
+from setwise import (
+    SetBatch,
+    face_tracks,
+    load_arrays,
+    load_images,
+    load_mat,
+    load_sets,
+    load_video,
+    load_videos,
+)
+from setwise.errors import DataError, ParameterError, SkippedFilesWarning
 from setwise.io import save_images
 
 
@@ -57,8 +67,6 @@ def test_what_cannot_be_saved(sets, tmp_path, case):
 
 
 def test_nothing_is_left_of_a_save_that_breaks_off(sets, tmp_path, monkeypatch):
-    from PIL import Image
-
     def interrupted(self, path):
         raise KeyboardInterrupt
 
@@ -79,7 +87,66 @@ def test_a_video_and_a_folder_of_them(tmp_path):
 def test_a_stray_gif_does_not_make_a_folder_of_photos_one_of_clips(sets, tmp_path):
     folder = save_images(sets, tmp_path / "album")
     (folder / "party.gif").write_bytes(b"GIF89a")
-    assert load_sets(folder).report.layout == "class/set"
+    with pytest.warns(SkippedFilesWarning, match=r"1 of the .*party\.gif, which is a video"):
+        assert load_sets(folder).report.layout == "class/set"
+
+
+def test_a_clip_among_photos_is_left_out_and_named(sets, tmp_path):
+    """As in the album of a phone: every photo is read, and the clip is not forgotten."""
+    folder = save_images(sets, tmp_path / "album")
+    photos = load_sets(folder)
+    clip = write_video(folder / "class 0" / "IMG_7.mov", numbered_frames(5))
+    with pytest.warns(SkippedFilesWarning, match=r"IMG_7\.mov, which is a video among images"):
+        both = load_sets(folder)
+    np.testing.assert_array_equal(both.vectors, photos.vectors)
+    assert both.names == photos.names
+    assert [left.path for left in both.report.skipped] == [clip]
+    assert "IMG_7.mov" in str(both.report)
+
+
+def test_a_photo_among_clips_is_left_out_and_named(sets, tmp_path):
+    for i in range(2):
+        write_video(tmp_path / "class" / f"{i}.mp4", numbered_frames(3))
+    photo = tmp_path / "class" / "cover.png"
+    Image.fromarray(sets.images[0]).save(photo)
+    with pytest.warns(SkippedFilesWarning, match=r"cover\.png, which is an image among videos"):
+        clips = load_sets(tmp_path, size=16)
+    assert clips.names == ("class/0", "class/1")
+    assert [left.path for left in clips.report.skipped] == [photo]
+
+
+def test_live_photos_are_photos(sets, tmp_path):
+    """As many clips as photos, each the same moment."""
+    Image.fromarray(sets.images[0]).save(tmp_path / "IMG_1.png")
+    write_video(tmp_path / "IMG_1.mov", numbered_frames(3))
+    with pytest.warns(SkippedFilesWarning, match="IMG_1.mov"):
+        assert load_sets(tmp_path).sizes.tolist() == [1]
+
+
+def test_layouts_have_one_vocabulary(sets, tmp_path):
+    """The words for folders of photos hold for folders of clips."""
+    photos = save_images(sets, tmp_path / "photos")
+    for label in "ab":
+        write_video(tmp_path / "clips" / label / "1.mp4", numbered_frames(3))
+    for root in (photos, tmp_path / "clips"):
+        loaded = load_sets(root, layout="class/set")
+        assert loaded.report.layout == "class/set"
+        assert loaded.labels is not None
+    assert load_sets(tmp_path / "clips" / "a", layout="set").labels is None
+    with pytest.raises(ParameterError, match="load_sets: layout must be one of"):
+        load_sets(photos, layout="class/clip")
+
+
+@pytest.mark.parametrize(
+    "load",
+    [load_sets, load_images, load_video, load_videos, load_mat, load_arrays, face_tracks],
+)
+@pytest.mark.parametrize(
+    "path", ["a/" * 3000, "a" * 300, "a\0b"], ids=["path too long", "name too long", "null"]
+)
+def test_a_path_that_no_system_knows(load, path):
+    with pytest.raises(DataError, match=rf"{load.__name__}: .* has {len(path)} characters, 'a"):
+        load(path)
 
 
 def test_a_matlab_file(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import struct
 import sys
@@ -30,6 +31,7 @@ from setwise.errors import (
     TooLargeError,
 )
 from setwise.io.frames import Reading, VideoFrames
+from setwise.io.mp4 import is_other_container
 from setwise.io.video import load_video, load_videos
 
 pytest.importorskip("av")
@@ -376,7 +378,7 @@ def test_a_folder_of_classes(classes):
     assert loaded.labels.tolist() == ["point"] * 3 + ["wave"] * 3
     assert loaded.sizes.tolist() == [1, 2, 10] * 2
     assert numbers(loaded)[-10:] == list(range(10))
-    assert loaded.report.layout == "class/clip"
+    assert loaded.report.layout == "class/set"
     assert len(loaded.report.files) == 26
     assert loaded.report.files[1:3] == (classes / "point" / "clip2.mp4",) * 2
 
@@ -385,7 +387,7 @@ def test_a_folder_of_clips_has_no_labels(classes):
     loaded = load_videos(classes / "wave", max_frames=2)
     assert loaded.names == ("clip1", "clip2", "clip10")
     assert loaded.labels is None
-    assert loaded.report.layout == "clip"
+    assert loaded.report.layout == "set"
     assert loaded.sizes.tolist() == [1, 2, 2]
 
 
@@ -412,10 +414,10 @@ def test_clips_at_two_depths(classes, tmp_path):
     write_video(tmp_path / "class" / "clip.mp4", numbered_frames(2))
     with pytest.raises(DataError, match="lies 0 folders below"):
         load_videos(tmp_path)
-    with pytest.raises(DataError, match=r"lies 1 folders below .*, and the layout 'clip'"):
-        load_videos(classes, layout="clip")
-    with pytest.raises(ParameterError, match="layout must be one of"):
+    with pytest.raises(DataError, match=r"lies 1 folders below .*, and the layout 'set'"):
         load_videos(classes, layout="set")
+    with pytest.raises(ParameterError, match="layout must be one of"):
+        load_videos(classes, layout="bursts")
     with pytest.raises(ParameterError, match="n_jobs must be a number of threads"):
         load_videos(classes, n_jobs=0)
 
@@ -508,3 +510,18 @@ def test_a_video_becomes_a_label_in_three_lines(tmp_path):
     answer = model.predict(load_video(tmp_path / "probe.mp4", size=12))
 
     assert answer.tolist() == ["down"]
+
+
+@pytest.mark.parametrize(
+    ("head", "is_other"),
+    [
+        (b"\0\0\0\x18ftyp", False),
+        (b"\x12\x34\x56\x78G\x40\0\x10", True),
+        (b"RIFF\0\0\0\0", True),
+        (b"\0\0\x01\xbafree", False),
+        (b"\0\0\x01\xbaD\0\4\0", True),
+    ],
+)
+def test_how_containers_begin(head, is_other):
+    """The second is an m2ts, of which nothing is searched for tables of frames."""
+    assert is_other_container(io.BytesIO(head)) == is_other

@@ -3,8 +3,8 @@
 from setwise.io.arrays import load_arrays
 from setwise.io.faces import HaarFaces, face_tracks
 from setwise.io.images import load_images
+from setwise.io.loading_report import LoadedSets, LoadReport, Skipped
 from setwise.io.mat import load_mat
-from setwise.io.report import LoadedSets, LoadReport, Skipped
 from setwise.io.save import save_images
 from setwise.io.sources import load_sets
 from setwise.io.video import load_video, load_videos

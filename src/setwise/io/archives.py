@@ -3,30 +3,35 @@
 from __future__ import annotations
 
 import math
-import struct
 import tokenize
 import warnings
 import zipfile
-import zlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import IO, Any, NoReturn
+from typing import IO, Any, NamedTuple, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 
 from setwise.errors import DataError
-from setwise.io.checked import check_declared
+from setwise.io.untrusted import check_declared
 
-__all__ = ["BROKEN", "Members", "read_npy"]
+__all__ = ["Header", "Members", "read_npy"]
 
 MAX_HEADER = 10_000
 MAX_MEMBERS = 100_000
-# What zipfile, zlib and NumPy raise on a broken file.
-BROKEN = (
-    *(ValueError, TypeError, KeyError, RuntimeError, OverflowError, EOFError),
-    *(NotImplementedError, struct.error, zlib.error, zipfile.BadZipFile),
-)
+
+
+class Header(NamedTuple):
+    """What an array says of itself."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes that the values take."""
+        return math.prod(self.shape) * self.dtype.itemsize
 
 
 class Members:
@@ -55,42 +60,65 @@ class Members:
 
     def read(self, keys: Sequence[str]) -> dict[str, npt.NDArray[Any]]:
         """These arrays, once all of them are known to fit."""
+        return {key: self._read(key) for key in self.headers(keys)}
+
+    def read_stacked(self, headers: dict[str, Header]) -> npt.NDArray[Any]:
+        """Arrays one below the other; no more than one of them is there twice at any time."""
+        if len(headers) == 1:
+            return self._read(next(iter(headers)))
+        shapes = [header.shape for header in headers.values()]
+        dtype = np.result_type(*(header.dtype for header in headers.values()))
+        whole = Header((sum(shape[0] for shape in shapes), *shapes[0][1:]), dtype)
+        self._check_fits(whole.n_bytes, f"{len(headers)} arrays as {dtype}")
+        stacked = np.empty(*whole)
+        start = 0
+        for key, shape in zip(headers, shapes, strict=True):
+            stacked[start : start + shape[0]] = self._read(key)
+            start += shape[0]
+        return stacked
+
+    def headers(self, keys: Sequence[str]) -> dict[str, Header]:
+        """Shape and dtype of these arrays, once all of them are known to fit."""
         for key in keys:
             if key not in self._members:
                 shown = ", ".join(map(repr, self.keys[:20])) or "nothing"
                 self.refuse(f"has no array {key!r}. It holds {shown}")
-        declared = sum(self._declared(key) for key in keys)
-        what = f"{len(keys)} arrays"
-        check_declared("load_arrays", self.path, what, declared, self.max_bytes)
-        arrays = {}
-        for key in keys:
-            with self._archive.open(self._members[key]) as stream:
-                arrays[key] = _values(stream)
-                stream.read(1)  # the end, where zipfile compares its checksum
-        return arrays
+        headers = {key: self._header(key) for key in keys}
+        declared = sum(header.n_bytes for header in headers.values())
+        self._check_fits(declared, f"{len(keys)} arrays")
+        return headers
 
     def refuse(self, why: str) -> NoReturn:
         """Say what is wrong with the archive."""
         msg = f"load_arrays: {str(self.path)!r} {why}."
         raise DataError(msg)
 
-    def _declared(self, key: str) -> int:
+    def _check_fits(self, n_bytes: int, what: str) -> None:
+        check_declared("load_arrays", self.path, what, n_bytes, self.max_bytes)
+
+    def _header(self, key: str) -> Header:
         member = self._members[key]
         with self._archive.open(member) as stream:
-            return _declared(stream, f"array {key!r}", member.file_size)
+            return _header(stream, f"array {key!r}", member.file_size)
+
+    def _read(self, key: str) -> npt.NDArray[Any]:
+        with self._archive.open(self._members[key]) as stream:
+            array = _values(stream)
+            stream.read(1)  # the end, where zipfile compares its checksum
+        return array
 
 
 def read_npy(path: Path, max_bytes: int) -> npt.NDArray[Any]:
     """The array of an ``.npy`` file."""
     with path.open("rb") as stream:
-        declared = _declared(stream, "the array", path.stat().st_size)
-        check_declared("load_arrays", path, "the array", declared, max_bytes)
+        header = _header(stream, "the array", path.stat().st_size)
+        check_declared("load_arrays", path, "the array", header.n_bytes, max_bytes)
         stream.seek(0)
         return _values(stream)
 
 
-def _declared(stream: IO[bytes], what: str, size: int) -> int:
-    """Bytes that the values will take, by the header, which must agree with the file."""
+def _header(stream: IO[bytes], what: str, size: int) -> Header:
+    """What an array says it is, which must agree with the size of its file."""
     version = np.lib.format.read_magic(stream)
     readers = {
         (1, 0): np.lib.format.read_array_header_1_0,
@@ -114,13 +142,12 @@ def _declared(stream: IO[bytes], what: str, size: int) -> int:
     if min(shape, default=0) < 0:
         msg = f"{what} declares the shape {shape}"
         raise ValueError(msg)
-    n_bytes = math.prod(shape) * dtype.itemsize
-    if stream.tell() + n_bytes != size:
-        msg = (
-            f"{what} declares {n_bytes} bytes, shape {shape}, but {size - stream.tell()} follow"
-        )
+    header = Header(shape, dtype)
+    n_following = size - stream.tell()
+    if header.n_bytes != n_following:
+        msg = f"{what} declares {header.n_bytes} bytes, shape {shape}, but {n_following} follow"
         raise ValueError(msg)
-    return n_bytes
+    return header
 
 
 def _values(stream: IO[bytes]) -> npt.NDArray[Any]:

@@ -14,9 +14,9 @@ import numpy.typing as npt
 from setwise._support.parameters import check_count, refuse
 from setwise._support.types import IntArray
 from setwise.errors import DataError
-from setwise.io.archives import BROKEN, Members, read_npy
-from setwise.io.checked import one_kind_of_error, regular_file
-from setwise.io.report import LoadedSets, LoadReport
+from setwise.io.archives import Members, read_npy
+from setwise.io.loading_report import LoadedSets, LoadReport
+from setwise.io.untrusted import one_kind_of_error, regular_file
 from setwise.sets import SetBatch
 
 __all__ = ["load_arrays"]
@@ -35,8 +35,8 @@ def load_arrays(
     """Read the sets of a NumPy file.
 
     An ``.npz`` with an array ``set_index`` has all vectors in one array, and there the set of
-    each. Any other ``.npz`` has one array a set, whose key is its name. An ``.npy`` holds sets
-    of equal size, ``(n_sets, n_vectors, n_features)``. Nothing is ever unpickled.
+    each. Any other ``.npz`` has one array per set, whose key is its name. An ``.npy`` holds
+    sets of equal size, ``(n_sets, n_vectors, n_features)``. Nothing is ever unpickled.
 
     Parameters
     ----------
@@ -56,6 +56,7 @@ def load_arrays(
         Key of the names of the sets.
     max_bytes : int, default=2 GiB
         The most memory that the arrays may take; a larger file is refused before it is read.
+        While it is read, up to twice as much is needed.
 
     Returns
     -------
@@ -72,7 +73,7 @@ def load_arrays(
     )
     started = time.perf_counter()
     source = regular_file("load_arrays", path)
-    with one_kind_of_error("load_arrays", source, *BROKEN):
+    with one_kind_of_error("load_arrays", source):
         if _begins(source, b"\x93NUMPY"):
             batch, layout = _array_of_sets(source, max_bytes), "one array of sets"
         elif _begins(source, b"PK"):
@@ -82,7 +83,7 @@ def load_arrays(
                 if set_index in members.keys or vectors is not None:
                     batch, layout = _indexed(members, vectors, set_index, about)
                 else:
-                    batch, layout = _one_array_a_set(members, about), "one array a set"
+                    batch, layout = _one_array_per_set(members, about), "one array per set"
         else:
             msg = f"load_arrays: {str(source)!r} is neither an .npz nor an .npy file."
             raise DataError(msg)
@@ -109,12 +110,12 @@ def _begins(path: Path, magic: bytes) -> bool:
 
 def _array_of_sets(path: Path, max_bytes: int) -> SetBatch:
     array = read_npy(path, max_bytes)
-    _check_numbers(path, "the array", array)
+    _check_numbers(path, "the array", array.dtype)
     if array.ndim != 3 or 0 in array.shape:
         msg = (
             f"load_arrays: {str(path)!r} has shape {array.shape}. Expected "
             "(n_sets, n_vectors, n_features), none of them 0; sets of different sizes go "
-            "into an .npz, one array a set."
+            "into an .npz, one array per set."
         )
         raise DataError(msg)
     offsets = np.arange(len(array) + 1) * array.shape[1]
@@ -129,7 +130,7 @@ def _indexed(
     extra = [name for name in about.values() if name in members.keys]
     arrays = members.read(list(dict.fromkeys([key, set_index, *extra])))
     values, index = arrays[key], arrays[set_index]
-    _check_numbers(members.path, f"array {key!r}", values)
+    _check_numbers(members.path, f"array {key!r}", values.dtype)
     if values.ndim not in (2, 3, 4) or 0 in values.shape:
         members.refuse(
             f"has {key!r} of shape {values.shape}. Expected (n_vectors, n_features) or "
@@ -139,7 +140,7 @@ def _indexed(
     counts = {len(given) for given in (names, labels) if given is not None}
     if len(counts) > 1:
         members.refuse(
-            f"has {min(counts)} and {max(counts)} labels and names. Expected one a set"
+            f"has {min(counts)} and {max(counts)} labels and names. Expected one per set"
         )
     order, offsets = _by_set(members, index, len(values), max(counts, default=0))
     rows = values.reshape(len(values), -1)
@@ -187,28 +188,32 @@ def _by_set(
     return (None if is_sorted else np.argsort(index, kind="stable")), offsets
 
 
-def _one_array_a_set(members: Members, about: dict[str, str]) -> SetBatch:
-    arrays = members.read(members.keys)
-    keys = [key for key in members.keys if key not in about.values()]
-    if not keys:
+def _one_array_per_set(members: Members, about: dict[str, str]) -> SetBatch:
+    headers = members.headers(members.keys)
+    extra = members.read([key for key in headers if key in about.values()])
+    sets = {key: header for key, header in headers.items() if key not in extra}
+    if not sets:
         members.refuse("holds no sets. Expected set_index with images or features, or sets")
-    first = arrays[keys[0]]
-    for key in keys:
-        _check_numbers(members.path, f"array {key!r}", arrays[key])
-        shape = arrays[key].shape
-        if first.ndim not in (2, 3, 4) or shape[1:] != first.shape[1:] or 0 in shape:
+    first_key, first = next(iter(sets.items()))
+    for key, (shape, dtype) in sets.items():
+        _check_numbers(members.path, f"array {key!r}", dtype)
+        if len(shape) not in (2, 3, 4) or shape[1:] != first.shape[1:] or 0 in shape:
             members.refuse(
-                f"has {key!r} of shape {shape} and {keys[0]!r} of {first.shape}. Expected "
-                "one array a set, (n_vectors, n_features) or (n_images, height, "
+                f"has {key!r} of shape {shape} and {first_key!r} of {first.shape}. Expected "
+                "one array per set, (n_vectors, n_features) or (n_images, height, "
                 "width[, n_channels]), that differ in the first number alone"
             )
-    sets = [arrays[key] for key in keys]
-    labels = _classes(members, arrays, about)
-    if labels is not None and len(labels) != len(keys):
-        members.refuse(f"has {len(labels)} labels for {len(keys)} sets. Expected one a set")
-    if first.ndim == 2:
-        return SetBatch.from_list(sets, keys, labels)
-    return SetBatch.from_images(sets, keys, labels)
+    labels = _classes(members, extra, about)
+    if labels is not None and len(labels) != len(sets):
+        members.refuse(f"has {len(labels)} labels for {len(sets)} sets. Expected one per set")
+    stacked = members.read_stacked(sets)
+    return SetBatch(
+        stacked.reshape(len(stacked), -1),
+        np.cumsum([0, *(shape[0] for shape, _ in sets.values())]),
+        list(sets),
+        labels,
+        first.shape[1:] if len(first.shape) > 2 else None,
+    )
 
 
 def _names(
@@ -218,7 +223,7 @@ def _names(
     if names is None:
         return None
     if names.ndim != 1:
-        members.refuse(f"has names of shape {names.shape}. Expected one a set")
+        members.refuse(f"has names of shape {names.shape}. Expected one per set")
     return [str(name) for name in names]
 
 
@@ -229,7 +234,7 @@ def _classes(
     if labels is None:
         return None
     if labels.ndim != 1:
-        members.refuse(f"has labels of shape {labels.shape}. Expected one a set")
+        members.refuse(f"has labels of shape {labels.shape}. Expected one per set")
     if class_names is None:
         return labels
     is_index = labels.dtype.kind in "iu" and class_names.ndim == 1
@@ -241,10 +246,9 @@ def _classes(
     return class_names[labels]
 
 
-def _check_numbers(path: Path, what: str, array: npt.NDArray[Any]) -> None:
-    if array.dtype.kind not in "iufb":
+def _check_numbers(path: Path, what: str, dtype: np.dtype[Any]) -> None:
+    if dtype.kind not in "iufb":
         msg = (
-            f"load_arrays: {what} of {str(path)!r} is of dtype {array.dtype}. Expected real "
-            "numbers."
+            f"load_arrays: {what} of {str(path)!r} is of dtype {dtype}. Expected real numbers."
         )
         raise DataError(msg)

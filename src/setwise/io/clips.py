@@ -15,8 +15,8 @@ VIDEO_SUFFIXES = frozenset({
     ".mp4", ".m4v", ".mov", ".3gp", ".avi", ".mkv", ".webm", ".mpg", ".mpeg", ".ts", ".mts",
     ".m2ts", ".vob", ".ogv", ".flv", ".wmv", ".asf", ".gif",
 })  # fmt: skip
-# How many folders lie between the root and its clips.
-LAYOUTS = {"class/clip": 1, "clip": 0}
+# How many folders lie between the root and its clips, in the words of `load_images`.
+LAYOUTS = {"class/set": 1, "set": 0}
 
 
 def find_clips(
@@ -30,18 +30,18 @@ def find_clips(
         Where :func:`setwise.io.layouts.scan` does; and where there is no clip, a clip that
         must not be opened, or one where the layout has none.
     """
-    found = scan(root, max_files, VIDEO_SUFFIXES, "videos")
-    if not found.images:
-        met = "; ".join(found.notes()) or "it is empty"
+    scanned = scan(root, max_files, VIDEO_SUFFIXES, "videos")
+    if not scanned.images:
+        met = "; ".join(scanned.notes()) or "it is empty"
         msg = (
             f"{root} holds no videos ({met}). Expected files named "
             f"{', '.join(sorted(VIDEO_SUFFIXES))}."
         )
         raise DataError(msg)
-    first = found.images[0]
+    first = scanned.images[0]
     if layout == "auto":
-        layout = next((name for name in LAYOUTS if LAYOUTS[name] == first.depth), "class/clip")
-    for clip in found.images:
+        layout = next((name for name in LAYOUTS if LAYOUTS[name] == first.depth), "class/set")
+    for clip in scanned.images:
         if clip.problem is not None:
             msg = f"{clip.path} {clip.problem}"
             raise DataError(msg)
@@ -52,7 +52,7 @@ def find_clips(
                 "root/class/clip.mp4 or all as root/clip.mp4: move it, or choose a layout."
             )
             raise DataError(msg)
-    return layout, [clip.path for clip in found.images], tuple(found.notes())
+    return layout, [clip.path for clip in scanned.images], tuple(scanned.notes())
 
 
 def clip_names(clips: Sequence[Path]) -> list[str]:

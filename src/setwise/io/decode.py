@@ -6,7 +6,7 @@ import stat
 import threading
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from setwise.errors import DataError
 from setwise.io.bursts import time_taken
+from setwise.io.image_heads import costly
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -126,7 +127,13 @@ def _read(path: Path, wanted: Wanted) -> Picture:
 
     # Not opened by its path: Pillow would map raw pixels into memory, where a file cut short
     # meanwhile ends the process, and where turned TIFFs come out garbled (Pillow 13.0).
-    with path.open("rb") as file, Image.open(file, formats=FORMATS) as image:
+    with ExitStack() as stack:
+        file = stack.enter_context(path.open("rb"))
+        problem = costly(file)
+        if problem:
+            msg = f"{path} {problem}. Save it again in a plain way, or leave it out."
+            raise DataError(msg)
+        image = stack.enter_context(Image.open(file, formats=FORMATS))
         _check_header(path, image, wanted.max_pixels)
         # A JPEG can be decoded at a half, a quarter or an eighth, and without its colours,
         # which is much faster; twice the wanted size leaves the resampling its work.
@@ -163,7 +170,7 @@ def _check_header(path: Path, image: Any, max_pixels: int) -> None:
         raise DataError(msg)
     if getattr(image, "is_animated", False) and image.format != "MPO":
         msg = (
-            f"{path} holds several frames ({image.format}). Expected one image a file: save "
+            f"{path} holds several frames ({image.format}). Expected one image per file: save "
             "its frames as files of their own."
         )
         raise DataError(msg)
@@ -171,7 +178,7 @@ def _check_header(path: Path, image: Any, max_pixels: int) -> None:
     if image.mode not in _EIGHT_BITS and not has_sixteen:
         msg = (
             f"{path} has pixels of mode {image.mode!r}, whose scale is unknown. Expected 8 or "
-            "16 bits a channel: convert it first."
+            "16 bits per channel: convert it first."
         )
         raise DataError(msg)
 
@@ -195,9 +202,10 @@ def _plain(image: Image, mode: str) -> Image:
         return pillow.fromarray(high).convert(mode)
     if _is_transparent(image):
         opaque = pillow.new("RGB", image.size)
-        seen = image.convert("RGBA")
+        # Not a copy of each: of a large image, they would be most of the memory.
+        seen = image if image.mode == "RGBA" else image.convert("RGBA")
         opaque.paste(seen, mask=seen.getchannel("A"))
-        return opaque.convert(mode)
+        return opaque if mode == "RGB" else opaque.convert(mode)
     if image.mode in ("CMYK", "LAB"):
         return image.convert("RGB").convert(mode)
     return image.convert(mode)
@@ -213,13 +221,13 @@ def _what_is_wrong(error: Exception, max_pixels: int) -> str:
 
     if isinstance(error, UnidentifiedImageError):
         return f"is none of {', '.join(FORMATS)}, whatever its name says. Leave it out."
-    said = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+    reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
     if isinstance(error, Image.DecompressionBombError):
         limits = f"max_pixels={max_pixels} or the limit of Pillow"
-        return f"has more pixels than {limits} ({said}). Leave it out."
+        return f"has more pixels than {limits} ({reason}). Leave it out."
     if isinstance(error, OSError) and error.errno is not None:
         return f"cannot be read: {error.strerror}."
-    return f"is damaged and cannot be decoded ({said}). Replace it or leave it out."
+    return f"is damaged and cannot be decoded ({reason}). Replace it or leave it out."
 
 
 class _Hearing(threading.local):

@@ -18,7 +18,7 @@ from setwise._support.types import FloatArray
 from setwise.errors import DataError, SetwiseError
 from setwise.io.frames import Frame
 
-__all__ = ["Detector", "HaarFaces", "cut_out", "detected"]
+__all__ = ["Detector", "HaarFaces", "cut_out", "detect_faces"]
 
 # A grey frame in, boxes (left, top, width, height) out.
 Detector: TypeAlias = Callable[[npt.NDArray[np.uint8]], npt.ArrayLike]
@@ -52,13 +52,13 @@ class HaarFaces:
 
     def __call__(self, grey: npt.NDArray[np.uint8]) -> npt.NDArray[Any]:
         """Boxes ``(left, top, width, height)`` of the faces in a grey frame."""
-        found = _cascade(get_ident()).detectMultiScale(
+        boxes = _cascade(get_ident()).detectMultiScale(
             grey,
             scaleFactor=self.scale_factor,
             minNeighbors=self.min_neighbours,
             minSize=(self.min_size, self.min_size),
         )
-        return np.asarray(found, dtype=np.int64).reshape(-1, 4)
+        return np.asarray(boxes, dtype=np.int64).reshape(-1, 4)
 
 
 @cache
@@ -70,7 +70,7 @@ def _cascade(thread: int) -> Any:
     )
 
 
-def detected(owner: str, detector: Detector, frame: Frame) -> FloatArray:
+def detect_faces(owner: str, detector: Detector, frame: Frame) -> FloatArray:
     """What a detector finds in a frame, checked: it may be anybody's.
 
     Returns
@@ -79,7 +79,7 @@ def detected(owner: str, detector: Detector, frame: Frame) -> FloatArray:
         Boxes ``(left, top, width, height)``, each with some of it inside of the frame.
     """
     try:
-        found = np.asarray(detector(frame.pixels), dtype=np.float64)
+        boxes = np.asarray(detector(frame.pixels), dtype=np.float64)
     except SetwiseError:
         raise
     except Exception as error:
@@ -88,7 +88,8 @@ def detected(owner: str, detector: Detector, frame: Frame) -> FloatArray:
             f"{frame.pixels.shape}: {type(error).__name__}: {error}"
         )
         raise DataError(" ".join(msg.split())) from error
-    boxes = found.reshape(-1, 4) if found.size == 0 else found
+    if boxes.size == 0:
+        boxes = boxes.reshape(-1, 4)
     problem = _problem(boxes, frame.pixels.shape)
     if problem:
         msg = (

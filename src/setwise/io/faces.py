@@ -19,11 +19,11 @@ from setwise._support.parameters import check_choice, check_count, check_number,
 from setwise._support.progress import Progress, reported
 from setwise._support.types import FloatArray
 from setwise.errors import DataError, SkippedFilesWarning
-from setwise.io.detectors import Detector, HaarFaces, cut_out, detected
-from setwise.io.frames import Frame, Reading, VideoFrames, opened_video
-from setwise.io.report import LoadedSets, LoadReport, Skipped
+from setwise.io.detectors import Detector, HaarFaces, cut_out, detect_faces
+from setwise.io.frames import Frame, Reading, VideoFrames, open_video
+from setwise.io.loading_report import LoadedSets, LoadReport, Skipped
 from setwise.io.tracking import Track, track_boxes
-from setwise.io.video import resized
+from setwise.io.video import resize_image
 from setwise.sets import SetBatch
 
 __all__ = ["Detector", "HaarFaces", "face_tracks"]
@@ -88,7 +88,7 @@ def face_tracks(
     Returns
     -------
     LoadedSets
-        One set a track, such as ``"clip/track 1 (frames 3-40)"``, without labels. Frames are
+        One set per track, such as ``"clip/track 1 (frames 3-40)"``, without labels. Frames are
         numbered from 0, as in the file.
 
     Raises
@@ -104,14 +104,14 @@ def face_tracks(
     check_number(owner, "min_overlap", min_overlap, at_most=1.0)
     check_count(owner, "max_gap", max_gap, at_least=0)
     check_count(owner, "min_length", min_length)
-    with _opened(owner, source, reading) as video:
+    with _open_frames(owner, source, reading) as video:
         frames = reported(video, video.expected, "find faces", progress)
-        seen = _looked_at(frames, owner, cutting)
+        seen = _find_faces(frames, owner, cutting)
     if video.skipped:
         msg = f"{owner}: {len(video.skipped)} frames of {str(video.path)!r} were left out."
         warnings.warn(msg, SkippedFilesWarning, stacklevel=2)
     tracks = track_boxes(seen.boxes, min_overlap=min_overlap, max_gap=max_gap)
-    kept = _long_enough(owner, video.path, tracks, seen, cutting, min_length)
+    kept = _keep_long_tracks(owner, video.path, tracks, seen, cutting, min_length)
     report = LoadReport(
         source=video.path,
         layout="face tracks",
@@ -143,7 +143,7 @@ class _Cutting:
 
     def image(self, pixels: npt.NDArray[np.uint8], box: FloatArray) -> npt.NDArray[np.uint8]:
         """The face in a box, as an image of the set."""
-        face = resized(cut_out(pixels, box, self.margin), (self.size, self.size))
+        face = resize_image(cut_out(pixels, box, self.margin), (self.size, self.size))
         return require("cv2", "faces").equalizeHist(face) if self.equalise else face
 
 
@@ -160,18 +160,18 @@ class _Seen:
         return sum(map(len, self.boxes))
 
 
-def _looked_at(frames: Iterable[Frame], owner: str, cutting: _Cutting) -> _Seen:
+def _find_faces(frames: Iterable[Frame], owner: str, cutting: _Cutting) -> _Seen:
     """Find and cut out the faces of each frame; the frames themselves are not kept."""
     seen = _Seen()
     for frame in frames:
-        boxes = detected(owner, cutting.detector, frame)
+        boxes = detect_faces(owner, cutting.detector, frame)
         seen.numbers.append(frame.number)
         seen.boxes.append(boxes)
         seen.faces.append([cutting.image(frame.pixels, box) for box in boxes])
     return seen
 
 
-def _long_enough(
+def _keep_long_tracks(
     owner: str, path: Path, tracks: list[Track], seen: _Seen, cutting: _Cutting, min_length: int
 ) -> list[Track]:
     kept = [track for track in tracks if len(track) >= min_length]
@@ -256,14 +256,14 @@ class _GivenFrames:
 
 
 @contextmanager
-def _opened(
+def _open_frames(
     owner: str,
     source: str | os.PathLike[str] | Iterable[npt.NDArray[np.uint8]],
     reading: Reading,
 ) -> Iterator[VideoFrames | _GivenFrames]:
     """The frames of a file, or those given."""
     if isinstance(source, str | os.PathLike):
-        with opened_video(owner, source, reading) as video:
+        with open_video(owner, source, reading) as video:
             yield video
         return
     if not isinstance(source, Iterable):

@@ -16,11 +16,11 @@ import numpy.typing as npt
 from setwise._support.extras import require
 from setwise._support.parameters import check_choice, check_count, check_number, refuse
 from setwise.errors import DataError
-from setwise.io.checked import one_kind_of_error, regular_file
+from setwise.io.loading_report import Skipped
 from setwise.io.mp4 import check_announced, is_other_container
-from setwise.io.report import Skipped
+from setwise.io.untrusted import one_kind_of_error, regular_file
 
-__all__ = ["Frame", "Reading", "VideoFrames", "opened_video"]
+__all__ = ["Frame", "Reading", "VideoFrames", "open_video"]
 
 # Containers that hold a film themselves, mp4 first. Playlists and scripts (hls, dash, concat,
 # ...), which make FFmpeg open other files or addresses, are not among them, and neither are
@@ -61,6 +61,7 @@ class Reading:
     max_pixels: int = 25_000_000
     on_error: str = "raise"
     max_bad: float = 0.05
+    max_bytes: int = 2 * 2**30
 
     def check(self, owner: str) -> None:
         """Refuse what is no way to read a video."""
@@ -68,6 +69,7 @@ class Reading:
         if self.max_frames is not None:
             check_count(owner, "max_frames", self.max_frames)
         check_count(owner, "max_pixels", self.max_pixels)
+        check_count(owner, "max_bytes", self.max_bytes)
         check_choice(owner, "colour", self.colour, (False, True))
         check_choice(owner, "on_error", self.on_error, ("raise", "skip"))
         for name in ("start_s", "stop_s", "max_bad"):
@@ -85,13 +87,11 @@ class Reading:
 
 
 @contextmanager
-def opened_video(
+def open_video(
     owner: str, path: str | os.PathLike[str], reading: Reading
 ) -> Iterator[VideoFrames]:
     """The frames of a file, opened so that it cannot make FFmpeg open anything else."""
     av = require("av", "video")
-    if not isinstance(path, str | os.PathLike):
-        refuse(owner, "path", "a str or a path", path)
     film = VideoFrames(owner, regular_file(owner, path), reading)
     with one_kind_of_error(owner, film.path):
         # A file object instead of a name: a name could be taken for an address.
@@ -295,5 +295,5 @@ class VideoFrames:
 
 def _reason(error: Exception) -> str:
     """What FFmpeg said, without the number and the name of the file."""
-    said = getattr(error, "strerror", None) or str(error) or type(error).__name__
-    return " ".join(said.split())
+    reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    return " ".join(reason.split())

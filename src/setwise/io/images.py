@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import time
 import warnings
 from collections import deque
@@ -23,13 +22,21 @@ from setwise._support.parameters import (
     check_number,
     check_shape,
     pair,
-    refuse,
 )
 from setwise._support.progress import Progress, reported
 from setwise.errors import DataError, SkippedFilesWarning
 from setwise.io.decode import Picture, Wanted, decode, pillow_at_work
-from setwise.io.layouts import LAYOUTS, Found, Scan, SetOfFiles, grouped, scan, understood
-from setwise.io.report import LoadedSets, LoadReport, Skipped
+from setwise.io.layouts import (
+    LAYOUTS,
+    FoundFile,
+    Scan,
+    SetOfFiles,
+    decide_layout,
+    group_into_sets,
+    scan,
+)
+from setwise.io.loading_report import LoadedSets, LoadReport, Skipped
+from setwise.io.untrusted import check_path
 
 __all__ = ["load_images"]
 
@@ -109,17 +116,17 @@ def load_images(
     _check_numbers(gap_s, max_bad, max_pixels, max_files, n_jobs)
     check_shape("load_images", "size", size, optional=True)
     height_width = None if size is None else pair(size)
-    found = scan(_folder(root), max_files)
-    layout = understood(found, layout)
+    scanned = scan(check_path("load_images", root, "root"), max_files)
+    layout = decide_layout(scanned, layout)
     wanted = Wanted(height_width, colour, max_pixels, with_time="bursts" in layout)
-    read = _Images(found, wanted, max_bad if on_error == "skip" else None)
+    read = _Images(scanned, wanted, max_bad if on_error == "skip" else None)
     with pillow_at_work():
         read.decode_all(n_jobs, progress)
     _check_no_set_is_lost(read, layout)
-    sets = grouped(read.kept, read.times, found, layout, gap_s)
+    sets = group_into_sets(read.kept, read.times, scanned, layout, gap_s)
     if read.skipped:
-        _warn(read.skipped, len(found.images))
-    return _loaded(read, sets, layout, started)
+        _warn(read.skipped, len(scanned.images))
+    return _make_batch(read, sets, layout, started)
 
 
 class _Images:
@@ -128,11 +135,11 @@ class _Images:
     ``max_bad`` is the share of files that may be left out; with ``None`` the first one raises.
     """
 
-    def __init__(self, found: Scan, wanted: Wanted, max_bad: float | None) -> None:
-        self.found = found
+    def __init__(self, scanned: Scan, wanted: Wanted, max_bad: float | None) -> None:
+        self.scanned = scanned
         self.wanted = wanted
         self.max_bad = max_bad
-        self.kept: list[Found] = []
+        self.kept: list[FoundFile] = []
         self.times: list[Any] = []
         self.remarks: dict[str, list[Path]] = {}
         self.skipped: list[Skipped] = []
@@ -143,7 +150,7 @@ class _Images:
 
     def decode_all(self, n_jobs: int | None, progress: Progress | None) -> None:
         """Read every file, in order."""
-        images = self.found.images
+        images = self.scanned.images
         handfuls = takewhile(lambda _: not self._is_over, _in_handfuls(images))
         results = in_threads(self._attempts, handfuls, n_jobs)
         told = reported(chain.from_iterable(results), len(images), "load", progress)
@@ -158,7 +165,7 @@ class _Images:
             self._is_over = True
             deque(results, maxlen=0)
 
-    def _attempts(self, images: Sequence[Found]) -> list[Picture | DataError]:
+    def _attempts(self, images: Sequence[FoundFile]) -> list[Picture | DataError]:
         return [_attempt(image, self.wanted) for image in images if not self._is_over]
 
     def notes(self) -> list[str]:
@@ -169,7 +176,7 @@ class _Images:
         ]
 
     def _make_room(self, shape: tuple[int, ...]) -> None:
-        n_images, n_pixels = len(self.found.images), math.prod(shape)
+        n_images, n_pixels = len(self.scanned.images), math.prod(shape)
         # Bursts are sorted by time once all are known, into a second array.
         copies = 2 if self.wanted.with_time else 1
         require_memory(
@@ -180,7 +187,7 @@ class _Images:
         self.shape = shape
         self.rows = np.empty((n_images, n_pixels), dtype=np.uint8)
 
-    def _keep(self, image: Found, picture: Picture) -> None:
+    def _keep(self, image: FoundFile, picture: Picture) -> None:
         pixels = picture.pixels
         if self.shape is None:
             self._make_room(pixels.shape)
@@ -198,27 +205,27 @@ class _Images:
         for remark in picture.remarks:
             self.remarks.setdefault(remark, []).append(image.path)
 
-    def _leave_out(self, image: Found, error: DataError) -> None:
+    def _leave_out(self, image: FoundFile, error: DataError) -> None:
         if self.max_bad is None:
             raise error
         reason = str(error).removeprefix(f"{image.path} ")
         self.skipped.append(Skipped(image.path, reason))
-        n_images = len(self.found.images)
+        n_images = len(self.scanned.images)
         if len(self.skipped) > self.max_bad * n_images:
             first = self.skipped[0]
             msg = (
-                f"{self.found.root}: more than max_bad={self.max_bad:g} of its {n_images} "
+                f"{self.scanned.root}: more than max_bad={self.max_bad:g} of its {n_images} "
                 f"images cannot be read. The first is {first.path}, which {first.reason}"
             )
             raise DataError(msg) from error
 
 
-def _in_handfuls(images: Sequence[Found]) -> Iterator[Sequence[Found]]:
+def _in_handfuls(images: Sequence[FoundFile]) -> Iterator[Sequence[FoundFile]]:
     """Images a few at a time: handing a small JPEG to a thread takes as long as reading it."""
     return (images[i : i + HANDFUL] for i in range(0, len(images), HANDFUL))
 
 
-def _attempt(image: Found, wanted: Wanted) -> Picture | DataError:
+def _attempt(image: FoundFile, wanted: Wanted) -> Picture | DataError:
     """Decode a file; errors are returned, so that the first in order can be raised."""
     if image.problem is not None:
         return DataError(f"{image.path} {image.problem}")
@@ -234,23 +241,25 @@ def _attempt(image: Found, wanted: Wanted) -> Picture | DataError:
     return picture
 
 
-def _loaded(read: _Images, sets: list[SetOfFiles], layout: str, started: float) -> LoadedSets:
-    order = np.concatenate([one.rows for one in sets])
+def _make_batch(
+    read: _Images, sets: list[SetOfFiles], layout: str, started: float
+) -> LoadedSets:
+    order = np.concatenate([group.rows for group in sets])
     rows = read.rows[: len(order)]
     is_sorted = bool((np.diff(order) > 0).all())
     report = LoadReport(
-        source=read.found.root,
+        source=read.scanned.root,
         layout=layout,
         files=tuple(read.kept[row].path for row in order),
         skipped=tuple(read.skipped),
-        notes=(*read.notes(), *read.found.notes()),
+        notes=(*read.notes(), *read.scanned.notes()),
         seconds=time.perf_counter() - started,
     )
     return LoadedSets(
         rows if is_sorted else rows[order],
-        np.cumsum([0, *(len(one.rows) for one in sets)]),
-        [one.name for one in sets],
-        np.array([one.label for one in sets]) if layout.startswith("class/") else None,
+        np.cumsum([0, *(len(group.rows) for group in sets)]),
+        [group.name for group in sets],
+        np.array([group.label for group in sets]) if layout.startswith("class/") else None,
         read.shape,
         report=report,
     )
@@ -260,11 +269,11 @@ def _check_no_set_is_lost(read: _Images, layout: str) -> None:
     """Refuse to leave out all images of a folder: a set would be missing without a word."""
     full = {image.parts[:-1] for image in read.kept}
     reasons = {left.path: left.reason for left in read.skipped}
-    for image in read.found.images:
+    for image in read.scanned.images:
         if image.depth == LAYOUTS[layout] and image.parts[:-1] not in full:
             msg = (
-                f"set {read.found.set_name(image.parts[:-1])!r} of {read.found.root} has no "
-                f"image that can be read. The first is {image.path}, which "
+                f"set {read.scanned.set_name(image.parts[:-1])!r} of {read.scanned.root} has "
+                f"no image that can be read. The first is {image.path}, which "
                 f"{reasons[image.path]}"
             )
             raise DataError(msg)
@@ -293,9 +302,3 @@ def _check_numbers(
     if max_bad != 0:
         check_number("load_images", "max_bad", max_bad, at_most=1.0)
     check_jobs("load_images", n_jobs)
-
-
-def _folder(root: Any) -> Path:
-    if not isinstance(root, str | os.PathLike) or not str(root):
-        refuse("load_images", "root", "the path of a folder", root)
-    return Path(root)

@@ -19,13 +19,13 @@ from setwise.io.decode import SUFFIXES
 
 __all__ = [
     "LAYOUTS",
-    "Found",
+    "FoundFile",
     "Scan",
     "SetOfFiles",
-    "grouped",
+    "decide_layout",
+    "group_into_sets",
     "natural_key",
     "scan",
-    "understood",
 ]
 
 # How many folders lie between the root and its images.
@@ -39,7 +39,7 @@ _SHAPES = (
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundFile:
     """An image file, the folders and name that lead to it, and why it must not be opened."""
 
     path: Path
@@ -58,7 +58,7 @@ class Scan:
 
     root: Path
     what: str
-    images: list[Found] = field(default_factory=list)
+    images: list[FoundFile] = field(default_factory=list)
     folders: list[tuple[str, ...]] = field(default_factory=list)
     n_hidden: int = 0
     ignored: Counter[str] = field(default_factory=Counter)
@@ -119,43 +119,43 @@ def scan(
         there = "is a file" if root.exists() else "does not exist"
         msg = f"{root} {there}. Expected a folder of {what}."
         raise DataError(msg)
-    found = Scan(root, what)
+    scanned = Scan(root, what)
     _check_name(root.resolve().name, root)
     waiting = [_Folder(root, (), (os.path.realpath(root),))]
     while waiting:
-        waiting += _look_into(waiting.pop(), found, max_files, suffixes)
-    found.images.sort(key=lambda image: tuple(map(natural_key, image.parts)))
-    return found
+        waiting += _look_into(waiting.pop(), scanned, max_files, suffixes)
+    scanned.images.sort(key=lambda image: tuple(map(natural_key, image.parts)))
+    return scanned
 
 
 def _look_into(
-    folder: _Folder, found: Scan, max_files: int, suffixes: Set[str]
+    folder: _Folder, scanned: Scan, max_files: int, suffixes: Set[str]
 ) -> Iterator[_Folder]:
     """Take note of the files of a folder, and yield the folders in it."""
     # Counted before anything is done to them: a folder may hold millions.
-    entries = list(islice(_entries(folder), max_files - found.n_entries + 1))
-    found.n_entries += len(entries)
-    if found.n_entries > max_files:
+    entries = list(islice(_entries(folder), max_files - scanned.n_entries + 1))
+    scanned.n_entries += len(entries)
+    if scanned.n_entries > max_files:
         msg = (
-            f"{found.root} holds more than max_files={max_files} files and folders. Is it "
+            f"{scanned.root} holds more than max_files={max_files} files and folders. Is it "
             "the right one? If so, raise max_files."
         )
         raise DataError(msg)
     for entry in entries:
         if entry.name.startswith("."):
-            found.n_hidden += 1
+            scanned.n_hidden += 1
             continue
-        real, problem = _really(entry, folder, found.root)
+        real, problem = _really(entry, folder, scanned.root)
         path, parts = folder.path / entry.name, (*folder.parts, entry.name)
         if problem is None and entry.is_dir():
             _check_name(entry.name, folder.path)
-            found.folders.append(parts)
+            scanned.folders.append(parts)
             yield _Folder(path, parts, (*folder.real, real))
         elif problem is not None or path.suffix.lower() in suffixes:
             _check_name(entry.name, folder.path)
-            found.images.append(Found(path, parts, problem))
+            scanned.images.append(FoundFile(path, parts, problem))
         else:
-            found.ignored[_kind(entry.name)] += 1
+            scanned.ignored[_kind(entry.name)] += 1
 
 
 def _entries(folder: _Folder) -> Iterator[os.DirEntry[str]]:
@@ -220,7 +220,7 @@ def natural_key(name: str) -> tuple[tuple[str | int, ...], str]:
     return tuple(int(p) if i % 2 else p for i, p in enumerate(pieces)), name
 
 
-def understood(found: Scan, layout: str) -> str:
+def decide_layout(scanned: Scan, layout: str) -> str:
     """The layout of a scanned folder: the one named, or for ``"auto"`` what its depths say.
 
     Raises
@@ -228,23 +228,23 @@ def understood(found: Scan, layout: str) -> str:
     DataError
         Where there are no images, or images at depths that the layout does not have.
     """
-    if not found.images:
-        met = "; ".join(found.notes()) or "it is empty"
+    if not scanned.images:
+        met = "; ".join(scanned.notes()) or "it is empty"
         msg = (
-            f"{found.root} holds no images ({met}). Expected files named "
+            f"{scanned.root} holds no images ({met}). Expected files named "
             f"{', '.join(sorted(SUFFIXES))}."
         )
         raise DataError(msg)
-    images = [image for image in found.images if image.problem is None]
+    images = [image for image in scanned.images if image.problem is None]
     if not images:
-        msg = f"{found.images[0].path} {found.images[0].problem}"
+        msg = f"{scanned.images[0].path} {scanned.images[0].problem}"
         raise DataError(msg)
     if layout == "auto":
-        return _guessed(found.root, images)
+        return _guess_layout(scanned.root, images)
     for image in images:
         if image.depth != LAYOUTS[layout]:
             msg = (
-                f"{image.path} lies {image.depth} folders below {found.root}, and the layout "
+                f"{image.path} lies {image.depth} folders below {scanned.root}, and the layout "
                 f"{layout!r} has its images {LAYOUTS[layout]} below. Move it, or choose "
                 f"another layout: {_SHAPES}."
             )
@@ -252,7 +252,7 @@ def understood(found: Scan, layout: str) -> str:
     return layout
 
 
-def _guessed(root: Path, images: Sequence[Found]) -> str:
+def _guess_layout(root: Path, images: Sequence[FoundFile]) -> str:
     first = images[0]
     other = next((image for image in images if image.depth != first.depth), None)
     if other is not None:
@@ -270,10 +270,10 @@ def _guessed(root: Path, images: Sequence[Found]) -> str:
     return _GUESSED[first.depth]
 
 
-def grouped(
-    images: Sequence[Found],
+def group_into_sets(
+    images: Sequence[FoundFile],
     times: Sequence[datetime],
-    found: Scan,
+    scanned: Scan,
     layout: str,
     gap_s: float,
 ) -> list[SetOfFiles]:
@@ -281,11 +281,11 @@ def grouped(
 
     Parameters
     ----------
-    images : sequence of Found
+    images : sequence of FoundFile
         Images in natural order.
     times : sequence of datetime
         When each was taken; only bursts look at them.
-    found : Scan
+    scanned : Scan
         Where they were found.
     layout : str
         One of `LAYOUTS`.
@@ -298,7 +298,7 @@ def grouped(
         rows = list(members)
         label = folder[0] if layout.startswith("class/") else None
         if "bursts" not in layout:
-            sets.append(SetOfFiles(found.set_name(folder), label, rows))
+            sets.append(SetOfFiles(scanned.set_name(folder), label, rows))
             continue
         for burst in bursts([times[row] for row in rows], gap_s):
             chosen = [rows[i] for i in burst]

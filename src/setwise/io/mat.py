@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import math
 import os
-import struct
 import time
-import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
@@ -19,25 +17,14 @@ import numpy.typing as npt
 
 from setwise._support.parameters import check_choice, check_count, is_whole, refuse
 from setwise.errors import DataError
-from setwise.io.checked import check_declared, one_kind_of_error, regular_file
+from setwise.io.loading_report import LoadedSets, LoadReport
 from setwise.io.mat5 import NUMERIC, Mat5, is_mat5
 from setwise.io.mat73 import Mat73, is_mat73
-from setwise.io.mat_values import Value, described, get, read_labels, refuse_choice, times
-from setwise.io.report import LoadedSets, LoadReport
+from setwise.io.mat_values import Value, describe, get, read_labels, refuse_choice, times
+from setwise.io.untrusted import check_declared, one_kind_of_error, regular_file
 from setwise.sets import SetBatch
 
 __all__ = ["load_mat"]
-
-# What zlib, struct, NumPy and h5py raise on a broken file.
-BROKEN = (
-    ValueError,
-    TypeError,
-    KeyError,
-    RuntimeError,
-    OverflowError,
-    struct.error,
-    zlib.error,
-)
 
 
 @dataclass(frozen=True)
@@ -64,7 +51,7 @@ def load_mat(
 ) -> LoadedSets:
     """Read the sets of a MATLAB file, of version 5 to 7.3.
 
-    The sets are a cell array with one matrix a set. They come in MATLAB's own order, down the
+    The sets are a cell array with one matrix per set. They come in MATLAB's own order, down the
     columns of the cell array, and bear MATLAB's own names, such as ``ETH_train{3}`` or
     ``MOBO{2,4}``. Empty cells are left out, and counted in ``report.notes``.
 
@@ -111,9 +98,9 @@ def load_mat(
     wanted, labelled = _names("variable", variable), _names("labels", labels)
     started = time.perf_counter()
     source = regular_file("load_mat", path)
-    with _opened(source, max_bytes) as file:
+    with one_kind_of_error("load_mat", source), closing(_open(source, max_bytes)) as file:
         wanted = wanted or [_only_candidate(file, labelled)]
-        cells = _checked(file, chain.from_iterable(_cells(file, name) for name in wanted))
+        cells = _check_cells(file, chain.from_iterable(_cells(file, name) for name in wanted))
         kept = [i for i, cell in enumerate(cells) if not cell.is_empty]
         sets = _read_sets(file, [cells[i] for i in kept], vectors)
         classes = read_labels(file, labelled, len(cells), kept) if labelled else None
@@ -123,7 +110,7 @@ def load_mat(
     empty = len(cells) - len(kept)
     report = LoadReport(
         source,
-        f"{', '.join(wanted)}: one cell a set, vectors are {vectors}",
+        f"{', '.join(map(repr, wanted))}: one cell per set, vectors are {vectors}",
         (source,) * len(batch.vectors),
         notes=(f"{empty} of {len(cells)} cells are empty and were left out",) if empty else (),
         seconds=time.perf_counter() - started,
@@ -144,12 +131,6 @@ def _check_image_shape(shape: Any) -> None:
     if shape is not None and not (is_shape and all(is_whole(n) and n > 0 for n in shape)):
         expected = "(height, width), (height, width, n_channels) or None"
         refuse("load_mat", "image_shape", expected, shape)
-
-
-@contextmanager
-def _opened(path: Path, max_bytes: int) -> Iterator[Mat5 | Mat73]:
-    with one_kind_of_error("load_mat", path, *BROKEN), closing(_open(path, max_bytes)) as file:
-        yield file
 
 
 def _open(path: Path, max_bytes: int) -> Mat5 | Mat73:
@@ -187,8 +168,8 @@ def _cells(file: Mat5 | Mat73, name: str) -> Iterator[Cell]:
     value = get(file, name)
     if value.kind != "cell":
         msg = (
-            f"load_mat: {name!r} of {str(file.path)!r} is {described(value)}. Expected a cell "
-            "array with one matrix a set; in MATLAB, num2cell and mat2cell make one."
+            f"load_mat: {name!r} of {str(file.path)!r} is {describe(value)}. Expected a cell "
+            "array with one matrix per set; in MATLAB, num2cell and mat2cell make one."
         )
         raise DataError(msg)
     is_table = sum(n > 1 for n in value.shape) > 1
@@ -199,7 +180,7 @@ def _cells(file: Mat5 | Mat73, name: str) -> Iterator[Cell]:
         yield Cell(place, index[0] if is_table else 0, cell)
 
 
-def _checked(file: Mat5 | Mat73, cells: Iterable[Cell]) -> list[Cell]:
+def _check_cells(file: Mat5 | Mat73, cells: Iterable[Cell]) -> list[Cell]:
     """The cells, all of them matrices; stops at the first that is none or is too much."""
     checked, declared = [], 0
     for cell in cells:
@@ -207,19 +188,19 @@ def _checked(file: Mat5 | Mat73, cells: Iterable[Cell]) -> list[Cell]:
         if not cell.is_empty and (kind not in NUMERIC or len(shape) != 2):
             advice = " Nested cells can be made flat by [x{:}]." * (kind == "cell")
             msg = (
-                f"load_mat: {cell.name} of {str(file.path)!r} is {described(cell.value)}. "
-                f"Expected a full matrix of real numbers, one a set.{advice}"
+                f"load_mat: {cell.name!r} of {str(file.path)!r} is {describe(cell.value)}. "
+                f"Expected a full matrix of real numbers, one per set.{advice}"
             )
             raise DataError(msg)
         declared += math.prod(shape) * np.dtype(NUMERIC.get(kind, "u1")).itemsize
-        what = f"all up to {cell.name}"
+        what = f"all up to {cell.name!r}"
         check_declared("load_mat", file.path, what, declared, file.max_bytes)
         checked.append(cell)
     return checked
 
 
 def _read_sets(file: Mat5 | Mat73, cells: list[Cell], vectors: str) -> list[npt.NDArray[Any]]:
-    """Sets with one vector a row, once all are known to have equally many features."""
+    """Sets with one vector per row, once all are known to have equally many features."""
     if not cells:
         msg = f"load_mat: there is no set in {str(file.path)!r}: no cells, or only empty ones."
         raise DataError(msg)
@@ -236,8 +217,8 @@ def _check_features(path: Path, cells: list[Cell], axis: int) -> None:
             agree = len({cell.value.shape[1 - axis] for cell in cells}) == 1
             advice = f"vectors={other!r} would fit." if agree else "Correct one of them."
             msg = (
-                f"load_mat: {cell.name} of {str(path)!r} is {times(cell.value.shape)} but "
-                f"{first.name} is {times(first.value.shape)}: {cell.value.shape[axis]} and "
+                f"load_mat: {cell.name!r} of {str(path)!r} is {times(cell.value.shape)} but "
+                f"{first.name!r} is {times(first.value.shape)}: {cell.value.shape[axis]} and "
                 f"{first.value.shape[axis]} features. Expected equally many. {advice}"
             )
             raise DataError(msg)
@@ -253,8 +234,8 @@ def _batch(
         return SetBatch.from_list(sets, names, labels)
     if sets[0].shape[1] != math.prod(image_shape):
         msg = (
-            f"load_mat: {names[0]} has {sets[0].shape[1]} features, so that its vectors cannot "
-            f"be images of shape {tuple(image_shape)}, {math.prod(image_shape)} pixels."
+            f"load_mat: {names[0]!r} has {sets[0].shape[1]} features, so that its vectors "
+            f"cannot be images of shape {tuple(image_shape)}, {math.prod(image_shape)} pixels."
         )
         raise DataError(msg)
     # MATLAB counts down the columns, the first index fastest.

@@ -2,23 +2,26 @@
 
 The format is a chain of elements, each a type, a length and as many bytes. The reader is our
 own and not SciPy's: that one believes the lengths inside a cell array and inside what is
-compressed, so that a damaged file takes any amount of memory, or the process with it.
+compressed, so that a damaged file takes any amount of memory, or the process with it. Cells
+are unpacked one by one, and no further than the numbers that their size asks for.
 """
 
 from __future__ import annotations
 
 import math
 import struct
-import zlib
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from setwise.io.checked import check_declared
+from setwise.io.mat5_content import COMPRESSED, MATRIX, Content
+from setwise.io.untrusted import check_declared
 
 __all__ = ["MAX_CELLS", "MAX_VARIABLES", "NUMERIC", "WHOLE", "Mat5", "Value5", "is_mat5"]
 
@@ -56,7 +59,11 @@ STORED = {
     **{12: "i8", 13: "u8"},
 }
 TEXT = {16: "utf-8", 17: "utf-16", 18: "utf-32"}
-INT32, MATRIX, COMPRESSED = 5, 14, 15
+INT32 = 5
+
+
+# Type, beginning and length of an element of the file.
+Place: TypeAlias = tuple[int, int, int]
 
 
 def is_mat5(head: bytes) -> bool:
@@ -66,7 +73,7 @@ def is_mat5(head: bytes) -> bool:
 
 @dataclass(frozen=True)
 class Value5:
-    """A variable or a cell: what it is, its size, and its bytes.
+    """A variable or a cell: what it is, its size, and its numbers as they are stored.
 
     Attributes
     ----------
@@ -81,37 +88,37 @@ class Value5:
     name: str
     kind: str
     shape: tuple[int, ...]
-    body: memoryview
     order: str
+    stored: int = 0
+    payload: bytes | bytearray = b""
+    open_cells: Callable[[], Iterator[Value5]] | None = None
 
     def read(self) -> npt.NDArray[Any]:
         """Numbers, or the codes of characters, in MATLAB's shape."""
-        stored, payload, _ = _element(self.body, 0, self.order)
-        if stored in TEXT:
-            codec = TEXT[stored] + ("" if stored == 16 else _endian(self.order))
-            values = np.array([ord(c) for c in str(payload, codec)], dtype="u4")
-        elif stored in STORED and not (STORED[stored][0] == "f" and self.kind in WHOLE):
-            values = np.frombuffer(payload, self.order + STORED[stored])
+        if 0 in self.shape:
+            return np.zeros(self.shape, NUMERIC.get(self.kind, "u4"))
+        if self.stored in TEXT:
+            codec = TEXT[self.stored] + ("" if self.stored == 16 else _endian(self.order))
+            values = np.array([ord(c) for c in str(self.payload, codec)], dtype="u4")
+        elif self.stored in STORED and not (
+            STORED[self.stored][0] == "f" and self.kind in WHOLE
+        ):
+            values = np.frombuffer(self.payload, self.order + STORED[self.stored])
         else:
-            msg = f"type {stored} was found where numbers are expected"
+            msg = f"type {self.stored} was found where numbers are expected"
             raise ValueError(msg)
         if values.size != math.prod(self.shape):
             msg = f"{values.size} values are stored for the size {self.shape}"
             raise ValueError(msg)
-        return values.astype(NUMERIC.get(self.kind, "u4")).reshape(self.shape, order="F")
+        numbers = values.astype(NUMERIC.get(self.kind, "u4"), copy=False)
+        return numbers.reshape(self.shape, order="F")
 
     def cells(self) -> Iterator[Value5]:
-        """The cells, down the columns."""
+        """The cells of a variable, down the columns, read from the file one by one."""
         if math.prod(self.shape) > MAX_CELLS:
             msg = f"a cell array of {math.prod(self.shape)} cells, of at most {MAX_CELLS}"
             raise ValueError(msg)
-        at = 0
-        for _ in range(math.prod(self.shape)):
-            stored, payload, at = _element(self.body, at, self.order)
-            if stored != MATRIX:
-                msg = f"type {stored} was found where a cell is expected"
-                raise ValueError(msg)
-            yield _value(payload, self.order)
+        return iter(()) if self.open_cells is None else self.open_cells()
 
 
 class Mat5:
@@ -133,11 +140,11 @@ class Mat5:
     def __init__(self, path: Path, max_bytes: int) -> None:
         self.path, self.max_bytes = path, max_bytes
         self.variables: dict[str, Value5] = {}
-        self._places: dict[str, tuple[int, int, int]] = {}
+        self._places: dict[str, Place] = {}
         with path.open("rb") as stream:
             self._order = "<" if stream.read(128).endswith(b"IM") else ">"
             for place in _places(stream, path.stat().st_size, self._order):
-                value = _value(_matrix(stream, place, self._order, HEAD)[0], self._order)
+                value = _head(Content(stream, place, self._order))
                 if value.name in self.variables:
                     msg = f"it holds two variables named {value.name!r}"
                     raise ValueError(msg)
@@ -147,21 +154,41 @@ class Mat5:
 
     def get(self, name: str) -> Value5:
         """A variable with its contents."""
-        place = self._places[name]
-        with self.path.open("rb") as stream:
-            _, length = _matrix(stream, place, self._order, HEAD)
-            check_declared("load_mat", self.path, name, length, self.max_bytes)
-            payload, _ = _matrix(stream, place, self._order, length)
-        if len(payload) < length:
-            msg = f"{name} ends after {len(payload)} of {length} bytes"
-            raise ValueError(msg)
-        return _value(payload, self._order)
+        with self._open(name) as content:
+            what = f"variable {name!r}"
+            check_declared("load_mat", self.path, what, content.left, self.max_bytes)
+            value = _head(content)
+            if value.kind == "cell":
+                return replace(value, open_cells=partial(self._cells, name))
+            value = _with_numbers(value, content)
+            if value.payload:
+                content.check_over()
+            return value
 
     def close(self) -> None:
         """Nothing is held open."""
 
+    @contextmanager
+    def _open(self, name: str) -> Iterator[Content]:
+        with self.path.open("rb") as stream:
+            yield Content(stream, self._places[name], self._order)
 
-def _places(stream: BinaryIO, size: int, order: str) -> Iterator[tuple[int, int, int]]:
+    def _cells(self, name: str) -> Iterator[Value5]:
+        with self._open(name) as content:
+            for _ in range(math.prod(_head(content).shape)):
+                stored, length = content.take_tag()
+                if stored != MATRIX:
+                    msg = f"type {stored} was found where a cell is expected"
+                    raise ValueError(msg)
+                after = content.left - length
+                cell = _with_numbers(_head(content), content) if length else EMPTY
+                # Whoever does not want such a cell stops here, before the rest is unpacked.
+                yield cell
+                content.skip(content.left - after, is_known=bool(cell.payload))
+            content.check_over()
+
+
+def _places(stream: BinaryIO, size: int, order: str) -> Iterator[Place]:
     """Type, beginning and length of every element of the file."""
     at = 128
     for _ in range(MAX_VARIABLES):
@@ -181,64 +208,37 @@ def _places(stream: BinaryIO, size: int, order: str) -> Iterator[tuple[int, int,
     raise ValueError(msg)
 
 
-def _matrix(
-    stream: BinaryIO, place: tuple[int, int, int], order: str, at_most: int
-) -> tuple[memoryview, int]:
-    """The first bytes of a variable, and how many there should be."""
-    stored, at, length = place
-    stream.seek(at)
-    if stored == MATRIX:
-        return memoryview(stream.read(min(length, at_most))), length
-    # zlib never makes data much longer, so that this holds all that is asked for.
-    packed = stream.read(min(length, at_most + at_most // 100 + 1024))
-    inflater = zlib.decompressobj()
-    unpacked = inflater.decompress(packed, at_most + 8)
-    stored, length = struct.unpack(order + "II", unpacked[:8])
-    if stored != MATRIX:
-        msg = f"type {stored} was found in compressed data where a variable is expected"
-        raise ValueError(msg)
-    if length <= at_most:  # the end, where zlib compares its checksum
-        beyond = inflater.decompress(inflater.unconsumed_tail, 1)
-        if beyond or not inflater.eof:
-            msg = "compressed data does not end where it says"
-            raise ValueError(msg)
-    return memoryview(unpacked)[8:], length
+# How MATLAB writes [].
+EMPTY = Value5("", "double", (0, 0), "<")
 
 
-def _element(data: memoryview, at: int, order: str) -> tuple[int, memoryview, int]:
-    """Type and bytes of the element at a place, and where the next one is."""
-    stored, length = struct.unpack_from(order + "II", data, at)
-    if stored >> 16:  # up to four bytes, kept beside their type
-        stored, length, begin, after = stored & 0xFFFF, stored >> 16, at + 4, at + 8
-    else:
-        begin, after = at + 8, at + 8 + length + -length % 8
-    payload = data[begin : begin + length]
-    if len(payload) < length or (after == at + 8 and length > 4):
-        msg = f"an element of {length} bytes is cut off after {len(payload)}"
-        raise ValueError(msg)
-    return stored, payload, after
-
-
-def _value(data: memoryview, order: str) -> Value5:
-    """The variable or cell that these bytes begin."""
-    if len(data) == 0:  # how MATLAB writes []
-        return Value5("", "double", (0, 0), data, order)
-    _, words, at = _element(data, 0, order)
-    flags = struct.unpack_from(order + "I", words)[0]
+def _head(content: Content) -> Value5:
+    """Name, class and size of the variable or cell that begins here, without its numbers."""
+    _, words = content.take_element(HEAD)
+    flags = struct.unpack_from(content.order + "I", words)[0]
     kind = CLASSES[flags & 0xFF] if flags & 0xFF < len(CLASSES) else "unknown"
     shape: tuple[int, ...] = ()
     if kind not in WITHOUT_SIZE:
-        stored, sizes, at = _element(data, at, order)
-        shape = tuple(np.frombuffer(sizes, order + "i4").tolist())
+        stored, sizes = content.take_element(HEAD)
+        shape = tuple(np.frombuffer(sizes, content.order + "i4").tolist())
         if stored != INT32 or len(shape) < 2 or min(shape) < 0:
             msg = f"a {kind} array has the size {shape}"
             raise ValueError(msg)
-    _, name, at = _element(data, at, order)
+    _, name = content.take_element(HEAD)
     if flags & IS_LOGICAL:
         kind = "logical" if kind in NUMERIC else f"logical {kind}"
     if flags & IS_COMPLEX:
         kind = f"complex {kind}"
-    return Value5(str(name, "latin-1"), kind, shape, data[at:], order)
+    return Value5(str(name, "latin-1"), kind, shape, content.order)
+
+
+def _with_numbers(value: Value5, content: Content) -> Value5:
+    """A value with what is stored of it; other classes than those that are read stay bare."""
+    if value.kind not in (*NUMERIC, "char") or 0 in value.shape:
+        return value
+    # No number and no letter is stored in more than 8 bytes.
+    stored, payload = content.take_element(8 * math.prod(value.shape))
+    return replace(value, stored=stored, payload=payload)
 
 
 def _endian(order: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import zlib
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from setwise._support.extras import require
-from setwise.io.checked import check_declared
 from setwise.io.mat5 import MAX_CELLS, MAX_VARIABLES, NUMERIC, WHOLE
+from setwise.io.untrusted import check_declared
 
 __all__ = ["Mat73", "Value73", "is_mat73"]
 
@@ -25,6 +26,8 @@ MAGIC = b"\x89HDF\r\n\x1a\n"
 # Kept by MATLAB for itself.
 PRIVATE = ("#refs#", "#subsystem#")
 DEFLATE, SHUFFLE = 1, 2
+# HDF5 unpacks a whole chunk to read one number of it. MATLAB's own are far smaller.
+MAX_CHUNK = 2**26
 # How the values of a class may be stored.
 ALLOWED = {"double": "iuf", "single": "iuf", "cell": "", **dict.fromkeys(WHOLE, "iu")}
 
@@ -54,11 +57,15 @@ class Value73:
             self.shape = _empty_shape(node) if self._is_empty else node.shape[::-1] or (1, 1)
 
     def read(self) -> npt.NDArray[Any]:
-        """Numbers, or the codes of characters, in MATLAB's shape."""
+        """Numbers, or the codes of characters, in MATLAB's shape; read once."""
+        return self._numbers
+
+    @cached_property
+    def _numbers(self) -> npt.NDArray[Any]:
         dtype = NUMERIC.get(self.kind, "u4")
         if self._is_empty:
             return np.zeros(self.shape, dtype)
-        return self._stored().astype(dtype).T.reshape(self.shape)
+        return self._stored().astype(dtype, copy=False).T.reshape(self.shape)
 
     def cells(self) -> Iterator[Value73]:
         """The cells, down the columns."""
@@ -94,6 +101,7 @@ class Mat73:
         self.path, self.max_bytes = path, max_bytes
         self.size = path.stat().st_size
         self._root = self._h5py.File(path, "r")
+        self._followed: dict[Any, Value73] = {}
         try:
             self.variables = self._variables()
         except BaseException:
@@ -105,11 +113,15 @@ class Mat73:
         return self.variables[name]
 
     def follow(self, reference: Any) -> Value73:
-        """What a cell holds."""
+        """What a cell holds; cells may share it, as empty ones do."""
         if not reference:
             msg = "a cell refers to nothing"
             raise ValueError(msg)
-        return Value73(self._root[reference], self)
+        # Equal for equal places in the file, unlike references.
+        place = self._h5py.h5r.dereference(reference, self._root.id)
+        if place not in self._followed:
+            self._followed[place] = Value73(self._root[reference], self)
+        return self._followed[place]
 
     def close(self) -> None:
         """Close the file."""
@@ -191,7 +203,9 @@ def _check_storage(node: Any, file: Mat73) -> None:
 def _check_chunks(node: Any, file: Mat73) -> None:
     """Every chunk must be there and unfold to its own size: HDF5 does not look."""
     full = math.prod(node.chunks) * node.dtype.itemsize
-    check_declared("load_mat", file.path, "a chunk of an array", full, file.max_bytes)
+    if full > MAX_CHUNK:
+        msg = f"an array comes in chunks of {full} bytes, of at most {MAX_CHUNK}"
+        raise ValueError(msg)
     settings = node.id.get_create_plist()
     filters = [settings.get_filter(i)[0] for i in range(settings.get_nfilters())]
     if not set(filters) <= {DEFLATE, SHUFFLE}:

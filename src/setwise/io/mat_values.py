@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from setwise.errors import DataError
-from setwise.io.checked import check_declared
 from setwise.io.mat5 import NUMERIC, Mat5
 from setwise.io.mat73 import Mat73
+from setwise.io.untrusted import check_declared
 
-__all__ = ["Value", "described", "get", "read_labels", "refuse_choice", "times"]
+__all__ = ["Value", "describe", "get", "read_labels", "refuse_choice", "times"]
 
 
 class Value(Protocol):
@@ -67,7 +67,7 @@ def times(shape: tuple[int, ...]) -> str:
     return "x".join(map(str, shape)) or "-"
 
 
-def described(value: Value) -> str:
+def describe(value: Value) -> str:
     """What a value is, in words."""
     size = f" of size {times(value.shape)}" if value.shape else ""
     return f"{'an' if value.kind[0] in 'aeio' else 'a'} {value.kind}{size}"
@@ -81,19 +81,19 @@ def read_labels(
     labels = np.concatenate(parts)
     if len({part.dtype.kind for part in parts}) > 1 or len(labels) not in (n_cells, len(kept)):
         msg = (
-            f"load_mat: {', '.join(names)} of {str(file.path)!r} has {len(labels)} labels "
-            f"for {n_cells} cells, {len(kept)} of them not empty. Expected one each, all "
-            "numbers or all text."
+            f"load_mat: {', '.join(map(repr, names))} of {str(file.path)!r} has {len(labels)} "
+            f"labels for {n_cells} cells, {len(kept)} of them not empty. Expected one each, "
+            "all numbers or all text."
         )
         raise DataError(msg)
     return labels[kept] if len(labels) == n_cells else labels
 
 
 def _labels(file: Mat5 | Mat73, name: str) -> npt.NDArray[Any]:
-    """One label a cell: numbers, rows of text, or cells of text."""
+    """One label per cell: numbers, rows of text, or cells of text."""
     value = get(file, name)
     n_bytes = 8 * math.prod(value.shape)
-    check_declared("load_mat", file.path, name, n_bytes, file.max_bytes)
+    check_declared("load_mat", file.path, f"variable {name!r}", n_bytes, file.max_bytes)
     if value.kind in NUMERIC and sum(n > 1 for n in value.shape) <= 1:
         numbers = value.read().ravel(order="F")
         is_int = np.isfinite(numbers).all() and (numbers == np.trunc(numbers)).all()
@@ -106,8 +106,8 @@ def _labels(file: Mat5 | Mat73, name: str) -> npt.NDArray[Any]:
         if is_text and sum(math.prod(cell.shape) for cell in cells) <= file.max_bytes // 8:
             return np.array([_lines(cell)[0] for cell in cells])
     msg = (
-        f"load_mat: labels {name!r} of {str(file.path)!r} is {described(value)}. Expected a "
-        "numeric vector, a char matrix or a cell array of strings, one label a set."
+        f"load_mat: labels {name!r} of {str(file.path)!r} is {describe(value)}. Expected a "
+        "numeric vector, a char matrix or a cell array of strings, one label per set."
     )
     raise DataError(msg)
 

@@ -49,21 +49,21 @@ def save_images(sets: SetBatch, folder: str | Path) -> Path:
 
 def _folders(sets: SetBatch) -> list[Path]:
     """A folder for each set, named after it, below its class where it has one."""
-    found: list[Path] = []
+    folders: list[Path] = []
     for i, name in enumerate(sets.names):
         if sets.labels is None:
-            found.append(Path(_plain(name)))
+            folders.append(Path(_plain(name)))
         else:
             label = str(sets.labels[i])
-            found.append(Path(_plain(label)) / _plain(name.removeprefix(f"{label}/")))
-    doubled = {path for path in found if found.count(path) > 1}
+            folders.append(Path(_plain(label)) / _plain(name.removeprefix(f"{label}/")))
+    doubled = {path for path in folders if folders.count(path) > 1}
     if doubled:
         msg = (
             f"save_images: several sets would be written to {min(doubled)}. Expected sets of "
             "different names."
         )
         raise DataError(msg)
-    return found
+    return folders
 
 
 def _plain(name: str) -> str:

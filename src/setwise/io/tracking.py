@@ -102,8 +102,8 @@ def track_boxes(
     """
     tracks: list[Track] = []
     alive: list[Track] = []
-    for frame, found in enumerate(detections):
-        boxes = np.asarray(found, dtype=np.float64).reshape(-1, 4)
+    for frame, boxes_found in enumerate(detections):
+        boxes = np.asarray(boxes_found, dtype=np.float64).reshape(-1, 4)
         # From left to right, so that ties do not hang on the order of the detections.
         order = np.lexsort(boxes.T[::-1])
         alive = [track for track in alive if frame - track.frames[-1] <= max_gap + 1]

@@ -21,16 +21,16 @@ from setwise._support.parameters import (
     check_jobs,
     check_shape,
     pair,
-    refuse,
 )
 from setwise._support.progress import Progress, reported
 from setwise.errors import DataError, SkippedFilesWarning
 from setwise.io.clips import LAYOUTS, VIDEO_SUFFIXES, clip_names, find_clips
-from setwise.io.frames import Reading, VideoFrames, opened_video
-from setwise.io.report import LoadedSets, LoadReport, Skipped
+from setwise.io.frames import Reading, VideoFrames, open_video
+from setwise.io.loading_report import LoadedSets, LoadReport, Skipped
+from setwise.io.untrusted import check_declared, check_path
 from setwise.sets import SetBatch
 
-__all__ = ["VIDEO_SUFFIXES", "load_video", "load_videos", "resized"]
+__all__ = ["VIDEO_SUFFIXES", "load_video", "load_videos", "resize_image"]
 
 Size: TypeAlias = int | tuple[int, int] | None
 # Frames between two looks at the memory that is left.
@@ -50,6 +50,7 @@ def load_video(
     max_pixels: int = 25_000_000,
     on_error: str = "raise",
     max_bad: float = 0.05,
+    max_bytes: int = 2 * 2**30,
     name: str | None = None,
     progress: Progress | None = None,
 ) -> LoadedSets:
@@ -82,6 +83,8 @@ def load_video(
         warn, and list them in the report.
     max_bad : float, default=0.05
         With ``on_error="skip"``, the part of the frames that may be left out.
+    max_bytes : int, default=2 GiB
+        The most memory that the images may take. A small file may hold millions of frames.
     name : str, optional
         What the set is called; the name of the file without its suffix by default.
     progress : callable, optional
@@ -104,11 +107,13 @@ def load_video(
         model.predict(load_video("clip.mp4", every=5))
     """
     owner, started = "load_video", time.perf_counter()
-    reading = Reading(every, max_frames, start_s, stop_s, colour, max_pixels, on_error, max_bad)
+    reading = Reading(
+        every, max_frames, start_s, stop_s, colour, max_pixels, on_error, max_bad, max_bytes
+    )
     reading.check(owner)
     check_shape(owner, "size", size, optional=True)
     wanted = None if size is None else pair(size)
-    with opened_video(owner, path, reading) as video:
+    with open_video(owner, path, reading) as video:
         called = video.path.stem if name is None else str(name)
         images = _images(video, wanted, progress)
     if video.skipped:
@@ -141,6 +146,7 @@ def load_videos(
     max_files: int = 100_000,
     on_error: str = "raise",
     max_bad: float = 0.05,
+    max_bytes: int = 2 * 2**30,
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> LoadedSets:
@@ -151,9 +157,9 @@ def load_videos(
     root : str or path
         The folder. Hidden files and files of other kinds are left aside; links must stay
         inside of it. Clips are sorted with numbers as numbers.
-    layout : {"auto", "class/clip", "clip"}, default="auto"
-        ``root/class/clip.mp4``, with the class as label, or ``root/clip.mp4``, without labels.
-        By default, what is found.
+    layout : {"auto", "class/set", "set"}, default="auto"
+        A clip is a set: ``root/class/clip.mp4``, with the class as label, or
+        ``root/clip.mp4``, without labels. By default, what is found.
     every, max_frames, start_s, stop_s, size, colour, max_pixels
         As for :func:`load_video`, for each clip.
     max_files : int, default=100_000
@@ -164,15 +170,17 @@ def load_videos(
     max_bad : float, default=0.05
         With ``on_error="skip"``, the part of the clips, and of the frames of each, that may be
         left out.
+    max_bytes : int, default=2 GiB
+        The most memory that the images of a clip may take.
     n_jobs : int, optional
-        How many clips to read at once; -1 is one for each core.
+        How many clips to read at once; -1 is one per core.
     progress : callable, optional
         Called with what is done, how many clips are over, and of how many.
 
     Returns
     -------
     LoadedSets
-        One set of uint8 images a clip, named after its path without suffix.
+        One set of uint8 images per clip, named after its path without suffix.
 
     Examples
     --------
@@ -182,20 +190,20 @@ def load_videos(
         model = CVC().fit(gallery, gallery.labels)
     """
     owner, started = "load_videos", time.perf_counter()
-    reading = Reading(every, max_frames, start_s, stop_s, colour, max_pixels, on_error, max_bad)
+    reading = Reading(
+        every, max_frames, start_s, stop_s, colour, max_pixels, on_error, max_bad, max_bytes
+    )
     reading.check(owner)
     check_shape(owner, "size", size, optional=True)
     wanted = None if size is None else pair(size)
-    if not isinstance(root, str | os.PathLike):
-        refuse(owner, "root", "a str or a path", root)
     check_choice(owner, "layout", layout, ("auto", *LAYOUTS))
     check_count(owner, "max_files", max_files)
     check_jobs(owner, n_jobs)
-    folder = Path(root)
+    folder = check_path(owner, root, "root")
     layout, paths, notes = find_clips(folder, layout, max_files)
     read = partial(_read_clip, owner=owner, reading=reading, size=wanted)
     clips = list(reported(in_threads(read, paths, n_jobs), len(paths), "load", progress))
-    kept = _kept(owner, folder, clips, max_bad)
+    kept = _keep_readable(owner, folder, clips, max_bad)
     report = LoadReport(
         source=folder,
         layout=layout,
@@ -222,7 +230,7 @@ class _Clip:
 
 def _read_clip(path: Path, owner: str, reading: Reading, size: tuple[int, int] | None) -> _Clip:
     try:
-        with opened_video(owner, path, reading) as video:
+        with open_video(owner, path, reading) as video:
             images = _images(video, size)
     except DataError as error:
         if reading.on_error == "raise":
@@ -231,7 +239,7 @@ def _read_clip(path: Path, owner: str, reading: Reading, size: tuple[int, int] |
     return _Clip(path, images, tuple(video.skipped), video.notes())
 
 
-def _kept(owner: str, root: Path, clips: list[_Clip], max_bad: float) -> list[_Clip]:
+def _keep_readable(owner: str, root: Path, clips: list[_Clip], max_bad: float) -> list[_Clip]:
     """The clips that could be read, unless too many could not."""
     kept = [clip for clip in clips if len(clip.images)]
     n_bad = len(clips) - len(kept)
@@ -249,7 +257,7 @@ def _batch(owner: str, root: Path, layout: str, clips: list[_Clip]) -> SetBatch:
     n_bytes = sum(clip.images.nbytes for clip in clips)
     require_memory(n_bytes, f"{owner}: to join the clips of {root}", SMALLER)
     names = clip_names([clip.path.relative_to(root) for clip in clips])
-    has_labels = layout == "class/clip"
+    has_labels = layout == "class/set"
     labels = np.array([clip.path.parent.name for clip in clips]) if has_labels else None
     return SetBatch.from_images([clip.images for clip in clips], names, labels)
 
@@ -260,19 +268,22 @@ def _images(
     """All frames that were asked for, resized."""
     kept, shape = bytearray(), ()
     for i, frame in enumerate(reported(video, video.expected, "load", progress)):
-        image = frame.pixels if size is None else resized(frame.pixels, size)
+        image = frame.pixels if size is None else resize_image(frame.pixels, size)
         shape = shape or image.shape
         if image.shape != shape:
             problem = f"has frames of shape {shape} and of {image.shape}"
             video.refuse(problem, "Choose a size, to which all are brought")
         if i % CHUNK == 0:
+            n_bytes = (i + 1) * image.nbytes
+            what = f"the first {i + 1} frames"
+            check_declared(video.owner, video.path, what, n_bytes, video.reading.max_bytes)
             what = f"{video.owner}: to keep frames {i} to {i + CHUNK} of {video.path}"
             require_memory(CHUNK * image.nbytes, what, SMALLER)
         kept += image.tobytes()
     return np.frombuffer(kept, dtype=np.uint8).reshape(-1, *shape)
 
 
-def resized(pixels: npt.NDArray[np.uint8], size: tuple[int, int]) -> npt.NDArray[np.uint8]:
+def resize_image(pixels: npt.NDArray[np.uint8], size: tuple[int, int]) -> npt.NDArray[np.uint8]:
     """An image of another ``(height, width)``, made as :func:`load_images` makes it."""
     from PIL import Image
 

@@ -15,7 +15,7 @@ from setwise._support.progress import Progress, reported
 from setwise.errors import DataError, SkippedFilesWarning
 from setwise.io.datasets.protocols import Dataset, spread_folds
 from setwise.io.faces import Detector, face_tracks
-from setwise.io.report import LoadedSets, LoadReport, Skipped
+from setwise.io.loading_report import LoadedSets, LoadReport, Skipped
 from setwise.sets import SetBatch
 
 __all__ = ["load_youtube"]

@@ -2,19 +2,51 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import struct
+import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
+from setwise._support.parameters import refuse
 from setwise.errors import DataError
 
-__all__ = ["check_declared", "one_kind_of_error", "regular_file"]
+__all__ = ["check_declared", "check_path", "one_kind_of_error", "regular_file"]
+
+
+# What Python, NumPy, h5py, zlib and zipfile raise on a file that is not there or broken.
+BROKEN: tuple[type[Exception], ...] = (
+    *(OSError, MemoryError, ValueError, TypeError, KeyError, RuntimeError, OverflowError),
+    *(EOFError, struct.error, zlib.error, zipfile.BadZipFile),
+)
+
+
+def check_path(owner: str, path: Any, parameter: str = "path") -> Path:
+    """The path that was given, once it is known to be one that can be looked for."""
+    if not isinstance(path, str | os.PathLike) or not str(path):
+        refuse(owner, parameter, "a str or a path", path)
+    given = Path(path)
+    try:
+        given.stat()
+    except (OSError, ValueError) as error:
+        # That it is not there is for the caller to say, who knows what was expected.
+        if isinstance(error, ValueError) or error.errno == errno.ENAMETOOLONG:
+            reason = getattr(error, "strerror", None) or error
+            msg = (
+                f"{owner}: {parameter} has {len(str(path))} characters, {str(path)[:40]!r}..., "
+                f"and cannot be looked for: {reason}. Expected the path of a file or folder."
+            )
+            raise DataError(msg) from error
+    return given
 
 
 def regular_file(owner: str, path: str | os.PathLike[str]) -> Path:
     """The path of a file that is there and not empty."""
-    given = Path(path)
+    given = check_path(owner, path)
     if not given.is_file():
         kind = "a folder" if given.is_dir() else "not there, or no regular file"
         msg = f"{owner}: expected a file, but {str(given)!r} is {kind}."
@@ -37,14 +69,13 @@ def check_declared(owner: str, path: Path, what: str, n_bytes: int, max_bytes: i
 
 
 @contextmanager
-def one_kind_of_error(owner: str, path: Path, *kinds: type[Exception]) -> Iterator[None]:
+def one_kind_of_error(owner: str, path: Path) -> Iterator[None]:
     """Turn whatever the readers of a format raise into a `DataError` that names the file."""
-    broken: tuple[type[Exception], ...] = (OSError, MemoryError, *kinds)
     try:
         yield
     except DataError:
         raise
-    except broken as error:
+    except BROKEN as error:
         reason = " ".join(str(error).split()) or type(error).__name__
         msg = (
             f"{owner}: {str(path)!r} cannot be read: {reason.rstrip('.')}. It may be damaged "

@@ -37,7 +37,7 @@ class LoadReport:
     files : tuple of Path
         Where each vector comes from, in the order of the vectors.
     skipped : tuple of Skipped
-        What could not be read.
+        What could not be read, or is of another kind than the rest.
     notes : tuple of str
         What else should be known, such as how many images were rotated by their EXIF tag, or
         that fewer frames were decoded than announced.
@@ -89,7 +89,7 @@ class LoadedSets(SetBatch):
         labels: npt.NDArray[Any] | None = None,
         image_shape: tuple[int, ...] | None = None,
         *,
-        report: LoadReport | None = None,
+        report: LoadReport,
     ) -> None:
         super().__init__(vectors, offsets, names, labels, image_shape)
         self.report = report
