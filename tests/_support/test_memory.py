@@ -89,7 +89,7 @@ def test_macos_tells_how_much_there_is(monkeypatch, elsewhere):
     assert setwise._support.memory.available_memory() == 4_096_000
 
 
-@pytest.mark.parametrize("name", Graph.known())
+@pytest.mark.parametrize("name", ["lasso", "gaussian", "least_squares", "omp"])
 def test_estimates_grow_with_the_gallery(name):
     graph = Graph.known()[name]()
     sizes = [graph.memory(100, n) for n in (10, 100, 1000)]

@@ -40,7 +40,7 @@ def toy(seed):
     "parameters",
     [
         {},
-        {"representations": [("plain", Dictionary(n_seeds=2)), ("plain", Dictionary(2.0))]},
+        {"representations": [("plain", Dictionary(2.0)), ("plain", Dictionary(n_seeds=2))]},
         {"cut": "exact"},
         {"cut": "paper"},
         {"distributions": "set"},
@@ -75,9 +75,9 @@ def test_any_clusterer_will_do(toy, clusterer):
 
 def test_noise_points_of_a_density_clusterer_are_clusters_of_their_own(toy):
     gallery, y, probes, _ = toy
-    clf = CVC((2,), representations=[("plain", "svd")], clusterer=DBSCAN(eps=1e-9)).fit(
-        gallery, y
-    )
+    clf = CVC(
+        (2,), representations=[("plain", "svd")], clusterer=DBSCAN(eps=1e-9), weights=None
+    ).fit(gallery, y)
     with pytest.warns(NoInformationWarning, match="set 0"):
         clf.predict(probes[:1])
 
@@ -201,6 +201,7 @@ def test_the_global_random_state_is_left_alone(toy):
     np.testing.assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002
 
 
+@pytest.mark.filterwarnings("ignore::setwise.errors.GuessingWarning")  # they are noisy
 @pytest.mark.parametrize("weights", ["gallery", None])
 def test_stopping_early_changes_no_label(seed, weights):
     gallery, y, probes, _ = split(*toy_sets(seed, n_classes=4, noise=2.5))
@@ -255,7 +256,7 @@ def test_a_probe_like_nothing_in_the_gallery_is_said_to_be_unknown(seed):
     rng = np.random.default_rng(seed)
     gallery = [np.hstack([rng.normal(size=(5, 4)), np.zeros((5, 4))]) for _ in range(4)]
     probe = np.hstack([np.zeros((5, 4)), rng.normal(size=(5, 4))])
-    clf = CVC(dims=(1, 2), representations=PLAIN).fit(gallery, [0, 0, 1, 1])
+    clf = CVC(dims=(1, 2), representations=PLAIN, weights=None).fit(gallery, [0, 0, 1, 1])
     with pytest.warns(NoInformationWarning, match="equally probable"):
         np.testing.assert_array_equal(clf.predict_proba([probe]), [[0.5, 0.5]])
     assert not clf.explain(probe).is_informed

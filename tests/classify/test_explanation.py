@@ -9,13 +9,13 @@ from tests.conftest import toy_sets
 from setwise import CVC
 
 
-@pytest.fixture(scope="module", params=["classes", "sets"])
+@pytest.fixture(scope="module", params=["class", "set"])
 def explained(request):
     sets, labels = toy_sets(0, n_classes=4, n_sets=4, noise=1.0)
     names = np.array(["ant", "bee", "cat", "dog"])[labels]
     is_probe = np.arange(len(sets)) % 4 == 3
     gallery = [s for s, p in zip(sets, is_probe, strict=True) if not p]
-    clf = CVC(dims=(1, 3, 5), fusion="mode", compare=request.param, random_state=0)
+    clf = CVC(dims=(1, 3, 5), distributions=request.param, random_state=0)
     clf.fit(gallery, names[~is_probe])
     probe = sets[-1]
     return clf, probe, clf.explain(probe)
@@ -31,7 +31,7 @@ def test_it_repeats_predict_and_predict_proba(explained):
 def test_votes_are_those_of_the_members_that_count(explained):
     clf, _, why = explained
     assert [v.member for v in why.votes] == [
-        m for m, w in zip(clf.members_, clf.weights_, strict=True) if w
+        str(m) for m, w in zip(clf.members_, clf.weights_, strict=True) if w
     ]
     for vote in why.votes:
         assert vote.distances.shape == (4,)
@@ -55,7 +55,8 @@ def test_the_tree_is_a_tree_of_cuts(explained):
     steps = {step.node: step for step in why.tree}
     root = steps[0]
     assert root.parent == -1
-    assert root.n_probe == min(why.shown.n_columns, len(probe))
+    shown = next(vote for vote in why.votes if vote.member == why.shown)
+    assert root.n_probe == min(shown.n_columns, len(probe))
     for step in why.tree:
         assert step.n_columns == step.class_counts.sum() + step.n_probe
         is_leaf = step.kind == "leaf"
@@ -82,7 +83,7 @@ def test_the_class_cluster_table_gives_the_distances(explained):
     clf, _, why = explained
     np.testing.assert_allclose(why.class_cluster.sum(axis=1), 1)
     assert why.class_cluster.shape == (5, sum(step.kind == "leaf" for step in why.tree))
-    if clf.compare == "classes":
+    if clf.distributions == "class":
         overlaps = np.sqrt(why.class_cluster[:-1] * why.class_cluster[-1]).sum(axis=1)
         shown = next(v for v in why.votes if v.member == why.shown)
         with np.errstate(divide="ignore"):

@@ -120,6 +120,7 @@ def images_of(batch):
     return [batch.images[a:b] for a, b in zip(batch.offsets, batch.offsets[1:], strict=False)]
 
 
+@pytest.mark.filterwarnings("ignore::setwise.errors.GuessingWarning")  # of few sets
 def test_image_views_work_in_cross_validation(gallery):
     clf = CVC((1, 2), representations=[(("hog", HOG(cell=4)), "centred")])
     assert cross_val_score(clf, gallery, gallery.labels, cv=3).mean() > 0.8

@@ -16,7 +16,7 @@ from setwise import CVC, SKMS, SSC
 from setwise.cluster import PROBE, SHC, Clusterer, GivenClusterer
 from setwise.errors import DataError, NoInformationWarning, ParameterError
 
-CLUSTERERS = tuple(Clusterer.known())
+CLUSTERERS = ("shc", "kmeans", "ssc", "ssc-admm", "spectral", "skms")
 PLAIN = {"representations": [("plain", "svd")]}
 
 

@@ -39,7 +39,7 @@ COLUMNS = {
 }
 
 
-@pytest.mark.parametrize("name", Graph.known())
+@pytest.mark.parametrize("name", ["lasso", "gaussian", "least_squares", "omp"])
 @pytest.mark.parametrize("kind", COLUMNS)
 def test_an_adjacency_is_symmetric_non_negative_and_hollow(name, kind):
     columns = COLUMNS[kind]
@@ -57,7 +57,7 @@ def test_an_adjacency_is_symmetric_non_negative_and_hollow(name, kind):
     assert fingerprint(columns) == before
 
 
-@pytest.mark.parametrize("name", Graph.known())
+@pytest.mark.parametrize("name", ["lasso", "gaussian", "least_squares", "omp"])
 def test_inserting_a_probe_is_solving_from_scratch_with_what_the_gallery_fixed(name):
     rng = np.random.default_rng(6)
     gallery, probe = unit_columns(rng, 15, 12), unit_columns(rng, 15, 3)
@@ -73,7 +73,7 @@ def test_inserting_a_probe_is_solving_from_scratch_with_what_the_gallery_fixed(n
     assert fingerprint(solution.columns, solution.adjacency.toarray(), probe) == before
 
 
-@pytest.mark.parametrize("name", Graph.known())
+@pytest.mark.parametrize("name", ["lasso", "gaussian", "least_squares", "omp"])
 def test_a_graph_goes_by_its_name_or_as_itself(name):
     assert isinstance(Graph.of(name, "CVC"), Graph.known()[name])
     graph = Graph.known()[name]()

@@ -121,7 +121,7 @@ def _trust(is_right: BoolArray, truth: IntArray) -> float:
         f"({n_right} of {n} right, {guessing * n:.1f} by guessing): the answers mean little. "
         "Give other features or representations, more sets per class, or larger sets."
     )
-    warnings.warn(msg, GuessingWarning, stacklevel=2)
+    warnings.warn(msg, GuessingWarning, stacklevel=6)  # whoever called fit
     return max(above, 0.01)  # not 0: a ranking is left of the probabilities
 
 

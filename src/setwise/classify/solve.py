@@ -23,7 +23,6 @@ from setwise.classify.gallery import (
 )
 from setwise.classify.gallery_weights import tried_sets, weigh
 from setwise.features.views import FittedView, Images
-from setwise.graph import GalleryGraph
 from setwise.sets import SetBatch, check_labels, check_sets
 
 __all__ = ["solve", "update"]
@@ -154,9 +153,8 @@ def _members(
     graph_jobs = n_jobs if len(parts) == 1 else None
 
     def solve_part(part: tuple[Representation, int]) -> dict[Member, SolvedMember]:
-        old = None if before is None else before
-        if old is not None and not _shows_the_same(part, dims, views, bases, old):
-            old = None
+        still_holds = before is not None and _shows_the_same(part, dims, views, bases, before)
+        old = before if still_holds else None
         solved = _solve_part(description, part, dims, bases, old, graph_jobs)
         return {one.member: one for one in solved}
 
@@ -239,15 +237,11 @@ def _from_before(
     number = np.cumsum(before.is_kept) - 1
     added = before.n_kept + np.arange(len(new))
     column_sets = [number[old.column_sets[stays]], np.repeat(added, sizes)]
-    graph = _changed(solution, stays, new)
-    return SolvedMember(member, graph, np.concatenate(column_sets))
-
-
-def _changed(solution: GalleryGraph, stays: BoolArray, new: list[FloatArray]) -> GalleryGraph:
-    """A solved graph without some columns, and with new ones at its end."""
     if not stays.all():
-        solution = solution.graph.forget(solution, stays)
-    return solution.graph.enroll(solution, np.hstack(new)) if new else solution
+        solution = how.forget(solution, stays)
+    if new:
+        solution = how.enroll(solution, np.hstack(new))
+    return SolvedMember(member, solution, np.concatenate(column_sets))
 
 
 def _require_memory(
