@@ -14,6 +14,7 @@ from setwise.cli.common import AsJson, Quiet, clean_exit, say, shown_progress
 
 if TYPE_CHECKING:
     from setwise._support.progress import Progress
+    from setwise.classify import Answer
     from setwise.io import LoadedSets
 
 __all__ = ["classify", "compare", "faces", "inspect"]
@@ -203,7 +204,7 @@ def _load(source: Path, options: dict[str, Any], progress: Progress | None) -> L
 
     with quiet("", SkippedFilesWarning):  # said here, in one line
         sets = load_sets(source, progress=progress, **options)
-    if sets.report is not None and sets.report.skipped and progress is not None:
+    if sets.report.skipped and progress is not None:
         say(f"{source}: {len(sets.report.skipped)} files skipped", err=True)
     return sets
 
@@ -244,48 +245,31 @@ def _answers(
     gallery: LoadedSets, probes: LoadedSets, jobs: int, progress: Progress | None
 ) -> list[dict[str, Any]]:
     from setwise import CVC
-    from setwise._support.parallel import in_threads
-    from setwise._support.progress import reported
-    from setwise._support.warn import quiet
-    from setwise.errors import NoInformationWarning
-    from setwise.sets import check_sets
 
     make = CVC if gallery.image_shape is None else CVC.for_images
     report = progress or (lambda what, done, total: None)
     report("fit", 0, 1)
     clf = make(n_jobs=jobs, random_state=0).fit(gallery, gallery.labels)
     report("fit", 1, 1)
-    clf.set_params(n_jobs=None)  # from here on, probes share the threads
-    check_sets(probes, caller="classify", n_features=clf.n_features_in_)
-    with quiet("", NoInformationWarning):  # said in the answer's note
-        judged = in_threads(
-            lambda i: clf.predict_proba(probes[[i]])[0], range(len(probes)), jobs
-        )
-        shares = list(reported(judged, len(probes), "classify", progress))
-    return [
-        _answer(name, clf.classes_, share)
-        for name, share in zip(probes.names, shares, strict=True)
-    ]
+    return [_answer(answer) for answer in clf.judge(probes, progress=progress)]
 
 
-def _answer(name: str, classes: Any, share: Any) -> dict[str, Any]:
-    order = (-share).argsort(kind="stable")
-    is_even = bool(share.max() == share.min())
-    has_rival = not is_even and share[order[1]] > 0.005
+def _answer(answer: Answer) -> dict[str, Any]:
+    shares = zip(answer.classes, answer.probabilities, strict=True)
     return {
-        "set": name,
-        "label": str(classes[order[0]]),
-        "probability": float(share[order[0]]),
-        "runner_up": str(classes[order[1]]) if has_rival else None,
-        "note": "shares no cluster with any class: a guess" if is_even else "",
-        "probabilities": {str(c): float(p) for c, p in zip(classes, share, strict=True)},
+        "set": answer.name,
+        "label": str(answer.label),
+        "probability": answer.probability,
+        "runner_up": None if answer.runner_up is None else str(answer.runner_up),
+        "note": "" if answer.is_informed else "shares no cluster with any class: a guess",
+        "probabilities": {str(label): float(share) for label, share in shares},
     }
 
 
 def _described(sets: LoadedSets) -> dict[str, Any]:
     labels = [None] * len(sets) if sets.labels is None else [str(c) for c in sets.labels]
     return {
-        "report": None if sets.report is None else sets.report.to_dict(),
+        "report": sets.report.to_dict(),
         "n_features": sets.n_features,
         "image_shape": sets.image_shape,
         "sets": [
