@@ -20,7 +20,7 @@ from __future__ import annotations
 import numpy as np
 
 from setwise._support.compiled import kernel
-from setwise.lasso.factor_kernels import append, copy, delete, solve, subtract
+from setwise.lasso.factor_kernels import append, copy, delete, inlined, solve, subtract
 
 __all__ = ["ACCEPTED", "DEPENDENT", "TOLERANCE", "lasso_on_gram", "settle"]
 
@@ -146,13 +146,13 @@ def _descend(H, q, penalty, a, factor, active, sign, k, m, max_steps):
     return -1
 
 
-@kernel
+@inlined
 def _let_all_in(is_shut):
     for j in range(is_shut.shape[0]):
         is_shut[j] = False
 
 
-@kernel
+@inlined
 def _step(q, penalty, a, factor, active, sign, k, z):
     """Go to the minimum for the present signs, or until a first coefficient is zero.
 
@@ -174,7 +174,7 @@ def _step(q, penalty, a, factor, active, sign, k, z):
     return stride, leaving
 
 
-@kernel
+@inlined
 def _worst_violator(H, q, penalty, a, active, sign, is_shut, k, m, g):
     """The atom of largest gradient above the penalty, -1 if none is; fills ``g``."""
     copy(g, q, m)
@@ -189,7 +189,7 @@ def _worst_violator(H, q, penalty, a, active, sign, is_shut, k, m, g):
     return entering
 
 
-@kernel
+@inlined
 def _enter(H, penalty, a, factor, active, sign, k, m, g, entering, z, before):
     """Make a violator active: beside the others, or in the place of one it depends on.
 

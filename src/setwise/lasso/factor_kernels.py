@@ -9,7 +9,15 @@ import numpy as np
 
 from setwise._support.compiled import kernel
 
-__all__ = ["append", "copy", "delete", "grown", "solve", "subtract"]
+__all__ = ["append", "copy", "delete", "grown", "inlined", "solve", "subtract"]
+
+
+def inlined(function):
+    """Compile a step of a loop as part of the loop: handing on ten arrays takes longer."""
+    compiled = kernel(function)
+    if hasattr(compiled, "targetoptions"):  # not where Numba is told to compile nothing
+        compiled.targetoptions["forceinline"] = True
+    return compiled
 
 
 @kernel

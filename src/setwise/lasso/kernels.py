@@ -6,7 +6,7 @@ import numpy as np
 
 from setwise._support.compiled import kernel
 from setwise.lasso.descent_kernels import DEPENDENT, lasso_on_gram
-from setwise.lasso.factor_kernels import append, copy, grown, solve, subtract
+from setwise.lasso.factor_kernels import append, copy, grown, inlined, solve, subtract
 from setwise.lasso.working_set_kernels import (
     ENTER_AT_ONCE,
     OPEN,
@@ -73,7 +73,7 @@ def code_columns(
     return atoms, values, counts, converged
 
 
-@kernel
+@inlined
 def _read_products(G, tail, strip, own, atoms, first, last, q, H):
     """Products of the new atoms, ``first`` to ``last``, with the target and with all."""
     n_old = G.shape[0]
@@ -90,7 +90,7 @@ def _read_products(G, tail, strip, own, atoms, first, last, q, H):
                 H[r, c] = H[c, r] = G[i, j] if j < n_old else tail[i, j - n_old]
 
 
-@kernel
+@inlined
 def _combine_products(G, tail, strip, own, atoms, a, active, k, g):
     """Gradients of all atoms: ``g = q - H a``, by the rows of the active ones."""
     n_old = G.shape[0]

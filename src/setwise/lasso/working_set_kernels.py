@@ -12,6 +12,7 @@ import numpy as np
 
 from setwise._support.compiled import kernel
 from setwise.lasso.descent_kernels import ACCEPTED, TOLERANCE, settle
+from setwise.lasso.factor_kernels import inlined
 
 __all__ = [
     "ENTER_AT_ONCE",
@@ -34,7 +35,7 @@ ROOM = 64 + ENTER_AT_ONCE
 OPEN, OPTIMAL, FAILED = 0, 1, 2
 
 
-@kernel
+@inlined
 def start_from(first, last, start_atoms, start_values, work, a, is_in):
     """Begin the working set with a code; returns how many atoms it has."""
     for s in range(first, last):
@@ -44,7 +45,7 @@ def start_from(first, last, start_atoms, start_values, work, a, is_in):
     return last - first
 
 
-@kernel
+@inlined
 def resettle(
     H, q, penalty, a, factor, active, sign, scratch, k, size, n_new, violation, max_steps
 ):
@@ -65,7 +66,7 @@ def resettle(
     return k, OPTIMAL if violation <= penalty + ACCEPTED else FAILED
 
 
-@kernel
+@inlined
 def let_in(g, n, penalty, candidates, is_in, picked, work, a, size):
     """Put the worst violators at the end of the working set; returns how many there are."""
     n_new = worst_violators(g, n, penalty, is_in, picked)
