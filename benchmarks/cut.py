@@ -201,10 +201,7 @@ def networkx_solver(method: str) -> Solver:
 
 SOLVERS = {
     "setwise": Solver(exact_fiedler),
-    "setwise, uncertified": Solver(lambda graph: exact_fiedler(graph, certify=False)),
-    "setwise, signs only": Solver(
-        lambda graph: exact_fiedler(graph, certify=False, precise=False)
-    ),
+    "setwise, signs only": Solver(lambda graph: exact_fiedler(graph, precise=False)),
     "SciPy eigh": Solver(direct, FACTORED),
     "SciPy eigsh, shift-invert": Solver(shift_inverted, FACTORED),
     "SciPy eigsh, deflated, 1e-4": Solver(lambda graph: largest_deflated(graph, 1e-4)),
@@ -264,13 +261,11 @@ def measured(solver: Solver, graph: Graph, wanted: np.ndarray, hopeless: float) 
             timing, found = timed(lambda: solver.solve(given), budget=10.0)
     except TimeoutError:
         return {"left_out": f"stopped after {LONGEST / 60:.0f} minutes"}
-    certificate, vector = {}, found
+    convergence, vector = {}, found
     if isinstance(found, Fiedler):
         vector = found.vector
-        certificate = {
+        convergence = {
             "n_iterations": int(found.n_iterations),
-            "n_open": int(found.n_open),
-            "is_ambiguous": bool(found.is_ambiguous),
             "has_converged": bool(found.has_converged),
         }
     return {
@@ -278,7 +273,7 @@ def measured(solver: Solver, graph: Graph, wanted: np.ndarray, hopeless: float) 
         "low": timing.low,
         "high": timing.high,
         "agreement": agreement(vector, wanted),
-        **certificate,
+        **convergence,
     }
 
 
@@ -318,8 +313,8 @@ def notes(records: list[dict]) -> list[str]:
         f"! marks less than {100 * ENOUGH:.0f} %.",
         "gauss3: Gaussian kernel of three Gaussians, dense; lasso: lasso graphs of face-like "
         "sets; geo: 10 nearest neighbours of two Gaussians; sbm: planted clusters.",
-        "setwise proves how many signs are final; uncertified, it does not, like the others; "
-        "with signs only, it stops when they are settled (above 3000 vertices it always does).",
+        "setwise goes on until the vector is known to rounding; with signs only, until they "
+        "are settled (above 3000 vertices it always stops there).",
         f"Factorisations (eigh, shift-invert) up to {FACTORED:,} vertices, networkx up to "
         "10,000 vertices and a million edges: beyond, they take too long.",
     ]
@@ -331,8 +326,6 @@ def notes(records: list[dict]) -> list[str]:
         what = f"{record['solver']} on {record['graph']} of {record['n']:,} vertices"
         if "left_out" in record:
             result.append(f"Left out: {what}, {record['left_out']}.")
-        if record.get("is_ambiguous"):
-            result.append(f"{what}: {record['n_open']:,} signs are not proven.")
         if not record.get("has_converged", True):
             result.append(f"{what}: stopped before it converged.")
     return result

@@ -61,7 +61,7 @@ def test_a_change_of_a_kernel_in_another_file_is_seen_by_those_that_call_it(pack
     folder, run = package
     assert run() == ([3.0, 1.0], (0, 1))
     assert run() == ([3.0, 1.0], (1, 0))  # from the cache
-    called = folder / "lasso" / "kernels.py"
+    called = folder / "lasso" / "factor_kernels.py"
     source = called.read_text()
     assert source.count(SUBTRACTS) == 1
     called.write_text(source.replace(SUBTRACTS, ADDS))

@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from tests.named_graphs import path
 from tests.reference.algorithms import DFVC, GRAPHS, laplacian, one_percent
 
-from setwise.cut import dfvc
+from setwise.cut import dfvc, sign_switches
+from setwise.cut.dfvc import DFVC_LIMIT
 
 N_GRAPHS = 50  # of each kind
 ENDLESS = -1.0  # a share of sign changes that no iteration can stay below
@@ -136,3 +138,65 @@ def test_sparse_input_gives_the_same():
     dense, sparse = dfvc(A), dfvc(sp.csr_array(A))
     np.testing.assert_array_equal(dense.vector, sparse.vector)
     assert dense.vector.max() == np.abs(dense.vector).max()
+
+
+# ------------------------------------------------------------------- the order of the vertices
+
+
+def test_no_start_that_ignores_the_order_finds_the_fiedler_vector_of_a_path():
+    """``docs/theory.md``: such a start is its own mirror image, the Fiedler vector is not."""
+    n = 12
+    A = path(n)
+    u = np.sqrt(A.sum(axis=0))
+    v = np.linalg.eigh(laplacian(A))[1][:, 1]
+    np.testing.assert_allclose(v[::-1], -v, atol=1e-12)
+    iterated = np.linalg.inv(laplacian(A) - u[:, None] - np.eye(n) / A.sum() ** 2)
+    distance_from_end = np.minimum(np.arange(n), np.arange(n)[::-1])
+    for start in (u**2, np.sin(7 * u), 1.0 / (1 + distance_from_end), (A @ A @ A).sum(axis=0)):
+        vector = start
+        for _ in range(12):  # rounding would grow fourfold each time, and decide in the end
+            vector = iterated @ vector
+            vector /= np.linalg.norm(vector)
+            np.testing.assert_allclose(vector[::-1], vector, atol=1e-6)
+        assert abs(vector @ v) < 1e-6
+        assert (vector[0] > 0) == (vector[-1] > 0) != (vector[n // 2] > 0)
+    found = dfvc(A, max_changes=ENDLESS, max_iter=50).vector
+    np.testing.assert_allclose(aligned(found, v), v, atol=1e-6)
+
+
+def test_the_order_decides_when_the_iteration_stops_and_not_where_it_goes():
+    stopped, limits = set(), set()
+    A = GRAPHS["gaussian"](40, np.random.default_rng(3))
+    for seed in range(20):
+        order = np.random.default_rng(seed).permutation(len(A))
+        permuted = A[order][:, order]
+        for found, many in ((stopped, dfvc(permuted)), (limits, endless(permuted))):
+            side = np.empty(len(A), dtype=bool)
+            side[order] = many.vector >= 0
+            found.add(tuple(side == side[0]))
+    assert len(limits) == 1
+    assert len(stopped) > 1
+
+
+def endless(A):
+    return dfvc(A, max_changes=ENDLESS, max_iter=500)
+
+
+# ------------------------------------------------------------------------------ sign switches
+
+
+@pytest.mark.parametrize("storage", [np.array, sp.csr_array])
+def test_sign_switches_are_those_of_the_algorithm(storage):
+    n_switches = 0
+    for A, _, _ in list(graphs("gaussian"))[::10]:
+        switches = sign_switches(storage(A))
+        assert switches.tolist() == dfvc(A).sign_switches.tolist()
+        n_switches += switches.sum()
+    assert n_switches > 0
+
+
+def test_sign_switches_of_a_large_graph_are_not_counted(monkeypatch):
+    """Nothing dense is made of it."""
+    monkeypatch.setattr(sp.csr_array, "toarray", None)
+    n = DFVC_LIMIT + 1
+    assert sign_switches(sp.diags_array([np.ones(n - 1)] * 2, offsets=[-1, 1])) is None

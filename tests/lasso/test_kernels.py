@@ -14,7 +14,13 @@ from tests.helpers import unit_columns
 from tests.lasso.problems import ATOMS, FAMILIES, around_one_direction, as_codes, solved
 
 import setwise
-from setwise.lasso import kernels, pool_kernels
+from setwise.lasso import (
+    descent_kernels,
+    factor_kernels,
+    kernels,
+    pool_kernels,
+    working_set_kernels,
+)
 
 # The kernels as plain Python: nested calls still go to compiled code, so each is run alone.
 
@@ -40,21 +46,21 @@ def test_plain_python_agrees_on_the_linear_algebra():
     columns = unit_columns(rng, 6, 5)
     gram = columns.T @ columns
     factor, active = np.zeros((5, 5)), np.zeros(5, np.int64)
-    assert_same_both_ways(kernels.subtract, gram[0].copy(), 0.3, gram[1], 3)
+    assert_same_both_ways(factor_kernels.subtract, gram[0].copy(), 0.3, gram[1], 3)
     for k in range(4):
-        assert_same_both_ways(kernels._append, factor, gram, active, k, k + 1, 1e-11)
-        assert kernels._append(factor, gram, active, k, k + 1, 1e-11)
+        assert_same_both_ways(factor_kernels.append, factor, gram, active, k, k + 1, 1e-11)
+        assert factor_kernels.append(factor, gram, active, k, k + 1, 1e-11)
     lower = np.tril(factor)[:4, :4]
     np.testing.assert_allclose(lower @ lower.T, gram[1:, 1:], atol=1e-14)
-    assert not kernels._append.py_func(factor, gram, active, 4, 2, 1e-11)  # already in
+    assert not factor_kernels.append.py_func(factor, gram, active, 4, 2, 1e-11)  # already in
     right = rng.standard_normal(4)
-    assert_same_both_ways(kernels._solve, factor, 4, right)
-    kernels._solve.py_func(factor, 4, right_in_place := right.copy())
+    assert_same_both_ways(factor_kernels.solve, factor, 4, right)
+    factor_kernels.solve.py_func(factor, 4, right_in_place := right.copy())
     np.testing.assert_allclose(gram[1:, 1:] @ right_in_place, right, atol=1e-13)
     for gone in range(4):
         left, order = factor.copy(), active.copy()
-        assert_same_both_ways(kernels._delete, left, order, 4, gone)
-        assert kernels._delete.py_func(left, order, 4, gone) == 3
+        assert_same_both_ways(factor_kernels.delete, left, order, 4, gone)
+        assert factor_kernels.delete.py_func(left, order, 4, gone) == 3
         kept = order[:3]
         np.testing.assert_allclose(
             (np.tril(left) @ np.tril(left).T)[:3, :3], gram[np.ix_(kept, kept)], atol=1e-14
@@ -64,9 +70,9 @@ def test_plain_python_agrees_on_the_linear_algebra():
 def test_plain_python_agrees_on_the_worst_violators():
     rng = np.random.default_rng(12)
     g, is_offered = rng.standard_normal(40), rng.random(40) < 0.2
-    picked = np.full(kernels.ENTER_AT_ONCE, -1)
-    assert_same_both_ways(kernels.worst_violators, g, 40, 0.1, is_offered, picked)
-    count = kernels.worst_violators.py_func(g, 40, 0.1, is_offered, picked)
+    picked = np.full(working_set_kernels.ENTER_AT_ONCE, -1)
+    assert_same_both_ways(working_set_kernels.worst_violators, g, 40, 0.1, is_offered, picked)
+    count = working_set_kernels.worst_violators.py_func(g, 40, 0.1, is_offered, picked)
     allowed = np.flatnonzero(~is_offered & (np.abs(g) > 0.1))
     expected = allowed[np.argsort(-np.abs(g[allowed]), kind="stable")][:count]
     assert count == 16
@@ -91,7 +97,7 @@ def test_plain_python_agrees_on_the_descent(columns):
     atoms, q = np.ascontiguousarray(gram[1:, 1:]), gram[0, 1:].copy()
     m = len(atoms)
     state = (np.zeros(m), np.zeros((m, m)), np.zeros(m, np.int64), np.zeros(m))
-    assert_same_both_ways(kernels._descend, atoms, q, 0.01, *state, 0, m, 10_000)
+    assert_same_both_ways(descent_kernels._descend, atoms, q, 0.01, *state, 0, m, 10_000)
 
 
 def bordered(columns, n_new=0):
@@ -134,17 +140,17 @@ def test_plain_python_agrees_on_a_large_working_set():
     gram = columns.T @ columns
     atoms, q = np.ascontiguousarray(gram[1:, 1:]), gram[0, 1:].copy()
     m = len(atoms)
-    assert m > kernels.SWEEP_ABOVE
+    assert m > descent_kernels.SWEEP_ABOVE
     a = rng.standard_normal(m) * (rng.random(m) < 0.3)
-    assert_same_both_ways(kernels._coordinate_sweeps, atoms, q, 0.01, a, np.zeros(m), m)
+    assert_same_both_ways(descent_kernels._coordinate_sweeps, atoms, q, 0.01, a, np.zeros(m), m)
     state = (np.zeros((m, m)), np.zeros(m, np.int64), np.zeros(m), np.zeros(m))
-    k = kernels._align.py_func(atoms, a, *state[:3], 0, m)
-    assert_same_both_ways(kernels._align, atoms, a, *state[:3], k, m)
+    k = descent_kernels._align.py_func(atoms, a, *state[:3], 0, m)
+    assert_same_both_ways(descent_kernels._align, atoms, a, *state[:3], k, m)
     a[state[1][: k // 2]] = 0.0  # some leave, others come
     a[np.flatnonzero(a == 0)[-5:]] = 0.1
-    assert_same_both_ways(kernels._align, atoms, a, *state[:3], k, m)
+    assert_same_both_ways(descent_kernels._align, atoms, a, *state[:3], k, m)
     arguments = atoms, q, 0.01, a, *state, k, m, 10_000
-    assert kernels.settle.py_func(*arguments) == np.count_nonzero(a)
+    assert descent_kernels.settle.py_func(*arguments) == np.count_nonzero(a)
     slopes = q - atoms @ a
     bound = np.where(a != 0, 0.01 * np.sign(a), np.clip(slopes, -0.01, 0.01))
     np.testing.assert_allclose(slopes, bound, rtol=0, atol=1e-11)
@@ -461,14 +467,14 @@ def test_the_offered_atoms_of_one_column_are_forgotten_before_the_next():
 
 
 _FIRST_START = """
-import logging, sys, time
+import logging, sys
 import numpy as np
-from setwise.lasso import l1_ball_codes, lasso_codes
+from setwise.lasso import kernels, l1_ball_codes, lasso_codes
 logging.basicConfig(stream=sys.stderr, format="%(message)s")
-began = time.perf_counter()
 lasso_codes(np.eye(3), 0.1, rank=3)
 l1_ball_codes(np.eye(3), np.ones((2, 3)), 1.0)
-print(time.perf_counter() - began)
+compiled = [k for k in vars(kernels).values() if hasattr(k, "stats")]
+print(sum(sum(k.stats.cache_misses.values()) for k in compiled))
 """
 
 
@@ -490,8 +496,7 @@ def test_the_kernels_say_that_they_compile_and_do_it_once(tmp_path):
         )
         for _ in range(2)
     ]
-    # Timing: 15 s is the promise on a free machine; three times that on a busy one.
     assert runs[0].stderr.count("compiling, once") == 1
-    assert float(runs[0].stdout) < 45
+    assert int(runs[0].stdout) > 10
     assert runs[1].stderr == ""
-    assert float(runs[1].stdout) < 5
+    assert int(runs[1].stdout) == 0

@@ -25,7 +25,7 @@ from tests.lasso.problems import (
 from setwise.errors import ConvergenceWarning
 from setwise.lasso import (
     code_by_gram,
-    kernels,
+    descent_kernels,
     l1_ball_codes,
     lasso_codes,
     optimality_violation,
@@ -59,7 +59,7 @@ def test_codes_are_optimal_and_never_use_their_own_column(family, columns, penal
     codes = solved(columns, penalty)
     assert codes.shape == (columns.shape[1],) * 2
     # What counts as a violation matters only where columns differ by next to nothing.
-    bound = 2 * kernels.TOLERANCE if family == "nearly equal" else 1e-12
+    bound = 2 * descent_kernels.TOLERANCE if family == "nearly equal" else 1e-12
     assert literal_violation(columns, codes, penalty) <= bound
     assert not codes.diagonal().any()
     assert np.diff(codes.indptr).max() <= min(columns.shape)

@@ -51,8 +51,6 @@ class CutTree:
         Edge weights, zero diagonal.
     cut : {"sweep", "exact", "paper"}
         How to divide a connected cluster, see :func:`setwise.cut.bisect`.
-    certify : bool
-        Whether to find out of every cut if another may be as good.
     seeds : array of int, optional
         Vertices of interest. A cluster of more than :data:`LOCAL_ABOVE` vertices is divided
         around those of them that it holds (:func:`setwise.cut.local_cut`): there may be a
@@ -65,17 +63,25 @@ class CutTree:
         adjacency: Adjacency,
         cut: str = "sweep",
         *,
-        certify: bool = False,
         seeds: IntArray | None = None,
     ) -> None:
         self.adjacency = adjacency
         self.cut = cut
-        self.certify = certify
         self.seeds = np.empty(0, dtype=np.int64) if seeds is None else seeds
         self.nodes = [Node(np.arange(adjacency.shape[0]), depth=0)]
         # Where the sub-graph of an uncut node is to be found: a graph, and which vertices.
         graph = Edges.of(in_scale(adjacency))
         self._sources: dict[int, tuple[Edges, IntArray | None]] = {0: (graph, None)}
+
+    @property
+    def n_unconverged(self) -> int:
+        """How many cuts so far hit their iteration limit, and are approximate."""
+        return sum(node.cut is not None and not node.cut.has_converged for node in self.nodes)
+
+    @property
+    def n_fallbacks(self) -> int:
+        """How many cuts so far had an empty half, so that another rule made the halves."""
+        return sum(node.cut is not None and bool(node.cut.fallback) for node in self.nodes)
 
     def split(self, index: int) -> tuple[int, ...]:
         """Indices of the children of a node, cutting it if nobody did before.
@@ -106,4 +112,4 @@ class CutTree:
             seeds = np.flatnonzero(np.isin(vertices, self.seeds))
             if len(seeds):
                 return local_cut(graph, seeds)
-        return spectral_cut(graph, self.cut, certify=self.certify)
+        return spectral_cut(graph, self.cut)

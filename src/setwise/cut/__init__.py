@@ -1,7 +1,7 @@
 """Graph to two halves: components, Laplacian, Fiedler vector, sweep cut, NCut value."""
 
 from setwise.cut.bisect import CUTS, Cut, bisect, components, in_scale, local_cut, spectral_cut
-from setwise.cut.dfvc import dfvc
+from setwise.cut.dfvc import dfvc, sign_switches
 from setwise.cut.edges import Edges
 from setwise.cut.fiedler import Fiedler, exact_fiedler
 from setwise.cut.laplacian import degrees, ncut, normalised_laplacian
@@ -21,6 +21,7 @@ __all__ = [
     "local_cut",
     "ncut",
     "normalised_laplacian",
+    "sign_switches",
     "spectral_cut",
     "sweep",
 ]

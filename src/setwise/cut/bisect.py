@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -13,7 +14,7 @@ from setwise.cut.edges import Edges
 from setwise.cut.fiedler import Fiedler, exact_fiedler, local_vector
 from setwise.cut.laplacian import degrees, ncut
 from setwise.cut.sweep import sweep
-from setwise.errors import ParameterError
+from setwise.errors import ConvergenceWarning, DegenerateSplitWarning, ParameterError
 
 __all__ = ["CUTS", "Cut", "bisect", "components", "in_scale", "local_cut", "spectral_cut"]
 
@@ -32,7 +33,7 @@ class Cut:
         Normalised cut value (paper eq. 7); 0 between components.
     connectivity : float
         Algebraic connectivity lambda_2; 0 for a disconnected graph.
-    n_iterations, is_ambiguous, has_converged, sign_switches
+    n_iterations, has_converged, sign_switches
         As in :class:`setwise.cut.fiedler.Fiedler`.
     fallback : str
         Empty, or what had to be used because the cut proper left one side empty:
@@ -44,15 +45,44 @@ class Cut:
     ncut: float
     connectivity: float
     n_iterations: int = 0
-    is_ambiguous: bool = False
     has_converged: bool = True
     sign_switches: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     fallback: str = ""
 
 
-def _by_sign(adjacency: Adjacency, fiedler: Fiedler) -> BoolArray | None:
+# Values closer than this, relative to their sum, are a tie.
+_TIE = 1e-9
+
+
+def _by_literal_sign(adjacency: Adjacency, fiedler: Fiedler) -> BoolArray | None:
+    """The paper's rounding: zero, or what rounding made of it, is decided by its sign."""
     side = fiedler.vector >= 0
-    return None if side.all() or not side.any() else side
+    return side if _is_proper(side) else None
+
+
+def _by_sign(adjacency: Adjacency, fiedler: Fiedler) -> BoolArray | None:
+    """Positive entries against negative ones; those that may be zero stay together.
+
+    The sign of an entry below the vector's accuracy is rounding. All such vertices go to the
+    side that makes NCut smaller; where that is a tie, to the side of less volume; where that
+    is one too, to the side of the first vertex that has a sign. Only the last rule looks at
+    the order of the vertices: the graph may be its own mirror image.
+    """
+    vector, accuracy = fiedler.vector, fiedler.accuracy
+    above, not_below = vector > accuracy, vector >= -accuracy
+    proper = [side for side in (not_below, above) if _is_proper(side)]
+    if len(proper) < 2 or (above == not_below).all():
+        return proper[0] if proper else None
+    degree = degrees(adjacency)
+    volumes = degree[above].sum(), degree[~not_below].sum()
+    for joined, parted in ((ncut(adjacency, not_below), ncut(adjacency, above)), volumes):
+        if abs(joined - parted) > _TIE * (joined + parted):
+            return not_below if joined < parted else above
+    return not_below if above[np.argmax(above == not_below)] else above
+
+
+def _is_proper(side: BoolArray) -> bool:
+    return bool(side.any() and not side.all())
 
 
 def _by_sweep(adjacency: Adjacency, fiedler: Fiedler) -> BoolArray | None:
@@ -68,12 +98,12 @@ def _relaxed_indicator(adjacency: Adjacency, fiedler: Fiedler) -> FloatArray:
 CUTS: dict[
     str,
     tuple[
-        Callable[..., Fiedler],
+        Callable[[Adjacency], Fiedler],
         Callable[[Adjacency, Fiedler], BoolArray | None],
     ],
 ] = {
     "exact": (exact_fiedler, _by_sign),
-    "paper": (lambda adjacency, **how: dfvc(adjacency), _by_sign),
+    "paper": (dfvc, _by_literal_sign),
     "sweep": (exact_fiedler, _by_sweep),
 }
 
@@ -83,14 +113,27 @@ def bisect(adjacency: Adjacency, cut: str = "sweep") -> Cut:
 
     A disconnected graph is split between its components, which costs nothing: the largest
     against the rest (the one with the smallest vertex index among equals). A connected one
-    is cut by its Fiedler vector.
+    is cut by its Fiedler vector. (:class:`setwise.cluster.CutTree`, which need not make two
+    halves, parts all components at once.)
 
     Parameters
     ----------
     adjacency : symmetric non-negative matrix of shape (n_vertices, n_vertices)
-        Edge weights, zero diagonal. Their scale does not matter.
+        Edge weights, zero diagonal. Their scale does not matter, but to "paper".
     cut : {"sweep", "exact", "paper"}
-        Exact vector and best threshold, exact vector and its signs, or Algorithm 3.
+        * ``"sweep"``: the exact Fiedler vector, cut at its best threshold.
+        * ``"exact"``: the exact vector, cut at zero; vertices whose entry cannot be told from
+          zero stay together, on the side that makes NCut smaller.
+        * ``"paper"``: Algorithm 3, literally. Its start vector depends on the order of the
+          vertices, and so does the cut where the iteration stops before it has converged; no
+          start vector that ignores the order would do (``docs/theory.md`` has the proof).
+
+    Warns
+    -----
+    ConvergenceWarning
+        The iteration hit its limit: the halves may not be the vector's.
+    DegenerateSplitWarning
+        One half would have been empty, and another rule made the halves.
 
     Examples
     --------
@@ -109,7 +152,19 @@ def bisect(adjacency: Adjacency, cut: str = "sweep") -> Cut:
     if component.any():
         side = component == np.bincount(component).argmax()
         return Cut(side=side, kind="components", ncut=0.0, connectivity=0.0)
-    return spectral_cut(adjacency, cut, certify=True)
+    result = spectral_cut(adjacency, cut)
+    _warn_of_repairs(result)
+    return result
+
+
+def _warn_of_repairs(result: Cut) -> None:
+    what = f"bisect: the {result.kind!r} cut of {len(result.side)} vertices"
+    if not result.has_converged:
+        msg = f"{what} did not converge in {result.n_iterations} iterations; it is approximate."
+        warnings.warn(msg, ConvergenceWarning, stacklevel=3)
+    if result.fallback:
+        msg = f"{what} left one half empty; the {result.fallback} was used instead."
+        warnings.warn(msg, DegenerateSplitWarning, stacklevel=3)
 
 
 @np.errstate(under="ignore")
@@ -153,8 +208,8 @@ def local_cut(adjacency: Adjacency, seeds: IntArray) -> Cut:
 
 
 @np.errstate(under="ignore")
-def spectral_cut(adjacency: Adjacency, cut: str, *, certify: bool) -> Cut:
-    """Cut a connected graph, see :func:`bisect`.
+def spectral_cut(adjacency: Adjacency, cut: str) -> Cut:
+    """Cut a connected graph, see :func:`bisect`; warns of nothing.
 
     Parameters
     ----------
@@ -162,16 +217,13 @@ def spectral_cut(adjacency: Adjacency, cut: str, *, certify: bool) -> Cut:
         The graph, in scale.
     cut : str
         Name in ``CUTS``.
-    certify : bool
-        See :func:`setwise.cut.fiedler.exact_fiedler`.
     """
     n = adjacency.n_vertices if isinstance(adjacency, Edges) else len(adjacency)
     if n < 2:
         msg = f"bisect: a graph of at least 2 vertices is needed to cut, got {n}."
         raise ParameterError(msg)
     find_vector, split = CUTS[cut]
-    fiedler = find_vector(adjacency, certify=certify)
-    return _rounded(adjacency, fiedler, cut, split)
+    return _rounded(adjacency, find_vector(adjacency), cut, split)
 
 
 def _rounded(
@@ -194,7 +246,6 @@ def _rounded(
         ncut=ncut(adjacency, side),
         connectivity=fiedler.connectivity,
         n_iterations=fiedler.n_iterations,
-        is_ambiguous=fiedler.is_ambiguous,
         has_converged=fiedler.has_converged,
         sign_switches=fiedler.sign_switches,
         fallback=fallback,

@@ -150,16 +150,16 @@ def _subtract(x, scale, y):
 @kernel
 def lanczos_steps(
     indptr, indices, data, dense, scale, null,
-    vectors, current, previous, diagonal, beside, n_known, first, last, is_full,
+    vectors, current, previous, diagonal, beside, first, last, is_full,
 ):  # fmt: skip
     """Lanczos steps ``first`` to ``last`` with ``D^-1/2 A D^-1/2``, away from ``null``.
 
     ``A`` is the sparse graph, or ``dense`` where that is not empty, and ``scale`` its
-    ``D^-1/2``. Rows of ``vectors`` are the Lanczos vectors after ``n_known`` others to stay
-    away from; ``current`` and ``previous`` are the last two, ``diagonal`` and ``beside`` the
-    tridiagonal matrix. Each new vector is made orthogonal to ``null``, which rounding would
-    bring back otherwise, to the known ones, and where ``is_full`` to all before it, twice.
-    Returns how many steps are done, fewer than asked when an invariant space is spanned.
+    ``D^-1/2``. Rows of ``vectors`` are the Lanczos vectors; ``current`` and ``previous`` are
+    the last two, ``diagonal`` and ``beside`` the tridiagonal matrix. Each new vector is made
+    orthogonal to ``null``, which rounding would bring back otherwise, and where ``is_full`` to
+    all before it, twice. Returns how many steps are done, fewer than ``last`` when an
+    invariant space is spanned.
     """
     n = null.shape[0]
     scaled, product = np.empty(n), np.empty(n)
@@ -179,11 +179,11 @@ def lanczos_steps(
                 product[i] = total * scale[i]
         diagonal[k] = _dot(product, current)
         _subtract(product, diagonal[k], current)
-        if k > n_known:
+        if k > 0:
             _subtract(product, beside[k - 1], previous)
         for _ in range(2 if is_full else 1):
             _subtract(product, _dot(product, null), null)
-            for j in range(k if is_full else n_known - 1, -1, -1):
+            for j in range(k if is_full else -1, -1, -1):
                 _subtract(product, _dot(product, vectors[j]), vectors[j])
         beside[k] = np.sqrt(_dot(product, product))
         if beside[k] < 1e-13:
@@ -196,12 +196,12 @@ def lanczos_steps(
 
 
 @kernel
-def _n_above(diagonal, beside, first, last, x):
+def _n_above(diagonal, beside, size, x):
     """How many eigenvalues of the tridiagonal matrix exceed ``x`` (Sturm)."""
     count = 0
     pivot = 1.0
-    for k in range(first, last):
-        off = beside[k - 1] ** 2 if k > first else 0.0
+    for k in range(size):
+        off = beside[k - 1] ** 2 if k > 0 else 0.0
         if abs(pivot) < 1e-300:
             pivot = 1e-300
         pivot = diagonal[k] - x - off / pivot
@@ -210,42 +210,41 @@ def _n_above(diagonal, beside, first, last, x):
 
 
 @kernel
-def _largest_but(diagonal, beside, first, last, skipped, high):
+def _largest_but(diagonal, beside, size, skipped, high):
     """Largest eigenvalue after ``skipped`` others, all at most ``high``, from above."""
     low = -1.5  # the spectrum of D^-1/2 A D^-1/2 begins at -1
     while True:
         middle = 0.5 * (low + high)
         if middle <= low or middle >= high:
             return high
-        if _n_above(diagonal, beside, first, last, middle) > skipped:
+        if _n_above(diagonal, beside, size, middle) > skipped:
             low = middle
         else:
             high = middle
 
 
 @kernel
-def top_of_tridiagonal(diagonal, beside, first, last):
-    """Largest eigenvalue of rows ``first`` to ``last``, the next one, and the vector.
+def top_of_tridiagonal(diagonal, beside, size):
+    """Largest eigenvalue of the first ``size`` rows, the next one, and the vector.
 
     Bisection from above leaves a shift that is not below the eigenvalue, so that the shifted
     matrix is definite, needs no pivoting, and inverse iteration with it converges at once.
     """
-    size = last - first
-    top = _largest_but(diagonal, beside, first, last, 0, 1.5)
-    second = _largest_but(diagonal, beside, first, last, 1, top) if size > 1 else top
+    top = _largest_but(diagonal, beside, size, 0, 1.5)
+    second = _largest_but(diagonal, beside, size, 1, top) if size > 1 else top
     shift = top + 4e-16
     pivots = np.empty(size)
     for k in range(size):
-        off = beside[first + k - 1] ** 2 / pivots[k - 1] if k > 0 else 0.0
-        pivots[k] = max(shift - diagonal[first + k] - off, 1e-17)
+        off = beside[k - 1] ** 2 / pivots[k - 1] if k > 0 else 0.0
+        pivots[k] = max(shift - diagonal[k] - off, 1e-17)
     vector = np.ones(size)
     for _ in range(3):
         for k in range(1, size):
-            vector[k] += beside[first + k - 1] / pivots[k - 1] * vector[k - 1]
+            vector[k] += beside[k - 1] / pivots[k - 1] * vector[k - 1]
         for k in range(size - 1, -1, -1):
             vector[k] /= pivots[k]
             if k + 1 < size:
-                vector[k] += beside[first + k] / pivots[k] * vector[k + 1]
+                vector[k] += beside[k] / pivots[k] * vector[k + 1]
         length = np.sqrt(_dot(vector, vector))
         for k in range(size):
             vector[k] /= length

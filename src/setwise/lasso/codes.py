@@ -14,7 +14,7 @@ __all__ = ["Codes"]
 
 @dataclass(frozen=True)
 class Codes:
-    """Sparse codes, one a target, ready to be put beside others.
+    """Sparse codes, one per target, ready to be put beside others.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class Codes:
         return rows[targets] - by_target @ rows
 
     def to_csc(self, n_atoms: int) -> sp.csc_array:
-        """One code a column of a sparse matrix."""
+        """One code per column of a sparse matrix."""
         # 32-bit indices, because scikit-learn's clusterers take no others.
         arrays = self.values, self.atoms.astype(np.int32), self.pointers.astype(np.int32)
         codes = sp.csc_array(arrays, shape=(n_atoms, len(self)))

@@ -10,14 +10,16 @@ from __future__ import annotations
 import numpy as np
 
 from setwise._support.compiled import kernel
-from setwise.lasso.kernels import (
-    ACCEPTED,
+from setwise.lasso.factor_kernels import copy, grown, subtract
+from setwise.lasso.working_set_kernels import (
     ENTER_AT_ONCE,
+    OPEN,
+    OPTIMAL,
+    ROOM,
     collect,
-    grown,
-    settle,
-    subtract,
-    worst_violators,
+    let_in,
+    resettle,
+    start_from,
 )
 
 __all__ = ["choose_pools", "code_on_pools", "largest_outside"]
@@ -83,8 +85,7 @@ def largest_outside(gradients, owns, pools, pool_counts):
 def _load(rows, extra, i, target):
     n = rows.shape[0]
     row = rows[i] if i < n else extra[i - n]
-    for j in range(target.shape[0]):
-        target[j] = row[j]
+    copy(target, row, target.shape[0])
 
 
 @kernel
@@ -138,6 +139,30 @@ def _fill_products(W, first, last, H):
 
 
 @kernel
+def _load_atoms(rows, extra, x, work, first, last, W, q, H):
+    """Load the new atoms, ``first`` to ``last``, and their products with ``x`` and with all."""
+    for w in range(first, last):
+        _load(rows, extra, work[w], W[w])
+        total = 0.0
+        for j in range(x.shape[0]):
+            total += W[w, j] * x[j]
+        q[w] = total
+    _fill_products(W, first, last, H)
+
+
+@kernel
+def _offer(pool, pool_count, n_extra, is_start, candidates, is_in):
+    """The pool and the extra columns without the start's atoms; returns how many."""
+    n_old, count = is_start.shape[0] - n_extra, 0
+    for p in range(pool_count + n_extra):
+        j = pool[p] if p < pool_count else n_old + p - pool_count
+        if not is_start[j]:
+            candidates[count], is_in[count] = j, False
+            count += 1
+    return count
+
+
+@kernel
 def code_on_pools(
     rows, extra, targets, penalty, starts, start_atoms, start_values,
     pools, pool_counts, cap, max_steps,
@@ -149,104 +174,60 @@ def code_on_pools(
 
     Returns atoms (ascending), values, counts, whether each converged, and residuals.
     """
-    n_targets, n, n_extra, m = targets.shape[0], rows.shape[0], extra.shape[0], rows.shape[1]
-    atoms = np.empty((n_targets, cap), np.int64)
-    values = np.empty((n_targets, cap))
-    counts = np.zeros(n_targets, np.int64)
-    converged = np.ones(n_targets, np.bool_)
-    residuals = np.empty((n_targets, m), np.float32)
-    most = pools.shape[1] + n_extra
-    candidates = np.empty(most, np.int64)
-    is_in = np.empty(most, np.bool_)
-    g = np.empty(most)
-    is_offered = np.zeros(n + n_extra, np.bool_)
-    x, r = np.empty(m), np.empty(m)
-    picked = np.empty(ENTER_AT_ONCE, np.int64)
-    room = 64
-    largest = most + cap + ENTER_AT_ONCE
-    work, active = np.empty(largest, np.int64), np.empty(largest, np.int64)
-    q, a, sign = np.empty(largest), np.empty(largest), np.empty(largest)
-    scratch = np.empty(largest)
-    H, factor = np.empty((room, room)), np.empty((room, room))
-    W = np.empty((room, m))
+    n_targets, n_extra, m = targets.shape[0], extra.shape[0], rows.shape[1]
+    atoms, values = np.empty((n_targets, cap), np.int64), np.empty((n_targets, cap))
+    counts, converged = np.empty(n_targets, np.int64), np.empty(n_targets, np.bool_)
+    residuals, x, r = np.empty((n_targets, m), np.float32), np.empty(m), np.empty(m)
+    n, most = rows.shape[0] + n_extra, pools.shape[1] + n_extra
+    candidates, is_in, g = np.empty(most, np.int64), np.empty(most, np.bool_), np.empty(most)
+    is_start, picked = np.zeros(n, np.bool_), np.empty(ENTER_AT_ONCE, np.int64)
+    # The working set: which atoms, their products and coefficients, and which are active.
+    n_work = most + cap + ENTER_AT_ONCE
+    work, active = np.empty(n_work, np.int64), np.empty(n_work, np.int64)
+    q, a, sign, scratch = np.empty(n_work), np.empty(n_work), np.empty(n_work), np.empty(n_work)
+    H, factor, W = np.empty((ROOM, ROOM)), np.empty((ROOM, ROOM)), np.empty((ROOM, m))
     for t in range(n_targets):
-        own = targets[t]
+        own, k = targets[t], np.int64(0)  # a plain 0 would be compiled for on its own
         _load(rows, extra, own, x)
-        size, k = np.int64(0), np.int64(0)  # a plain 0 would be compiled for on its own
-        is_offered[own] = True
-        for s in range(starts[t], starts[t + 1]):
-            work[size] = start_atoms[s]
-            a[size] = start_values[s]
-            is_offered[work[size]] = True
-            size += 1
-        n_candidates = 0
-        for p in range(pool_counts[t] + n_extra):
-            j = pools[t, p] if p < pool_counts[t] else n + p - pool_counts[t]
-            if not is_offered[j]:
-                candidates[n_candidates] = j
-                is_in[n_candidates] = False
-                n_candidates += 1
-        is_stationary = size == 0
-        entering = size
+        is_start[own] = True
+        size = start_from(
+            starts[t], starts[t + 1], start_atoms, start_values, work, a, is_start
+        )
+        n_candidates = _offer(pools[t], pool_counts[t], n_extra, is_start, candidates, is_in)
+        is_start[own] = False
+        for w in range(size):
+            is_start[work[w]] = False
+        n_new, violation, state = size, np.inf, OPEN
         for _ in range(max_steps):
-            if size > room:
-                room = 2 * size
-                H, factor = grown(H, room), grown(factor, room)
-                wider = np.empty((room, m))
-                for w in range(size - entering):
-                    for j in range(m):
-                        wider[w, j] = W[w, j]
-                W = wider
-            for w in range(size - entering, size):
-                is_offered[work[w]] = True
-                _load(rows, extra, work[w], W[w])
-                total = 0.0
-                for j in range(m):
-                    total += W[w, j] * x[j]
-                q[w] = total
-            _fill_products(W, size - entering, size, H)
-            if entering > 0:
-                k = settle(H, q, penalty, a, factor, active, sign, scratch, k, size, max_steps)
-                converged[t] = k >= 0
-                if k < 0:
-                    break
-                # None of the new atoms got in: only rounding calls them violators.
-                is_final = is_stationary
-                for w in range(size - entering, size):
-                    is_final = is_final and a[w] == 0.0
-                is_stationary = True
-                if is_final:
-                    converged[t] = abs(g[picked[0]]) <= penalty + ACCEPTED
-                    break
+            if size > H.shape[0]:
+                H, factor = grown(H, 2 * size, 2 * size), grown(factor, 2 * size, 2 * size)
+                W = grown(W, 2 * size, m)
+            _load_atoms(rows, extra, x, work, size - n_new, size, W, q, H)
+            k, state = resettle(
+                H, q, penalty, a, factor, active, sign, scratch, k, size, n_new, violation,
+                max_steps,
+            )  # fmt: skip
+            if state != OPEN:
+                break
             _residual(x, a, W, size, r)
             _gradients(rows, extra, candidates, n_candidates, r, g)
-            entering = worst_violators(g, n_candidates, penalty, is_in, picked)
-            if entering == 0:
+            n_new = let_in(g, n_candidates, penalty, candidates, is_in, picked, work, a, size)
+            if n_new == 0:
+                state = OPTIMAL
                 break
-            for e in range(entering):
-                is_in[picked[e]] = True
-                work[size + e] = candidates[picked[e]]
-                a[size + e] = 0.0
-            size += entering
-        else:
-            converged[t] = False
+            violation = abs(g[picked[0]])
+            size += n_new
         _residual(x, a, W, size, r)
-        for j in range(m):
-            residuals[t, j] = r[j]
-        counts[t] = collect(work, a, size, atoms[t], values[t])
-        converged[t] = converged[t] and counts[t] <= cap
-        counts[t] = min(counts[t], cap)
-        for w in range(size):
-            is_offered[work[w]] = False
-        is_offered[own] = False
+        copy(residuals[t], r, m)
+        count = collect(work, a, size, atoms[t], values[t])
+        counts[t], converged[t] = min(count, cap), state == OPTIMAL and count <= cap
     return atoms, values, counts, converged, residuals
 
 
 @kernel
 def _residual(x, a, W, size, r):
     """``r = x - W' a``."""
-    for j in range(x.shape[0]):
-        r[j] = x[j]
+    copy(r, x, x.shape[0])
     for s in range(size):
         if a[s] != 0.0:
             subtract(r, a[s], W[s], x.shape[0])

@@ -177,7 +177,7 @@ def code_blocks(
     penalty : float
         The paper's ``w``.
     start : Codes
-        Codes to start from, one a target. The result does not depend on them.
+        Codes to start from, one per target. The result does not depend on them.
     residuals : float32 array of shape (n_targets, n_features)
         What the starts leave; for empty ones, the columns themselves.
     n_jobs : int, optional

@@ -42,7 +42,7 @@ def lasso_codes(gram: FloatArray, penalty: float, *, rank: int) -> sp.csc_array:
     Returns
     -------
     csc_array of shape (n_columns, n_columns)
-        One code a column.
+        One code per column.
     """
     targets = np.arange(len(gram))
     return code_by_gram(gram, penalty, targets, rank=rank).to_csc(len(gram))
@@ -66,7 +66,7 @@ def code_by_gram(
     targets : array of int
         Which columns to code.
     start : Codes, optional
-        Codes to start from, one a target, none of them on the column itself. The result
+        Codes to start from, one per target, none of them on the column itself. The result
         does not depend on them, only the time.
     border : array of shape (n_new, n_columns + n_new), optional
         Inner products of more columns with all, old and new: as if ``gram`` had these rows
@@ -159,7 +159,7 @@ def l1_ball_codes(
     Returns
     -------
     array of shape (n_vectors, n_atoms)
-        One code a row.
+        One code per row.
     """
     codes = (
         np.zeros(correlations.shape)
