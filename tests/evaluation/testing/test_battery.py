@@ -20,7 +20,6 @@ from setwise.evaluation.testing import (
 from setwise.evaluation.testing.checks import FAMILIES
 from setwise.sets.classifier import SetClassifier
 
-
 # Asked everything: CVC, and one baseline of each kind, by what it makes of a set.
 FULLY = {
     "CVC",
