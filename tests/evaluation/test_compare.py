@@ -40,8 +40,12 @@ def test_it_is_public(problem):
     assert setwise.compare is compare
 
 
+def one_probe_per_class(gallery, labels, probes, truth):
+    return gallery, labels, probes[::3], truth[::3]
+
+
 def test_every_method_by_default_but_the_slow_ones(problem):
-    found = compare(*problem)
+    found = compare(*one_probe_per_class(*problem))
     assert not found.failed
     assert {one.name for one in found} == {*METHODS} - {*SLOW}
     assert found.best in METHODS
@@ -59,7 +63,8 @@ def test_accuracies_are_those_of_the_methods(problem):
 
 
 def test_the_same_seed_gives_the_same_table(problem):
-    first, second = (compare(*problem, methods=["CVC", "ISCRC"]) for _ in range(2))
+    few = one_probe_per_class(*problem)
+    first, second = (compare(*few, methods=["CVC", "ISCRC"]) for _ in range(2))
     for name in ("CVC", "ISCRC"):
         np.testing.assert_array_equal(first[name].is_right, second[name].is_right)
 
