@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
+from threadpoolctl import threadpool_limits
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "benchmarks"))
 
@@ -23,6 +24,13 @@ settings.register_profile(
 )
 settings.register_profile("fuzz", settings.get_profile("setwise"), max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_blas_thread():
+    """On small matrices, threads of BLAS that wait for each other cost forty times the work."""
+    with threadpool_limits(1):
+        yield
 
 
 @pytest.fixture

@@ -42,28 +42,29 @@ def expected_to_fail(estimator):
     return EXPECTED_TO_FAIL | (OF_NEAREST_SETS if is_nearest else {})
 
 
-# Those that are quick on 300 sets; the others have the battery of tests/testing.
-CLASSIFIERS = [
-    CVC(dims=(1,), bases=("svd",), views=("plain",), random_state=0),
-    FrameVote(),
-    MeanVector(),
-    MinimumDistance(),
-    LogEuclidean(),
-    MSM(),
-    MMD(),
-    MDA(),
-    CDL(),
-    GDA(),
-]
-
+# Those that are quick on 300 sets; the others have the battery of tests/evaluation/testing.
+CVC_OF_ONE_DIMENSION = CVC(dims=(1,), bases=("svd",), views=("plain",), random_state=0)
+ONE_PER_BASE_CLASS = [CVC_OF_ONE_DIMENSION, FrameVote(), MeanVector(), GDA()]
+THEIR_RELATIVES = [MinimumDistance(), LogEuclidean(), MSM(), MMD(), MDA(), CDL()]
 
 # A single vector often shares no cluster with any class; that is what the warning is for.
-@pytest.mark.filterwarnings("ignore::setwise.errors.NoInformationWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::setwise.errors.NoInformationWarning")
+
+
 @parametrize_with_checks(
-    [on_rows(classifier) for classifier in CLASSIFIERS],
+    [on_rows(classifier) for classifier in ONE_PER_BASE_CLASS],
     expected_failed_checks=expected_to_fail,
 )
 def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks(
+    [on_rows(classifier) for classifier in THEIR_RELATIVES],
+    expected_failed_checks=expected_to_fail,
+)
+def test_scikit_learn_checks_of_relatives(estimator, check):
     check(estimator)
 
 

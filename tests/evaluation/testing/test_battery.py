@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from sklearn.cluster import KMeans
 from tests.conftest import toy_sets
-from threadpoolctl import threadpool_limits
 
 from setwise import CVC, baselines
 from setwise.evaluation.testing import (
@@ -92,13 +91,6 @@ def cases():
             is_quick = name in FULLY or check.name in IN_PART
             marks = () if is_quick else pytest.mark.slow
             yield pytest.param(check, id=f"{name}-{check}", marks=marks)
-
-
-@pytest.fixture(autouse=True)
-def _one_thread_each():
-    """k-means on two dozen columns takes longer to start its threads than to finish."""
-    with threadpool_limits(1):
-        yield
 
 
 # k-means says so where there are fewer different columns than clusters.
