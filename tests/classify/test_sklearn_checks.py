@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import estimator_checks_generator
 from sklearn.utils.validation import check_array
 
 from setwise import CVC, SetBatch
@@ -44,27 +44,27 @@ def expected_to_fail(estimator):
 
 # Those that are quick on 300 sets; the others have the battery of tests/evaluation/testing.
 CVC_OF_ONE_DIMENSION = CVC(dims=(1,), bases=("svd",), views=("plain",), random_state=0)
-ONE_PER_BASE_CLASS = [CVC_OF_ONE_DIMENSION, FrameVote(), MeanVector(), GDA()]
-THEIR_RELATIVES = [MinimumDistance(), LogEuclidean(), MSM(), MMD(), MDA(), CDL()]
+ONE_PER_BASE_CLASS = (CVC_OF_ONE_DIMENSION, FrameVote(), MeanVector(), GDA())
+THEIR_RELATIVES = (MinimumDistance(), LogEuclidean(), MSM(), MMD(), MDA(), CDL())
+
+
+def cases():
+    """Every check; slow are those of relatives, and repetitions with another kind of array."""
+    for classifier in (*ONE_PER_BASE_CLASS, *THEIR_RELATIVES):
+        reasons = expected_to_fail(on_rows(classifier))
+        for estimator, check in estimator_checks_generator(on_rows(classifier)):
+            name = check.func.__name__
+            marks = [pytest.mark.xfail(reason=reasons[name])] if name in reasons else []
+            if classifier in THEIR_RELATIVES or check.keywords:
+                marks.append(pytest.mark.slow)
+            case_id = "-".join([type(classifier).__name__, name, *check.keywords])
+            yield pytest.param(estimator, check, id=case_id, marks=marks)
+
 
 # A single vector often shares no cluster with any class; that is what the warning is for.
-pytestmark = pytest.mark.filterwarnings("ignore::setwise.errors.NoInformationWarning")
-
-
-@parametrize_with_checks(
-    [on_rows(classifier) for classifier in ONE_PER_BASE_CLASS],
-    expected_failed_checks=expected_to_fail,
-)
+@pytest.mark.filterwarnings("ignore::setwise.errors.NoInformationWarning")
+@pytest.mark.parametrize(("estimator", "check"), list(cases()))
 def test_scikit_learn_checks(estimator, check):
-    check(estimator)
-
-
-@pytest.mark.slow
-@parametrize_with_checks(
-    [on_rows(classifier) for classifier in THEIR_RELATIVES],
-    expected_failed_checks=expected_to_fail,
-)
-def test_scikit_learn_checks_of_relatives(estimator, check):
     check(estimator)
 
 
