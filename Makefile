@@ -1,26 +1,31 @@
-# Every target makes .venv and installs by itself, and is quick the second time.
+# Every target makes .venv and installs what it needs by itself, and is quick the second time.
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench accuracy images reproduce choose figures clean
+.PHONY: help demo test test-all fuzz lint bench accuracy images reproduce choose figures clean
 
+PYTHON := python3
 VENV := .venv
 BIN := $(VENV)/bin
+DEMO := $(VENV)/.demo
 STAMP := $(VENV)/.installed
-DEV := pytest pytest-cov pytest-xdist pytest-timeout hypothesis ruff mypy import-linter pandas polars onnx pyarrow selenium
+HAS_UV := $(shell command -v uv 2>/dev/null)
+INSTALL := $(if $(HAS_UV),uv pip install --python $(BIN)/python,$(BIN)/python -m pip install --disable-pip-version-check) --quiet
 
 help: ## show this list
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
-$(STAMP): pyproject.toml
-	@if command -v uv >/dev/null 2>&1; then \
-	  test -x $(BIN)/python || uv venv --quiet $(VENV); \
-	  uv pip install --quiet --python $(BIN)/python -e '.[all]' $(DEV); \
-	else \
-	  test -x $(BIN)/pip || python3 -m venv $(VENV); \
-	  $(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[all]' $(DEV); \
-	fi
+# What a user installs: the package, and matplotlib for the picture.
+$(DEMO): pyproject.toml
+	@test -x $(BIN)/python || $(if $(HAS_UV),uv venv --quiet,$(PYTHON) -m venv) $(VENV) || { rm -rf $(VENV); exit 1; }
+	@$(INSTALL) -e '.[plot]'
 	@touch $@
 
-demo: $(STAMP) ## the main job on bundled real digits, ending in a picture
+# What a developer adds: all extras, and the group "dev" (pip knows groups only since 25.1).
+DEV := import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]["dev"])
+$(STAMP): $(DEMO)
+	@$(INSTALL) -e '.[all]' $$($(BIN)/python -c '$(DEV)')
+	@touch $@
+
+demo: $(DEMO) ## the main job on bundled real digits, ending in a picture
 	$(BIN)/setwise demo
 
 lint: $(STAMP) ## ruff, types and the import contract
@@ -29,8 +34,10 @@ lint: $(STAMP) ## ruff, types and the import contract
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-test: lint ## lint, types and all tests
-	$(BIN)/pytest --numprocesses 2 --cov --cov-report=term:skip-covered
+PYTEST := $(BIN)/pytest --numprocesses 2 --dist worksteal
+
+test: lint ## lint, types, the tests and their coverage: what CI runs
+	$(PYTEST) --cov --cov-report=term:skip-covered
 	$(BIN)/coverage report --include='$(subst $(space),,$(MATHEMATICS))' --omit='*/kernels.py' --fail-under=95
 
 # The mathematics and the input gate; compiled kernels are out of coverage's sight and are
@@ -38,6 +45,12 @@ test: lint ## lint, types and all tests
 comma := ,
 space := $(subst ,, )
 MATHEMATICS := $(foreach step,sets io features basis lasso graph cut cluster classify baselines evaluation studies plots,*/setwise/$(step)/*$(comma))
+
+test-all: $(STAMP) ## every test, those marked slow too
+	$(PYTEST) -m ""
+
+fuzz: $(STAMP) ## the properties alone, on many random examples, other ones each time
+	HYPOTHESIS_PROFILE=fuzz $(PYTEST) -m hypothesis --timeout 3600
 
 accuracy: $(STAMP) ## the accuracy tables, on the real datasets (about half an hour)
 	$(BIN)/python benchmarks/accuracy.py
@@ -66,7 +79,7 @@ RIVALS := spams-bin celer skglm networkx
 BENCHMARKS := latency per_probe lasso_graph cut growth enroll dictionary large_paths
 
 $(VENV)/.rivals: $(STAMP)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(RIVALS)
+	@$(INSTALL) $(RIVALS)
 	@touch $@
 
 bench: $(VENV)/.rivals ## every speed table, beside its rivals, into docs/speed.md (about an hour)

@@ -9,14 +9,28 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
+from threadpoolctl import threadpool_limits
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "benchmarks"))
 
-# Machines differ in speed; a slow example is no failure.
+# Machines differ in speed, so a slow example is no failure. "quick" (the default) tries the
+# same examples each time, so that a commit either passes or fails; "fuzz" (`make fuzz`) tries
+# many, new ones each time, and prints how to repeat a failure.
 settings.register_profile(
-    "setwise", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
+    "setwise", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
 )
-settings.load_profile("setwise")
+settings.register_profile(
+    "quick", settings.get_profile("setwise"), derandomize=True, max_examples=30
+)
+settings.register_profile("fuzz", settings.get_profile("setwise"), max_examples=1000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_blas_thread():
+    """On small matrices, threads of BLAS that wait for each other cost forty times the work."""
+    with threadpool_limits(1):
+        yield
 
 
 @pytest.fixture
@@ -43,7 +57,7 @@ def toy_sets(
     n_features: int = 20,
     noise: float = 0.1,
 ) -> tuple[list[np.ndarray], np.ndarray]:
-    """Sets that live near one 3-dimensional subspace a class, with labels."""
+    """Sets that live near one 3-dimensional subspace per class, with labels."""
     rng = np.random.default_rng(seed)
     subspaces = rng.standard_normal((n_classes, 3, n_features))
     means = rng.standard_normal((n_classes, n_features))

@@ -8,7 +8,7 @@ import numpy as np
 
 
 def unit_columns(rng: np.random.Generator, n_features: int, n_columns: int) -> np.ndarray:
-    """Random directions, one a column."""
+    """Random directions, one per column."""
     columns = rng.standard_normal((n_features, n_columns))
     return columns / np.linalg.norm(columns, axis=0)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.linalg import lstsq
 from scipy.optimize import minimize
@@ -272,7 +272,6 @@ points = st.integers(1, 3).flatmap(
 )
 
 
-@settings(max_examples=60)
 @given(points=points, tau=st.sampled_from([1.0, 0.7, 0.5, 0.25]), shift=st.integers(0, 9))
 def test_distances_of_small_grids_are_certified_and_keep_their_laws(points, tau, shift):
     a, b = (np.array(side, dtype=float) for side in points)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.conftest import toy_sets
 
@@ -65,7 +65,6 @@ def test_two_orthogonal_vectors_by_hand():
     np.testing.assert_allclose(np.concatenate(nearest_points(known, probe)), 0.4)
 
 
-@settings(max_examples=25)
 @given(st.integers(0, 10_000), st.integers(1, 6), st.integers(1, 6))
 def test_with_equal_weights_both_sides_are_treated_alike(seed, n_a, n_b):
     known, probe = (

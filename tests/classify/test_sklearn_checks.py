@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import estimator_checks_generator
 from sklearn.utils.validation import check_array
 
 from setwise import CVC, SetBatch
@@ -42,27 +43,28 @@ def expected_to_fail(estimator):
     return EXPECTED_TO_FAIL | (OF_NEAREST_SETS if is_nearest else {})
 
 
-# Those that are quick on 300 sets; the others have the battery of tests/testing.
-CLASSIFIERS = [
-    CVC(dims=(1,), representations=[("plain", "svd")], random_state=0),
-    FrameVote(),
-    MeanVector(),
-    MinimumDistance(),
-    LogEuclidean(),
-    MSM(),
-    MMD(),
-    MDA(),
-    CDL(),
-    GDA(),
-]
+# Those that are quick on 300 sets; the others have the battery of tests/evaluation/testing.
+CVC_OF_ONE_DIMENSION = CVC(dims=(1,), representations=[("plain", "svd")], random_state=0)
+ONE_PER_BASE_CLASS = (CVC_OF_ONE_DIMENSION, FrameVote(), MeanVector(), GDA())
+THEIR_RELATIVES = (MinimumDistance(), LogEuclidean(), MSM(), MMD(), MDA(), CDL())
+
+
+def cases():
+    """Every check; slow are those of relatives, and repetitions with another kind of array."""
+    for classifier in (*ONE_PER_BASE_CLASS, *THEIR_RELATIVES):
+        reasons = expected_to_fail(on_rows(classifier))
+        for estimator, check in estimator_checks_generator(on_rows(classifier)):
+            name = check.func.__name__
+            marks = [pytest.mark.xfail(reason=reasons[name])] if name in reasons else []
+            if classifier in THEIR_RELATIVES or check.keywords:
+                marks.append(pytest.mark.slow)
+            case_id = "-".join([type(classifier).__name__, name, *check.keywords])
+            yield pytest.param(estimator, check, id=case_id, marks=marks)
 
 
 # A single vector often shares no cluster with any class; that is what the warning is for.
 @pytest.mark.filterwarnings("ignore::setwise.errors.NoInformationWarning")
-@parametrize_with_checks(
-    [on_rows(classifier) for classifier in CLASSIFIERS],
-    expected_failed_checks=expected_to_fail,
-)
+@pytest.mark.parametrize(("estimator", "check"), list(cases()))
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
@@ -72,9 +74,7 @@ def test_the_adapter_is_what_it_says():
     y = [0, 1, 2, 3] * 2
     given = CVC(dims=(1,), representations=[("plain", "svd"), ("whitened", "svd")])
     rows = on_rows(given).fit(X, y)
-    sets = CVC(dims=(1,), representations=[("plain", "svd"), ("whitened", "svd")]).fit(
-        SetBatch.from_rows(X), y
-    )
+    sets = clone(given).fit(SetBatch.from_rows(X), y)
     probes = [check_array(x[None]) for x in X]
     for method in ("predict", "predict_proba", "decision_function"):
         np.testing.assert_array_equal(getattr(rows, method)(X), getattr(sets, method)(probes))

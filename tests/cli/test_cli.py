@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from dataclasses import replace
 
 import pytest
@@ -182,16 +181,6 @@ def test_version(arguments):
     assert found.output == f"setwise {setwise.__version__}\n"
 
 
-def test_help_is_fast():
-    start = time.perf_counter()
-    found = setwise("--help")
-    took = time.perf_counter() - start
-    assert found.returncode == 0
-    assert "demo" in found.stdout
-    # 0.3 s where nothing else runs; generous, because test machines are busy.
-    assert took < 5
-
-
 @pytest.mark.parametrize(
     "code",
     [
@@ -201,11 +190,13 @@ def test_help_is_fast():
     ],
 )
 def test_nothing_heavy_is_imported_early(code):
+    """What makes help fast; and it does help."""
     check = f"import sys; print([m for m in {HEAVY} if m in sys.modules], file=sys.stderr)"
     found = subprocess.run(
         [sys.executable, "-c", f"{code}\n{check}"], capture_output=True, text=True, check=True
     )
     assert found.stderr == "[]\n"
+    assert "--help" not in code or "demo" in found.stdout
 
 
 BAR = """

@@ -27,7 +27,7 @@ from setwise.classify.distributions import (
     conditional_orthogonality,
 )
 from setwise.cluster import PROBE, SHC, Clusterer, CutTree, is_indivisible, shc
-from setwise.cut import CUTS, Cut
+from setwise.cut import Cut
 from setwise.cut.fiedler import DENSE_LIMIT
 from setwise.errors import DataError, ParameterError
 
@@ -188,7 +188,7 @@ DEGENERATE = {
 
 
 @pytest.mark.parametrize("storage", [np.array, sp.csr_array])
-@pytest.mark.parametrize("cut", CUTS)
+@pytest.mark.parametrize("cut", ["exact", "paper", "sweep"])
 @pytest.mark.parametrize("name", DEGENERATE)
 def test_ends_on_degenerate_graphs(name, cut, storage):
     codes = np.tile([0, 1, 2, PROBE], 5)
@@ -198,7 +198,7 @@ def test_ends_on_degenerate_graphs(name, cut, storage):
 @given(
     kind=st.sampled_from(sorted(GRAPHS)),
     seed=st.integers(0, 10**6),
-    cut=st.sampled_from(sorted(CUTS)),
+    cut=st.sampled_from(["exact", "paper", "sweep"]),
     codes=st.lists(st.sampled_from([0, 1, 2, PROBE]), min_size=6, max_size=40),
 )
 def test_contract_holds_for_any_labelling(kind, seed, cut, codes):
@@ -293,7 +293,7 @@ def two_lines(n, rng):
     return X
 
 
-@pytest.mark.parametrize("cut", CUTS)
+@pytest.mark.parametrize("cut", ["exact", "paper", "sweep"])
 @pytest.mark.parametrize("graph", ["lasso", "gaussian"])
 def test_estimator_finds_two_lines(graph, cut):
     X = two_lines(10, np.random.default_rng(0))

@@ -1,6 +1,7 @@
 """Bisection: components first, then a spectral cut, never an empty side."""
 
-from functools import partial
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -9,11 +10,22 @@ from scipy.optimize import brentq
 from tests.named_graphs import complete, path, star
 from tests.reference.algorithms import GRAPHS, NCut, connected_components, laplacian
 
-from setwise.cut import CUTS, Fiedler, bisect, dfvc, exact_fiedler, fiedler, ncut
+from setwise.cut import ExactCut, Fiedler, PaperCut, bisect, exact_fiedler, fiedler, ncut
 from setwise.cut.fiedler import DENSE_LIMIT
 from setwise.errors import ConvergenceWarning, DegenerateSplitWarning, ParameterError
 
 STORAGES = {"dense": np.array, "sparse": sp.csr_array}
+
+
+@dataclass(frozen=True)
+class GivenVector(ExactCut):
+    """Cuts at zero a vector that is given."""
+
+    name: ClassVar[str] = ""
+    given: Fiedler | None = None
+
+    def vector(self, adjacency):
+        return self.given
 
 
 @pytest.fixture(params=STORAGES)
@@ -21,7 +33,7 @@ def stored(request):
     return STORAGES[request.param]
 
 
-@pytest.fixture(params=CUTS)
+@pytest.fixture(params=["exact", "paper", "sweep"])
 def cut(request):
     return request.param
 
@@ -149,14 +161,12 @@ def test_two_vertices_need_no_fallback(kind, stored):
         ([-1.0, -1.0, -1.0, -1.0], "median", [False, False, True, True]),
     ],
 )
-def test_an_improper_split_falls_back_and_says_so(vector, fallback, side, monkeypatch):
-    by_sign = CUTS["exact"][1]
+def test_an_improper_split_falls_back_and_says_so(vector, fallback, side):
     # On a cycle all degrees are equal, so a constant vector is constant for the sweep too.
     found_vector = Fiedler(vector=np.array(vector), connectivity=0.0)
-    monkeypatch.setitem(CUTS, "improper", (lambda adjacency: found_vector, by_sign))
     cycle = path(4) + np.eye(4, k=3) + np.eye(4, k=-3)
     with pytest.warns(DegenerateSplitWarning, match=f"4 vertices.*the {fallback} was used"):
-        found = bisect(cycle, "improper")
+        found = bisect(cycle, GivenVector(found_vector))
     assert found.fallback == fallback
     assert found.side.tolist() == side
 
@@ -164,9 +174,9 @@ def test_an_improper_split_falls_back_and_says_so(vector, fallback, side, monkey
 def test_a_cut_that_did_not_converge_says_so(cut, stored, monkeypatch):
     monkeypatch.setattr(fiedler, "_MOST_STEPS", 20)
     # The paper's iteration converges at once; it has a limit of its own.
-    monkeypatch.setitem(CUTS, "paper", (partial(dfvc, max_iter=1), CUTS["paper"][1]))
+    rule = PaperCut(max_iter=1) if cut == "paper" else cut
     with pytest.warns(ConvergenceWarning, match=rf"{cut}' cut of 320 .* \d+ iterations"):
-        found = bisect(stored(path(DENSE_LIMIT + 20)), cut)
+        found = bisect(stored(path(DENSE_LIMIT + 20)), rule)
     assert not found.has_converged
 
 
@@ -212,7 +222,7 @@ def test_order_does_not_decide_about_entries_of_zero(stored):
         assert side[4] == side[first]
 
 
-def test_a_tie_of_ncut_goes_to_the_lighter_side(stored, monkeypatch):
+def test_a_tie_of_ncut_goes_to_the_lighter_side(stored):
     """Vertices 0 and 1 against 3 and 4; vertex 2, between them, has entry zero."""
 
     def weighted(inside):
@@ -227,16 +237,14 @@ def test_a_tie_of_ncut_goes_to_the_lighter_side(stored, monkeypatch):
     assert A[:2].sum() < 0.9 * A[3:].sum()
     for vector in ([1.0, 1.0, 1e-17, -1.0, -1.0], [-1.0, -1.0, 1e-17, 1.0, 1.0]):
         given = Fiedler(np.array(vector), 0.0, accuracy=1e-8)
-        monkeypatch.setitem(CUTS, "given", (lambda A, given=given: given, CUTS["exact"][1]))
-        assert same_partition(bisect(stored(A), "given").side, np.arange(5) < 3)
+        assert same_partition(bisect(stored(A), GivenVector(given)).side, np.arange(5) < 3)
 
 
 @pytest.mark.parametrize("sign", [-1.0, 1.0])
-def test_entries_of_zero_are_a_side_where_one_would_be_empty(sign, stored, monkeypatch):
+def test_entries_of_zero_are_a_side_where_one_would_be_empty(sign, stored):
     """A side of next to no volume has nearly all of the vector."""
     given = Fiedler(sign * np.array([1.0, -1e-12, 1e-12]), 0.0, accuracy=1e-8)
-    monkeypatch.setitem(CUTS, "given", (lambda A: given, CUTS["exact"][1]))
-    assert same_partition(bisect(stored(path(3)), "given").side, np.arange(3) < 1)
+    assert same_partition(bisect(stored(path(3)), GivenVector(given)).side, np.arange(3) < 1)
 
 
 # ---------------------------------------------------------------------------- what it says

@@ -25,7 +25,7 @@ def nearest_by_class(distances: FloatArray | Sequence[float], codes: IntArray) -
 
 
 def relative_softmax(scores: FloatArray) -> FloatArray:
-    """Softmax of minus distances, a row a set, in units of the row's mean distance."""
+    """Softmax of minus distances, one row per set, in units of the row's mean distance."""
     mean = np.abs(scores).mean(axis=1, keepdims=True)
     return softmax(scores / np.where(mean > 0, mean, 1.0), axis=1)
 

@@ -21,7 +21,7 @@ class Head(Protocol):
         """Score of each class, largest best."""
 
     def probabilities(self, scores: FloatArray) -> FloatArray:
-        """Probability of each class, a row a probe."""
+        """Probability of each class, one row per probe."""
 
 
 @dataclass(frozen=True)

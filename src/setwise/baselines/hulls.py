@@ -110,7 +110,7 @@ def convex_hull_distance(
     Parameters
     ----------
     vectors_a, vectors_b : arrays of shape (n_vectors, n_features)
-        The two sets, one vector a row; ``tau`` must be at least 1 / n_vectors of either.
+        The two sets, one vector per row; ``tau`` must be at least 1 / n_vectors of either.
     tau : float, default=1.0
         Largest weight of a vector.
     """

@@ -91,12 +91,12 @@ def _divided(
     is_free[list(seeds)] = False
     while is_free.any():
         wanted = [is_free & is_near[side.members].any(axis=0) for side in sides]
-        for side, mine in zip(sides, wanted, strict=True):
-            if len(side.members) == 1 and not mine.any():
-                mine[_nearest(side.members[0], is_free, geodesic)] = True
+        for side, is_wanted in zip(sides, wanted, strict=True):
+            if len(side.members) == 1 and not is_wanted.any():
+                is_wanted[_nearest(side.members[0], is_free, geodesic)] = True
         is_contested = wanted[0] & wanted[1]
-        for side, mine in zip(sides, wanted, strict=True):
-            side.take(np.flatnonzero(mine & ~is_contested).tolist())
+        for side, is_wanted in zip(sides, wanted, strict=True):
+            side.take(np.flatnonzero(is_wanted & ~is_contested).tolist())
         for vector in np.flatnonzero(is_contested).tolist():
             min(sides, key=_Side.rank).take([vector])
         is_claimed = wanted[0] | wanted[1]

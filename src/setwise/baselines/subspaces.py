@@ -51,7 +51,7 @@ def set_subspace(
 
 
 def usable_dims(n_dims: int, n_features: int) -> int:
-    """``n_dims``, or half of the features: larger subspaces meet, whosever they are."""
+    """``n_dims``, or half of the features: larger subspaces meet, whatever their classes."""
     return max(1, min(n_dims, n_features // 2))
 
 

@@ -25,6 +25,7 @@ from setwise.classify.gallery import Gallery
 from setwise.classify.judge import Answer, judge
 from setwise.classify.solve import solve, update
 from setwise.cluster import Clusterer
+from setwise.cut import CutRule
 from setwise.errors import DataError, NoInformationWarning
 from setwise.features import HOG, ImageFeature, Pixels, Whitener
 from setwise.graph import Graph, LassoGraph
@@ -68,7 +69,7 @@ class CVC(PartParameters, SetClassifier):
     graph : str or Graph, default="lasso"
         Proximity of columns: ``"lasso"``, ``"gaussian"``, ``"least_squares"``, ``"omp"``, or
         one with parameters such as ``LassoGraph(alpha=0.01)``.
-    cut : {"sweep", "exact", "paper"}, default="sweep"
+    cut : {"sweep", "exact", "paper"} or CutRule, default="sweep"
         How SHC divides a cluster, see :func:`setwise.cut.bisect`. Clusters of more than 3000
         columns are divided around the probe first, see :class:`setwise.cluster.CutTree`.
     clusterer : str or scikit-learn clusterer, default="shc"
@@ -127,6 +128,7 @@ class CVC(PartParameters, SetClassifier):
 
     part_parameters: ClassVar[Mapping[str, type[Part]]] = {
         "graph": Graph,
+        "cut": CutRule,
         "clusterer": Clusterer,
         "distance": Distance,
         "fusion": Fusion,
@@ -138,7 +140,7 @@ class CVC(PartParameters, SetClassifier):
         *,
         representations: Sequence[tuple[Any, Any]] = DEFAULT,
         graph: str | Graph = "lasso",
-        cut: str = "sweep",
+        cut: str | CutRule = "sweep",
         clusterer: Any = "shc",
         distance: str | Distance = "bhattacharyya",
         fusion: str | Fusion = "mode",
@@ -218,7 +220,7 @@ class CVC(PartParameters, SetClassifier):
             dims=as_dims(self.dims),
             representations=as_representations(self.representations),
             graph=Graph.of(self.graph, "CVC"),
-            cut=self.cut,
+            cut=CutRule.of(self.cut, "CVC"),
             clusterer=Clusterer.of(self.clusterer, "CVC"),
             distance=Distance.of(self.distance, "CVC"),
             fusion=Fusion.of(self.fusion, "CVC"),

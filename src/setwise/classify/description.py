@@ -18,7 +18,7 @@ from setwise.basis import Basis
 from setwise.classify.distributions import Distance
 from setwise.classify.fusion import Fusion
 from setwise.cluster import Clusterer
-from setwise.cut import CUTS
+from setwise.cut import CutRule
 from setwise.features.views import View, are_equal
 from setwise.graph import Graph
 
@@ -83,11 +83,9 @@ class Description:
         Dimensionalities, ascending.
     representations : tuple of Representation
         Views and bases, all different.
-    graph, clusterer, distance, fusion : parts
-        How proximity is measured, columns are clustered, distributions compared, members
-        fused.
-    cut : str
-        How SHC divides.
+    graph, cut, clusterer, distance, fusion : parts
+        How proximity is measured, SHC divides, columns are clustered, distributions are
+        compared, members are fused.
     distributions : {"class", "set"}
         Whether each class, or each gallery set, has a distribution of its own.
     weights : {"gallery", None}
@@ -99,7 +97,7 @@ class Description:
     dims: tuple[int, ...]
     representations: tuple[Representation, ...]
     graph: Graph
-    cut: str
+    cut: CutRule
     clusterer: Clusterer
     distance: Distance
     fusion: Fusion
@@ -108,7 +106,6 @@ class Description:
     seed: int
 
     def __post_init__(self) -> None:
-        check_choice("CVC", "cut", self.cut, CUTS)
         check_choice("CVC", "distributions", self.distributions, ("class", "set"))
         check_choice("CVC", "weights", self.weights, ("gallery", None))
 
@@ -146,7 +143,7 @@ class Description:
                 for r in self.representations
             ],
             "graph": self.graph.to_config(),
-            "cut": self.cut,
+            "cut": self.cut.to_config(),
             "clusterer": self.clusterer.to_config(),
             "distance": self.distance.to_config(),
             "fusion": self.fusion.to_config(),
@@ -165,7 +162,7 @@ class Description:
                 for r in config["representations"]
             ),
             graph=Graph.from_config(config["graph"]),
-            cut=config["cut"],
+            cut=CutRule.from_config(config["cut"]),
             clusterer=Clusterer.from_config(config["clusterer"]),
             distance=Distance.from_config(config["distance"]),
             fusion=Fusion.from_config(config["fusion"]),

@@ -16,7 +16,7 @@ from setwise.classify.gallery import Gallery
 from setwise.classify.judge import ballot_of, believed, member_results
 from setwise.classify.member import MemberResult
 from setwise.cluster import HierarchicalClusters
-from setwise.cut import dfvc
+from setwise.cut import sign_switches
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -119,7 +119,7 @@ class Explanation:
         (other classes) and 1 (the answer's), over all members; NaN where none speaks.
     sign_switches : array of shape (n_vectors,)
         How often the vector changed sides while the Fiedler vectors of the shown member
-        settled (DFVC): a measure of doubt.
+        settled (DFVC): a measure of doubt. Cuts of more than 2000 columns are not counted.
     probe_points, gallery_points : arrays of shape (n, 2)
         The vectors in the plane of the gallery's two largest principal directions.
     gallery_point_classes : array of int
@@ -303,7 +303,10 @@ def _support(
 
 
 def _sign_switches(result: MemberResult, n_probe: int) -> FloatArray:
-    """Sign switches of the probe's columns, summed over the cuts they went through."""
+    """Sign switches of the probe's columns, summed over the cuts they went through.
+
+    Cuts of too many columns for Algorithm 3 are not counted.
+    """
     clusters = result.clusters
     switches = np.zeros(len(clusters.labels))
     if isinstance(clusters, HierarchicalClusters):
@@ -312,5 +315,6 @@ def _sign_switches(result: MemberResult, n_probe: int) -> FloatArray:
             node = tree.nodes[index]
             if node.cut is not None:
                 inside = node.vertices
-                switches[inside] += dfvc(tree.adjacency[inside][:, inside]).sign_switches
+                of_cut = sign_switches(tree.adjacency[inside][:, inside])
+                switches[inside] += 0 if of_cut is None else of_cut
     return switches[len(switches) - n_probe :]

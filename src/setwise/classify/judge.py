@@ -15,7 +15,7 @@ import numpy.typing as npt
 from setwise._support.parallel import in_threads
 from setwise._support.progress import Progress, reported
 from setwise._support.types import FloatArray
-from setwise.classify.fusion import Ballot, Fused, Fusion, fuse, is_decided, votes
+from setwise.classify.fusion import Ballot, Fusion, fuse, is_decided, votes
 from setwise.classify.gallery import Gallery, SetBases
 from setwise.classify.member import MemberResult, finite, judge_probe
 
@@ -46,6 +46,8 @@ class Answer:
         Of each class; scores are what ``fusion`` sums.
     votes : array of shape (n_members asked, n_classes)
         Weighted vote of each member.
+    n_repaired_cuts : int
+        Cuts that did not converge, or left one half empty, so that another rule made it.
     ballot : Ballot
         The members' distances, to be fused otherwise.
     """
@@ -60,6 +62,7 @@ class Answer:
     probabilities: FloatArray
     scores: FloatArray
     votes: FloatArray
+    n_repaired_cuts: int
     ballot: Ballot
 
     def fused_by(self, fusion: str | Fusion) -> Any:
@@ -99,8 +102,7 @@ def judge(
     def answer(i: int) -> Answer:
         results = member_results(gallery, gallery.bases(probes[i]), stop_early=stop_early)
         ballot = ballot_of(gallery, results)
-        fused = fuse(ballot, gallery.description.fusion)
-        return _answer(gallery, probes.names[i], ballot, fused)
+        return _answer(gallery, probes.names[i], ballot, _n_repaired(results))
 
     answers = in_threads(answer, range(len(probes)), n_jobs)
     return reported(answers, len(probes), "classify", progress)
@@ -149,7 +151,13 @@ def believed(gallery: Gallery, probabilities: FloatArray) -> FloatArray:
     )
 
 
-def _answer(gallery: Gallery, name: str, ballot: Ballot, fused: Fused) -> Answer:
+def _n_repaired(results: dict[int, MemberResult]) -> int:
+    trees = [r.clusters.tree for r in results.values() if hasattr(r.clusters, "tree")]
+    return sum(tree.n_unconverged + tree.n_fallbacks for tree in trees)
+
+
+def _answer(gallery: Gallery, name: str, ballot: Ballot, n_repaired_cuts: int) -> Answer:
+    fused = fuse(ballot, gallery.description.fusion)
     probabilities = believed(gallery, fused.probabilities)
     first, second = np.argsort(-probabilities, kind="stable")[:2]
     rival = second if first == fused.code else first
@@ -167,5 +175,6 @@ def _answer(gallery: Gallery, name: str, ballot: Ballot, fused: Fused) -> Answer
         probabilities=probabilities,
         scores=fused.scores,
         votes=votes(ballot),
+        n_repaired_cuts=n_repaired_cuts,
         ballot=ballot,
     )

@@ -15,6 +15,7 @@ from setwise.classify.distributions import (
     overlap,
 )
 from setwise.cluster import PROBE, Clusterer, Clustering, Clusters
+from setwise.cut import CutRule
 from setwise.graph import GalleryGraph
 
 __all__ = ["Columns", "Comparison", "MemberResult", "finite", "judge_own_sets", "judge_probe"]
@@ -84,7 +85,7 @@ class Comparison:
     ----------
     clusterer : Clusterer
         Makes the clusters.
-    cut : str
+    cut : CutRule
         How SHC divides, see :func:`setwise.cut.bisect`.
     distance : Distance
         Between distributions over the clusters.
@@ -93,7 +94,7 @@ class Comparison:
     """
 
     clusterer: Clusterer
-    cut: str
+    cut: CutRule
     distance: Distance
     seed: int
 

@@ -27,6 +27,7 @@ from setwise._support.types import FloatArray, IntArray
 from setwise._support.warn import quiet
 from setwise.cluster.shc import PROBE, HierarchicalClusters, shc
 from setwise.cluster.tree import LOCAL_ABOVE, CutTree
+from setwise.cut import CutRule
 from setwise.errors import DataError, SetwiseError
 
 __all__ = ["Clusterer", "Clustering", "Clusters", "FlatClusters", "GivenClusterer"]
@@ -39,6 +40,7 @@ class FlatClusters:
     labels: IntArray
 
 
+GetColumns: TypeAlias = Callable[[], FloatArray]
 Clusters: TypeAlias = HierarchicalClusters | FlatClusters
 
 
@@ -68,7 +70,12 @@ class Clusterer(Part, ABC):
 
     @abstractmethod
     def start(
-        self, adjacency: sp.csr_array, columns: Callable[[], FloatArray], *, cut: str, seed: int
+        self,
+        adjacency: sp.csr_array,
+        columns: Callable[[], FloatArray],
+        *,
+        cut: CutRule,
+        seed: int,
     ) -> Clustering:
         """Begin with columns whose graph is ``adjacency``.
 
@@ -78,7 +85,7 @@ class Clusterer(Part, ABC):
             The proximity graph.
         columns : function
             Gives the unit columns, of shape (n_features, n_columns); SHC does not need them.
-        cut : str
+        cut : CutRule
             How SHC divides, see :func:`setwise.cut.bisect`.
         seed : int
             Of clusterers that start at random.
@@ -92,7 +99,12 @@ class Hierarchical(Clusterer):
     name: ClassVar[str] = "shc"
 
     def start(
-        self, adjacency: sp.csr_array, columns: Callable[[], FloatArray], *, cut: str, seed: int
+        self,
+        adjacency: sp.csr_array,
+        columns: Callable[[], FloatArray],
+        *,
+        cut: CutRule,
+        seed: int,
     ) -> Clustering:
         """All labellings of a small graph share one tree of cuts."""
         if adjacency.shape[0] > LOCAL_ABOVE:
@@ -113,7 +125,7 @@ class _OwnTrees:
     """Large clusters are divided around the probe, so every labelling has its own tree."""
 
     adjacency: sp.csr_array
-    cut: str
+    cut: CutRule
 
     def under(self, class_codes: IntArray) -> HierarchicalClusters:
         seeds = np.flatnonzero(class_codes == PROBE)
@@ -131,7 +143,12 @@ class _Estimators(Clusterer):
         """An estimator for so many clusters."""
 
     def start(
-        self, adjacency: sp.csr_array, columns: Callable[[], FloatArray], *, cut: str, seed: int
+        self,
+        adjacency: sp.csr_array,
+        columns: Callable[[], FloatArray],
+        *,
+        cut: CutRule,
+        seed: int,
     ) -> Clustering:
         """Columns are presented as rows, or the graph where it is what the estimator wants."""
         make = lambda n_clusters: self.estimator(n_clusters, seed)  # noqa: E731
@@ -142,7 +159,7 @@ class _Estimators(Clusterer):
 class _FlatClustering:
     make: Callable[[int], Any]
     adjacency: sp.csr_array
-    columns: Callable[[], FloatArray]
+    columns: GetColumns
     counts_classes: bool
     made: dict[int, FlatClusters] = field(default_factory=dict)
 

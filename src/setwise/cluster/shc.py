@@ -12,6 +12,7 @@ from sklearn.utils.validation import validate_data
 
 from setwise._support.types import IntArray
 from setwise.cluster.tree import CutTree
+from setwise.cut import CutRule
 from setwise.errors import DataError
 from setwise.features import unit_rows
 from setwise.graph import Graph
@@ -110,7 +111,7 @@ class SHC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     graph : str or Graph, default="lasso"
         How proximity is measured, see :mod:`setwise.graph`.
-    cut : {"sweep", "exact", "paper"}, default="sweep"
+    cut : {"sweep", "exact", "paper"} or CutRule, default="sweep"
         How a connected cluster is divided, see :func:`setwise.cut.bisect`.
 
     Attributes
@@ -134,7 +135,7 @@ class SHC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     # Asks for classes, with -1 for the unlabelled, see :func:`setwise.cluster.cluster_maker`.
     is_semi_supervised = True
 
-    def __init__(self, graph: str | Graph = "lasso", cut: str = "sweep") -> None:
+    def __init__(self, graph: str | Graph = "lasso", cut: str | CutRule = "sweep") -> None:
         self.graph = graph
         self.cut = cut
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from setwise._support.types import Adjacency, IntArray
-from setwise.cut import Cut, Edges, in_scale, local_cut, spectral_cut
+from setwise.cut import Cut, CutRule, Edges, in_scale, local_cut, spectral_cut
 
 __all__ = ["LOCAL_ABOVE", "CutTree", "Node"]
 
@@ -49,7 +49,7 @@ class CutTree:
     ----------
     adjacency : symmetric non-negative matrix of shape (n_vertices, n_vertices)
         Edge weights, zero diagonal.
-    cut : {"sweep", "exact", "paper"}
+    cut : {"sweep", "exact", "paper"} or CutRule
         How to divide a connected cluster, see :func:`setwise.cut.bisect`.
     seeds : array of int, optional
         Vertices of interest. A cluster of more than :data:`LOCAL_ABOVE` vertices is divided
@@ -61,12 +61,12 @@ class CutTree:
     def __init__(
         self,
         adjacency: Adjacency,
-        cut: str = "sweep",
+        cut: str | CutRule = "sweep",
         *,
         seeds: IntArray | None = None,
     ) -> None:
         self.adjacency = adjacency
-        self.cut = cut
+        self.cut = CutRule.of(cut, "CutTree")
         self.seeds = np.empty(0, dtype=np.int64) if seeds is None else seeds
         self.nodes = [Node(np.arange(adjacency.shape[0]), depth=0)]
         # Where the sub-graph of an uncut node is to be found: a graph, and which vertices.

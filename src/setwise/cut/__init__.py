@@ -1,17 +1,21 @@
 """Graph to two halves: components, Laplacian, Fiedler vector, sweep cut, NCut value."""
 
-from setwise.cut.bisect import CUTS, Cut, bisect, components, in_scale, local_cut, spectral_cut
+from setwise.cut.bisect import Cut, bisect, components, in_scale, local_cut, spectral_cut
 from setwise.cut.dfvc import dfvc, sign_switches
 from setwise.cut.edges import Edges
 from setwise.cut.fiedler import Fiedler, exact_fiedler
 from setwise.cut.laplacian import degrees, ncut, normalised_laplacian
+from setwise.cut.rules import CutRule, ExactCut, PaperCut, SweepCut
 from setwise.cut.sweep import sweep
 
 __all__ = [
-    "CUTS",
     "Cut",
+    "CutRule",
     "Edges",
+    "ExactCut",
     "Fiedler",
+    "PaperCut",
+    "SweepCut",
     "bisect",
     "components",
     "degrees",

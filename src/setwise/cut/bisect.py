@@ -9,14 +9,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from setwise._support.types import Adjacency, BoolArray, FloatArray, IntArray
-from setwise.cut.dfvc import dfvc
 from setwise.cut.edges import Edges
-from setwise.cut.fiedler import Fiedler, exact_fiedler, local_vector
-from setwise.cut.laplacian import degrees, ncut
-from setwise.cut.sweep import sweep
+from setwise.cut.fiedler import Fiedler, local_vector
+from setwise.cut.laplacian import ncut
+from setwise.cut.rules import CutRule, halves_by_sweep
 from setwise.errors import ConvergenceWarning, DegenerateSplitWarning, ParameterError
 
-__all__ = ["CUTS", "Cut", "bisect", "components", "in_scale", "local_cut", "spectral_cut"]
+__all__ = ["Cut", "bisect", "components", "in_scale", "local_cut", "spectral_cut"]
 
 
 @dataclass(frozen=True)
@@ -50,65 +49,7 @@ class Cut:
     fallback: str = ""
 
 
-# Values closer than this, relative to their sum, are a tie.
-_TIE = 1e-9
-
-
-def _by_literal_sign(adjacency: Adjacency, fiedler: Fiedler) -> BoolArray | None:
-    """The paper's rounding: zero, or what rounding made of it, is decided by its sign."""
-    side = fiedler.vector >= 0
-    return side if _is_proper(side) else None
-
-
-def _by_sign(adjacency: Adjacency, fiedler: Fiedler) -> BoolArray | None:
-    """Positive entries against negative ones; those that may be zero stay together.
-
-    The sign of an entry below the vector's accuracy is rounding. All such vertices go to the
-    side that makes NCut smaller; where that is a tie, to the side of less volume; where that
-    is one too, to the side of the first vertex that has a sign. Only the last rule looks at
-    the order of the vertices: the graph may be its own mirror image.
-    """
-    vector, accuracy = fiedler.vector, fiedler.accuracy
-    above, not_below = vector > accuracy, vector >= -accuracy
-    proper = [side for side in (not_below, above) if _is_proper(side)]
-    if len(proper) < 2 or (above == not_below).all():
-        return proper[0] if proper else None
-    degree = degrees(adjacency)
-    volumes = degree[above].sum(), degree[~not_below].sum()
-    for joined, parted in ((ncut(adjacency, not_below), ncut(adjacency, above)), volumes):
-        if abs(joined - parted) > _TIE * (joined + parted):
-            return not_below if joined < parted else above
-    return not_below if above[np.argmax(above == not_below)] else above
-
-
-def _is_proper(side: BoolArray) -> bool:
-    return bool(side.any() and not side.all())
-
-
-def _by_sweep(adjacency: Adjacency, fiedler: Fiedler) -> BoolArray | None:
-    return sweep(adjacency, _relaxed_indicator(adjacency, fiedler))
-
-
-def _relaxed_indicator(adjacency: Adjacency, fiedler: Fiedler) -> FloatArray:
-    """``y = D^-1/2 v``, the relaxed NCut indicator (paper eq. 10)."""
-    return fiedler.vector / np.sqrt(degrees(adjacency))
-
-
-# name -> (how to find the vector, how to round it)
-CUTS: dict[
-    str,
-    tuple[
-        Callable[[Adjacency], Fiedler],
-        Callable[[Adjacency, Fiedler], BoolArray | None],
-    ],
-] = {
-    "exact": (exact_fiedler, _by_sign),
-    "paper": (dfvc, _by_literal_sign),
-    "sweep": (exact_fiedler, _by_sweep),
-}
-
-
-def bisect(adjacency: Adjacency, cut: str = "sweep") -> Cut:
+def bisect(adjacency: Adjacency, cut: str | CutRule = "sweep") -> Cut:
     """Split a graph of at least two vertices into two non-empty halves.
 
     A disconnected graph is split between its components, which costs nothing: the largest
@@ -120,13 +61,10 @@ def bisect(adjacency: Adjacency, cut: str = "sweep") -> Cut:
     ----------
     adjacency : symmetric non-negative matrix of shape (n_vertices, n_vertices)
         Edge weights, zero diagonal. Their scale does not matter, but to "paper".
-    cut : {"sweep", "exact", "paper"}
-        * ``"sweep"``: the exact Fiedler vector, cut at its best threshold.
-        * ``"exact"``: the exact vector, cut at zero; vertices whose entry cannot be told from
-          zero stay together, on the side that makes NCut smaller.
-        * ``"paper"``: Algorithm 3, literally. Its start vector depends on the order of the
-          vertices, and so does the cut where the iteration stops before it has converged; no
-          start vector that ignores the order would do (``docs/theory.md`` has the proof).
+    cut : {"sweep", "exact", "paper"} or CutRule
+        The exact Fiedler vector cut at its best threshold, the same cut at zero (vertices
+        whose entry cannot be told from zero stay together), or Algorithm 3, literally; see
+        :mod:`setwise.cut.rules`.
 
     Warns
     -----
@@ -144,15 +82,13 @@ def bisect(adjacency: Adjacency, cut: str = "sweep") -> Cut:
     >>> sorted(np.flatnonzero(result.side == result.side[0]).tolist())
     [0, 1, 2]
     """
-    if cut not in CUTS:
-        msg = f"bisect: cut must be one of {sorted(CUTS)}, got {cut!r}."
-        raise ParameterError(msg)
+    rule = CutRule.of(cut, "bisect")
     adjacency = in_scale(adjacency)
     component = components(adjacency)
     if component.any():
         side = component == np.bincount(component).argmax()
         return Cut(side=side, kind="components", ncut=0.0, connectivity=0.0)
-    result = spectral_cut(adjacency, cut)
+    result = spectral_cut(adjacency, rule)
     _warn_of_repairs(result)
     return result
 
@@ -204,26 +140,26 @@ def local_cut(adjacency: Adjacency, seeds: IntArray) -> Cut:
     The best threshold of :func:`setwise.cut.fiedler.local_vector`.
     """
     fiedler = local_vector(adjacency, seeds)
-    return _rounded(adjacency, fiedler, "local", _by_sweep)
+    return _rounded(adjacency, fiedler, "local", halves_by_sweep)
 
 
 @np.errstate(under="ignore")
-def spectral_cut(adjacency: Adjacency, cut: str) -> Cut:
+def spectral_cut(adjacency: Adjacency, rule: CutRule) -> Cut:
     """Cut a connected graph, see :func:`bisect`; warns of nothing.
 
     Parameters
     ----------
     adjacency : Edges, or symmetric array of shape (n_vertices, n_vertices)
         The graph, in scale.
-    cut : str
-        Name in ``CUTS``.
+    rule : CutRule
+        Which vector, and how it becomes halves.
     """
     n = adjacency.n_vertices if isinstance(adjacency, Edges) else len(adjacency)
     if n < 2:
         msg = f"bisect: a graph of at least 2 vertices is needed to cut, got {n}."
         raise ParameterError(msg)
-    find_vector, split = CUTS[cut]
-    return _rounded(adjacency, find_vector(adjacency), cut, split)
+    kind = rule.name or type(rule).__name__
+    return _rounded(adjacency, rule.vector(adjacency), kind, rule.halves)
 
 
 def _rounded(
@@ -235,7 +171,7 @@ def _rounded(
     """The two halves a vector stands for, by another rule where one would be empty."""
     side, fallback = split(adjacency, fiedler), ""
     if side is None:
-        side, fallback = _by_sweep(adjacency, fiedler), "sweep"
+        side, fallback = halves_by_sweep(adjacency, fiedler), "sweep"
     if side is None:
         order = np.argsort(fiedler.vector, kind="stable")
         side, fallback = np.zeros(len(order), dtype=bool), "median"

@@ -1,7 +1,7 @@
 """Which method for these sets? All of them, on one table, with how sure it is."""
 
 from setwise.evaluation.compare import TimedAnswers, compare, evaluate, timed_answers
-from setwise.evaluation.methods import METHODS, SLOW
+from setwise.evaluation.methods import METHODS, SLOW, check_methods
 from setwise.evaluation.plot import plot_accuracy_time
 from setwise.evaluation.table import Comparison, MethodResult
 
@@ -11,6 +11,7 @@ __all__ = [
     "Comparison",
     "MethodResult",
     "TimedAnswers",
+    "check_methods",
     "compare",
     "evaluate",
     "plot_accuracy_time",

@@ -40,7 +40,7 @@ def compare(
     """Try every method on your own sets: accuracy, how sure it is, and time.
 
     All methods learn the same gallery and judge the same probes. One that fails is reported
-    as failed; an interrupt (Ctrl-C) returns what is finished. Every other second the logger
+    as failed; an interrupt (Ctrl-C) returns what is finished. Every two seconds the logger
     ``setwise`` says, at level INFO, how far it is.
 
     Parameters
@@ -74,8 +74,8 @@ def compare(
     >>> sets = [rng.normal(size=(9, 5)) + 3 * label for label in (0, 1) * 8]
     >>> y = [0, 1] * 8
     >>> methods = ["MSM", "mean vector"]
-    >>> found = setwise.compare(sets[:8], y[:8], sets[8:], y[8:], methods=methods)
-    >>> found["mean vector"].accuracy
+    >>> table = setwise.compare(sets[:8], y[:8], sets[8:], y[8:], methods=methods)
+    >>> table["mean vector"].accuracy
     1.0
     """
     check_number("compare", "confidence", confidence, at_most=1.0 - 1e-9)
@@ -129,28 +129,28 @@ def evaluate(
 ) -> MethodResult:
     """One method on one gallery and its probes, timed as :func:`timed_answers` does."""
     try:
-        found = timed_answers(classifier, gallery, labels, probes)
+        timed = timed_answers(classifier, gallery, labels, probes)
     except Exception as error:  # whatever it is, the other methods go on
         reason = f"{type(error).__name__}: {error}"
         return MethodResult(name, np.zeros(len(truth), dtype=bool), error=reason)
     return MethodResult(
         name,
-        np.asarray(found.answers) == truth,
-        fit_seconds=found.fit_seconds,
-        seconds_per_probe=found.seconds_per_probe,
+        np.asarray(timed.answers) == truth,
+        fit_seconds=timed.fit_seconds,
+        seconds_per_probe=timed.seconds_per_probe,
     )
 
 
 @dataclass(frozen=True)
 class TimedAnswers:
-    """What a classifier said of some probes, and how long it took.
+    """What a classifier answered about some probes, and how long it took.
 
     Attributes
     ----------
     answers : object
-        What it said; labels, one a probe, unless it was asked for something else.
+        Labels, one per probe, unless something else was asked for.
     fit_seconds, seconds_per_probe : float
-        Wall-clock time to learn the gallery, and to judge a probe.
+        Wall-clock time to learn the gallery, and to judge one probe.
     """
 
     answers: Any
@@ -190,5 +190,5 @@ def timed_answers(
         ask(probes[:1])
     warm = time.perf_counter()
     answers = ask(probes)
-    each = (time.perf_counter() - warm) / len(probes)
-    return TimedAnswers(answers, fitted - started, each)
+    seconds_per_probe = (time.perf_counter() - warm) / len(probes)
+    return TimedAnswers(answers, fitted - started, seconds_per_probe)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 
+from setwise._support.parameters import check_known
 from setwise.baselines import (
     AHISD,
     CDL,
@@ -26,7 +27,7 @@ from setwise.baselines import (
 from setwise.classify import CVC
 from setwise.errors import ParameterError
 
-__all__ = ["METHODS", "SLOW", "named_methods"]
+__all__ = ["METHODS", "SLOW", "check_methods", "named_methods"]
 
 
 def _no_fusion(clusterer: Any) -> Callable[[int], CVC]:
@@ -67,8 +68,41 @@ METHODS: dict[str, Callable[[int], Any]] = {
     "minimum distance": lambda seed: MinimumDistance(),
     "log-Euclidean": lambda seed: LogEuclidean(),
 }
-# Seconds a probe, where the others take milliseconds: compared only when asked for by name.
+# Seconds per probe, where the others take milliseconds: compared only when named.
 SLOW = ("CVC no fusion, SSC by ADMM", "CVC no fusion, SKMS")
+
+
+def check_methods(names: Iterable[str], others: Collection[str] = ()) -> list[str]:
+    """List the methods that are named; refuse a name that no method has.
+
+    For commands, which should know before they load anything.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Each is one name or several with commas between them. Names with commas of their own
+        are recognised. A method named twice is listed once.
+    others : collection of str
+        Names that are known beside those of :data:`METHODS`.
+
+    Examples
+    --------
+    >>> check_methods(["CVC, CHISD, rbf kernel", "MSM"])
+    ['CVC', 'CHISD, rbf kernel', 'MSM']
+    """
+    known = (*METHODS, *others)
+    return list(dict.fromkeys(name for text in names for name in _split(text, known)))
+
+
+def _split(text: str, known: Collection[str]) -> Iterator[str]:
+    """The known names that a text with commas is made of, the longest that fits first."""
+    words = [word.strip() for word in text.split(",")]
+    while words:
+        starts = (", ".join(words[:n]) for n in range(len(words), 0, -1))
+        name = next((start for start in starts if start in known), words[0])
+        check_known("compare", "method", name, known)
+        yield name
+        words = words[name.count(",") + 1 :]
 
 
 def named_methods(methods: Any, seed: int) -> dict[str, Any]:
@@ -120,10 +154,5 @@ def _checked(named: dict[str, Any]) -> dict[str, Any]:
 def _named(method: Any, seed: int) -> tuple[str, Any]:
     if not isinstance(method, str):
         return type(method).__name__, method
-    if method not in METHODS:
-        msg = (
-            f"compare: there is no method {method!r}. Expected a classifier or one of "
-            f"{', '.join(map(repr, METHODS))}."
-        )
-        raise ParameterError(msg)
+    check_known("compare", "method", method, METHODS)
     return method, METHODS[method](seed)

@@ -1,4 +1,4 @@
-"""Accuracy against time, one point a method, on a figure of its own."""
+"""Accuracy against time, one point per method, on a figure of its own."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ def plot_accuracy_time(
     title: str = "Accuracy against time",
     note: str = "",
 ) -> Figure:
-    """Draw methods by accuracy and seconds a probe; the upper left corner is best.
+    """Draw methods by accuracy and seconds per probe; the upper left corner is best.
 
     Names stand in a column on the right, in the order of accuracy, each tied to its point.
     CVC is drawn in red. See :func:`setwise.plots.plot_accuracy_time` for axes of your own.
 
     Parameters
     ----------
-    points : sequence of (name, seconds a probe, accuracy, low, high)
+    points : sequence of (name, seconds per probe, accuracy, low, high)
         Accuracies as shares.
     path : str or Path, optional
         Where to save the picture too; the suffix says how.

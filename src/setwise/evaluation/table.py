@@ -33,7 +33,7 @@ class MethodResult:
     is_right : array of bool, shape (n_probes,)
         Which probes it labelled rightly.
     fit_seconds, seconds_per_probe : float
-        Wall-clock time to learn the gallery, and to judge a probe.
+        Wall-clock time to learn the gallery, and to judge one probe.
     error : str or None
         Why it failed; then nothing else means anything.
     """
@@ -58,7 +58,7 @@ class Comparison:
     Parameters
     ----------
     results : sequence of MethodResult
-        One a method.
+        One per method.
     confidence : float
         Of intervals, and of the differences called significant.
 
@@ -87,7 +87,9 @@ class Comparison:
             for result in self.results
         }
         others = self.results[1:]
-        raw = [chance_of_difference(self.results[0].is_right, one.is_right) for one in others]
+        raw = [
+            chance_of_difference(self.results[0].is_right, result.is_right) for result in others
+        ]
         names = [result.name for result in others]
         self.p_values = {result.name: 1.0 for result in self.results[:1]} | dict(
             zip(names, adjusted_for_many(raw).tolist(), strict=True)
@@ -114,30 +116,32 @@ class Comparison:
     def not_told_apart(self) -> tuple[str, ...]:
         """Methods whose difference to the best may well be chance."""
         level = 1.0 - self.confidence
-        return tuple(one.name for one in self.results[1:] if self.p_values[one.name] >= level)
+        return tuple(
+            result.name for result in self.results[1:] if self.p_values[result.name] >= level
+        )
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain numbers and strings; ``pandas.DataFrame(found["methods"])``."""
+        """Everything as plain numbers and strings; one row per method in ``["methods"]``."""
         tied = self.not_told_apart
         methods = [
             {
-                "method": one.name,
-                "accuracy": one.accuracy,
-                "low": self.intervals[one.name][0],
-                "high": self.intervals[one.name][1],
-                "p_value": self.p_values[one.name],
-                "differs_from_best": one.name != self.best and one.name not in tied,
-                "fit_seconds": one.fit_seconds,
-                "seconds_per_probe": one.seconds_per_probe,
+                "method": result.name,
+                "accuracy": result.accuracy,
+                "low": self.intervals[result.name][0],
+                "high": self.intervals[result.name][1],
+                "p_value": self.p_values[result.name],
+                "differs_from_best": result.name != self.best and result.name not in tied,
+                "fit_seconds": result.fit_seconds,
+                "seconds_per_probe": result.seconds_per_probe,
             }
-            for one in self.results
+            for result in self.results
         ]
         return {
             "confidence": self.confidence,
             "n_probes": len(self.results[0].is_right) if self.results else 0,
             "best": self.best,
             "methods": methods,
-            "failed": {one.name: one.error for one in self.failed},
+            "failed": {result.name: result.error for result in self.failed},
         }
 
     def summary(self) -> str:
@@ -146,24 +150,28 @@ class Comparison:
             return "No method succeeded."
         n_probes = len(self.results[0].is_right)
         tied = self.not_told_apart
-        said = f"Best on these {n_probes} probes: {self.best}. "
+        text = f"Best on these {n_probes} probes: {self.best}. "
         if tied:
             # Names have commas of their own.
-            said += f"Not significantly different from it: {'; '.join(tied)}."
+            text += f"Not significantly different from it: {'; '.join(tied)}."
         elif len(self.results) > 1:
-            said += "All others are significantly worse."
-        return said.strip()
+            text += "All others are significantly worse."
+        return text.strip()
 
     def _rows(self) -> list[tuple[str, ...]]:
         percent = f"{100 * self.confidence:g} %"
-        header = ("method", "% right", f"{percent} interval", "p", "fit", "a probe")
+        header = ("method", "% right", f"{percent} interval", "p", "fit", "per probe")
         rows: list[tuple[str, ...]] = [header]
-        for one in self.results:
-            low, high = self.intervals[one.name]
-            p_value = "best" if one.name == self.best else f"{self.p_values[one.name]:.2g}"
+        for result in self.results:
+            low, high = self.intervals[result.name]
+            p_value = (
+                "best" if result.name == self.best else f"{self.p_values[result.name]:.2g}"
+            )
             interval = f"{100 * low:.1f} - {100 * high:.1f}"
-            times = (duration(one.fit_seconds), duration(one.seconds_per_probe))
-            rows.append((one.name, f"{100 * one.accuracy:.1f}", interval, p_value, *times))
+            times = (duration(result.fit_seconds), duration(result.seconds_per_probe))
+            rows.append(
+                (result.name, f"{100 * result.accuracy:.1f}", interval, p_value, *times)
+            )
         return rows
 
     def __str__(self) -> str:
@@ -176,7 +184,7 @@ class Comparison:
             )
             for row in rows
         ]
-        lines += [f"{one.name}: failed, {one.error}" for one in self.failed]
+        lines += [f"{result.name}: failed, {result.error}" for result in self.failed]
         return "\n".join([*lines, "", self.summary()])
 
     def __repr__(self) -> str:
@@ -192,8 +200,8 @@ class Comparison:
             cells = "".join(f"<td>{escape(cell)}</td>" for cell in row)
             parts.append(f'<tr style="font-weight:{weight}">{cells}</tr>')
         failed = "".join(
-            f"<p>{escape(one.name)}: failed, {escape(str(one.error))}</p>"
-            for one in self.failed
+            f"<p>{escape(result.name)}: failed, {escape(str(result.error))}</p>"
+            for result in self.failed
         )
         return "".join([*parts, "</table>", failed, f"<p>{escape(self.summary())}</p>"])
 
@@ -202,7 +210,12 @@ class Comparison:
         from setwise.evaluation.plot import plot_accuracy_time
 
         points = [
-            (one.name, one.seconds_per_probe, one.accuracy, *self.intervals[one.name])
-            for one in self.results
+            (
+                result.name,
+                result.seconds_per_probe,
+                result.accuracy,
+                *self.intervals[result.name],
+            )
+            for result in self.results
         ]
         return plot_accuracy_time(points, path, note=f"bars: {self.confidence:.0%} intervals")

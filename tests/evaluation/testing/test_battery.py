@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from sklearn.cluster import KMeans
 from tests.conftest import toy_sets
-from threadpoolctl import threadpool_limits
 
 from setwise import CVC, baselines
 from setwise.evaluation.testing import (
@@ -17,7 +16,55 @@ from setwise.evaluation.testing import (
     separable_sets,
     set_classifier_checks,
 )
+from setwise.evaluation.testing.checks import FAMILIES
 from setwise.sets.classifier import SetClassifier
+
+# Asked everything: CVC, and one baseline of each kind, by what it makes of a set.
+FULLY = {
+    "CVC",
+    "FrameVote",  # votes of single vectors
+    "MeanVector",  # a point
+    "MSM",  # a subspace
+    "CDL",  # a covariance, and a kernel machine
+    "AHISD",  # a hull
+    "MMD",  # local patches
+    "ISCRC",  # joint coding, at random
+}
+# What the others are asked each time, and the rest of the battery by `make test-all` only. They
+# share the gate, the labels and the state of those above; what they bring of their own, a
+# representation and a distance, fails in one of these ways if it fails at all.
+IN_PART = {
+    # it is a classifier like any other
+    "init_stores_its_parameters_and_nothing_else",
+    "parameters_survive_a_round_trip",
+    "tags_say_that_samples_are_sets",
+    "fit_learns_sorted_classes_and_n_features",
+    "unfitted_classifier_says_so",
+    "inputs_are_never_modified",
+    "global_random_state_is_untouched",
+    # its answers are right, and do not depend on what means nothing
+    "easy_sets_are_labelled_rightly",
+    "order_of_vectors_does_not_matter",
+    "each_probe_is_judged_alone",
+    "scale_does_not_matter",
+    "predict_proba_is_a_distribution",
+    "decision_function_agrees_with_predict",
+    # sets may be small, odd, or in another form
+    "sets_may_hold_one_vector",
+    "more_features_than_vectors",
+    "more_vectors_than_features",
+    "odd_probes_get_an_answer",
+    "odd_gallery_sets_can_be_fitted",
+    "extreme_values_are_answered_or_refused",
+    # mistakes are refused, and change nothing
+    "wrong_number_of_features_is_refused",
+    "nan_and_inf_are_refused",
+    "wrong_number_of_labels_is_refused",
+    "failed_fit_changes_nothing",
+    # what it remembers
+    "pickle_keeps_every_answer",
+    "same_seed_gives_the_same_bits",
+}
 
 
 def classifiers():
@@ -41,14 +88,9 @@ def classifiers():
 def cases():
     for name, classifier in classifiers().items():
         for check in set_classifier_checks(classifier):
-            yield pytest.param(check, id=f"{name}-{check}")
-
-
-@pytest.fixture(autouse=True)
-def _one_thread_each():
-    """k-means on two dozen columns takes longer to start its threads than to finish."""
-    with threadpool_limits(1):
-        yield
+            is_quick = name in FULLY or check.name in IN_PART
+            marks = () if is_quick else pytest.mark.slow
+            yield pytest.param(check, id=f"{name}-{check}", marks=marks)
 
 
 # k-means says so where there are fewer different columns than clusters.
@@ -59,7 +101,14 @@ def test_classifier(check):
 
 
 def test_every_baseline_is_asked():
-    assert {"CVC", "FrameVote", "MeanVector", "MinimumDistance"} <= set(classifiers())
+    assert {*FULLY, "MinimumDistance"} <= set(classifiers())
+
+
+def test_the_checks_asked_of_everyone_exist_and_are_of_every_family():
+    checks = {check.name: check for check in set_classifier_checks(CVC())}
+    assert set(checks) >= IN_PART
+    families = Counter(checks[name].function.__module__ for name in IN_PART)
+    assert set(families) == {family.__name__ for family in FAMILIES}
 
 
 def test_there_are_many_checks_and_no_two_of_one_name():
@@ -82,8 +131,8 @@ def test_separable_sets_are_the_toy_sets_of_the_other_tests(seed):
     sets, labels = separable_sets(seed)
     toys, toy_labels = toy_sets(seed)
     np.testing.assert_array_equal(labels, toy_labels)
-    for one, other in zip(sets, toys, strict=True):
-        np.testing.assert_allclose(one, other)
+    for vectors, toy in zip(sets, toys, strict=True):
+        np.testing.assert_allclose(vectors, toy)
 
 
 def test_separable_sets_are_as_asked_for(seed):

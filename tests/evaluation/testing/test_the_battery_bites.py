@@ -55,7 +55,7 @@ class LabelsOnly(NearestMean):
         pass
 
 
-def test_nobody_is_asked_for_what_he_has_not():
+def test_checks_of_what_a_classifier_lacks_are_left_out():
     left_out = set(checks_of(NearestMean())) - set(checks_of(LabelsOnly()))
     assert left_out == {
         "decision_function_agrees_with_predict",

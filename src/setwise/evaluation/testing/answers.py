@@ -65,7 +65,7 @@ def gallery_sets_are_recognised(classifier: Any) -> None:
 
 @check()
 def labels_keep_their_type(classifier: Any) -> None:
-    """``predict`` gives one label a set, of the type of those given, whichever that is."""
+    """``predict`` gives one label per set, of the type of those given, whichever that is."""
     problem = easy_problem()
     for kind, names in KINDS_OF_LABELS.items():
         fitted = fresh(classifier).fit(problem.gallery, names[problem.labels])
@@ -169,8 +169,8 @@ def sets_may_differ_in_size(classifier: Any) -> None:
 
 @check()
 def one_set_per_class_is_enough(classifier: Any) -> None:
-    """A gallery of one set a class labels easy sets rightly."""
-    _require_right(classifier, easy_problem(n_sets=1), "easy sets, one gallery set a class")
+    """A gallery of one set per class labels easy sets rightly."""
+    _require_right(classifier, easy_problem(n_sets=1), "easy sets, one gallery set per class")
 
 
 @check()
@@ -237,7 +237,7 @@ def few_features_are_enough_for_an_answer(classifier: Any) -> None:
 
 @check("decision_function")
 def decision_function_agrees_with_predict(classifier: Any) -> None:
-    """One score a class, none larger than that of the label predicted."""
+    """One score per class, none larger than that of the label predicted."""
     for problem in (easy_problem(), hard_problem()):
         fitted = _fitted(classifier, problem)
         scores = fitted.decision_function(problem.probes)
@@ -248,7 +248,7 @@ def decision_function_agrees_with_predict(classifier: Any) -> None:
 
 @check("decision_function")
 def decision_function_of_two_classes_is_one_number(classifier: Any) -> None:
-    """With two classes there is one score a set, positive for the second class."""
+    """With two classes there is one score per set, positive for the second class."""
     problem = easy_problem(n_classes=2)
     fitted = _fitted(classifier, problem)
     scores = fitted.decision_function(problem.probes)

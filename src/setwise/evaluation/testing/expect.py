@@ -98,7 +98,7 @@ def require_labels(fitted: Any, sets: Any, truth: npt.ArrayLike, what: str) -> N
 def require_valid_answers(fitted: Any, sets: Any, what: str) -> None:
     """Fail unless every set gets a known label and finite scores, without numerical warnings.
 
-    Of odd sets nobody can say which label is right; but an answer there must be.
+    Which label of an odd set is right cannot be said, but it must have one.
     """
     n_sets, n_classes = len(sets), len(fitted.classes_)
     with warnings.catch_warnings():
@@ -124,10 +124,10 @@ def require_probabilities(proba: Any, shape: tuple[int, int], what: str) -> None
     require(error <= 1e-12, f"{what}: predict_proba sums to one only up to {error:.2g}.")
 
 
-def refusal(knock: Callable[[], object], what: str) -> str:
+def refusal(call: Callable[[], object], what: str) -> str:
     """The message of the ValueError that something must be refused with."""
     try:
-        knock()
+        call()
     except ValueError as error:
         return str(error)
     except Exception as error:

@@ -40,10 +40,13 @@ def _refusals(classifier: Any, X: Any, labels: Any, what: str) -> Iterator[tuple
 
 def _require_clear(message: str, method: str, what: str) -> None:
     """Fail unless a message is one line with who complains and what was expected."""
-    said = f"{what} is refused with {message!r}"
-    require(re.search(rf"\w\.{method}: ", message), f"{said}: not who, such as X.{method}: .")
-    require(re.search(WHAT_IS_WANTED, message), f"{said}: not what was expected.")
-    require("\n" not in message, f"{said}: more than one line.")
+    complaint = f"{what} is refused with {message!r}"
+    require(
+        re.search(rf"\w\.{method}: ", message),
+        f"{complaint}, without its owner, such as X.{method}: .",
+    )
+    require(re.search(WHAT_IS_WANTED, message), f"{complaint}, without what was expected.")
+    require("\n" not in message, f"{complaint}, in more than one line.")
 
 
 def _require_set_refused(classifier: Any, bad: Any, what: str, *hints: str) -> None:
@@ -136,7 +139,7 @@ def no_sets_at_all_are_refused(classifier: Any) -> None:
 
 @check()
 def one_array_of_rows_is_refused(classifier: Any) -> None:
-    """A 2-D array is refused: whether it is one set or many of one vector nobody knows."""
+    """A 2-D array is refused: it may be one set, or many of one vector each."""
     _require_all_refused(classifier, _good(), "a 2-D array")
 
 

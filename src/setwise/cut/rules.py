@@ -1,0 +1,123 @@
+"""The rules by which a connected graph is cut: which vector, and how it becomes halves."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from setwise._support.parameters import check_count, check_number
+from setwise._support.parts import Part
+from setwise._support.types import Adjacency, BoolArray
+from setwise.cut.dfvc import dfvc
+from setwise.cut.fiedler import Fiedler, exact_fiedler
+from setwise.cut.laplacian import degrees, ncut
+from setwise.cut.sweep import sweep
+
+__all__ = ["CutRule", "ExactCut", "PaperCut", "SweepCut", "halves_by_sweep"]
+
+
+class CutRule(Part, ABC):
+    """A way to cut a connected graph in two; its parameters and nothing else."""
+
+    family: ClassVar[str] = "cut"
+
+    def vector(self, adjacency: Adjacency) -> Fiedler:
+        """The vector along which the graph is cut; the exact Fiedler vector by default."""
+        return exact_fiedler(adjacency)
+
+    @abstractmethod
+    def halves(self, adjacency: Adjacency, fiedler: Fiedler) -> BoolArray | None:
+        """The half of each vertex, None where one would be empty."""
+
+
+@dataclass(frozen=True)
+class SweepCut(CutRule):
+    """The exact Fiedler vector, cut at its best threshold."""
+
+    name: ClassVar[str] = "sweep"
+
+    def halves(self, adjacency: Adjacency, fiedler: Fiedler) -> BoolArray | None:
+        """See :func:`halves_by_sweep`."""
+        return halves_by_sweep(adjacency, fiedler)
+
+
+@dataclass(frozen=True)
+class ExactCut(CutRule):
+    """The exact Fiedler vector, cut at zero."""
+
+    name: ClassVar[str] = "exact"
+
+    def halves(self, adjacency: Adjacency, fiedler: Fiedler) -> BoolArray | None:
+        """See :func:`_halves_by_sign`."""
+        return _halves_by_sign(adjacency, fiedler)
+
+
+@dataclass(frozen=True)
+class PaperCut(CutRule):
+    """Algorithm 3, literally; see :func:`setwise.cut.dfvc`.
+
+    Its start vector depends on the order of the vertices, and so does the cut where the
+    iteration stops before it has converged; no start vector that ignores the order would do
+    (``docs/theory.md`` has the proof).
+
+    Parameters
+    ----------
+    max_changes : float, default=0.01
+        Stop when at most this share of the signs changes (the paper's epsilon_s).
+    max_iter : int, default=100
+        Give up then.
+    """
+
+    name: ClassVar[str] = "paper"
+    max_changes: float = 0.01
+    max_iter: int = 100
+
+    def __post_init__(self) -> None:
+        check_number("PaperCut", "max_changes", self.max_changes, at_most=1.0)
+        check_count("PaperCut", "max_iter", self.max_iter)
+
+    def vector(self, adjacency: Adjacency) -> Fiedler:
+        """What Algorithm 3 iterates to."""
+        return dfvc(adjacency, max_changes=self.max_changes, max_iter=self.max_iter)
+
+    def halves(self, adjacency: Adjacency, fiedler: Fiedler) -> BoolArray | None:
+        """By sign: zero, or what rounding made of it, is decided by its sign."""
+        side = fiedler.vector >= 0
+        return side if _is_proper(side) else None
+
+
+# Values closer than this, relative to their sum, are a tie.
+_TIE = 1e-9
+
+
+def _halves_by_sign(adjacency: Adjacency, fiedler: Fiedler) -> BoolArray | None:
+    """Positive entries against negative ones; those that may be zero stay together.
+
+    The sign of an entry below the vector's accuracy is rounding. All such vertices go to the
+    side that makes NCut smaller; where that is a tie, to the side of less volume; where that
+    is one too, to the side of the first vertex that has a sign. Only the last rule looks at
+    the order of the vertices: the graph may be its own mirror image.
+    """
+    vector, accuracy = fiedler.vector, fiedler.accuracy
+    above, not_below = vector > accuracy, vector >= -accuracy
+    proper = [side for side in (not_below, above) if _is_proper(side)]
+    if len(proper) < 2 or (above == not_below).all():
+        return proper[0] if proper else None
+    degree = degrees(adjacency)
+    volumes = degree[above].sum(), degree[~not_below].sum()
+    for joined, parted in ((ncut(adjacency, not_below), ncut(adjacency, above)), volumes):
+        if abs(joined - parted) > _TIE * (joined + parted):
+            return not_below if joined < parted else above
+    return not_below if above[np.argmax(above == not_below)] else above
+
+
+def _is_proper(side: BoolArray) -> bool:
+    return bool(side.any() and not side.all())
+
+
+def halves_by_sweep(adjacency: Adjacency, fiedler: Fiedler) -> BoolArray | None:
+    """The best threshold of ``y = D^-1/2 v``, the relaxed NCut indicator (paper eq. 10)."""
+    return sweep(adjacency, fiedler.vector / np.sqrt(degrees(adjacency)))
