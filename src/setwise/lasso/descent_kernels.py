@@ -146,7 +146,7 @@ def _descend(H, q, penalty, a, factor, active, sign, k, m, max_steps):
     return -1
 
 
-@inlined
+@kernel
 def _let_all_in(is_shut):
     for j in range(is_shut.shape[0]):
         is_shut[j] = False

@@ -16,7 +16,7 @@ def inlined(function):
     """Compile a step of a loop as part of the loop: handing on ten arrays takes longer."""
     compiled = kernel(function)
     if hasattr(compiled, "targetoptions"):  # not where Numba is told to compile nothing
-        compiled.targetoptions["inline"] = "always"
+        compiled.targetoptions["forceinline"] = True
     return compiled
 
 

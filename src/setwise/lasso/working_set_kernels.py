@@ -35,7 +35,7 @@ ROOM = 64 + ENTER_AT_ONCE
 OPEN, OPTIMAL, FAILED = 0, 1, 2
 
 
-@inlined
+@kernel
 def start_from(first, last, start_atoms, start_values, work, a, is_in):
     """Begin the working set with a code; returns how many atoms it has."""
     for s in range(first, last):
