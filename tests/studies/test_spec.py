@@ -8,7 +8,10 @@ import pytest
 
 from setwise.errors import DataError, ParameterError
 from setwise.studies.catalogue import read_study, shipped_studies, study_named
-from setwise.studies.spec import Fusion, Method, Methods, Study
+from setwise.studies.kinds.fusion import Fusion
+from setwise.studies.kinds.methods import Methods
+from setwise.studies.spec import Method
+from setwise.studies.study import Study
 
 METHODS = """
 title = "Mine"

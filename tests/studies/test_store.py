@@ -11,9 +11,10 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.studies.stored import read_records
 
 from setwise.errors import DataError, TornLineWarning
-from setwise.studies.store import Record, Store, read_records
+from setwise.studies.store import Record, Store
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)

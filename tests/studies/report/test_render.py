@@ -8,7 +8,8 @@ from tests.studies.report.made_results import failure, made, only
 from tests.studies.report.parsed import Parsed
 
 from setwise.errors import DataError
-from setwise.studies.report import pictures, render, write_report
+from setwise.studies.report import pictures
+from setwise.studies.report.render import render, write_report
 
 
 @pytest.fixture(scope="module")
@@ -136,7 +137,7 @@ def test_data_that_is_gone_leaves_a_page_without_images(monkeypatch):
     def gone(data, folder):
         raise DataError("eth80: there is no such file. Fetch it.")
 
-    monkeypatch.setattr(pictures, "prepared", gone)
+    monkeypatch.setattr(pictures, "read_data", gone)
     page = Parsed(render(only(made(n_wrong=1), "methods").result))
     assert not page.all_of("img")
     assert "there is no such file" in page.shown()

@@ -5,12 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from setwise.studies.sections import Confusion
-
-__all__ = ["ConfusionTable", "confusion_table"]
+__all__ = ["Confusion", "ConfusionTable", "confusion_table"]
 
 # Of more classes, only those that were mistaken, or mistaken for, are shown.
 MOST_CLASSES = 24
+
+
+@dataclass(frozen=True)
+class Confusion:
+    """How often each class was taken for each, over all folds.
+
+    Attributes
+    ----------
+    classes : tuple of str
+        In the order of rows and columns.
+    counts : tuple of tuple of int
+        ``counts[truth][answer]``.
+    """
+
+    classes: tuple[str, ...]
+    counts: tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True)
