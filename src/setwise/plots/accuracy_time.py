@@ -1,4 +1,4 @@
-"""Accuracy against time, one point a method."""
+"""Accuracy against time, one point per method."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Point", "plot_accuracy_time"]
 
-# name, seconds a probe, accuracy, and the low and high end of its interval
+# name, seconds per probe, accuracy, and the low and high end of its interval
 Point: TypeAlias = tuple[str, float, float, float, float]
 
 
 def plot_accuracy_time(axes: Axes, points: Sequence[Point]) -> Axes:
-    """Draw methods by accuracy and seconds a probe; the upper left corner is best.
+    """Draw methods by accuracy and seconds per probe; the upper left corner is best.
 
     Names stand in a column on the right, in the order of accuracy, each tied to its point.
     CVC is drawn in red. Axes should be about 0.2 inches high for each name.
@@ -29,7 +29,7 @@ def plot_accuracy_time(axes: Axes, points: Sequence[Point]) -> Axes:
     ----------
     axes : Axes
         Where to draw.
-    points : sequence of (name, seconds a probe, accuracy, low, high)
+    points : sequence of (name, seconds per probe, accuracy, low, high)
         Accuracies as shares.
 
     Returns
@@ -57,9 +57,19 @@ def plot_accuracy_time(axes: Axes, points: Sequence[Point]) -> Axes:
     axes.set(xscale="log", xlabel="milliseconds a probe", ylabel="% of the probe sets right")
     tidy(axes)
     _plain_times(axes)
-    axes.set_ylim(axes.get_ylim())
+    _limit_shares(axes)
     label_ends(axes, labels, left=1.06)
     return axes
+
+
+def _limit_shares(axes: Axes) -> None:
+    """Limits and ticks that end where percentages do, with room for a point on the border."""
+    low, high = axes.get_ylim()
+    room = 0.03 * (high - low)
+    low, high = max(low, -room), min(high, 100 + room)
+    ticks = [tick for tick in axes.get_yticks() if max(low, 0) <= tick <= min(high, 100)]
+    axes.set_yticks(ticks)
+    axes.set_ylim(low, high)
 
 
 def _plain_times(axes: Axes) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -111,7 +110,7 @@ def label_ends(axes: Axes, labels: Sequence[EndLabel], *, left: float = 1.03) ->
         Where the column starts, as a share of the width of the axes.
     """
     ordered = sorted(labels, key=lambda label: -label.y)
-    heights = np.array([_height(axes, label.y) for label in ordered])
+    heights = np.array([_place(axes, label.x, label.y)[1] for label in ordered])
     points = axes.get_window_extent().height / axes.figure.dpi * 72
     size = float(np.clip(points / (_LINE * max(len(labels) - 1, 1)), _SMALLEST_SIZE, _SIZE))
     gap = min(size * _LINE / points, 1.0 / max(len(labels) - 1, 1))
@@ -144,36 +143,29 @@ def spread(heights: FloatArray, gap: float) -> FloatArray:
     return np.maximum(places, steps[::-1])
 
 
-def _height(axes: Axes, y: float) -> float:
-    """Of a value, as a share of the height of the axes."""
-    _, pixels = axes.transData.transform((1.0, y))
-    return float(axes.transAxes.inverted().transform((0.0, pixels))[1])
+def _place(axes: Axes, x: float, y: float) -> tuple[float, float]:
+    """Of a point, as shares of the width and the height of the axes."""
+    across, up = axes.transAxes.inverted().transform(axes.transData.transform((x, y)))
+    return float(across), float(up)
 
 
 def _write_end(
     axes: Axes, label: EndLabel, place: tuple[float, float], style: dict[str, Any]
 ) -> None:
-    from matplotlib.text import Text
-
-    # From the middle of the left edge, so that no line crosses a name.
-    leader = {"arrowstyle": "-", "color": LIGHT, "linewidth": 0.7, "shrinkA": 1, "shrinkB": 4}
-    text = axes.annotate(
-        label.text,
-        xy=(label.x, label.y),
-        xytext=place,
-        textcoords="axes fraction",
-        va="center",
-        color=label.colour,
-        annotation_clip=False,
-        arrowprops={**leader, "relpos": (0.0, 0.5)},
-        **style,
+    # Level up to the edge of the axes and slanting from there: labels stand in the order of
+    # their points, so that no two leaders cross.
+    x, y = _place(axes, label.x, label.y)
+    leader = {"color": LIGHT, "linewidth": 0.7, "clip_on": False, "zorder": 0.6}
+    ends = [x, max(x, 1.0), place[0] - 0.008], [y, y, place[1]]
+    axes.plot(*ends, **leader, transform=axes.transAxes, label=f"_leader of {label.text}")
+    text = axes.text(
+        *place, label.text, transform=axes.transAxes, va="center", color=label.colour, **style
     )
     if label.more:
         axes.annotate(
             label.more,
             xy=(1.0, 0.5),
-            # Of the letters alone: the annotation itself reaches as far as its point.
-            xycoords=partial(Text.get_window_extent, text),
+            xycoords=text,
             xytext=(6, 0),
             textcoords="offset points",
             va="center",

@@ -191,7 +191,7 @@ class Store:
         try:
             if fresh:
                 self._put_aside()
-            if self.path.exists() and not self.path.is_file():
+            if self.path.exists() and not (self.path.is_file() or self.path.is_dir()):
                 # Opening a named pipe would wait for ever.
                 msg = f"{self.path}: is no ordinary file. Expected the results of a run."
                 raise DataError(msg)

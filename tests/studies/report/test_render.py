@@ -177,6 +177,7 @@ def test_file_is_replaced_whole_and_folders_are_made(tmp_path):
 
 
 def test_a_write_that_fails_leaves_what_was_there(tmp_path, monkeypatch):
+    import errno
     from pathlib import Path
 
     result = only(made(n_wrong=0)).result
@@ -184,10 +185,10 @@ def test_a_write_that_fails_leaves_what_was_there(tmp_path, monkeypatch):
     before = path.read_bytes()
 
     def refuse(self, target):
-        raise OSError("disk is full")
+        raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(Path, "replace", refuse)
-    with pytest.raises(OSError, match="disk is full"):
+    with pytest.raises(DataError, match=r"report\.html: cannot be written: No space left"):
         write_report(replace(result, machine="another one"), path)
     assert path.read_bytes() == before
     assert [one.name for one in tmp_path.iterdir()] == ["report.html"]
