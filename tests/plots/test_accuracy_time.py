@@ -1,3 +1,5 @@
+from itertools import combinations
+
 import numpy as np
 import pytest
 from tests.plots.drawn import clashes, outside, texts_of
@@ -54,8 +56,11 @@ def test_times_are_plain_numbers(seconds):
     ("points", "message"),
     [
         ([], "points is empty"),
-        ([("m", 0.0, 0.9, 0.8, 1.0)], "m takes 0 seconds a probe. Expected more than 0"),
-        ([("m", 0.1, float("nan"), 0.8, 1.0)], r"points holds nan at \(0, 1\)"),
+        ([("m", 0.0, 0.9, 0.8, 1.0)], "m takes 0 seconds per probe.*more than 0 seconds"),
+        (
+            [("m", 0.1, float("nan"), 0.8, 1.0)],
+            "m takes 0.1 seconds .* an accuracy of nan",
+        ),
     ],
 )
 def test_what_cannot_be_drawn(points, message):
@@ -78,8 +83,7 @@ def test_leaders_do_not_cross():
     axes = drawn(points)
     leaders = [line.get_xydata() for line in axes.lines if "leader" in line.get_label()]
     assert len(leaders) == len(points)
-    at_edge, at_label = (np.array([leader[i, 1] for leader in leaders]) for i in (1, 2))
-    for leader in leaders:
-        assert leader[0, 1] == leader[1, 1], "level inside the axes"
-    order = np.argsort(-at_label)
-    assert (np.diff(at_edge[order]) <= 1e-12).all(), "the same order on both sides of the gap"
+    for one, other in combinations(leaders, 2):
+        x = np.linspace(max(one[0, 0], other[0, 0]), one[1, 0], 50)
+        gap = np.interp(x, *one.T) - np.interp(x, *other.T)
+        assert (gap >= -1e-9).all() or (gap <= 1e-9).all()

@@ -32,20 +32,8 @@ def plot_points(
     """Draw images in the plane: the marker tells the set, the colour the cluster.
 
     The largest clusters have a colour each, all others share one. So it is with sets and
-    markers, in the order they come in. The probe's images have a red edge.
-
-    Parameters
-    ----------
-    axes : Axes
-        Where to draw.
-    points : sequence of sequence of float
-        Each image, by its first two principal components; more are passed over.
-    groups : sequence
-        The cluster of each image.
-    names : sequence of str
-        What the set of each image is called.
-    probe : str, optional
-        The name in ``names`` that is the probe's.
+    markers, in the order they come in. The probe's images have a red edge; ``probe`` is its
+    name in ``names``. Coordinates beyond the second are passed over.
     """
     places = np.asarray(points)
     sizes = Counter(groups)
@@ -123,19 +111,8 @@ def plot_distances(
 ) -> Axes:
     """Draw how far the probe is from each class, one colour per clusterer.
 
-    The nearest class of each clusterer is filled. A class that shares no cluster with the
-    probe is infinitely far: a cross at the right, beyond all numbers.
-
-    Parameters
-    ----------
-    axes : Axes
-        Where to draw.
-    distances_by_clusterer : mapping of str to sequence of float or None
-        Bhattacharyya distance to each class; None or infinity where no cluster is shared.
-    class_names : sequence of str
-        The classes, in the same order.
-    truth : str
-        The class of the probe, which is underlaid.
+    The nearest class of each clusterer is filled, ``truth`` is underlaid. A class that shares
+    no cluster with the probe is infinitely far (None): a cross at the right, beyond numbers.
     """
     rows_of = {
         name: np.array([np.inf if one is None else one for one in distances])

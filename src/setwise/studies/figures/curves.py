@@ -67,18 +67,9 @@ def plot_outliers(
 ) -> Axes:
     """Draw how accuracy falls with the images of other sets mixed in (Fig. 9).
 
-    Parameters
-    ----------
-    axes : Axes
-        Where to draw.
-    curves : sequence of Curve
-        Against the number of images taken of each set.
-    shares : sequence of float, optional
-        For each ``x`` of the curves, the outliers in percent of the images that were there
-        before.
-    published : mapping
-        What the paper reports, by the name of the curve: pairs of ``x`` and percent, drawn as
-        diamonds.
+    ``x`` of the curves is the number of images taken of each set; ``shares`` are the outliers
+    in percent of the images that were there before. What the paper reports, pairs of ``x`` and
+    percent by the name of the curve, are diamonds.
     """
     styles = _draw_curves(axes, curves)
     marks = []

@@ -29,16 +29,7 @@ def plot_distributions(
 
     Clusters stand in the order of the classes that have most of them, so that a good
     clustering goes down the diagonal; their numbers count from 1 as in ``table``. The probe
-    stands apart below, in red.
-
-    Parameters
-    ----------
-    axes : Axes
-        Where to draw.
-    table : sequence of sequence of float
-        ``table[row][cluster]``, shares; the last row is the probe's.
-    row_names : sequence of str
-        What the rows are called.
+    stands apart below, in red. ``table[row][cluster]`` are shares; the last row is the probe's.
     """
     shares = np.asarray(table, dtype=float)
     last = len(shares) - 1

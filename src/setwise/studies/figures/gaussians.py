@@ -27,14 +27,7 @@ def plot_clouds(
 ) -> Axes:
     """Draw two clouds, and circles around points that a cut puts on the wrong side.
 
-    Parameters
-    ----------
-    axes : Axes
-        Where to draw.
-    points : sequence of sequence of float
-        Each point; coordinates beyond the second are passed over.
-    is_second, is_wrong : sequence of bool
-        Which points are in the second cloud, and which on the wrong side.
+    Coordinates beyond the second are passed over.
     """
     places = np.asarray(points)
     second, wrong = np.asarray(is_second, dtype=bool), np.asarray(is_wrong, dtype=bool)
@@ -61,16 +54,7 @@ def plot_clouds(
 def plot_by_size(axes: Axes, rows: Sequence[Any], attribute: str, label: str) -> Axes:
     """Draw something about two clouds against their size, one line per distance.
 
-    Parameters
-    ----------
-    axes : Axes
-        Where to draw.
-    rows : sequence with ``distance``, ``size`` and ``attribute``
-        What was found for each distance and size.
-    attribute : str
-        What to draw.
-    label : str
-        What to call it.
+    ``rows`` have a ``distance``, a ``size`` and the ``attribute`` to draw, called ``label``.
     """
     values = np.array([getattr(row, attribute) for row in rows], dtype=float)
     distances = sorted({float(row.distance) for row in rows})
@@ -107,15 +91,9 @@ def plot_switch_errors(
 ) -> Axes:
     """Draw how often points are on the wrong side that switched sides 0, 1, ... times.
 
-    Above each bar stands how many points it is made of.
-
-    Parameters
-    ----------
-    axes : Axes
-        Where to draw.
-    switches, switches_from_start : sequence with ``switches``, ``n_points`` and ``error``
-        Errors in percent; switches counted from the first iterate on, and from the start
-        vector on. The last row of each is *so often or more*.
+    Rows have ``switches``, ``n_points`` (above each bar) and ``error`` in percent; switches are
+    counted from the first iterate on, and from the start vector on. The last row of each is
+    *so often or more*.
     """
     width = 0.38
     series = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -99,7 +99,7 @@ class Distributions(Experiment):
         return DistributionsSection(
             self,
             tuple(_row(name, by_name[name], self.published.get(name)) for name in names),
-            tuple(_example(name, by_name[name][0]) for name in names),
+            tuple(DistributionExample.of(name, by_name[name][0]) for name in names),
         )
 
 
@@ -230,21 +230,6 @@ def _row(
     )
 
 
-def _example(clusterer: str, result: Result) -> DistributionExample:
-    return DistributionExample(
-        clusterer=clusterer,
-        classes=tuple(result["classes"]),
-        truth=result["truth"],
-        answer=result["answer"],
-        table=tuple(map(tuple, result["table"])),
-        distances=tuple(result["distances"]),
-        snr=result["snr"],
-        points=tuple((x, y, z) for x, y, z in result["points"]),
-        point_rows=tuple(result["point_rows"]),
-        point_clusters=tuple(result["point_clusters"]),
-    )
-
-
 @dataclass(frozen=True)
 class DistributionExample:
     """One clusterer on the draw that is shown.
@@ -279,6 +264,12 @@ class DistributionExample:
     points: tuple[tuple[float, float, float], ...]
     point_rows: tuple[int, ...]
     point_clusters: tuple[int, ...]
+
+    @classmethod
+    def of(cls, clusterer: str, result: Result) -> DistributionExample:
+        """The example that an item found."""
+        names = [one.name for one in fields(cls) if one.name != "clusterer"]
+        return cls(clusterer, **{name: _tuples(result[name]) for name in names})
 
     @property
     def row_names(self) -> list[str]:
@@ -326,18 +317,12 @@ class DistributionRow:
 
     Attributes
     ----------
-    clusterer : str
-        Its name.
     accuracy : float
         Percent of the draws in which the nearest class is the probe's.
-    median_snr : float or None
-        Over the draws; None where it is infinite.
-    median_distance : float or None
-        Smallest distance, over the draws; None where it is infinite.
+    median_snr, median_distance : float or None
+        Of the SNR and of the smallest distance; None where it is infinite.
     mean_clusters : float
         How many clusters it made.
-    n_draws : int
-        How many draws.
     published_snr, published_distance : float or None
         The paper's, on its one example (faces of MoBo).
     """
@@ -403,6 +388,10 @@ class DistributionsSection(Section):
             ),
             is_drawn=len(drawn) == 1,
         )
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(_tuples(one) for one in value) if isinstance(value, list) else value
 
 
 def _signal(value: float | None) -> str:

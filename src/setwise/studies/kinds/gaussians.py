@@ -347,15 +347,7 @@ class GaussiansSection(Section):
 
 # Measure, what its axis says, and the caption.
 PANELS_BY_SIZE = (
-    (
-        "connectivity",
-        "second smallest eigenvalue",
-        "Connectivity of the graph, by size and distance of the clouds",
-    ),
-    (
-        "error",
-        "points on the wrong side (%)",
-        "Points on the wrong side of Algorithm 3's cut",
-    ),
+    ("connectivity", "second smallest eigenvalue", "Connectivity, by size and distance"),
+    ("error", "points on the wrong side (%)", "Points that Algorithm 3 puts wrong"),
     ("switches", "sign switches per point", "How often signs switch before they settle"),
 )

@@ -13,15 +13,7 @@ MOST_CLASSES = 24
 
 @dataclass(frozen=True)
 class Confusion:
-    """How often each class was taken for each, over all folds.
-
-    Attributes
-    ----------
-    classes : tuple of str
-        In the order of rows and columns.
-    counts : tuple of tuple of int
-        ``counts[truth][answer]``.
-    """
+    """How often each class was taken for each, over all folds: ``counts[truth][answer]``."""
 
     classes: tuple[str, ...]
     counts: tuple[tuple[int, ...], ...]
@@ -52,15 +44,7 @@ class ConfusionTable:
 
 
 def confusion_table(confusion: Confusion, pictures: Mapping[str, str]) -> ConfusionTable:
-    """Shares and pictures for a confusion matrix.
-
-    Parameters
-    ----------
-    confusion : Confusion
-        The counts.
-    pictures : dict of str to str
-        A ``data:`` address for each class that has a picture.
-    """
+    """Shares and pictures for a confusion matrix; ``pictures`` are ``data:`` addresses, by class."""
     counts, names = confusion.counts, confusion.classes
     every = range(len(names))
     shown = list(every)

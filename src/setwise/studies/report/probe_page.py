@@ -28,8 +28,6 @@ class WrongProbe:
     ----------
     method : str
         Row of the table.
-    fold, seed : int
-        Where it was.
     probe : str
         Name of the set.
     truth, answer : str
