@@ -25,7 +25,8 @@ def plot_accuracy_time(axes: Axes, points: Sequence[Point]) -> Axes:
     """Draw methods by accuracy and seconds per probe; the upper left corner is best.
 
     Names stand in a column on the right, each tied to its point, in the order of accuracy but
-    where the lines would cross. CVC is drawn in red. Axes should be about 0.2 inches high for each name.
+    where the lines would cross. CVC is drawn in red. Axes should be about 0.2 inches high for
+    each name.
 
     Parameters
     ----------
@@ -68,7 +69,7 @@ def _check(points: Sequence[Point], numbers: FloatArray) -> None:
         seconds, accuracy = numbers[wrong, :2]
         msg = (
             f"plot_accuracy_time: {points[wrong][0]} takes {seconds:g} seconds per probe and "
-            f"has an accuracy of {accuracy:g}. Expected finite numbers, and more than 0 seconds."
+            f"has an accuracy of {accuracy:g}. Expected finite numbers, more than 0 seconds."
         )
         raise DataError(msg)
 

@@ -44,7 +44,7 @@ class ConfusionTable:
 
 
 def confusion_table(confusion: Confusion, pictures: Mapping[str, str]) -> ConfusionTable:
-    """Shares and pictures for a confusion matrix; ``pictures`` are ``data:`` addresses, by class."""
+    """Shares and pictures for a confusion matrix; ``pictures`` are ``data:`` addresses."""
     counts, names = confusion.counts, confusion.classes
     every = range(len(names))
     shown = list(every)
