@@ -12,11 +12,11 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from setwise.plots import new_figure, plot_by_size, plot_clouds, plot_switch_errors
+from setwise.plots import new_figure
 from setwise.studies.catalogue import study_named
+from setwise.studies.figures.gaussians import plot_by_size, plot_clouds, plot_switch_errors
+from setwise.studies.kinds.gaussians import GaussiansSection
 from setwise.studies.reproduce import reproduce
-from setwise.studies.sections import GaussiansSection
-from setwise.studies.tables import tables_of
 
 NOTE = """(b-d): d is the distance of the centres. Means over
 draws. In (d) the switches away from the start
@@ -58,8 +58,8 @@ def main() -> None:
     path = parser.parse_args().path
     name, study = study_named("gaussians")
     (found,) = reproduce(study, Path("out/reproduce") / name, n_jobs=-1).result.sections
-    for table in tables_of(found):
-        print(f"{table.heading}\n\n{table.to_markdown()}\n")
+    for table in found.tables():
+        print(f"{table.to_markdown()}\n")
     path.parent.mkdir(parents=True, exist_ok=True)
     draw(found).savefig(path, dpi=160, facecolor="white")
     print(f"figure: {path}")

@@ -180,3 +180,50 @@ def test_absent_data_are_told_and_the_other_studies_go_on(study, tmp_path, at_ha
     assert found.exit_code == 1
     assert "honda_heq.mat" in found.stderr
     assert "small: " in found.stdout
+
+
+HOSTILE = r"""
+title = "t [/x]"
+[[experiments]]
+kind = "methods"
+name = "m"
+title = "methods [/b]"
+data = { name = "objects", parameters = { n_classes = 3, n_sets = 2, n_views = 6, size = 8 }, protocol = "pairs" }
+methods = [
+    { of = "mean vector", name = "x [/b]" },
+    { of = "MSM", name = "<script>alert(1)</script> | *s*" },
+    { of = "frame vote", name = "\u001B[31mred\u001B[0m\u202E" },
+]
+"""  # noqa: E501
+
+
+def test_names_are_shown_as_they_are_and_escaped(tmp_path):
+    path = written(tmp_path, HOSTILE)
+    found = run(path, "--out", tmp_path, "--no-report")
+    assert found.exit_code == 0, found.output
+    assert "x [/b]" in found.stdout
+    assert "methods [/b]" in found.stdout
+    assert "\x1b" not in found.output
+    assert "\u202e" not in found.output
+    page = (tmp_path / "small" / "tables.md").read_text(encoding="utf-8")
+    assert "<script>" not in page
+    assert r"&lt;script&gt;alert(1)&lt;/script&gt; \| \*s\*" in page
+    assert "\x1b" not in page
+
+
+@pytest.mark.parametrize("file", ["tables.json", "tables.md", "report.html"])
+def test_a_file_that_cannot_be_written_is_named(study, tmp_path, file):
+    (tmp_path / "small" / file).mkdir(parents=True)
+    found = run(study, "--out", tmp_path, "--only", "clouds", "-q")
+    assert found.exit_code == 1
+    assert f"{file}: cannot be written" in found.stderr
+    assert len(found.stderr.splitlines()) == 1
+
+
+def test_a_study_writes_into_its_folder_alone(tmp_path):
+    path = tmp_path / "...toml"
+    path.write_text(STUDY, encoding="utf-8")
+    found = run(path, "--out", tmp_path / "outer" / "results", "--only", "clouds")
+    assert found.exit_code == 1
+    assert "rename the file" in found.stderr
+    assert not (tmp_path / "outer").exists()

@@ -1,3 +1,5 @@
+from itertools import combinations
+
 import numpy as np
 import pytest
 from tests.plots.drawn import clashes, outside, texts_of
@@ -20,7 +22,8 @@ def test_points_are_the_numbers():
     dots = [line for line in axes.lines if line.get_marker() == "o"]
     np.testing.assert_allclose([dot.get_xydata()[0] for dot in dots], [[2, 90], [50, 97]])
     assert [dot.get_color() for dot in dots] == [PALETTE[0], OURS]
-    bars = [line.get_ydata() for line in axes.lines if line.get_marker() != "o"]
+    lines = [line for line in axes.lines if not line.get_label().startswith("_leader")]
+    bars = [line.get_ydata() for line in lines if line.get_marker() != "o"]
     np.testing.assert_allclose(bars, [[80, 95], [90, 100]])
     assert texts_of(axes) == ["CVC  97.0", "MSM  90.0"]
     assert axes.get_xscale() == "log"
@@ -53,10 +56,34 @@ def test_times_are_plain_numbers(seconds):
     ("points", "message"),
     [
         ([], "points is empty"),
-        ([("m", 0.0, 0.9, 0.8, 1.0)], "m takes 0 seconds a probe. Expected more than 0"),
-        ([("m", 0.1, float("nan"), 0.8, 1.0)], r"points holds nan at \(0, 1\)"),
+        ([("m", 0.0, 0.9, 0.8, 1.0)], "m takes 0 seconds per probe.*more than 0"),
+        (
+            [("m", 0.1, float("nan"), 0.8, 1.0)],
+            "m takes 0.1 seconds .* an accuracy of nan",
+        ),
     ],
 )
 def test_what_cannot_be_drawn(points, message):
     with pytest.raises(DataError, match=message):
         drawn(points)
+
+
+def test_the_axis_ends_where_percentages_do():
+    axes = drawn([("CVC", 0.05, 1.0, 0.99, 1.0), ("MSM", 0.002, 0.02, 0.0, 0.05)])
+    low, high = axes.get_ylim()
+    assert max(axes.get_yticks()) == 100
+    assert min(axes.get_yticks()) == 0
+    assert (-4 < low < 0, 100 < high < 104) == (True, True)
+
+
+def test_leaders_do_not_cross():
+    """Many methods that share an accuracy, at times in no order."""
+    times = (0.3, 0.001, 0.02, 4.0, 0.005, 0.9, 0.1)
+    points = [(f"m{i}", s, (1.0, 0.99)[i % 2], 0.9, 1.0) for i, s in enumerate(times)]
+    axes = drawn(points)
+    leaders = [line.get_xydata() for line in axes.lines if "leader" in line.get_label()]
+    assert len(leaders) == len(points)
+    for one, other in combinations(leaders, 2):
+        x = np.linspace(max(one[0, 0], other[0, 0]), one[1, 0], 50)
+        gap = np.interp(x, *one.T) - np.interp(x, *other.T)
+        assert (gap >= -1e-9).all() or (gap <= 1e-9).all()

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from setwise.studies.items import GaussiansItem, Item
+from setwise.studies.items import Item
+from setwise.studies.kinds.gaussians import GaussiansItem
 from setwise.studies.runner import run_items
 from setwise.studies.store import Store
 

@@ -15,7 +15,7 @@ from setwise.features import HOG, LBP, Equalised, Pixels
 from setwise.io.datasets import Dataset, load
 from setwise.sets import SetBatch
 from setwise.studies import data as module
-from setwise.studies.data import prepared
+from setwise.studies.data import read_data
 from setwise.studies.spec import Data, Feature
 
 SHAPE = {"n_classes": 5, "n_sets": 3, "n_views": 4, "size": 16}
@@ -35,7 +35,7 @@ def objects(**more) -> Data:
 
 
 def test_the_given_folds_are_those_of_the_dataset(folder):
-    found = prepared(hands(), folder)
+    found = read_data(hands(), folder)
     original = load("hands", folder)
     np.testing.assert_array_equal(found.sets.vectors, original.sets.vectors)
     assert found.sets.vectors.dtype == np.uint8
@@ -61,7 +61,7 @@ def test_threads_share_one_copy_that_is_read_once(folder, monkeypatch):
 
     monkeypatch.setattr(module, "load", counted)
     with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(lambda _: prepared(hands(), folder), range(16)))
+        found = list(pool.map(lambda _: read_data(hands(), folder), range(16)))
     assert len(n_reads) == 1
     assert all(one is found[0] for one in found)
 
@@ -72,20 +72,20 @@ def test_another_place_is_read_anew(tmp_path, monkeypatch):
     digests = []
     for name in ("a", "b", "a"):
         monkeypatch.setenv("SETWISE_DATA", str(tmp_path / name))
-        digests.append(prepared(hands()).digest)
+        digests.append(read_data(hands()).digest)
     assert digests[0] == digests[2] != digests[1]
 
 
 def test_the_digest_is_of_the_content_alone(tmp_path):
     same, other = write_hands(tmp_path / "same"), write_hands(tmp_path / "other")
-    assert prepared(hands(), same).digest == prepared(hands(), other).digest
+    assert read_data(hands(), same).digest == read_data(hands(), other).digest
     names = [f"another hand {i}" for i in range(12)]
     is_test = np.arange(12) // 6 == 1
     for change in ({"seed": 1}, {"set_names": np.array(names)}, {"set_is_test": is_test}):
         changed = write_hands(tmp_path / f"changed {next(iter(change))}", **change)
-        assert prepared(hands(), changed).digest != prepared(hands(), same).digest
-    half = prepared(hands(feature=Feature(name="pixels", parameters={"size": 8})), same)
-    assert half.digest != prepared(hands(), same).digest
+        assert read_data(hands(), changed).digest != read_data(hands(), same).digest
+    half = read_data(hands(feature=Feature(name="pixels", parameters={"size": 8})), same)
+    assert half.digest != read_data(hands(), same).digest
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_the_digest_is_of_the_content_alone(tmp_path):
     ],
 )
 def test_features_are_those_of_the_images(folder, name, parameters, feature):
-    found = prepared(hands(feature=Feature(name=name, parameters=parameters)), folder)
+    found = read_data(hands(feature=Feature(name=name, parameters=parameters)), folder)
     expected = feature.transform(load("hands", folder).sets)
     np.testing.assert_array_equal(found.sets.vectors, expected.vectors)
     assert found.sets.names == expected.names
@@ -110,15 +110,15 @@ def test_features_are_those_of_the_images(folder, name, parameters, feature):
 def test_wrong_features_are_refused_by_name(folder):
     wrong = Feature(name="hog", parameters={"cells": 8})
     with pytest.raises(ParameterError, match=r"'hog'.*'cells'.*Did you mean 'cell'\?"):
-        prepared(hands(feature=wrong), folder)
+        read_data(hands(feature=wrong), folder)
     with pytest.raises(ParameterError, match=r"parameter 'size'\. Expected none at all"):
-        prepared(hands(feature=Feature(name="equalised", parameters={"size": 3})), folder)
+        read_data(hands(feature=Feature(name="equalised", parameters={"size": 3})), folder)
     with pytest.raises(ParameterError, match=r"Pixels: size must be .* got 0"):
-        prepared(hands(feature=Feature(name="pixels", parameters={"size": 0})), folder)
+        read_data(hands(feature=Feature(name="pixels", parameters={"size": 0})), folder)
 
 
 def test_pairs_are_two_sets_of_each_class(folder):
-    found = prepared(objects(n_classes=2, n_folds=2), folder)
+    found = read_data(objects(n_classes=2, n_folds=2), folder)
     assert len(found.folds) == 2
     for gallery, probes in found.folds:
         assert len(gallery) == len(set(found.labels[gallery])) == 2
@@ -126,23 +126,23 @@ def test_pairs_are_two_sets_of_each_class(folder):
         assert not set(gallery) & set(probes)
     (first, _), (second, _) = found.folds
     assert not set(found.labels[first]) & set(found.labels[second])
-    everything = prepared(objects(n_folds=3), folder)
+    everything = read_data(objects(n_folds=3), folder)
     assert [len(gallery) for gallery, _ in everything.folds] == [5, 5, 5]
     assert len({tuple(gallery) for gallery, _ in everything.folds}) > 1
 
 
 @pytest.mark.parametrize("protocol", ["pairs", "halves"])
 def test_more_folds_leave_the_first_as_it_is(folder, protocol):
-    one = prepared(objects(protocol=protocol, n_classes=2), folder)
-    two = prepared(objects(protocol=protocol, n_classes=2, n_folds=2), folder)
+    one = read_data(objects(protocol=protocol, n_classes=2), folder)
+    two = read_data(objects(protocol=protocol, n_classes=2, n_folds=2), folder)
     for mine, theirs in zip(one.folds[0], two.folds[0], strict=True):
         np.testing.assert_array_equal(mine, theirs)
         np.testing.assert_array_equal(one.sets[mine].vectors, two.sets[theirs].vectors)
 
 
 def test_halves_are_all_images_of_a_class_in_two_sets(folder):
-    whole = prepared(objects(), folder)
-    found = prepared(objects(protocol="halves", n_classes=2, n_folds=2), folder)
+    whole = read_data(objects(), folder)
+    found = read_data(objects(protocol="halves", n_classes=2, n_folds=2), folder)
     assert len(found.sets) == 8
     assert found.sets.image_shape == (16, 16)
     seen = []
@@ -161,7 +161,7 @@ def test_halves_are_all_images_of_a_class_in_two_sets(folder):
 
 def test_an_odd_image_goes_to_the_gallery(tmp_path):
     odd = write_objects(tmp_path, **SHAPE | {"n_views": 3})
-    found = prepared(objects(protocol="halves"), odd)
+    found = read_data(objects(protocol="halves"), odd)
     gallery, probes = found.folds[0]
     assert set(found.sets.sizes[gallery]) == {5}
     assert set(found.sets.sizes[probes]) == {4}
@@ -169,12 +169,12 @@ def test_an_odd_image_goes_to_the_gallery(tmp_path):
 
 def test_sets_are_limited_before_features_are_computed(folder):
     feature = Feature(name="pixels", parameters={"size": 8})
-    found = prepared(hands(n_vectors=4, feature=feature), folder)
+    found = read_data(hands(n_vectors=4, feature=feature), folder)
     assert set(found.sets.sizes) == {4}
     np.testing.assert_array_equal(
         found.sets.vectors, Pixels(size=8).transform(found.images).vectors
     )
-    whole = prepared(hands(), folder)
+    whole = read_data(hands(), folder)
     for i in range(len(found.sets)):
         assert set(map(bytes, found.images[i])) <= set(map(bytes, whole.images[i]))
 
@@ -191,20 +191,20 @@ def test_sets_are_limited_before_features_are_computed(folder):
 )
 def test_what_cannot_be_is_refused(folder, data, error, message):
     with pytest.raises(error, match=message):
-        prepared(data, folder)
+        read_data(data, folder)
 
 
 def test_a_class_of_one_set_makes_no_pair(tmp_path):
     folder = write_objects(tmp_path, **SHAPE | {"n_sets": 1})
     with pytest.raises(DataError, match="has 1 of the at least 2 sets"):
-        prepared(objects(), folder)
+        read_data(objects(), folder)
 
 
 @pytest.mark.parametrize("name", ["youtube", "cambridge"])
 def test_own_copies_are_read_from_their_folder_or_asked_for(tmp_path, monkeypatch, name):
     monkeypatch.setenv("SETWISE_DATA", str(tmp_path))
     with pytest.raises(DataError) as error:
-        prepared(Data(name=name))
+        read_data(Data(name=name))
     message = str(error.value)
     assert f"no folder '{name}' in {tmp_path}" in message
     assert "Bring your own copy" in message
@@ -217,7 +217,7 @@ def test_own_copies_are_read_from_their_folder_or_asked_for(tmp_path, monkeypatc
 
     (tmp_path / name).mkdir()
     monkeypatch.setitem(module.OWN_COPIES, name, read)
-    found = prepared(Data(name=name))
+    found = read_data(Data(name=name))
     assert str(tmp_path / name) in found.note
     assert found.labels.tolist() == ["0", "1", "0", "1"]
 
@@ -227,7 +227,7 @@ def test_a_leak_is_refused(tmp_path):
     images[-1] = images[0]
     folder = write_hands(tmp_path / "leaking", images=images)
     with pytest.raises(LeakageError, match=r"hands, fold 0: .* of 'hand 11', a probe"):
-        prepared(hands(), folder)
+        read_data(hands(), folder)
 
 
 def test_vectors_are_no_images(tmp_path):
@@ -239,17 +239,17 @@ def test_vectors_are_no_images(tmp_path):
         set_labels=np.array([0, 1, 0, 1]),
         set_is_test=np.array([False, False, True, True]),
     )
-    found = prepared(Data(name="vowels"), tmp_path)
+    found = read_data(Data(name="vowels"), tmp_path)
     assert found.images is None
     with pytest.raises(DataError, match="holds vectors, not images"):
-        prepared(Data(name="vowels", feature=Feature(name="hog")), tmp_path)
+        read_data(Data(name="vowels", feature=Feature(name="hog")), tmp_path)
 
 
 def test_nothing_shared_is_changed(folder):
-    found = prepared(hands(), folder)
+    found = read_data(hands(), folder)
     before = fingerprint(found.sets.vectors, found.sets.offsets, found.labels)
-    prepared(hands(feature=Feature(name="hog", parameters={"cell": 8})), folder)
-    prepared(hands(protocol="halves"), folder)
+    read_data(hands(feature=Feature(name="hog", parameters={"cell": 8})), folder)
+    read_data(hands(protocol="halves"), folder)
     assert fingerprint(found.sets.vectors, found.sets.offsets, found.labels) == before
 
 
@@ -257,6 +257,6 @@ def test_nothing_shared_is_changed(folder):
 def test_eth80_at_hand(real):
     import datasets
 
-    found = prepared(Data(name="eth80"), datasets.data_folder())
+    found = read_data(Data(name="eth80"), datasets.data_folder())
     assert len(found.sets) == 80
     assert [(len(gallery), len(probes)) for gallery, probes in found.folds] == [(40, 40)] * 10

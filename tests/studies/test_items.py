@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import pickle
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from setwise.studies.items import (
-    ClassifyItem,
-    DistributionsItem,
-    ExplainItem,
-    GaussiansItem,
-    key_of,
-    read_item,
-    seed_for,
-)
-from setwise.studies.spec import Data, Outliers, Recipe
+from setwise.studies.items import key_of, seed_for
+from setwise.studies.kinds.classify import ClassifyItem, Outliers
+from setwise.studies.kinds.distributions import DistributionsItem
+from setwise.studies.kinds.explain import ExplainItem
+from setwise.studies.kinds.gaussians import GaussiansItem
+from setwise.studies.spec import Data, Recipe
 
 CLASSIFY = ClassifyItem(data=Data(name="eth80"), recipe=Recipe(of="CVC"), fold=0, seed=0)
 ITEMS = (
@@ -30,7 +25,7 @@ ITEMS = (
 
 def test_items_are_read_as_they_were_written():
     for item in ITEMS:
-        assert read_item(json.loads(item.model_dump_json())) == item
+        assert type(item).model_validate_json(item.model_dump_json()) == item
 
 
 def test_items_are_small_to_send():

@@ -13,8 +13,7 @@ from pathlib import Path
 
 import pytest
 from tests.studies.slow_work import draw, items, noted
-
-from setwise.studies.store import read_records
+from tests.studies.stored import read_records
 
 ROOT = Path(__file__).resolve().parents[2]
 DRIVER = """

@@ -9,9 +9,9 @@ from setwise.errors import DataError, ParameterError
 from setwise.studies import fingerprint
 from setwise.studies import plan as planning
 from setwise.studies.catalogue import study_named
-from setwise.studies.items import ExplainItem
-from setwise.studies.plan import explanations, plan
-from setwise.studies.spec import Study
+from setwise.studies.kinds.explain import ExplainItem
+from setwise.studies.plan import follow_up, plan
+from setwise.studies.study import Study
 
 OBJECTS = {
     "name": "objects",
@@ -67,8 +67,8 @@ def test_other_code_has_other_keys(monkeypatch):
 
 def test_the_code_is_what_computes(tmp_path, monkeypatch):
     """A changed file of the mathematics changes the fingerprint, a changed plot does not."""
-    for folder in fingerprint.COMPUTING:
-        (tmp_path / folder).mkdir(parents=True, exist_ok=True)
+    for folder in ("cut", "plots", "studies/report", "studies/figures"):
+        (tmp_path / folder).mkdir(parents=True)
 
     def now() -> str:
         fingerprint.code_fingerprint.cache_clear()
@@ -77,7 +77,8 @@ def test_the_code_is_what_computes(tmp_path, monkeypatch):
     monkeypatch.setattr(fingerprint.setwise, "__file__", str(tmp_path / "__init__.py"))
     try:
         empty = now()
-        (tmp_path / "cut" / "tree_plot.py").write_text("1")
+        for showing in ("plots", "studies/report", "studies/figures"):
+            (tmp_path / showing / "tree_plot.py").write_text("1")
         (tmp_path / "README.md").write_text("1")
         assert now() == empty
         (tmp_path / "cut" / "fiedler.py").write_text("1")
@@ -136,7 +137,10 @@ def test_only_wrong_answers_of_the_asked_method_are_explained():
     right = {"truth": ["a", "b"], "answers": {"": ["a", "b"]}}
     wrong = {"truth": ["a", "b"], "answers": {"": ["b", "b"]}}
     results = {one.key: wrong if one.turn == 0 else right for one in found.of["methods"]}
-    ((judged, why),) = explanations(asked, found, results, None)["methods"]
-    assert (judged.label, judged.turn) == ("CVC", 0)
+    more = follow_up(asked, found, results, None)
+    *before, why = more.of["methods"]
+    assert tuple(before) == found.of["methods"]
+    judged = before[0]
+    assert (judged.label, judged.turn) == (why.label, why.turn) == ("CVC", 0)
     assert why.item == ExplainItem(of=judged.item, probes=(0,))
-    assert why.key not in found.work
+    assert set(more.work) == {*found.work, why.key}

@@ -21,7 +21,7 @@ from tests.studies.slow_work import (
 
 from setwise.errors import DataError, MissingExtraError, ParameterError
 from setwise.studies.interrupts import Gate
-from setwise.studies.items import ClassifyItem
+from setwise.studies.kinds.classify import ClassifyItem
 from setwise.studies.runner import run_items
 from setwise.studies.spec import Data, Recipe
 from setwise.studies.store import Store

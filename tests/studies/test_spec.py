@@ -8,7 +8,10 @@ import pytest
 
 from setwise.errors import DataError, ParameterError
 from setwise.studies.catalogue import read_study, shipped_studies, study_named
-from setwise.studies.spec import Fusion, Method, Methods, Study
+from setwise.studies.kinds.fusion import Fusion
+from setwise.studies.kinds.methods import Methods
+from setwise.studies.spec import Method
+from setwise.studies.study import Study
 
 METHODS = """
 title = "Mine"
@@ -45,8 +48,8 @@ def test_recipes_do_not_know_how_they_are_called():
         (("title = ", "titel = "), "titel is unknown. Did you mean 'title'?"),
         (("methods = [", "metods = ["), "metods is unknown. Did you mean 'methods'?"),
         (('kind = "methods"', 'kind = "magic"'), "magic"),
-        (('data = { name = "eth80" }', "data = 3"), "experiments.0.methods.data"),
-        (('name = "methods"', 'name = "../../etc"'), "experiments.0.methods.name"),
+        (('data = { name = "eth80" }', "data = 3"), "experiments.0.data"),
+        (('name = "methods"', 'name = "../../etc"'), "experiments.0.name"),
         (('["CVC", {', '["MSM", {'), None),
         (('name = "subspaces"', 'name = "CVC"'), "two methods are called 'CVC'"),
         (("parameters = { n_dims = 3 }", 'fusions = ["mode"]'), "'subspaces' has fusions"),
@@ -131,3 +134,11 @@ def test_studies_are_found_by_name_or_file(tmp_path):
 def test_a_study_survives_its_own_dump():
     for study in shipped_studies().values():
         assert Study.model_validate(study.model_dump(mode="json")) == study
+
+
+@pytest.mark.parametrize("name", ["...toml", ".. .toml", "....toml"])
+def test_a_file_whose_name_leads_out_of_the_results_is_refused(tmp_path, name):
+    path = tmp_path / name
+    path.write_text(METHODS, encoding="utf-8")
+    with pytest.raises(ParameterError, match="rename the file"):
+        study_named(str(path))

@@ -6,14 +6,15 @@ import os
 import subprocess
 import sys
 import warnings
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.studies.stored import read_records
 
 from setwise.errors import DataError, TornLineWarning
-from setwise.studies.store import Record, Store, read_records
+from setwise.studies.store import Record, Store
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
@@ -247,3 +248,38 @@ def test_tracebacks_stay_in_their_folder_whatever_the_key(tmp_path):
         assert (store.folder / name).read_text(encoding="utf-8") == "it broke: ?"
     assert sorted(path.name for path in tmp_path.rglob("*.txt")) == [name.split("/")[1]]
     assert len(list((tmp_path / "store" / "failures").iterdir())) == 1
+
+
+def test_fresh_puts_nothing_aside_while_another_run_adds(tmp_path):
+    with Store(tmp_path) as store:
+        store.add(record("a"))
+        with pytest.raises(DataError, match="another run is working on it"):
+            Store(tmp_path, fresh=True)
+        store.add(record("b"))
+    assert set(read_records(tmp_path)) == {"a", "b"}
+    assert not (tmp_path / "results.1.jsonl").exists()
+    with Store(tmp_path, fresh=True) as store:
+        assert store.finished == {}
+    assert (tmp_path / "results.1.jsonl").exists()
+
+
+@pytest.mark.parametrize("line", ["[" * 100_000, '{"a":' * 100_000], ids=["list", "dict"])
+@pytest.mark.parametrize("more", ["", "{}\n"], ids=["last", "before"])
+def test_a_deeply_nested_line_is_named(tmp_path, line, more):
+    (tmp_path / "results.jsonl").write_text(f"{line}\n{more}")
+    with pytest.raises(DataError, match=r"results\.jsonl, line 1: expected one result"):
+        Store(tmp_path)
+
+
+def test_a_line_with_neither_result_nor_error_is_named(tmp_path):
+    content = asdict(record("a")) | {"result": None}
+    (tmp_path / "results.jsonl").write_text(json.dumps(content) + "\n")
+    with pytest.raises(DataError, match="line 1: expected one result"):
+        Store(tmp_path)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_a_named_pipe_is_refused_at_once(tmp_path):
+    os.mkfifo(tmp_path / "results.jsonl")
+    with pytest.raises(DataError, match=r"results\.jsonl: is no ordinary file"):
+        Store(tmp_path)

@@ -8,26 +8,17 @@ from typing import Any
 
 import pytest
 
-from setwise.studies.items import (
-    ClassifyItem,
-    DistributionsItem,
-    ExplainItem,
-    Item,
-)
+from setwise.studies.items import Item
+from setwise.studies.kinds.classify import ClassifyItem, Outliers
+from setwise.studies.kinds.distributions import Distributions, DistributionsItem
+from setwise.studies.kinds.explain import ExplainItem
+from setwise.studies.kinds.fusion import Fusion
+from setwise.studies.kinds.methods import Methods
+from setwise.studies.kinds.robustness import Robustness
 from setwise.studies.plan import Planned
-from setwise.studies.sections import StudyResult
-from setwise.studies.spec import (
-    Data,
-    Distributions,
-    Fusion,
-    Methods,
-    Outliers,
-    Recipe,
-    Robustness,
-    Study,
-)
-from setwise.studies.summary import summarise
-from setwise.studies.tables import numbers, tables_of
+from setwise.studies.spec import Data, Recipe
+from setwise.studies.study import Study, StudyResult
+from setwise.studies.tables import numbers
 
 DATA = Data(name="eth80")
 COMMON = {"name": "x", "title": "Title", "shows": "Table 9", "data": DATA}
@@ -56,9 +47,8 @@ def judged(answers: Mapping[str, str], truth: str = "aabb", **more: Any) -> dict
     }
 
 
-def section_of(experiment, pairs, explained=()):
-    results = {one.key: result for one, result in pairs}
-    return summarise(experiment, [one for one, _ in pairs], results, explained)
+def section_of(experiment, pairs):
+    return experiment.summarise(pairs)
 
 
 METHODS = Methods(
@@ -98,16 +88,10 @@ def test_wrong_probes_carry_their_explanation():
     pairs = methods_pairs()
     why = planned(ExplainItem(of=pairs[0][0].item, probes=(2,)), "CVC")
     explanation = {"probe": "set 2", "truth": "b", "answer": "a", "index": 2, "why": {}}
-    results = {one.key: result for one, result in pairs}
-    results[why.key] = {"explanations": [explanation]}
-    found = summarise(METHODS, [one for one, _ in pairs], results, [(pairs[0][0], why)])
+    found = section_of(METHODS, [*pairs, (why, {"explanations": [explanation]})])
     (wrong,) = found.wrong
     assert (wrong.probe, wrong.truth, wrong.answer, wrong.fold) == ("set 2", "b", "a", 0)
     assert wrong.explanation is explanation
-
-
-def test_nothing_finished_is_no_section():
-    assert section_of(METHODS, []) is None
 
 
 def test_fusion_by_dimensionality():
@@ -202,7 +186,7 @@ def result_of(*sections) -> StudyResult:
 
 
 def test_tables_say_the_papers_number_beside_ours():
-    (table,) = tables_of(section_of(METHODS, methods_pairs()))
+    (table,) = section_of(METHODS, methods_pairs()).tables()
     assert table.columns == ("method", "paper", "ours", "difference", "fit", "a probe")
     assert table.rows[0] == (
         *("CVC", "90.00 ± 4.00", "87.50 ± 12.50", "-2.50", "1 s", "200 ms"),
@@ -210,8 +194,9 @@ def test_tables_say_the_papers_number_beside_ours():
     assert table.rows[1][1:4] == ("", "50.00", "")
     assert table.heading == "Table 9: Title"
     lines = table.to_markdown().splitlines()
-    assert len(lines) == 4
-    assert {line.count("|") for line in lines} == {7}
+    assert lines[:2] == ["**Table 9: Title**", ""]
+    assert len(lines) == 6
+    assert {line.count("|") for line in lines[2:]} == {7}
 
 
 def test_timed_tables_have_ratios():
@@ -223,7 +208,7 @@ def test_timed_tables_have_ratios():
             },
         }
     )
-    (table,) = tables_of(section_of(timed, methods_pairs()))
+    (table,) = section_of(timed, methods_pairs()).tables()
     assert table.rows[0] == ("CVC", "2 s", "200 ms", "1.00", "1.00")
     assert table.rows[1] == ("MSM", "", "500 ms", "", "2.50")
 

@@ -7,7 +7,7 @@ import warnings
 import pytest
 
 from setwise.errors import ConvergenceWarning
-from setwise.studies.items import GaussiansItem
+from setwise.studies.kinds.gaussians import GaussiansItem
 from setwise.studies.runner import run_items
 from setwise.studies.store import Store
 

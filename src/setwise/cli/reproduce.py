@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from setwise._support.text import printable
 from setwise.cli.common import AsJson, Quiet, clean_exit, shown_progress
 from setwise.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
     from setwise._support.progress import Progress
     from setwise.studies.reproduce import Run
-    from setwise.studies.sections import StudyResult
-    from setwise.studies.spec import Study
+    from setwise.studies.study import Study, StudyResult
 
 __all__ = ["reproduce"]
 
@@ -37,7 +37,7 @@ def reproduce(
     out: Annotated[Path, typer.Option(file_okay=False, help="Folder for results.")] = Path(
         "out/reproduce"
     ),
-    jobs: Annotated[int, typer.Option(help="Items at a time; -1 is one a core.")] = -1,
+    jobs: Annotated[int, typer.Option(help="Items at a time; -1 is one per core.")] = -1,
     backend: Annotated[str, typer.Option(help="processes, threads or dask.")] = "processes",
     scheduler: Annotated[
         str | None, typer.Option(help="Address of a Dask scheduler; else one is started.")
@@ -65,22 +65,22 @@ def reproduce(
             "fresh": fresh,
         }
         is_silent, status = as_json or quiet, 0
-        found: dict[str, Any] = {}
+        contents: dict[str, Any] = {}
         for name, study in _chosen(names, only):
             with shown_progress(is_silent=is_silent) as progress:
                 run = _run(name, study, out, options, progress)
             if run is None:
                 status = 1
                 continue
-            found[name] = _finish(run, out / name, data, no_report=no_report)
+            contents[name] = _finish(run, out / name, data, no_report=no_report)
             if not as_json:
-                _show(name, run, found[name], quiet=quiet)
+                _show(name, run, contents[name], quiet=quiet)
             status = 1 if run.result.failures else status
             if run.was_interrupted:
                 status = 130
                 break
     if as_json:
-        typer.echo(json.dumps(found, indent=2))
+        typer.echo(json.dumps(contents, indent=2))
     raise typer.Exit(status)
 
 
@@ -136,7 +136,7 @@ def _run(
     try:
         return run(study, out / name, progress=progress, **options)
     except DataError as error:
-        typer.echo(f"setwise: {error}", err=True)
+        _echo(f"setwise: {error}", err=True)
         return None
 
 
@@ -145,14 +145,15 @@ def _finish(run: Run, folder: Path, data: Path | None, *, no_report: bool) -> di
 
     ``tables.json`` is the same for every run of a study, ``numbers.json`` has times as well.
     """
+    from setwise.studies.report.render import write_report, write_whole
     from setwise.studies.tables import numbers
 
-    found = numbers(run.result)
-    _write(folder / "tables.json", _json(numbers(run.result, with_times=False)))
-    _write(folder / "numbers.json", _json(found))
-    _write(folder / "tables.md", _markdown(run.result))
-    report = None if no_report else _report(run.result, folder / "report.html", data)
-    return found | {
+    content = numbers(run.result)
+    write_whole(folder / "tables.json", _json(numbers(run.result, with_times=False)))
+    write_whole(folder / "numbers.json", _json(content))
+    write_whole(folder / "tables.md", _markdown(run.result))
+    report = None if no_report else write_report(run.result, folder / "report.html", data)
+    return content | {
         "n_done": run.n_done,
         "was_interrupted": run.was_interrupted,
         "report": None if report is None else str(report),
@@ -163,59 +164,46 @@ def _json(content: dict[str, Any]) -> str:
     return json.dumps(content, indent=1) + "\n"
 
 
-def _write(path: Path, content: str) -> None:
-    path.write_text(content, encoding="utf-8")
-
-
-def _report(result: StudyResult, path: Path, data: Path | None) -> Path:
-    from setwise.studies.report import write_report
-
-    return write_report(result, path, data)
-
-
 def _markdown(result: StudyResult) -> str:
-    from setwise.studies.tables import tables_of
-
-    parts = [
-        f"**{table.heading}**\n\n{table.to_markdown()}"
-        for section in result.sections
-        for table in tables_of(section)
-    ]
-    return "\n\n".join(parts) + "\n"
+    tables = (table for section in result.sections for table in section.tables())
+    return "\n\n".join(table.to_markdown() for table in tables) + "\n"
 
 
-def _show(name: str, run: Run, found: dict[str, Any], *, quiet: bool) -> None:
+def _echo(text: str, *, err: bool = False) -> None:
+    """Say one line, whatever is in the names that it tells."""
+    typer.echo(printable(text), err=err)
+
+
+def _show(name: str, run: Run, content: dict[str, Any], *, quiet: bool) -> None:
     result = run.result
     if not quiet:
         _show_tables(result)
     for failure in result.failures:
-        typer.echo(
-            f"setwise: {name}: {failure.experiment}, {failure.what} failed: {failure.error}",
-            err=True,
-        )
+        what = f"{failure.experiment}, {failure.what}"
+        _echo(f"setwise: {name}: {what} failed: {failure.error}", err=True)
     if result.warnings and not quiet:
-        heard = ", ".join(f"{name} {count}" for name, count in sorted(result.warnings.items()))
-        typer.echo(f"{name}: warnings, answers that are weaker than usual: {heard}", err=True)
+        counts = ", ".join(f"{kind} {count}" for kind, count in sorted(result.warnings.items()))
+        _echo(f"{name}: warnings, answers that are weaker than usual: {counts}", err=True)
     if run.was_interrupted:
-        typer.echo("setwise: interrupted; run again, it goes on where it stopped.", err=True)
-    said = f"{name}: {result.n_finished} of {result.n_items} items finished, {run.n_done} now"
-    typer.echo(f"{said}. {found['report'] or ''}".strip())
+        _echo("setwise: interrupted; run again, it goes on where it stopped.", err=True)
+    done = f"{name}: {result.n_finished} of {result.n_items} items finished, {run.n_done} now"
+    _echo(f"{done}. {content['report'] or ''}".strip())
 
 
 def _show_tables(result: StudyResult) -> None:
     from rich import box
     from rich.console import Console
     from rich.table import Table
-
-    from setwise.studies.tables import tables_of
+    from rich.text import Text
 
     console = Console(highlight=False)
     for section in result.sections:
-        for found in tables_of(section):
+        for words in section.tables():
             table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-            for i, column in enumerate(found.columns):
-                table.add_column(column, justify="right" if i else "left")
-            for row in found.rows:
-                table.add_row(*row)
-            console.print(f"\n{found.heading}", style="bold", markup=False)
+            for i, column in enumerate(words.columns):
+                table.add_column(Text(printable(column)), justify="right" if i else "left")
+            for row in words.rows:
+                # As text: a name such as "[/b]" is no markup.
+                table.add_row(*(Text(printable(cell)) for cell in row))
+            console.print(f"\n{printable(words.heading)}", style="bold", markup=False)
             console.print(table)

@@ -1,12 +1,14 @@
-"""Accuracy against time, one point a method."""
+"""Accuracy against time, one point per method."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
+import numpy as np
+
+from setwise._support.types import FloatArray
 from setwise.errors import DataError
-from setwise.plots.checked import finite, some
 from setwise.plots.labels import EndLabel, label_ends, one_line
 from setwise.plots.style import OURS, PALETTE, tidy
 
@@ -15,21 +17,22 @@ if TYPE_CHECKING:
 
 __all__ = ["Point", "plot_accuracy_time"]
 
-# name, seconds a probe, accuracy, and the low and high end of its interval
+# name, seconds per probe, accuracy, and the low and high end of its interval
 Point: TypeAlias = tuple[str, float, float, float, float]
 
 
 def plot_accuracy_time(axes: Axes, points: Sequence[Point]) -> Axes:
-    """Draw methods by accuracy and seconds a probe; the upper left corner is best.
+    """Draw methods by accuracy and seconds per probe; the upper left corner is best.
 
-    Names stand in a column on the right, in the order of accuracy, each tied to its point.
-    CVC is drawn in red. Axes should be about 0.2 inches high for each name.
+    Names stand in a column on the right, each tied to its point, in the order of accuracy but
+    where the lines would cross. CVC is drawn in red. Axes should be about 0.2 inches high for
+    each name.
 
     Parameters
     ----------
     axes : Axes
         Where to draw.
-    points : sequence of (name, seconds a probe, accuracy, low, high)
+    points : sequence of (name, seconds per probe, accuracy, low, high)
         Accuracies as shares.
 
     Returns
@@ -37,14 +40,8 @@ def plot_accuracy_time(axes: Axes, points: Sequence[Point]) -> Axes:
     Axes
         The same.
     """
-    some("plot_accuracy_time", points=points)
-    numbers = finite("plot_accuracy_time", "points", [point[1:] for point in points])
-    if not (numbers[:, 0] > 0).all():
-        msg = (
-            f"plot_accuracy_time: {points[int(numbers[:, 0].argmin())][0]} takes "
-            f"{numbers[:, 0].min():g} seconds a probe. Expected more than 0."
-        )
-        raise DataError(msg)
+    numbers = np.array([point[1:] for point in points], dtype=float).reshape(-1, 4)
+    _check(points, numbers)
     labels = []
     for (name, *_), (seconds, *shares) in zip(points, numbers, strict=True):
         colour = OURS if str(name).startswith("CVC") else PALETTE[0]
@@ -54,12 +51,37 @@ def plot_accuracy_time(axes: Axes, points: Sequence[Point]) -> Axes:
         axes.plot(milliseconds, accuracy, "o", color=colour, markersize=6)
         text = f"{one_line(name)}  {accuracy:.1f}"
         labels.append(EndLabel(milliseconds, accuracy, text, colour))
-    axes.set(xscale="log", xlabel="milliseconds a probe", ylabel="% of the probe sets right")
+    axes.set(xscale="log", xlabel="milliseconds per probe", ylabel="% of the probe sets right")
     tidy(axes)
     _plain_times(axes)
-    axes.set_ylim(axes.get_ylim())
+    _limit_shares(axes)
     label_ends(axes, labels, left=1.06)
     return axes
+
+
+def _check(points: Sequence[Point], numbers: FloatArray) -> None:
+    if not len(points):
+        msg = "plot_accuracy_time: points is empty. Expected at least one point to draw."
+        raise DataError(msg)
+    is_wrong = ~np.isfinite(numbers).all(axis=1) | ~(numbers[:, 0] > 0)
+    if is_wrong.any():
+        wrong = int(is_wrong.argmax())
+        seconds, accuracy = numbers[wrong, :2]
+        msg = (
+            f"plot_accuracy_time: {points[wrong][0]} takes {seconds:g} seconds per probe and "
+            f"has an accuracy of {accuracy:g}. Expected finite numbers, more than 0 seconds."
+        )
+        raise DataError(msg)
+
+
+def _limit_shares(axes: Axes) -> None:
+    """Limits and ticks that end where percentages do, with room for a point on the border."""
+    low, high = axes.get_ylim()
+    room = 0.03 * (high - low)
+    low, high = max(low, -room), min(high, 100 + room)
+    ticks = [tick for tick in axes.get_yticks() if max(low, 0) <= tick <= min(high, 100)]
+    axes.set_yticks(ticks)
+    axes.set_ylim(low, high)
 
 
 def _plain_times(axes: Axes) -> None:

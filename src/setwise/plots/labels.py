@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +15,16 @@ from setwise.plots.style import GREY, INK, LIGHT
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["EndLabel", "add_legend", "fonts_for", "label_ends", "one_line", "plain", "spread"]
+__all__ = [
+    "EndLabel",
+    "add_legend",
+    "fonts_for",
+    "label_ends",
+    "one_line",
+    "plain",
+    "spread",
+    "untangled",
+]
 
 _LONGEST_NAME = 28
 _SIZE, _SMALLEST_SIZE = 8.5, 5.0
@@ -98,7 +106,8 @@ def add_legend(axes: Axes, **settings: Any) -> Any:
 def label_ends(axes: Axes, labels: Sequence[EndLabel], *, left: float = 1.03) -> None:
     """Write labels in a column at the right, each as near to its point as the others let it.
 
-    The limits of the axes should be final. Where the axes are low for so many names, the
+    Labels stand in the order of their points, except where the lines to them would cross. The
+    limits of the axes should be final. Where the axes are low for so many names, the
     letters get smaller.
 
     Parameters
@@ -111,13 +120,14 @@ def label_ends(axes: Axes, labels: Sequence[EndLabel], *, left: float = 1.03) ->
         Where the column starts, as a share of the width of the axes.
     """
     ordered = sorted(labels, key=lambda label: -label.y)
-    heights = np.array([_height(axes, label.y) for label in ordered])
+    places = [_place(axes, label.x, label.y) for label in ordered]
     points = axes.get_window_extent().height / axes.figure.dpi * 72
     size = float(np.clip(points / (_LINE * max(len(labels) - 1, 1)), _SMALLEST_SIZE, _SIZE))
     gap = min(size * _LINE / points, 1.0 / max(len(labels) - 1, 1))
     style = plain(*(label.text + label.more for label in labels))
-    for place, label in zip(spread(heights, gap), ordered, strict=True):
-        _write_end(axes, label, (left, float(place)), {"size": size, **style})
+    heights = spread(np.array([y for _, y in places]), gap)
+    for height, i in zip(heights, untangled(places, left, heights), strict=True):
+        _write_end(axes, ordered[i], (left, float(height)), {"size": size, **style})
 
 
 def spread(heights: FloatArray, gap: float) -> FloatArray:
@@ -144,36 +154,69 @@ def spread(heights: FloatArray, gap: float) -> FloatArray:
     return np.maximum(places, steps[::-1])
 
 
-def _height(axes: Axes, y: float) -> float:
-    """Of a value, as a share of the height of the axes."""
-    _, pixels = axes.transData.transform((1.0, y))
-    return float(axes.transAxes.inverted().transform((0.0, pixels))[1])
+def untangled(
+    points: Sequence[tuple[float, float]], left: float, places: FloatArray
+) -> list[int]:
+    """Which point each place is for, so that no two lines between them cross.
+
+    Parameters
+    ----------
+    points : sequence of (float, float)
+        In the order of their places, as far as lines do not cross.
+    left : float
+        Where the places are, right of all points.
+    places : FloatArray of shape (n,)
+        Their heights.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from setwise.plots.labels import untangled
+    >>> untangled([(0.1, 1.0), (0.5, 1.0)], 1.0, np.array([0.9, 0.8]))
+    [1, 0]
+    """
+    order = list(range(len(points)))
+
+    def cross(upper: int, lower: int) -> bool:
+        """Whether, where both lines are, the one that ends above is below the other."""
+        (x0, y0), (x1, y1) = points[order[upper]], points[order[lower]]
+        x = max(x0, x1)
+        above = y0 + (places[upper] - y0) * (x - x0) / (left - x0)
+        below = y1 + (places[lower] - y1) * (x - x1) / (left - x1)
+        return bool(above < below - 1e-9)
+
+    pairs = [(i, j) for j in range(len(order)) for i in range(j)]
+    # Each exchange makes the lines shorter together, so that few are needed.
+    for _ in range(len(pairs)):
+        crossing = [pair for pair in pairs if cross(*pair)]
+        if not crossing:
+            break
+        i, j = crossing[0]
+        order[i], order[j] = order[j], order[i]
+    return order
+
+
+def _place(axes: Axes, x: float, y: float) -> tuple[float, float]:
+    """Of a point, as shares of the width and the height of the axes."""
+    across, up = axes.transAxes.inverted().transform(axes.transData.transform((x, y)))
+    return float(across), float(up)
 
 
 def _write_end(
     axes: Axes, label: EndLabel, place: tuple[float, float], style: dict[str, Any]
 ) -> None:
-    from matplotlib.text import Text
-
-    # From the middle of the left edge, so that no line crosses a name.
-    leader = {"arrowstyle": "-", "color": LIGHT, "linewidth": 0.7, "shrinkA": 1, "shrinkB": 4}
-    text = axes.annotate(
-        label.text,
-        xy=(label.x, label.y),
-        xytext=place,
-        textcoords="axes fraction",
-        va="center",
-        color=label.colour,
-        annotation_clip=False,
-        arrowprops={**leader, "relpos": (0.0, 0.5)},
-        **style,
+    x, y = _place(axes, label.x, label.y)
+    leader: dict[str, Any] = {"color": LIGHT, "linewidth": 0.7, "clip_on": False, "zorder": 0.6}
+    ends = [x, place[0] - 0.008], [y, place[1]]
+    axes.plot(*ends, **leader, transform=axes.transAxes, label=f"_leader of {label.text}")
+    text = axes.text(
+        *place, label.text, transform=axes.transAxes, va="center", color=label.colour, **style
     )
     if label.more:
         axes.annotate(
             label.more,
             xy=(1.0, 0.5),
-            # Of the letters alone: the annotation itself reaches as far as its point.
-            xycoords=partial(Text.get_window_extent, text),
+            xycoords=text,
             xytext=(6, 0),
             textcoords="offset points",
             va="center",

@@ -65,7 +65,7 @@ def started(backend: str, n_jobs: int | None, scheduler: str | None) -> Iterator
     backend : str
         One of `BACKENDS`.
     n_jobs : int or None
-        As in joblib: -1 is one a core. Where it is 1, processes and threads are not needed,
+        As in joblib: -1 is one per core. Where it is 1, processes and threads are not needed,
         and all is done in this one.
     scheduler : str or None
         Address of the scheduler of a dask cluster. Its workers are used, whatever ``n_jobs``

@@ -7,22 +7,12 @@ import os
 import tomllib
 from pathlib import Path
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from setwise.errors import DataError, ParameterError
-from setwise.studies.spec import (
-    Data,
-    Distributions,
-    Feature,
-    Fusion,
-    Gaussians,
-    Method,
-    Methods,
-    Published,
-    PublishedSignal,
-    Robustness,
-    Study,
-)
+from setwise.studies.kinds import KINDS
+from setwise.studies.spec import Data, Feature, Method, Published
+from setwise.studies.study import Study
 
 __all__ = ["read_study", "shipped_studies", "study_named"]
 
@@ -49,7 +39,8 @@ def study_named(name: str) -> tuple[str, Study]:
         The name is the file's without its ending: what its folder of results is called.
     """
     if name.endswith(".toml"):
-        return Path(name).stem, read_study(name)
+        study = read_study(name)
+        return _folder_name(Path(name)), study
     known = [path.stem for path in sorted(FOLDER.glob("*.toml"))]
     if name not in known:
         near = difflib.get_close_matches(name, known, n=1)
@@ -60,6 +51,17 @@ def study_named(name: str) -> tuple[str, Study]:
         )
         raise ParameterError(msg)
     return name, read_study(FOLDER / f"{name}.toml")
+
+
+def _folder_name(file: Path) -> str:
+    """What the folder of results of a study file is called: one name, inside the folder."""
+    if file.stem.strip(". "):
+        return file.stem
+    msg = (
+        f"{file}: its name without '.toml' is {file.stem!r}, and the folder of its results "
+        "would be called so. Expected a name with a letter or a digit: rename the file."
+    )
+    raise ParameterError(msg)
 
 
 def read_study(path: str | os.PathLike[str]) -> Study:
@@ -107,6 +109,12 @@ def _first_mistake(error: ValidationError) -> str:
 
 def _known_names() -> list[str]:
     """The entries that could have been meant: all that any part of a study has."""
-    models = (Study, Fusion, Methods, Robustness, Distributions, Gaussians)
-    parts = (Data, Feature, Method, Published, PublishedSignal)
-    return sorted({name for model in (*models, *parts) for name in model.model_fields})
+    models: tuple[type[BaseModel], ...] = (
+        Study,
+        *KINDS.values(),
+        Data,
+        Feature,
+        Method,
+        Published,
+    )
+    return sorted({name for model in models for name in model.model_fields})

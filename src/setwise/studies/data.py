@@ -37,7 +37,7 @@ from setwise.studies.items import seed_for
 from setwise.studies.leakage import check_leakage, image_numbers
 from setwise.studies.spec import Data, Feature
 
-__all__ = ["Prepared", "prepared"]
+__all__ = ["StudyData", "read_data"]
 
 FEATURES: dict[str, type[ImageFeature]] = {
     "pixels": Pixels,
@@ -56,7 +56,7 @@ _ONE_AT_A_TIME = Lock()
 
 
 @dataclass(frozen=True, eq=False)
-class Prepared:
+class StudyData:
     """Sets with labels and folds, as an experiment wants them.
 
     Attributes
@@ -90,7 +90,7 @@ class Prepared:
         return self.folds[number]
 
 
-def prepared(data: Data, folder: Path | None = None) -> Prepared:
+def read_data(data: Data, folder: Path | None = None) -> StudyData:
     """Read the sets of an experiment, divide them, and compute their features.
 
     The last few are kept in memory; threads share them.
@@ -113,11 +113,11 @@ def prepared(data: Data, folder: Path | None = None) -> Prepared:
     """
     where = tuple(places(folder))
     with _ONE_AT_A_TIME:
-        return _prepared(data.model_dump_json(), folder, where)
+        return _prepare(data.model_dump_json(), folder, where)
 
 
 @lru_cache(maxsize=MOST_KEPT)
-def _prepared(content: str, folder: Path | None, where: tuple[Path, ...]) -> Prepared:
+def _prepare(content: str, folder: Path | None, where: tuple[Path, ...]) -> StudyData:
     data = Data.model_validate_json(content)
     source = _read(data, folder, where)
     images, folds = _divided(data, source)
@@ -134,7 +134,7 @@ def _prepared(content: str, folder: Path | None, where: tuple[Path, ...]) -> Pre
     for batch in (images, sets):
         batch.vectors.setflags(write=False)  # all items of a process share them
     labels = np.asarray(sets.labels)
-    return Prepared(
+    return StudyData(
         sets=sets,
         labels=labels,
         folds=folds,

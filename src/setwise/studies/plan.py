@@ -2,37 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from setwise.errors import DataError
-from setwise.studies.data import prepared
+from setwise.studies.data import StudyData, read_data
 from setwise.studies.fingerprint import code_fingerprint
-from setwise.studies.items import (
-    ClassifyItem,
-    DistributionsItem,
-    ExplainItem,
-    GaussiansItem,
-    Item,
-    key_of,
-)
-from setwise.studies.spec import (
-    Data,
-    Distributions,
-    Experiment,
-    Fusion,
-    Gaussians,
-    Method,
-    Methods,
-    Outliers,
-    Robustness,
-    Study,
-)
-from setwise.studies.tasks.classify import classifier_of
+from setwise.studies.items import Item, key_of
+from setwise.studies.spec import Data
 
-__all__ = ["Finished", "Plan", "Planned", "Result", "explanations", "plan"]
+if TYPE_CHECKING:
+    from setwise.studies.study import Study
+
+__all__ = ["Desk", "Finished", "Plan", "Planned", "Result", "follow_up", "plan"]
 
 # What came out of an item.
 Result: TypeAlias = Mapping[str, Any]
@@ -66,7 +50,7 @@ Finished: TypeAlias = tuple[Planned, Result]
 
 @dataclass(frozen=True)
 class Plan:
-    """All items of a study.
+    """The items of a study.
 
     Attributes
     ----------
@@ -88,6 +72,42 @@ class Plan:
         everything = [one for planned in self.of.values() for one in planned]
         return {one.key: one.item for one in sorted(everything, key=lambda one: one.turn)}
 
+    def finished(self, name: str, results: Mapping[str, Result]) -> list[Finished]:
+        """The items of an experiment that have a result, with it."""
+        return [(one, results[one.key]) for one in self.of[name] if one.key in results]
+
+
+class Desk:
+    """Where experiments look at data, and where their items get keys.
+
+    Parameters
+    ----------
+    folder : Path, optional
+        Where data are looked for.
+
+    Attributes
+    ----------
+    notes : dict of str to str
+        Where the data of all items so far were read from.
+    """
+
+    def __init__(self, folder: Path | None) -> None:
+        self.folder = folder
+        self.notes: dict[str, str] = {}
+
+    def look_at(self, data: Data) -> StudyData:
+        """The sets of an experiment."""
+        return read_data(data, self.folder)
+
+    def file(self, item: Item, label: str, turn: int, data: Data | None = None) -> Planned:
+        """An item under its key; ``data`` is what its result depends on."""
+        fingerprints = code_fingerprint()
+        if data is not None:
+            sets = self.look_at(data)
+            fingerprints += sets.digest
+            self.notes[_short_name(data)] = sets.note
+        return Planned(key_of(item, fingerprints), item, label, turn)
+
 
 def plan(study: Study, folder: Path | None = None) -> Plan:
     """Find out what there is to do; data are read to know their folds and fingerprints.
@@ -106,149 +126,34 @@ def plan(study: Study, folder: Path | None = None) -> Plan:
     ParameterError
         Where a method, or a parameter of one, is unknown.
     """
-    filed = _Files(folder)
+    desk = Desk(folder)
     try:
-        of = {one.name: tuple(_items(one, filed)) for one in study.experiments}
+        of = {one.name: tuple(one.plan(desk)) for one in study.experiments}
     except DataError as error:
         msg = f"{error} {study.missing}".strip()
         raise type(error)(msg) from None
-    alone = frozenset(
-        one.key
-        for experiment in study.experiments
-        if isinstance(experiment, Methods) and experiment.is_timed
-        for one in of[experiment.name]
-    )
-    return Plan(of, alone, filed.notes)
+    timed = [one.name for one in study.experiments if one.is_timed]
+    alone = frozenset(planned.key for name in timed for planned in of[name])
+    return Plan(of, alone, desk.notes)
 
 
-def explanations(
-    study: Study, planned: Plan, results: Mapping[str, Result], folder: Path | None
-) -> dict[str, list[tuple[Planned, Planned]]]:
-    """What is to be explained, now that answers are known: the wrong ones.
-
-    Returns
-    -------
-    dict of str to list of (judged, explained)
-        By experiment, the item that judged the probes and the one that explains them.
-    """
-    filed = _Files(folder)
-    found: dict[str, list[tuple[Planned, Planned]]] = {}
-    for experiment in study.experiments:
-        if not isinstance(experiment, Methods) or experiment.explain is None:
-            continue
-        pairs = found.setdefault(experiment.name, [])
-        for one in planned.of[experiment.name]:
-            if one.label != experiment.explain or one.key not in results:
-                continue
-            result = results[one.key]
-            answers = zip(result["answers"][""], result["truth"], strict=True)
-            wrong = tuple(i for i, (answer, truth) in enumerate(answers) if answer != truth)
-            if wrong and isinstance(one.item, ClassifyItem):
-                item = ExplainItem(of=one.item, probes=wrong)
-                pairs.append((one, filed(item, one.label, one.turn, one.item.data)))
-    return found
+def follow_up(
+    study: Study, before: Plan, results: Mapping[str, Result], folder: Path | None
+) -> Plan:
+    """The plan with what there is to do on top of it, now that these results are known."""
+    desk = Desk(folder)
+    of = {
+        one.name: (
+            *before.of[one.name],
+            *one.follow_up(before.finished(one.name, results), desk),
+        )
+        for one in study.experiments
+    }
+    return Plan(of, before.alone, before.data_notes)
 
 
-class _Files:
-    """Files items under their keys."""
-
-    def __init__(self, folder: Path | None) -> None:
-        self.folder = folder
-        self.notes: dict[str, str] = {}
-
-    def n_folds(self, data: Data) -> int:
-        return len(prepared(data, self.folder).folds)
-
-    def __call__(self, item: Item, label: str, turn: int, data: Data | None = None) -> Planned:
-        fingerprints = code_fingerprint()
-        if data is not None:
-            found = prepared(data, self.folder)
-            fingerprints += found.digest
-            self.notes[_called(data)] = found.note
-        return Planned(key_of(item, fingerprints), item, label, turn)
-
-
-def _called(data: Data) -> str:
+def _short_name(data: Data) -> str:
     """The dataset's name, with what makes it another than the dataset itself."""
     kept = "" if data.n_vectors is None else f"{data.n_vectors} images"
     ways = ["" if data.protocol == "given" else data.protocol, kept]
     return ", ".join([data.name, *filter(None, ways)])
-
-
-def _items(experiment: Experiment, filed: _Files) -> Iterator[Planned]:
-    if isinstance(experiment, Gaussians):
-        yield from _gaussians(experiment, filed)
-    elif isinstance(experiment, Distributions):
-        yield from _distributions(experiment, filed)
-    elif isinstance(experiment, Robustness):
-        mixtures = [None] + [
-            Outliers(into=into, n=n)
-            for into in ("gallery", "probes")
-            for n in experiment.n_outliers
-        ]
-        for outliers in mixtures:
-            yield from _on_folds(experiment, experiment.methods, filed, outliers)
-    elif isinstance(experiment, Fusion):
-        yield from _on_folds(experiment, (experiment.method,), filed)
-    else:
-        yield from _on_folds(experiment, experiment.methods, filed)
-
-
-def _on_folds(
-    experiment: Fusion | Methods | Robustness,
-    methods: tuple[Method, ...],
-    filed: _Files,
-    outliers: Outliers | None = None,
-) -> Iterator[Planned]:
-    data, n_folds = experiment.data, filed.n_folds(experiment.data)
-    for method in methods:
-        # A misspelt one would fail in every fold: refuse it once, before anything is done.
-        classifier_of(ClassifyItem(data=data, recipe=method.recipe, fold=0, seed=0))
-    folds = range(n_folds) if experiment.folds is None else experiment.folds
-    for fold in folds:
-        if fold >= n_folds:
-            msg = (
-                f"experiment {experiment.name!r}: there is no fold {fold}. Expected 0 to "
-                f"{n_folds - 1}, the folds of {data.name!r}."
-            )
-            raise DataError(msg)
-        for seed in experiment.seeds:
-            for method in methods:
-                item = ClassifyItem(
-                    data=data,
-                    recipe=method.recipe,
-                    fold=fold,
-                    seed=seed,
-                    n_probes=experiment.n_probes,
-                    outliers=outliers,
-                )
-                yield filed(item, method.label, fold, data)
-
-
-def _distributions(experiment: Distributions, filed: _Files) -> Iterator[Planned]:
-    for draw in range(experiment.n_draws):
-        for seed in experiment.seeds:
-            for clusterer in experiment.clusterers:
-                item = DistributionsItem(
-                    data=experiment.data,
-                    clusterer=clusterer,
-                    n_classes=experiment.n_classes,
-                    draw=draw,
-                    seed=seed,
-                )
-                yield filed(item, clusterer, draw, experiment.data)
-
-
-def _gaussians(experiment: Gaussians, filed: _Files) -> Iterator[Planned]:
-    for draw in range(experiment.n_draws):
-        for seed in experiment.seeds:
-            for distance in experiment.distances:
-                for size in experiment.sizes:
-                    item = GaussiansItem(
-                        distance=distance,
-                        size=size,
-                        variance=experiment.variance,
-                        draw=draw,
-                        seed=seed,
-                    )
-                    yield filed(item, f"{distance:g}", draw)

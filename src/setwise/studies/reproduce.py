@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from setwise._support.progress import Progress
+from setwise.errors import DataError
 from setwise.studies.fingerprint import machine, versions
-from setwise.studies.items import Item
-from setwise.studies.plan import Plan, Planned, explanations, plan
+from setwise.studies.items import Item, perform
+from setwise.studies.plan import Plan, follow_up, plan
 from setwise.studies.runner import run_items
-from setwise.studies.sections import Failure, StudyResult
-from setwise.studies.spec import Study
 from setwise.studies.store import Record, Store
-from setwise.studies.summary import summarise
-from setwise.studies.tasks import perform
+from setwise.studies.study import Failure, Study, StudyResult
 
 __all__ = ["Run", "reproduce"]
 
@@ -75,12 +74,10 @@ def reproduce(
         Called with what is being done, how many items are over, and of how many.
     """
     planned = plan(study, folder)
-    if fresh:
-        _put_aside(out)
     n_done, was_interrupted = 0, False
-    with Store(out) as store:
+    with Store(out, fresh=fresh) as store:
 
-        def run(work: Mapping[str, Item], alone: Iterable[str] = ()) -> None:
+        def run(work: Mapping[str, Item], alone: Collection[str] = ()) -> None:
             nonlocal n_done, was_interrupted
             outcome = run_items(
                 work,
@@ -88,7 +85,7 @@ def reproduce(
                 partial(perform, folder=folder),
                 n_jobs=n_jobs,
                 backend=backend,
-                alone=frozenset(alone),
+                alone=alone,
                 scheduler=scheduler,
                 progress=progress,
             )
@@ -96,43 +93,42 @@ def reproduce(
             was_interrupted = outcome.was_interrupted
 
         run(planned.work, planned.alone)
-        explained = explanations(study, planned, _results(store.finished), folder)
+        before = planned.work
+        with _whole_results(store):
+            planned = follow_up(study, planned, _results(store.finished), folder)
         if not was_interrupted:
-            run({why.key: why.item for pairs in explained.values() for _, why in pairs})
-        result = _collect(study, planned, explained, store)
+            run({key: item for key, item in planned.work.items() if key not in before})
+        with _whole_results(store):
+            result = _collect(study, planned, store)
     return Run(result, n_done, was_interrupted)
 
 
-def _put_aside(out: Path) -> None:
-    file, number = out / "results.jsonl", 1
-    if file.exists():
-        while (out / f"results.{number}.jsonl").exists():
-            number += 1
-        file.rename(out / f"results.{number}.jsonl")
+@contextmanager
+def _whole_results(store: Store) -> Iterator[None]:
+    """Say where to look if a result lacks something that it had when it was written."""
+    try:
+        yield
+    except KeyError as error:
+        msg = (
+            f"{store.path}: a result has no {error}. The file was changed or damaged: run it "
+            "with --fresh, which keeps the old file under another name."
+        )
+        raise DataError(msg) from error
 
 
 def _results(finished: Mapping[str, Record]) -> dict[str, Mapping[str, Any]]:
     return {key: one.result for key, one in finished.items() if one.result is not None}
 
 
-def _collect(
-    study: Study,
-    planned: Plan,
-    explained: Mapping[str, list[tuple[Planned, Planned]]],
-    store: Store,
-) -> StudyResult:
+def _collect(study: Study, planned: Plan, store: Store) -> StudyResult:
     results = _results(store.finished)
-    found = (
-        summarise(one, planned.of[one.name], results, explained.get(one.name, ()))
-        for one in study.experiments
-    )
-    whys = {why.key for pairs in explained.values() for _, why in pairs}
-    keys = set(planned.work) | whys
+    finished = [(one, planned.finished(one.name, results)) for one in study.experiments]
+    keys = set(planned.work)
     records = [store.finished[key] for key in sorted(keys & set(results))]
     return StudyResult(
         study=study,
-        sections=tuple(section for section in found if section is not None),
-        failures=tuple(_failures(planned, explained, store)),
+        sections=tuple(one.summarise(pairs) for one, pairs in finished if pairs),
+        failures=tuple(_failures(planned, store)),
         n_items=len(keys),
         n_finished=len(records),
         data_notes=planned.data_notes,
@@ -142,11 +138,9 @@ def _collect(
     )
 
 
-def _failures(
-    planned: Plan, explained: Mapping[str, list[tuple[Planned, Planned]]], store: Store
-) -> Iterable[Failure]:
+def _failures(planned: Plan, store: Store) -> Iterable[Failure]:
     for name, items in planned.of.items():
-        for one in (*items, *(why for _, why in explained.get(name, ()))):
+        for one in items:
             record = store.failed.get(one.key)
             if record is not None:
                 what = f"{one.item.kind}: {one.label}, turn {one.turn}"

@@ -81,7 +81,7 @@ def run_items(
         What makes plain data of an item: a function that can be imported, or a
         ``functools.partial`` of one.
     n_jobs : int, optional
-        How many items are done at a time; -1 is one a core. With 1, processes and threads are
+        How many items are done at a time; -1 is one per core. With 1, processes and threads are
         not needed, and all is done in this one.
     backend : {"processes", "threads", "dask"}
         Who does them.

@@ -17,7 +17,7 @@ from pydantic.dataclasses import dataclass
 from setwise._support.locks import acquired
 from setwise.errors import DataError, TornLineWarning
 
-__all__ = ["Record", "Store", "read_records"]
+__all__ = ["Record", "Store"]
 
 RESULTS = "results.jsonl"
 FAILURES = "failures"
@@ -77,11 +77,13 @@ class Store:
     ----------
     folder : path
         Made where it is missing.
+    fresh : bool, default=False
+        Begin with nothing. Old results stay in the folder, in a file of another name.
 
     Attributes
     ----------
-    folder : Path
-        Where it is.
+    folder, path : Path
+        Where it is, and the file of the results.
     finished : dict of str to Record
         The results, by key.
     failed : dict of str to Record
@@ -98,9 +100,9 @@ class Store:
         When the last line was half written and is dropped.
     """
 
-    def __init__(self, folder: str | os.PathLike[str]) -> None:
+    def __init__(self, folder: str | os.PathLike[str], *, fresh: bool = False) -> None:
         self.folder = Path(folder).expanduser()
-        self._path = self.folder / RESULTS
+        self.path = self.folder / RESULTS
         self.finished: dict[str, Record] = {}
         self.failed: dict[str, Record] = {}
         try:
@@ -109,7 +111,7 @@ class Store:
         except OSError as error:
             self._refuse(error)
         try:
-            self._open()
+            self._open(fresh=fresh)
         except BaseException:
             self._lock.close()
             raise
@@ -178,7 +180,7 @@ class Store:
             self._refuse(error)
         return name
 
-    def _open(self) -> None:
+    def _open(self, *, fresh: bool) -> None:
         if not acquired(self._lock):
             msg = (
                 f"{self.folder}: another run is working on it. Expected a folder of results "
@@ -187,17 +189,23 @@ class Store:
             raise DataError(msg)
         binary = getattr(os, "O_BINARY", 0)  # of Windows: a line ends in one byte there too
         try:
+            if fresh:
+                self._put_aside()
+            if self.path.exists() and not (self.path.is_file() or self.path.is_dir()):
+                # Opening a named pipe would wait for ever.
+                msg = f"{self.path}: is no ordinary file. Expected the results of a run."
+                raise DataError(msg)
             self._descriptor = os.open(
-                self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT | binary, 0o666
+                self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT | binary, 0o666
             )
         except OSError as error:
             self._refuse(error)
         try:
-            records, end = _read(self._path)
+            records, end = _read(self.path)
             if end < os.fstat(self._descriptor).st_size:
                 os.ftruncate(self._descriptor, end)
                 msg = (
-                    f"{self._path}: the last line was half written by a run that was killed, "
+                    f"{self.path}: the last line was half written by a run that was killed, "
                     "and is dropped. What it said is done again."
                 )
                 warnings.warn(msg, TornLineWarning, stacklevel=3)
@@ -206,6 +214,14 @@ class Store:
             raise
         for record in records:
             self._file(record)
+
+    def _put_aside(self) -> None:
+        """Rename the results; only who holds the lock may, for others may be adding to them."""
+        number = 1
+        if self.path.exists():
+            while (self.folder / f"results.{number}.jsonl").exists():
+                number += 1
+            self.path.rename(self.folder / f"results.{number}.jsonl")
 
     def _file(self, record: Record) -> None:
         if record.is_finished:
@@ -221,33 +237,6 @@ class Store:
             "another folder, and run it again."
         )
         raise DataError(msg) from error
-
-
-def read_records(folder: str | os.PathLike[str]) -> dict[str, Record]:
-    """What a store holds, whether or not somebody adds to it meanwhile.
-
-    Parameters
-    ----------
-    folder : path
-        Of the store.
-
-    Returns
-    -------
-    dict of str to Record
-        By key: the last result of an item, or its last failure where it has no result. A line
-        that is being written is not among them.
-
-    Raises
-    ------
-    DataError
-        When there is no store, or a line of it is broken.
-    """
-    found: dict[str, Record] = {}
-    for record in _read(Path(folder).expanduser() / RESULTS)[0]:
-        known = found.get(record.key)
-        if record.is_finished or known is None or not known.is_finished:
-            found[record.key] = record
-    return found
 
 
 def _read(path: Path) -> tuple[list[Record], int]:
@@ -269,13 +258,18 @@ def _is_json(line: bytes) -> bool:
         json.loads(line)
     except ValueError:
         return False
+    except RecursionError:
+        return True  # as far as it was read
     return True
 
 
 def _parsed(path: Path, number: int, line: bytes) -> Record:
     try:
         record = Record(**json.loads(line))
-    except (ValueError, TypeError) as error:
+        if record.is_finished and record.result is None:
+            msg = "neither a result nor an error"
+            raise ValueError(msg)  # noqa: TRY301 (it is broken like any other)
+    except (ValueError, TypeError, RecursionError) as error:
         msg = (
             f"{path}, line {number}: expected one result of setwise, got {line[:60]!r}. The "
             "file was changed or damaged: remove that line, and what it said is done again."

@@ -13,12 +13,13 @@ for module in ("jinja2", "matplotlib", "pydantic"):
 @pytest.fixture(scope="session")
 def rendered():
     """``rendered(made)`` is the page of a made result, whose images are at hand."""
-    from setwise.studies.report import pictures, render
+    from setwise.studies.report import pictures
+    from setwise.studies.report.render import render
 
     def page(made) -> str:
         with pytest.MonkeyPatch.context() as patch:
             found = SimpleNamespace(images=made.images, sets=made.sets, labels=made.labels)
-            patch.setattr(pictures, "prepared", lambda data, folder: found)
+            patch.setattr(pictures, "read_data", lambda data, folder: found)
             return render(made.result)
 
     return page

@@ -8,24 +8,19 @@ import numpy as np
 from tests.striped_sets import stripes
 
 from setwise import CVC, SetBatch
-from setwise.studies.sections import (
-    AccuracyRow,
-    CloudRow,
-    Confusion,
-    Curve,
+from setwise.studies.accuracy import AccuracyRow, Curve
+from setwise.studies.kinds.distributions import (
     DistributionExample,
     DistributionRow,
     DistributionsSection,
-    Failure,
-    FusionSection,
-    GaussiansSection,
-    MethodsSection,
-    RobustnessSection,
-    StudyResult,
-    SwitchRow,
-    WrongProbe,
 )
-from setwise.studies.spec import Study
+from setwise.studies.kinds.fusion import FusionSection
+from setwise.studies.kinds.gaussians import CloudRow, GaussiansSection, SwitchRow
+from setwise.studies.kinds.methods import MethodsSection
+from setwise.studies.kinds.robustness import RobustnessSection
+from setwise.studies.report.confusion import Confusion
+from setwise.studies.report.probe_page import WrongProbe
+from setwise.studies.study import Failure, Study, StudyResult
 
 CLASSES = ("flat", "steep", "slanted")
 PAPER = {"mean": 91.75, "std": 4.42, "min": 87.5, "max": 100.0}

@@ -1,7 +1,6 @@
 import numpy as np
 
-from setwise.studies.report.confusion import MOST_CLASSES, confusion_table
-from setwise.studies.sections import Confusion
+from setwise.studies.report.confusion import MOST_CLASSES, Confusion, confusion_table
 
 
 def table(counts, pictures=None):

@@ -7,7 +7,6 @@ from tests.studies.report.made_results import CLASSES, made, striped_images, wro
 from tests.studies.report.parsed import Parsed
 
 from setwise.classify.explanation import Explanation
-from setwise.studies.report import figures
 from setwise.studies.report.tree_figure import tree_figure
 
 
@@ -43,7 +42,7 @@ def test_coordinates_are_no_finer_than_can_be_seen(why):
 def test_numbers_in_names_are_not_shortened(sections):
     fusion = sections[0]
     curve = replace(fusion.curves[0], name="1.23456")
-    assert "1.23456" in figures.dimensions(replace(fusion, curves=(curve,)))
+    assert "1.23456" in replace(fusion, curves=(curve,)).for_template(None)["curves"]
 
 
 def test_tree_that_is_none_says_why(why):
@@ -63,42 +62,44 @@ def test_larger_trees_are_higher(why):
 
 def test_what_is_empty_is_not_drawn(sections):
     fusion, methods, robustness, distributions, gaussians = sections
-    assert figures.dimensions(replace(fusion, curves=())) == ""
-    assert figures.accuracy_by_time(replace(methods, rows=methods.rows[:1])) == ""
-    assert figures.outliers(replace(robustness, gallery=()), "gallery") == ""
-    assert figures.distances(replace(distributions, examples=())) == ""
+    assert replace(fusion, curves=()).for_template(None)["curves"] == ""
+    assert replace(methods, rows=methods.rows[:1]).time_figure() == ""
+    assert replace(robustness, gallery=(), probes=()).for_template(None)["sides"] == []
+    assert replace(distributions, examples=()).draw_distances() == ""
     bare = replace(gaussians, rows=(), switches=(), switches_from_start=(), example={})
-    assert figures.gaussians(bare) == []
+    assert bare.panels() == []
 
 
 def test_shares_of_an_unfinished_study_are_left_out(sections):
-    robustness = replace(sections[2], gallery_share=(0.0,))
-    assert "17 %" not in figures.outliers(robustness, "gallery")
-    assert "17 %" in figures.outliers(sections[2], "gallery")
+    unfinished = replace(sections[2], gallery_share=(0.0,))
+    assert "17 %" not in unfinished.figure(unfinished.sides()[0])
+    assert "17 %" in sections[2].figure(sections[2].sides()[0])
 
 
 def test_paper_is_marked_at_the_outliers_it_reports(sections):
-    assert figures.published_outliers(sections[2], "gallery") == [(1.0, 88.0)]
-    assert figures.published_outliers(sections[2], "probes") == []
-    assert "paper" in figures.outliers(sections[2], "gallery")
+    gallery, probes = sections[2].sides()
+    assert sections[2].published(gallery) == {1.0: 88.0}
+    assert sections[2].published(probes) == {}
+    assert "paper" in sections[2].figure(gallery)
 
 
 def test_a_class_called_probe_is_not_the_probe(sections):
     example = replace(sections[3].examples[0], classes=("probe", "b", "c"), truth="probe")
-    assert Parsed(figures.points(example)).text_in("text").count("probe") == 2
+    assert Parsed(example.draw_points()).text_in("text").count("probe") == 2
 
 
 def test_same_picture_under_two_labels_shares_no_id(sections):
     def ids(side):
-        tags = Parsed(figures.outliers(sections[2], side)).tags
+        tags = Parsed(sections[2].figure(side)).tags
         return {attributes["id"] for _, attributes in tags if "id" in attributes}
 
-    assert ids("gallery")
-    assert not ids("gallery") & ids("probes")
+    gallery, probes = sections[2].sides()
+    assert ids(gallery)
+    assert not ids(gallery) & ids(probes)
 
 
 def test_points_of_clouds_are_told_in_the_caption(sections):
-    captions = [caption for _, caption in figures.gaussians(sections[4])]
+    captions = [caption for _, caption in sections[4].panels()]
     assert captions[0] == "One draw: 2 points each, 2 apart"
     assert len(captions) == 5
     assert all(np.char.str_len(captions) > 0)

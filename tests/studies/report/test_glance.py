@@ -32,3 +32,14 @@ def test_times_are_no_results():
     timed = methods.experiment.model_copy(update={"is_timed": True})
     found = facts(replace(result, sections=(fusion, replace(methods, experiment=timed))))
     assert found["Best of all here"].value == "91.00"
+
+
+def test_a_tie_is_no_best_of_all():
+    result = made(n_wrong=0).result
+    methods = result.sections[1]
+    best = methods.rows[0]
+    tied = (best, *(replace(row, mean=best.mean) for row in methods.rows[1:3]))
+    found = facts(replace(result, sections=(replace(methods, rows=tied),)))
+    assert "Best of all here" not in found
+    assert found["Best here, shared"].value == "96.50"
+    assert found["Best here, shared"].note == "3 methods: CVC, DCC, …"

@@ -2,6 +2,7 @@ import math
 
 import pytest
 
+from setwise.studies.accuracy import AccuracyRow
 from setwise.studies.report.numbers import (
     accuracy,
     agreement,
@@ -10,7 +11,6 @@ from setwise.studies.report.numbers import (
     signed,
     tolerance,
 )
-from setwise.studies.sections import AccuracyRow
 from setwise.studies.spec import Published
 
 

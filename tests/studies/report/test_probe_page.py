@@ -36,9 +36,9 @@ def test_pages_lead_to_each_other(pages):
 def test_every_member_is_in_the_grid(pages, wrong):
     for page, one in zip(pages, wrong, strict=True):
         why = Explanation.from_dict(one.explanation["why"])
-        cells = [cell for _, row in page.ballot.grid for cell in row if cell is not None]
+        cells = [cell for _, row in page.votes.grid for cell in row if cell is not None]
         assert len(cells) == len(why.votes)
-        assert {tally.kind for tally in page.ballot.tally} >= {"truth", "answer"}
+        assert {tally.kind for tally in page.votes.tally} >= {"truth", "answer"}
 
 
 def test_rows_of_the_cluster_table_sum_to_one_and_the_nearest_is_first(pages, wrong):

@@ -8,7 +8,8 @@ from tests.studies.report.made_results import failure, made, only
 from tests.studies.report.parsed import Parsed
 
 from setwise.errors import DataError
-from setwise.studies.report import pictures, render, write_report
+from setwise.studies.report import pictures
+from setwise.studies.report.render import render, write_report
 
 
 @pytest.fixture(scope="module")
@@ -136,7 +137,7 @@ def test_data_that_is_gone_leaves_a_page_without_images(monkeypatch):
     def gone(data, folder):
         raise DataError("eth80: there is no such file. Fetch it.")
 
-    monkeypatch.setattr(pictures, "prepared", gone)
+    monkeypatch.setattr(pictures, "read_data", gone)
     page = Parsed(render(only(made(n_wrong=1), "methods").result))
     assert not page.all_of("img")
     assert "there is no such file" in page.shown()
@@ -176,6 +177,7 @@ def test_file_is_replaced_whole_and_folders_are_made(tmp_path):
 
 
 def test_a_write_that_fails_leaves_what_was_there(tmp_path, monkeypatch):
+    import errno
     from pathlib import Path
 
     result = only(made(n_wrong=0)).result
@@ -183,10 +185,10 @@ def test_a_write_that_fails_leaves_what_was_there(tmp_path, monkeypatch):
     before = path.read_bytes()
 
     def refuse(self, target):
-        raise OSError("disk is full")
+        raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(Path, "replace", refuse)
-    with pytest.raises(OSError, match="disk is full"):
+    with pytest.raises(DataError, match=r"report\.html: cannot be written: No space left"):
         write_report(replace(result, machine="another one"), path)
     assert path.read_bytes() == before
     assert [one.name for one in tmp_path.iterdir()] == ["report.html"]

@@ -5,12 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from setwise.studies.sections import Confusion
-
-__all__ = ["ConfusionTable", "confusion_table"]
+__all__ = ["Confusion", "ConfusionTable", "confusion_table"]
 
 # Of more classes, only those that were mistaken, or mistaken for, are shown.
 MOST_CLASSES = 24
+
+
+@dataclass(frozen=True)
+class Confusion:
+    """How often each class was taken for each, over all folds: ``counts[truth][answer]``."""
+
+    classes: tuple[str, ...]
+    counts: tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -38,15 +44,7 @@ class ConfusionTable:
 
 
 def confusion_table(confusion: Confusion, pictures: Mapping[str, str]) -> ConfusionTable:
-    """Shares and pictures for a confusion matrix.
-
-    Parameters
-    ----------
-    confusion : Confusion
-        The counts.
-    pictures : dict of str to str
-        A ``data:`` address for each class that has a picture.
-    """
+    """Shares and pictures for a confusion matrix; ``pictures`` are ``data:`` addresses."""
     counts, names = confusion.counts, confusion.classes
     every = range(len(names))
     shown = list(every)

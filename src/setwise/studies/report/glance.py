@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from setwise.studies.accuracy import AccuracyRow
 from setwise.studies.report.numbers import accuracy, agreement, signed
-from setwise.studies.sections import (
-    AccuracyRow,
-    FusionSection,
-    MethodsSection,
-    Section,
-    StudyResult,
-)
+
+if TYPE_CHECKING:
+    from setwise.studies.study import StudyResult
 
 __all__ = ["Fact", "at_a_glance"]
 
@@ -45,44 +43,54 @@ class Fact:
     mark: str = ""
 
 
+@dataclass(frozen=True)
+class _Entry:
+    """An accuracy, what has it, and the experiment it is from."""
+
+    called: str
+    row: AccuracyRow
+    experiment: str
+    shows: str
+
+    @property
+    def note(self) -> str:
+        return f"{self.called}, {self.shows}" if self.shows else self.called
+
+    @property
+    def anchor(self) -> str:
+        return f"section-{self.experiment}"
+
+
 def at_a_glance(result: StudyResult) -> tuple[Fact, ...]:
     """The paper's best figure beside ours, our best one, and how much of the work is done."""
-    rows = list(_all_rows(result))
-    facts = [*_beside_paper(rows), *_best(rows), *_wrong(result), _progress(result)]
-    return tuple(facts)
-
-
-def _all_rows(result: StudyResult) -> Iterator[tuple[Section, AccuracyRow]]:
-    for section in result.sections:
-        # Where times are what it is about, a few probes do.
-        is_timed = isinstance(section, MethodsSection) and section.experiment.is_timed
-        if isinstance(section, FusionSection | MethodsSection) and not is_timed:
-            yield from ((section, row) for row in section.rows)
-
-
-def _beside_paper(rows: list[tuple[Section, AccuracyRow]]) -> Iterator[Fact]:
-    """The best figure of the paper for CVC itself, whose fusions come first in a study."""
-    known = [(section, row) for section, row in rows if row.difference is not None]
-    ours = [
-        (section, row)
-        for section, row in known
-        if isinstance(section, FusionSection) or row.name.startswith("CVC")
+    entries = [
+        _Entry(called, row, section.experiment.name, section.experiment.shows)
+        for section in result.sections
+        for called, row in section.accuracies()
     ]
-    for section, row in sorted(ours or known, key=lambda one: -_published(one[1]))[:1]:
+    more = [fact for section in result.sections for fact in section.facts()]
+    return (*_beside_paper(entries), *_best(entries), *more[:1], _progress(result))
+
+
+def _beside_paper(entries: list[_Entry]) -> Iterator[Fact]:
+    """The best figure of the paper for CVC itself, whose fusions come first in a study."""
+    known = [one for one in entries if one.row.difference is not None]
+    ours = [one for one in known if one.called.startswith("CVC")]
+    for best in sorted(ours or known, key=lambda one: -_published(one.row))[:1]:
         yield Fact(
             label="The paper says",
-            value=accuracy(_published(row)),
+            value=accuracy(_published(best.row)),
             unit="%",
-            note=_called(section, row),
-            anchor=f"section-{section.experiment.name}",
+            note=best.note,
+            anchor=best.anchor,
         )
         yield Fact(
             label="We find",
-            value=accuracy(row.mean),
+            value=accuracy(best.row.mean),
             unit="%",
-            note=f"{signed(row.difference)} points, over {_folds(row)}",
-            anchor=f"section-{section.experiment.name}",
-            mark=agreement(row),
+            note=f"{signed(best.row.difference)} points, over {_folds(best.row)}",
+            anchor=best.anchor,
+            mark=agreement(best.row),
         )
 
 
@@ -91,37 +99,21 @@ def _published(row: AccuracyRow) -> float:
     return published.mean if published is not None and published.mean is not None else 0.0
 
 
-def _best(rows: list[tuple[Section, AccuracyRow]]) -> Iterator[Fact]:
-    for section, row in sorted(rows, key=lambda one: -one[1].mean)[:1]:
-        yield Fact(
-            label="Best of all here",
-            value=accuracy(row.mean),
-            unit="%",
-            note=_called(section, row),
-            anchor=f"section-{section.experiment.name}",
-        )
-
-
-def _called(section: Section, row: AccuracyRow) -> str:
-    shows = f", {section.experiment.shows}" if section.experiment.shows else ""
-    name = f"{row.name} fusion" if isinstance(section, FusionSection) else row.name
-    return f"{name}{shows}"
-
-
-def _wrong(result: StudyResult) -> Iterator[Fact]:
-    explained = [
-        one for one in result.sections if isinstance(one, MethodsSection) and one.wrong
-    ]
-    for section in explained[:1]:
-        rows = [row for row in section.rows if row.name == section.experiment.explain]
-        of = f"of {rows[0].n_probes} by {rows[0].name}" if rows else ""
-        yield Fact(
-            label="Wrong probes",
-            value=str(len(section.wrong)),
-            unit="",
-            note=f"{of}, each explained" if of else "each explained",
-            anchor=f"wrong-{section.experiment.name}",
-        )
+def _best(entries: list[_Entry]) -> Iterator[Fact]:
+    """The best accuracy, and whose it is: all of those that share it."""
+    if not entries:
+        return
+    value = accuracy(max(one.row.mean for one in entries))
+    best = [one for one in entries if accuracy(one.row.mean) == value]
+    names = list(dict.fromkeys(one.called for one in best))
+    many = f"{len(names)} methods: {', '.join(names[:2])}" + (", …" if len(names) > 2 else "")
+    yield Fact(
+        label="Best of all here" if len(names) == 1 else "Best here, shared",
+        value=value,
+        unit="%",
+        note=best[0].note if len(names) == 1 else many,
+        anchor=best[0].anchor,
+    )
 
 
 def _progress(result: StudyResult) -> Fact:

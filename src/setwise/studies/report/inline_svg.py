@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from setwise._support.extras import require
+from setwise.plots.style import new_figure
 from setwise.plots.svg import svg
 
 if TYPE_CHECKING:
     from markupsafe import Markup
     from matplotlib.figure import Figure
 
-__all__ = ["inline"]
+__all__ = ["inline", "picture"]
 
 # Only marks of paths are looked at: letters may hold anything but the sign that opens a tag.
 _PATH = re.compile(r'<path d="[^"]*"')
@@ -47,3 +49,27 @@ def inline(figure: Figure, label: str, *, below_text: str = "") -> Markup:
     if below_text:
         drawn = _FIRST_TEXT.sub(lambda found: below_text + found.group(), drawn, count=1)
     return markupsafe.Markup(drawn)  # all text in it is escaped
+
+
+def picture(
+    size: tuple[float, float], label: str, draw: Callable[[Any], Any], *, is_drawn: bool = True
+) -> Markup:
+    """What ``draw`` makes of empty axes, as SVG; nothing where there is nothing to draw.
+
+    Parameters
+    ----------
+    size : (float, float)
+        Width and height in inches.
+    label : str
+        What the picture shows, for readers who cannot see it.
+    draw : callable
+        Given axes, it draws.
+    is_drawn : bool, default=True
+        Whether there is anything to draw.
+    """
+    if not is_drawn:
+        markup: Markup = require("markupsafe", "report").Markup("")
+        return markup
+    figure = new_figure(*size)
+    draw(figure.add_subplot())
+    return inline(figure, label)

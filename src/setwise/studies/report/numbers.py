@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from setwise._support.progress import duration
-from setwise.studies.sections import AccuracyRow
+from setwise.studies.accuracy import AccuracyRow
 
 __all__ = ["accuracy", "agreement", "number", "seconds", "signed", "tolerance"]
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from setwise.errors import SetwiseError
 from setwise.sets import SetBatch
-from setwise.studies.data import prepared
+from setwise.studies.data import read_data
 from setwise.studies.report.thumbnails import Sprite, png_data_uri, sprite, strip_data_uri
 from setwise.studies.spec import Data
 
@@ -64,7 +64,7 @@ class Pictures:
     def of(cls, data: Data, folder: Path | None) -> Pictures:
         """Read the data again, as it was before features; without it a report has no images."""
         try:
-            found = prepared(data.model_copy(update={"feature": None}), folder)
+            found = read_data(data.model_copy(update={"feature": None}), folder)
         except (SetwiseError, OSError) as error:
             return cls(
                 None, np.array([], dtype=str), f"The data could not be read again: {error}"

@@ -10,15 +10,42 @@ import numpy as np
 
 from setwise._support.types import FloatArray
 from setwise.classify.explanation import Explanation
-from setwise.studies.report.ballot import Ballot, Kinds, count_votes
 from setwise.studies.report.numbers import number
 from setwise.studies.report.pictures import Album, Pictures
 from setwise.studies.report.tree_figure import tree_figure
-from setwise.studies.sections import WrongProbe
+from setwise.studies.report.votes import Kinds, VoteCount, count_votes
 
-__all__ = ["ProbePage", "Tile", "probe_pages"]
+__all__ = ["ProbePage", "Tile", "WrongProbe", "probe_pages"]
 
 _MOST_CLUSTERS, _MOST_ROWS, _MOST_NEIGHBOURS = 12, 16, 6
+
+
+@dataclass(frozen=True)
+class WrongProbe:
+    """A probe that got a wrong label, and why.
+
+    Attributes
+    ----------
+    method : str
+        Row of the table.
+    probe : str
+        Name of the set.
+    truth, answer : str
+        Its class, and what it was taken for.
+    index : int
+        Of the set in the dataset, as ``data`` in the experiment describes it.
+    explanation : dict
+        What :class:`setwise.studies.kinds.explain.ExplainItem` found; see there.
+    """
+
+    method: str
+    fold: int
+    seed: int
+    probe: str
+    truth: str
+    answer: str
+    index: int
+    explanation: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -64,7 +91,7 @@ class ProbePage:
         What was judged how.
     thumbnail : str
         One image of it, or empty.
-    ballot : Ballot
+    votes : VoteCount
         Who voted for what.
     clusters : ClusterTable
         Of the member that is shown.
@@ -78,8 +105,8 @@ class ProbePage:
         The vectors, where they are no images.
     nearest, nearest_of_truth : tuple of Neighbour
         Images of the probe and of the gallery that are closest.
-    is_degenerate : bool
-        Whether the label was a guess.
+    is_informed : bool
+        Whether anything is known; else the label is a guess.
     """
 
     id: str
@@ -90,7 +117,7 @@ class ProbePage:
     n_pages: int
     wrong: WrongProbe
     thumbnail: str
-    ballot: Ballot
+    votes: VoteCount
     clusters: ClusterTable
     shown: str
     snr: str
@@ -101,7 +128,7 @@ class ProbePage:
     strip: str
     nearest: tuple[Neighbour, ...]
     nearest_of_truth: tuple[Neighbour, ...]
-    is_degenerate: bool
+    is_informed: bool
 
     @property
     def n_doubtful(self) -> int:
@@ -149,7 +176,7 @@ def _page(
         n_pages=n_pages,
         wrong=wrong,
         thumbnail=pictures.one(wrong.index, pictures.size(wrong.index) // 2),
-        ballot=count_votes(why, kinds),
+        votes=count_votes(why, kinds),
         clusters=_clusters(why, kinds),
         shown=str(why.shown),
         snr=number(float(why.snr)),
@@ -160,7 +187,7 @@ def _page(
         strip=pictures.strip(wrong.index),
         nearest=_neighbours(wrong, "nearest", pictures),
         nearest_of_truth=_neighbours(wrong, "nearest_of_truth", pictures),
-        is_degenerate=bool(why.is_degenerate),
+        is_informed=bool(why.is_informed),
     )
 
 

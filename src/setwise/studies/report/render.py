@@ -6,21 +6,26 @@ import base64
 import hashlib
 import os
 import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from setwise._support.extras import require
+from setwise.errors import DataError
 from setwise.studies.catalogue import shipped_studies
+from setwise.studies.kinds.base import Section
 from setwise.studies.report import numbers
 from setwise.studies.report.glance import at_a_glance
-from setwise.studies.report.views import section_views
-from setwise.studies.sections import StudyResult
+from setwise.studies.report.pictures import Pictures
+from setwise.studies.spec import Data
+from setwise.studies.study import StudyResult
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-__all__ = ["render", "write_report"]
+__all__ = ["render", "write_report", "write_whole"]
 
 
 def render(result: StudyResult, folder: Path | None = None) -> str:
@@ -44,7 +49,7 @@ def render(result: StudyResult, folder: Path | None = None) -> str:
     files = resources.files("setwise.studies.report")
     style = files.joinpath("style.css").read_text(encoding="utf-8")
     script = files.joinpath("report.js").read_text(encoding="utf-8")
-    views = section_views(result, folder)
+    views = _views(result, folder)
     return environment.get_template("report.html.jinja").render(
         result=result,
         study=result.study,
@@ -77,20 +82,77 @@ def write_report(
     Path
         The file.
     """
-    page = render(result, folder)
-    file = Path(path)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{file.name}.", suffix=".tmp", dir=file.parent)
-    unfinished = Path(name)
+    return write_whole(Path(path), render(result, folder))
+
+
+def write_whole(file: Path, text: str) -> Path:
+    """Write a text file: all of it, or nothing.
+
+    Raises
+    ------
+    DataError
+        When it cannot be written, as on a full disk. What was there before is there still.
+    """
+    unfinished = None
     try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=f".{file.name}.", suffix=".tmp", dir=file.parent)
+        unfinished = Path(name)
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
-            stream.write(page)
+            stream.write(text)
         unfinished.chmod(0o644)  # temporary files are for their owner alone
         unfinished.replace(file)
-    except BaseException:
-        unfinished.unlink(missing_ok=True)
-        raise
+    except OSError as error:
+        msg = (
+            f"{file}: cannot be written: {error.strerror}. Expected a folder with room on its "
+            "disk. Finished work is kept: make room, or name another folder, and run it again."
+        )
+        raise DataError(msg) from error
+    finally:
+        if unfinished is not None:
+            unfinished.unlink(missing_ok=True)
     return file
+
+
+@dataclass(frozen=True)
+class SectionView:
+    """One section of a report: its number from 1, and what its template asks for."""
+
+    number: int
+    section: Section
+    extra: Mapping[str, Any]
+
+    @property
+    def id(self) -> str:
+        """Its anchor."""
+        return f"section-{self.name}"
+
+    @property
+    def name(self) -> str:
+        """What anchors of it end in."""
+        return self.section.experiment.name
+
+    @property
+    def pages(self) -> Sequence[Any]:
+        """Pages of wrong probes that belong to it."""
+        pages: Sequence[Any] = self.extra.get("pages", ())
+        return pages
+
+
+def _views(result: StudyResult, folder: Path | None) -> list[SectionView]:
+    """One view per section; data is read only where images are shown, and once."""
+    known: dict[str, Pictures] = {}
+
+    def pictures_of(data: Data) -> Pictures:
+        key = repr(data)
+        if key not in known:
+            known[key] = Pictures.of(data, folder)
+        return known[key]
+
+    return [
+        SectionView(number, section, section.for_template(pictures_of))
+        for number, section in enumerate(result.sections, start=1)
+    ]
 
 
 def _environment() -> Environment:

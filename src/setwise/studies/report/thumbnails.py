@@ -15,7 +15,7 @@ __all__ = ["Sprite", "png_data_uri", "sprite", "strip_data_uri"]
 
 # Pixels of the longer side of an image in a report: larger ones are made smaller.
 LARGEST_SIDE = 40
-# Vectors in a strip; of more, every so manieth is shown.
+# Vectors in a strip; of more, evenly spread ones are shown.
 LONGEST_STRIP = 240
 
 
@@ -88,7 +88,7 @@ def sprite(
 
 
 def strip_data_uri(vectors: npt.NDArray[Any]) -> str:
-    """Vectors that are no images as a picture: one a column, a row for each feature.
+    """Vectors that are no images as a picture: one per column, a row for each feature.
 
     Parameters
     ----------

@@ -1,0 +1,1 @@
+"""The figures that only studies have; each function draws on axes, and returns them."""
