@@ -80,6 +80,15 @@ def test_compare_tries_the_named_methods(album):
     assert {row["method"] for row in found["methods"]} == {"MSM", "mean vector"}
 
 
+def test_compare_knows_names_with_commas_and_checks_them_before_loading(album, tmp_path):
+    chosen = ("--methods", "CHISD, rbf kernel", "--methods", "MSM")
+    found = document("compare", album / "gallery", album / "labelled", *chosen)
+    assert {row["method"] for row in found["methods"]} == {"CHISD, rbf kernel", "MSM"}
+    nowhere = run("compare", tmp_path / "none", tmp_path / "none", "--methods", "MSN")
+    assert nowhere.exit_code == 1
+    assert "Did you mean 'MSM'?" in nowhere.stderr
+
+
 def test_compare_needs_labels(album):
     found = run("compare", album / "gallery", album / "probes")
     assert found.exit_code == 1

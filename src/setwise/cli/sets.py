@@ -114,7 +114,8 @@ def compare(
     gallery: Gallery,
     probes: Annotated[Path, typer.Argument(help="Labelled sets to judge, of the same kind.")],
     methods: Annotated[
-        str | None, typer.Option(help='Names with commas, such as "CVC,MSM,mean vector".')
+        list[str] | None,
+        typer.Option(help='Names such as "CVC,MSM,mean vector"; may be repeated.'),
     ] = None,
     layout: Layout = "auto",
     size: Size = 20,
@@ -138,12 +139,15 @@ def compare(
     options = _options(layout, 64, colour, skip_bad, variable, jobs)
     with clean_exit(), shown_progress(is_silent=as_json or quiet) as progress:
         options["labels"] = labels
+        from setwise.evaluation import check_methods
+
+        ours = ("CVC for images", "CVC for turntables")
+        names = check_methods(methods, others=ours) if methods else None
         known = _load_labelled(gallery, options, progress)
         of_probes = {"variable": probe_variable or variable}
         judged = _load_labelled(probes, options | of_probes, progress)
         from setwise.evaluation import compare as compare_methods
 
-        names = None if methods is None else [name.strip() for name in methods.split(",")]
         chosen = names if known.image_shape is None else _on_images(names, size)
         comparison = compare_methods(
             known,
