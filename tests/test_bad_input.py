@@ -105,6 +105,7 @@ def test_an_odd_set_gets_an_answer(fitted, name):
     assert abs(proba.sum() - 1) < 1e-12
 
 
+@pytest.mark.filterwarnings("ignore::setwise.errors.GuessingWarning")  # what should they know
 @pytest.mark.parametrize("name", ACCEPTED_SETS)
 def test_a_gallery_of_odd_sets_can_be_fitted(name):
     odd = np.asarray(ACCEPTED_SETS[name], dtype=float)

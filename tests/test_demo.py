@@ -1,11 +1,13 @@
 import json
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
 from setwise import CVC
+from setwise.classify import Fusion, judge
 from setwise.demo import BY_VOTE, ONE_BY_ONE, digit_sets, run_demo
 from setwise.errors import DataError
 
@@ -77,11 +79,11 @@ def test_fusions_are_those_of_predict(result):
     data = result.data
     # Some that one member alone gets right, and all it gets wrong.
     some = np.union1d(np.flatnonzero(~result.is_right["none"]), [0, 1])
-    clf = CVC(range(1, 4)).fit(data.gallery, data.gallery.labels)
+    gallery = CVC(range(1, 4)).fit(data.gallery, data.gallery.labels).gallery_
     for fusion in ("none", "mode", "sum", "coefficient"):
-        found = (
-            clf.set_params(fusion=fusion).predict(data.probes[some]) == data.probe_digits[some]
-        )
+        described = replace(gallery.description, fusion=Fusion.of(fusion, "test"))
+        answers = judge(replace(gallery, description=described), data.probes[some])
+        found = np.array([answer.label for answer in answers]) == data.probe_digits[some]
         np.testing.assert_array_equal(result.is_right[fusion][some], found)
 
 

@@ -244,7 +244,7 @@ def run_demo(
         clf.fit(data.gallery, data.gallery.labels)
     with watch("classify", len(data.probes)):
         labels = {BY_VOTE: np.array([np.bincount(row).argmax() for row in image_labels])}
-        labels |= _labels_by_fusion(clf, data.probes, progress)
+        labels |= _labels_by_fusion(clf, data.probes, watch)
     explained = int(data.is_mixed.argmax())  # the first mixed one
     with watch("explain"):
         explanation = clf.explain(data.probes[explained])
@@ -295,10 +295,13 @@ def _nearest_labels(data: DigitSets) -> IntArray:
 
 
 def _labels_by_fusion(
-    clf: CVC, probes: SetBatch, progress: Progress | None
+    clf: CVC, probes: SetBatch, watch: _Stopwatch
 ) -> dict[str, npt.NDArray[Any]]:
     """What ``clf.set_params(fusion=...).predict(probes)`` says, judging each probe once."""
-    answers = list(clf.judge(probes, progress=progress))
+    answers = []
+    for answer in clf.judge(probes):
+        answers.append(answer)
+        watch.report("classify", len(answers), len(probes))
     return {
         fusion: np.array([answer.fused_by(fusion) for answer in answers])
         for fusion in ("none", "mode", "sum", "coefficient")

@@ -337,7 +337,7 @@ def test_feature_kinds_fuse_in_one_vote(toy):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"dims": ()}, "dims must be a sequence with at least one entry"),
+        ({"dims": ()}, "dims must be a sequence of ints of at least 1, from 1"),
         ({"dims": (0, 1)}, "dims must be a sequence of ints of at least 1"),
         ({"dims": (1.5,)}, "dims must be a sequence of ints"),
         ({"dims": 3}, "dims must be a sequence"),
@@ -349,7 +349,7 @@ def test_feature_kinds_fuse_in_one_vote(toy):
         ({"representations": [("sepia", "svd")]}, "view must be 'plain', 'whitened'"),
         ({"representations": [(("five", 5), "svd")]}, r"view must be .* got \('five', 5\)"),
         ({"graph": "knn"}, "graph must be one of"),
-        ({"cut": "kernighan"}, "cut must be one of 'exact', 'paper', 'sweep'"),
+        ({"cut": "kernighan"}, "cut must be one of 'sweep', 'exact', 'paper'"),
         ({"distance": "euclid"}, "distance must be one of"),
         ({"fusion": "median"}, "fusion must be one of 'mode', 'sum'"),
         ({"weights": "random"}, "weights must be one of 'gallery', None"),

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
@@ -17,6 +17,7 @@ from sklearn.preprocessing import FunctionTransformer
 from tests.conftest import toy_sets
 
 from setwise import CVC, HOG, GaussianGraph, LassoGraph, Whitener
+from setwise._support import parts
 from setwise.basis import Basis, Dictionary
 from setwise.classify import Description, Distance, Fusion
 from setwise.cluster import Clusterer, FlatClusters
@@ -96,6 +97,18 @@ class ByNearest(Clusterer):
         return Nearest(np.abs(columns().T @ columns()))
 
 
+# Known to these tests alone.
+PARTS = (Corners, Cosines, TotalVariation, Best, ByNearest)
+for _part in PARTS:
+    del parts._KNOWN[_part.family][_part.name]
+
+
+@pytest.fixture(autouse=True)
+def known(monkeypatch):
+    for part in PARTS:
+        monkeypatch.setitem(parts._KNOWN[part.family], part.name, part)
+
+
 OUTSIDE = {
     "basis": {"representations": [("plain", "corners")]},
     "basis with parameters": {"representations": [("plain", Corners(power=2.0))]},
@@ -144,6 +157,7 @@ def test_parameters_of_parts_are_parameters_of_the_classifier(graph):
         assert graph == LassoGraph(0.2)  # parts are values: the one given stays as it is
 
 
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     dims=st.lists(st.integers(1, 30), min_size=1, max_size=5),
     pairs=st.lists(

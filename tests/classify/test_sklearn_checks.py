@@ -64,6 +64,7 @@ def cases():
 
 # A single vector often shares no cluster with any class; that is what the warning is for.
 @pytest.mark.filterwarnings("ignore::setwise.errors.NoInformationWarning")
+@pytest.mark.filterwarnings("ignore::setwise.errors.GuessingWarning")  # rows of noise
 @pytest.mark.parametrize(("estimator", "check"), list(cases()))
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

@@ -207,7 +207,7 @@ def test_representations_are_tried_on_the_gallery_with_names_too(toy, name):
 @pytest.mark.parametrize("clusterer", ["k-means", "", KMeans, 5, ["kmeans"]], ids=str)
 def test_unknown_names_are_told_the_known_ones(toy, clusterer):
     gallery, y, _, _ = toy
-    names = "'shc', 'kmeans', 'ssc', 'ssc-admm', 'spectral', 'skms'"
+    names = "'shc', 'kmeans', 'spectral', 'ssc', 'ssc-admm', 'skms'"
     with pytest.raises(ParameterError, match=f"clusterer must be None, one of {names}"):
         CVC((1,), clusterer=clusterer).fit(gallery, y)
 

@@ -8,8 +8,8 @@ import scipy.sparse as sp
 
 import setwise.cluster.clusterers as clusterers_module
 import setwise.cluster.tree as tree_module
-from setwise.cluster import PROBE, CutTree, cluster_maker, shc
-from setwise.cut import Edges, bisect, exact_fiedler, fiedler, local_cut, ncut
+from setwise.cluster import PROBE, Clusterer, CutTree, shc
+from setwise.cut import Edges, SweepCut, bisect, exact_fiedler, fiedler, local_cut, ncut
 from setwise.cut.fiedler import LOCAL_STEPS, PRECISE_LIMIT, local_vector
 
 
@@ -89,7 +89,8 @@ def test_a_large_graph_gets_a_tree_for_each_probe(low_limit, seed):
     rng = np.random.default_rng(seed)
     graph = planted(10, 40, rng)
     classes = np.repeat(np.arange(10), 40)
-    make = cluster_maker(None, "sweep", graph, lambda: None)
+    clusterer = Clusterer.of("shc", "CVC")
+    make = clusterer.start(graph, lambda: None, cut=SweepCut(), seed=0).under
     for cluster in (2, 9):
         codes = classes.copy()
         probe = cluster * 40 + np.arange(12)

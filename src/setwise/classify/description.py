@@ -174,7 +174,7 @@ class Description:
 
 def as_dims(dims: Any) -> tuple[int, ...]:
     """Dimensionalities, ascending and each once."""
-    chosen = as_tuple("CVC", "dims", dims)
+    chosen = as_tuple("CVC", "dims", dims, of="ints of at least 1")
     if not all(is_whole(d) and d >= 1 for d in chosen):
         refuse("CVC", "dims", "a sequence of ints of at least 1", dims)
     return tuple(sorted({int(d) for d in chosen}))
@@ -183,7 +183,7 @@ def as_dims(dims: Any) -> tuple[int, ...]:
 def as_representations(pairs: Any) -> tuple[Representation, ...]:
     """Representations of (view, basis) pairs, each once; one name stands for one view."""
     chosen: list[Representation] = []
-    for pair in as_tuple("CVC", "representations", pairs):
+    for pair in as_tuple("CVC", "representations", pairs, of="(view, basis) pairs"):
         if isinstance(pair, Representation):
             made = pair
         elif isinstance(pair, tuple | list) and len(pair) == 2:

@@ -117,9 +117,9 @@ def _trust(is_right: BoolArray, truth: IntArray) -> float:
     if test.pvalue < LEVEL or above >= 0.5:
         return 1.0
     msg = (
-        f"the gallery's own sets, left out in turn, are recognised no better than by guessing "
-        f"({n_right} of {n} right, {guessing * n:.1f} by guessing): the answers mean little. "
-        "Give other features or representations, more sets per class, or larger sets."
+        "the gallery's own sets, left out in turn, are recognised hardly better than by "
+        f"guessing ({n_right} of {n} right, {guessing * n:.1f} by guessing): the answers mean "
+        "little. Give other features or representations, more sets per class, or larger sets."
     )
     warnings.warn(msg, GuessingWarning, stacklevel=6)  # whoever called fit
     return max(above, 0.01)  # not 0: a ranking is left of the probabilities
