@@ -188,13 +188,13 @@ title = "t [/x]"
 kind = "methods"
 name = "m"
 title = "methods [/b]"
-data = { name = "objects", parameters = { n_classes = 3, n_sets = 2, n_views = 6, size = 8 }, protocol = "pairs" }
+data = { name = "objects", protocol = "pairs" }
 methods = [
     { of = "mean vector", name = "x [/b]" },
     { of = "MSM", name = "<script>alert(1)</script> | *s*" },
     { of = "frame vote", name = "\u001B[31mred\u001B[0m\u202E" },
 ]
-"""  # noqa: E501
+"""
 
 
 def test_names_are_shown_as_they_are_and_escaped(tmp_path):

@@ -146,6 +146,7 @@ def test_missing_parts(explanation, tmp_path):
     assert any(t.endswith("SNR ∞") for t in all_texts(silent.plot(tmp_path / "why.png")))
 
 
+@pytest.mark.filterwarnings("ignore::setwise.errors.GuessingWarning")
 def test_one_vector(tmp_path):
     sets, y = albums(2)
     CVC(dims=(1,)).fit(sets, y).explain(sets[0][:1]).plot(tmp_path / "why.png")
@@ -160,6 +161,7 @@ def test_many_classes_keep_to_what_fits(tmp_path):
     assert any(t.startswith("20 more classes") for t in all_texts(figure))
 
 
+@pytest.mark.filterwarnings("ignore::setwise.errors.GuessingWarning")
 def test_few_classes_keep_their_colours_from_probe_to_probe():
     sets, y = albums(3)
     clf = CVC(dims=(1,)).fit(sets, y)

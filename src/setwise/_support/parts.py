@@ -133,7 +133,7 @@ class PartParameters:
         own = {}
         for key, value in params.items():
             name, _, inner = key.partition("__")
-            if inner and name in self.part_parameters:
+            if inner and self._holds_part(name):
                 nested.setdefault(name, {})[inner] = value
             else:
                 own[key] = value
@@ -142,3 +142,10 @@ class PartParameters:
             part = self.part_parameters[name].of(getattr(self, name), type(self).__name__)
             setattr(self, name, part.with_params(**changes))
         return self
+
+    def _holds_part(self, name: str) -> bool:
+        """Whether a parameter is a part, or the name of one; an estimator is none."""
+        family, value = self.part_parameters.get(name), getattr(self, name, None)
+        if family is None:
+            return False
+        return isinstance(value, Part) or (isinstance(value, str) and value in family.known())
