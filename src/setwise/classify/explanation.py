@@ -245,8 +245,8 @@ def _tree(gallery: Gallery, shown: int, result: MemberResult) -> tuple[CutStep, 
 
     def counts(index: int) -> tuple[IntArray, int]:
         inside = nodes[index].vertices
-        gallery = column_classes[inside[inside < n_gallery]]
-        return np.bincount(gallery, minlength=n_classes), int((inside >= n_gallery).sum())
+        known = column_classes[inside[inside < n_gallery]]
+        return np.bincount(known, minlength=n_classes), int((inside >= n_gallery).sum())
 
     def step(index: int, *, is_leaf: bool) -> CutStep:
         node = nodes[index]
