@@ -212,16 +212,15 @@ def _load(source: Path, options: dict[str, Any], progress: Progress | None) -> L
 def _load_labelled(
     source: Path, options: dict[str, Any], progress: Progress | None
 ) -> LoadedSets:
-    from setwise.errors import DataError
+    from setwise.errors import reject
 
     sets = _load(source, options, progress)
     if sets.labels is None:
-        msg = (
+        reject(
             f"{source}: the sets have no labels, they were read as "
             f"{sets.report.layout if sets.report else 'sets'}. Expected one folder per class "
             "(class/set/*.jpg), or of a .mat file --labels."
         )
-        raise DataError(msg)
     return sets
 
 

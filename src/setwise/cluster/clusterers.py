@@ -28,7 +28,7 @@ from setwise._support.warn import quiet
 from setwise.cluster.shc import PROBE, HierarchicalClusters, shc
 from setwise.cluster.tree import LOCAL_ABOVE, CutTree
 from setwise.cut import CutRule
-from setwise.errors import DataError, SetwiseError
+from setwise.errors import DataError, SetwiseError, reject
 
 __all__ = ["Clusterer", "Clustering", "Clusters", "FlatClusters", "GivenClusterer"]
 
@@ -259,11 +259,10 @@ def _labels(clusterer: Any, points: Any, *class_codes: IntArray) -> IntArray:
         msg = f"clusterer {name} failed on {n_points} columns: {error}"
         raise DataError(msg) from error
     if found.shape != (n_points,):
-        msg = (
+        reject(
             f"clusterer {name} gave labels of shape {found.shape}. Expected one for each of "
             f"{n_points} columns."
         )
-        raise DataError(msg)
     # Density methods mark noise with -1: points without cluster are clusters of their own.
     noise = np.flatnonzero(found < 0)
     labels = np.where(found < 0, found.max(initial=-1) + 1, found).astype(np.int64)

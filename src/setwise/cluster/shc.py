@@ -13,7 +13,7 @@ from sklearn.utils.validation import validate_data
 from setwise._support.types import IntArray
 from setwise.cluster.tree import CutTree
 from setwise.cut import CutRule
-from setwise.errors import DataError
+from setwise.errors import reject
 from setwise.features import unit_rows
 from setwise.graph import Graph
 
@@ -93,11 +93,10 @@ def check_row_labels(y: Any, n_rows: int, caller: str) -> npt.NDArray[Any]:
     """Validate one class per row, -1 for the unlabelled."""
     labels = np.asarray(y)
     if labels.shape != (n_rows,):
-        msg = (
+        reject(
             f"{caller}: y must hold one class for each of the {n_rows} rows, -1 for the "
             f"unlabelled, got an array of shape {labels.shape}."
         )
-        raise DataError(msg)
     return labels
 
 

@@ -15,7 +15,7 @@ from sklearn.base import clone
 
 from setwise._support.parameters import check_number
 from setwise._support.progress import Progress, reported
-from setwise.errors import DataError, SetwiseWarning
+from setwise.errors import SetwiseWarning, reject
 from setwise.evaluation.methods import named_methods
 from setwise.evaluation.table import Comparison, MethodResult
 from setwise.sets import SetBatch, check_labels, check_sets
@@ -86,11 +86,10 @@ def compare(
     labels, truth = np.asarray(labels), np.asarray(probe_labels)
     strangers = sorted(set(truth.tolist()) - set(labels.tolist()), key=str)
     if strangers:
-        msg = (
+        reject(
             f"compare: probe_labels holds {strangers[0]!r}, which is no class of the gallery. "
             "Expected probes of the gallery's classes; leave the others out."
         )
-        raise DataError(msg)
     chosen = named_methods(methods, random_state)
     results: list[MethodResult] = []
     work = _results(chosen, gallery, labels, probes, truth, n_jobs)

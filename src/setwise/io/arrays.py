@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from setwise._support.parameters import check_count, refuse
 from setwise._support.types import IntArray
-from setwise.errors import DataError
+from setwise.errors import reject
 from setwise.io.archives import Members, read_npy
 from setwise.io.loading_report import LoadedSets, LoadReport
 from setwise.io.untrusted import one_kind_of_error, regular_file
@@ -85,8 +85,7 @@ def load_arrays(
                 else:
                     batch, layout = _one_array_per_set(members, about), "one array per set"
         else:
-            msg = f"load_arrays: {str(source)!r} is neither an .npz nor an .npy file."
-            raise DataError(msg)
+            reject(f"load_arrays: {str(source)!r} is neither an .npz nor an .npy file.")
     report = LoadReport(
         source,
         layout,
@@ -112,12 +111,11 @@ def _array_of_sets(path: Path, max_bytes: int) -> SetBatch:
     array = read_npy(path, max_bytes)
     _check_numbers(path, "the array", array.dtype)
     if array.ndim != 3 or 0 in array.shape:
-        msg = (
+        reject(
             f"load_arrays: {str(path)!r} has shape {array.shape}. Expected "
             "(n_sets, n_vectors, n_features), none of them 0; sets of different sizes go "
             "into an .npz, one array per set."
         )
-        raise DataError(msg)
     offsets = np.arange(len(array) + 1) * array.shape[1]
     return SetBatch(array.reshape(-1, array.shape[2]), offsets)
 
@@ -248,7 +246,6 @@ def _classes(
 
 def _check_numbers(path: Path, what: str, dtype: np.dtype[Any]) -> None:
     if dtype.kind not in "iufb":
-        msg = (
+        reject(
             f"load_arrays: {what} of {str(path)!r} is of dtype {dtype}. Expected real numbers."
         )
-        raise DataError(msg)

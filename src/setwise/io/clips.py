@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from setwise.errors import DataError
+from setwise.errors import reject
 from setwise.io.layouts import scan
 
 __all__ = ["LAYOUTS", "VIDEO_SUFFIXES", "clip_names", "find_clips"]
@@ -33,25 +33,22 @@ def find_clips(
     scanned = scan(root, max_files, VIDEO_SUFFIXES, "videos")
     if not scanned.images:
         met = "; ".join(scanned.notes()) or "it is empty"
-        msg = (
+        reject(
             f"{root} holds no videos ({met}). Expected files named "
             f"{', '.join(sorted(VIDEO_SUFFIXES))}."
         )
-        raise DataError(msg)
     first = scanned.images[0]
     if layout == "auto":
         layout = next((name for name in LAYOUTS if LAYOUTS[name] == first.depth), "class/set")
     for clip in scanned.images:
         if clip.problem is not None:
-            msg = f"{clip.path} {clip.problem}"
-            raise DataError(msg)
+            reject(f"{clip.path} {clip.problem}")
         if clip.depth != LAYOUTS[layout]:
-            msg = (
+            reject(
                 f"{clip.path} lies {clip.depth} folders below {root}, and the layout "
                 f"{layout!r} has its clips {LAYOUTS[layout]} below. Expected all clips as "
                 "root/class/clip.mp4 or all as root/clip.mp4: move it, or choose a layout."
             )
-            raise DataError(msg)
     return layout, [clip.path for clip in scanned.images], tuple(scanned.notes())
 
 

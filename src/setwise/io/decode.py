@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from setwise.errors import DataError
+from setwise.errors import DataError, reject
 from setwise.io.bursts import time_taken
 from setwise.io.image_heads import costly
 
@@ -101,19 +101,16 @@ def _check_file(path: Path, max_pixels: int) -> None:
     """Refuse what must not even be opened: a pipe would wait for ever."""
     about = path.stat()
     if not stat.S_ISREG(about.st_mode):
-        msg = f"{path} is no regular file but a {_kind(about.st_mode)}. Leave it out."
-        raise DataError(msg)
+        reject(f"{path} is no regular file but a {_kind(about.st_mode)}. Leave it out.")
     if about.st_size == 0:
-        msg = f"{path} is empty (0 bytes). Expected an image."
-        raise DataError(msg)
+        reject(f"{path} is empty (0 bytes). Expected an image.")
     # Some decoders read the file as a whole before they look at it.
     most = 8 * max_pixels + 2**20
     if about.st_size > most:
-        msg = (
+        reject(
             f"{path} has {about.st_size} bytes, and no image of max_pixels={max_pixels} needs "
             f"more than {most}. Leave it out, or raise max_pixels."
         )
-        raise DataError(msg)
 
 
 def _kind(mode: int) -> str:
@@ -131,8 +128,7 @@ def _read(path: Path, wanted: Wanted) -> Picture:
         file = stack.enter_context(path.open("rb"))
         problem = costly(file)
         if problem:
-            msg = f"{path} {problem}. Save it again in a plain way, or leave it out."
-            raise DataError(msg)
+            reject(f"{path} {problem}. Save it again in a plain way, or leave it out.")
         image = stack.enter_context(Image.open(file, formats=FORMATS))
         _check_header(path, image, wanted.max_pixels)
         # A JPEG can be decoded at a half, a quarter or an eighth, and without its colours,
@@ -163,24 +159,21 @@ def _check_header(path: Path, image: Any, max_pixels: int) -> None:
     """Refuse, before any pixel is decoded, what is too large or no single image."""
     width, height = image.size
     if width * height > max_pixels:
-        msg = (
+        reject(
             f"{path} has {width} x {height} pixels, more than max_pixels={max_pixels}. Make it "
             "smaller, or raise max_pixels if you trust it."
         )
-        raise DataError(msg)
     if getattr(image, "is_animated", False) and image.format != "MPO":
-        msg = (
+        reject(
             f"{path} holds several frames ({image.format}). Expected one image per file: save "
             "its frames as files of their own."
         )
-        raise DataError(msg)
     has_sixteen = image.mode in _SIXTEEN_BITS or (image.mode == "I" and image.format == "PPM")
     if image.mode not in _EIGHT_BITS and not has_sixteen:
-        msg = (
+        reject(
             f"{path} has pixels of mode {image.mode!r}, whose scale is unknown. Expected 8 or "
             "16 bits per channel: convert it first."
         )
-        raise DataError(msg)
 
 
 def _exif(image: Image) -> Any:

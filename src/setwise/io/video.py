@@ -23,7 +23,7 @@ from setwise._support.parameters import (
     pair,
 )
 from setwise._support.progress import Progress, reported
-from setwise.errors import DataError, SkippedFilesWarning
+from setwise.errors import DataError, SkippedFilesWarning, reject
 from setwise.io.clips import LAYOUTS, VIDEO_SUFFIXES, clip_names, find_clips
 from setwise.io.frames import Reading, VideoFrames, open_video
 from setwise.io.loading_report import LoadedSets, LoadReport, Skipped
@@ -245,11 +245,10 @@ def _keep_readable(owner: str, root: Path, clips: list[_Clip], max_bad: float) -
     n_bad = len(clips) - len(kept)
     if not kept or n_bad > max_bad * len(clips):
         first = next(clip for clip in clips if not len(clip.images))
-        msg = (
+        reject(
             f"{owner}: {n_bad} of the {len(clips)} clips of {str(root)!r} cannot be read, more "
             f"than max_bad = {max_bad:g} of them. The first: {first.skipped[0].reason}"
         )
-        raise DataError(msg)
     return kept
 
 

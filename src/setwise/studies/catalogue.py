@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ValidationError
 
-from setwise.errors import DataError, ParameterError
+from setwise.errors import DataError, ParameterError, reject
 from setwise.studies.kinds import KINDS
 from setwise.studies.spec import Data, Feature, Method, Published
 from setwise.studies.study import Study
@@ -75,8 +75,7 @@ def read_study(path: str | os.PathLike[str]) -> Study:
     file = Path(path)
     try:
         if file.stat().st_size > MOST_BYTES:
-            msg = f"{file}: has {file.stat().st_size} bytes. Expected at most {MOST_BYTES}."
-            raise DataError(msg)
+            reject(f"{file}: has {file.stat().st_size} bytes. Expected at most {MOST_BYTES}.")
         content = tomllib.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
         msg = f"{file}: cannot be read: {error.strerror}. Expected a TOML file."

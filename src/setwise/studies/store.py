@@ -15,7 +15,7 @@ from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass
 
 from setwise._support.locks import acquired
-from setwise.errors import DataError, TornLineWarning
+from setwise.errors import DataError, TornLineWarning, reject
 
 __all__ = ["Record", "Store"]
 
@@ -182,19 +182,17 @@ class Store:
 
     def _open(self, *, fresh: bool) -> None:
         if not acquired(self._lock):
-            msg = (
+            reject(
                 f"{self.folder}: another run is working on it. Expected a folder of results "
                 "that nobody adds to: wait for the other run to end, or name another folder."
             )
-            raise DataError(msg)
         binary = getattr(os, "O_BINARY", 0)  # of Windows: a line ends in one byte there too
         try:
             if fresh:
                 self._put_aside()
             if self.path.exists() and not (self.path.is_file() or self.path.is_dir()):
                 # Opening a named pipe would wait for ever.
-                msg = f"{self.path}: is no ordinary file. Expected the results of a run."
-                raise DataError(msg)
+                reject(f"{self.path}: is no ordinary file. Expected the results of a run.")
             self._descriptor = os.open(
                 self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT | binary, 0o666
             )

@@ -15,7 +15,7 @@ from setwise._support.parameters import check_known
 from setwise._support.types import FloatArray, IntArray
 from setwise.classify import CVC
 from setwise.classify.fusion import Fusion, fuse
-from setwise.errors import DataError, ParameterError
+from setwise.errors import ParameterError, reject
 from setwise.evaluation import METHODS, timed_answers
 from setwise.io.datasets import Corrupted, corrupt_sets
 from setwise.sets import SetBatch
@@ -140,11 +140,10 @@ class OnFolds(Experiment):
             classifier_of(ClassifyItem(data=self.data, recipe=method.recipe, fold=0, seed=0))
         for fold in range(n_folds) if self.folds is None else self.folds:
             if fold >= n_folds:
-                msg = (
+                reject(
                     f"experiment {self.name!r}: there is no fold {fold}. Expected 0 to "
                     f"{n_folds - 1}, the folds of {self.data.name!r}."
                 )
-                raise DataError(msg)
             for seed in self.seeds:
                 for method in methods:
                     item = ClassifyItem(
