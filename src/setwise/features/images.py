@@ -20,7 +20,6 @@ __all__ = [
     "ImageFeature",
     "check_image_feature",
     "fingerprint_of",
-    "looks_at_images",
     "values_of",
 ]
 
@@ -152,13 +151,6 @@ class ImageFeature(  # type: ignore[call-arg]
 
     def __sklearn_is_fitted__(self) -> bool:
         return True
-
-
-def looks_at_images(transformer: Any) -> bool:
-    """Whether a transformer, or the first step of a pipeline, wants images, not vectors."""
-    while isinstance(transformer, Pipeline):
-        transformer = transformer.steps[0][1]
-    return isinstance(transformer, ImageFeature)
 
 
 def check_image_feature(owner: str, feature: Any) -> None:
