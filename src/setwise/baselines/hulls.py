@@ -103,9 +103,10 @@ def gram_hull_distance(gram: FloatArray, n_a: int, tau: float = 1.0) -> ClosestP
 
     ``min ||A'alpha - B'beta||`` subject to ``sum alpha = sum beta = 1`` and weights in
     ``[0, tau]``; with ``tau`` below 1 no vector may weigh more. By a primal-dual
-    interior-point method (Mehrotra's predictor and corrector) that keeps both sides feasible, then one equality-constrained
-    solve on the vectors that have weight. Distances below 1e-8 times the size of the sets
-    are lost in the rounding of inner products, and come out as about that or 0.
+    interior-point method (Mehrotra's predictor and corrector) that keeps both sides
+    feasible, then one equality-constrained solve on the vectors that have weight. Distances
+    below 1e-8 times the size of the sets are lost in the rounding of inner products, and come
+    out as about that or 0.
 
     Parameters
     ----------

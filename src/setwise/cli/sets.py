@@ -198,7 +198,7 @@ def _options(
 
 
 def _load(source: Path, options: dict[str, Any], progress: Progress | None) -> LoadedSets:
-    from setwise._support.warn import quiet
+    from setwise._support.shared import quiet
     from setwise.errors import SkippedFilesWarning
     from setwise.io import load_sets
 

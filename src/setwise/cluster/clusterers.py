@@ -23,8 +23,8 @@ from sklearn.base import clone
 
 from setwise._support.parameters import refuse
 from setwise._support.parts import Part
+from setwise._support.shared import quiet
 from setwise._support.types import FloatArray, IntArray
-from setwise._support.warn import quiet
 from setwise.cluster.shc import PROBE, HierarchicalClusters, shc
 from setwise.cluster.tree import LOCAL_ABOVE, CutTree
 from setwise.cut import CutRule
@@ -70,12 +70,7 @@ class Clusterer(Part, ABC):
 
     @abstractmethod
     def start(
-        self,
-        adjacency: sp.csr_array,
-        columns: Callable[[], FloatArray],
-        *,
-        cut: CutRule,
-        seed: int,
+        self, adjacency: sp.csr_array, columns: GetColumns, *, cut: CutRule, seed: int
     ) -> Clustering:
         """Begin with columns whose graph is ``adjacency``.
 
@@ -99,12 +94,7 @@ class Hierarchical(Clusterer):
     name: ClassVar[str] = "shc"
 
     def start(
-        self,
-        adjacency: sp.csr_array,
-        columns: Callable[[], FloatArray],
-        *,
-        cut: CutRule,
-        seed: int,
+        self, adjacency: sp.csr_array, columns: GetColumns, *, cut: CutRule, seed: int
     ) -> Clustering:
         """All labellings of a small graph share one tree of cuts."""
         if adjacency.shape[0] > LOCAL_ABOVE:
@@ -143,12 +133,7 @@ class _Estimators(Clusterer):
         """An estimator for so many clusters."""
 
     def start(
-        self,
-        adjacency: sp.csr_array,
-        columns: Callable[[], FloatArray],
-        *,
-        cut: CutRule,
-        seed: int,
+        self, adjacency: sp.csr_array, columns: GetColumns, *, cut: CutRule, seed: int
     ) -> Clustering:
         """Columns are presented as rows, or the graph where it is what the estimator wants."""
         make = lambda n_clusters: self.estimator(n_clusters, seed)  # noqa: E731

@@ -6,7 +6,6 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -15,14 +14,13 @@ from sklearn.base import clone
 
 from setwise._support.parameters import check_number
 from setwise._support.progress import Progress, reported
+from setwise._support.shared import quiet
 from setwise.errors import SetwiseWarning, reject
 from setwise.evaluation.methods import named_methods
 from setwise.evaluation.table import Comparison, MethodResult
 from setwise.sets import SetBatch, check_labels, check_sets
 
 __all__ = ["TimedAnswers", "compare", "evaluate", "timed_answers"]
-
-_WARNINGS = Lock()
 
 
 def compare(
@@ -183,9 +181,7 @@ def timed_answers(
     started = time.perf_counter()
     classifier.fit(gallery, labels)
     fitted = time.perf_counter()
-    # The filters belong to all threads, and must be put back in the order they were changed.
-    with _WARNINGS, warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with quiet("", Warning):
         ask(probes[:1])
     warm = time.perf_counter()
     answers = ask(probes)

@@ -87,10 +87,6 @@ class ImageFeature(  # type: ignore[call-arg]
         rows = values.reshape(len(values), -1)
         return SetBatch(rows, X.offsets, X.names, X.labels, shape)
 
-    def fit_transform(self, X: Any, y: Any = None, **parameters: Any) -> Any:
-        """Compute the feature of every image."""
-        return self.fit(X, y).transform(X)
-
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[Any]:
         """Names of the values of an image: the feature's own name, and a number."""
         if not hasattr(self, "image_shape_"):

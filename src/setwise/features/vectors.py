@@ -85,10 +85,6 @@ class PerVector(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             rows if _is_one_set(X) else SetBatch(rows, batch.offsets, batch.names, batch.labels)
         )
 
-    def fit_transform(self, X: Any, y: Any = None, **parameters: Any) -> Any:
-        """Fit the transformer to all vectors, and transform them."""
-        return self.fit(X, y).transform(X)
-
     def _attempt(self, verb: str, work: Any, batch: SetBatch, *labels: Any) -> Any:
         try:
             return work(batch.vectors, *labels)

@@ -93,7 +93,7 @@ def load_arrays(
         seconds=time.perf_counter() - started,
         what="vectors" if batch.image_shape is None else "images",
     )
-    return LoadedSets.of(batch, report)
+    return LoadedSets(batch, report)
 
 
 def _check_keys(**keys: Any) -> None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from setwise._support.shared import SharedContext
 from setwise.errors import DataError, reject
 from setwise.io.bursts import time_taken
 from setwise.io.image_heads import costly
@@ -229,45 +230,30 @@ class _Hearing(threading.local):
     words: list[str] | None = None
 
 
-class _PillowWarnings:
-    """Pillow's warnings about a file, taken to whoever decodes it.
-
-    Warnings belong to the process, not to a thread. So the first load at work takes them over,
-    the last one gives them back, and what other threads warn of is passed on.
-    """
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._n_loads = 0
-        self.hearing = _Hearing()
-
-    def take_over(self) -> None:
-        with self._lock:
-            self._n_loads += 1
-            if self._n_loads == 1:
-                self._before = warnings.catch_warnings()
-                self._before.__enter__()
-                self._pass_on = warnings.showwarning
-                warnings.showwarning = self._show
-                warnings.filterwarnings("always", module=r"PIL\.")
-
-    def give_back(self) -> None:
-        with self._lock:
-            self._n_loads -= 1
-            if self._n_loads == 0:
-                self._before.__exit__(None, None, None)
-
-    def _show(self, message: Any, category: type[Warning], *where: Any, **more: Any) -> None:
-        from PIL.Image import DecompressionBombWarning
-
-        if self.hearing.words is None:
-            self._pass_on(message, category, *where, **more)
-        elif not issubclass(category, DecompressionBombWarning):
-            # Of how many pixels are too many, max_pixels is the judge.
-            self.hearing.words.append(str(message))
+_HEARING = _Hearing()
 
 
-_PILLOW = _PillowWarnings()
+@contextmanager
+def _pillow_heard() -> Iterator[None]:
+    """Take Pillow's warnings about a file to whoever decodes it; pass on all others."""
+    from PIL.Image import DecompressionBombWarning
+
+    with warnings.catch_warnings():
+        pass_on = warnings.showwarning
+
+        def show(message: Any, category: type[Warning], *where: Any, **more: Any) -> None:
+            if _HEARING.words is None:
+                pass_on(message, category, *where, **more)
+            elif not issubclass(category, DecompressionBombWarning):
+                # Of how many pixels are too many, max_pixels is the judge.
+                _HEARING.words.append(str(message))
+
+        warnings.showwarning = show
+        warnings.filterwarnings("always", module=r"PIL\.")
+        yield
+
+
+_PILLOW = SharedContext(_pillow_heard)
 
 
 @contextmanager
@@ -283,19 +269,16 @@ def pillow_at_work() -> Iterator[None]:
         WebPImagePlugin,
     )
 
-    _PILLOW.take_over()
-    try:
+    with _PILLOW:
         yield
-    finally:
-        _PILLOW.give_back()
 
 
 @contextmanager
 def _heard() -> Iterator[list[str]]:
     """The warnings of this thread from here on."""
     words: list[str] = []
-    _PILLOW.hearing.words = words
+    _HEARING.words = words
     try:
         yield words
     finally:
-        _PILLOW.hearing.words = None
+        _HEARING.words = None

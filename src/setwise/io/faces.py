@@ -121,7 +121,7 @@ def face_tracks(
         seconds=time.perf_counter() - started,
     )
     called = video.path.stem if name is None else str(name)
-    return LoadedSets.of(_batch(called, kept, seen), report)
+    return LoadedSets(_batch(called, kept, seen), report)
 
 
 @dataclass(frozen=True)

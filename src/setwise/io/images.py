@@ -37,6 +37,7 @@ from setwise.io.layouts import (
 )
 from setwise.io.loading_report import LoadedSets, LoadReport, Skipped
 from setwise.io.untrusted import check_path
+from setwise.sets import SetBatch
 
 __all__ = ["load_images"]
 
@@ -254,14 +255,14 @@ def _make_batch(
         notes=(*read.notes(), *read.scanned.notes()),
         seconds=time.perf_counter() - started,
     )
-    return LoadedSets(
+    batch = SetBatch(
         rows if is_sorted else rows[order],
         np.cumsum([0, *(len(group.rows) for group in sets)]),
         [group.name for group in sets],
         np.array([group.label for group in sets]) if layout.startswith("class/") else None,
         read.shape,
-        report=report,
     )
+    return LoadedSets(batch, report)
 
 
 def _check_no_set_is_lost(read: _Images, layout: str) -> None:

@@ -116,7 +116,7 @@ def load_mat(
         seconds=time.perf_counter() - started,
         what="vectors" if image_shape is None else "images",
     )
-    return LoadedSets.of(batch, report)
+    return LoadedSets(batch, report)
 
 
 def _names(parameter: str, given: Any) -> list[str]:

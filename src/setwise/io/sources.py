@@ -101,4 +101,4 @@ def _load_folder(root: Path, options: dict[str, Any]) -> LoadedSets:
     )
     warnings.warn(msg, SkippedFilesWarning, stacklevel=3)
     skipped = (*loaded.report.skipped, *(Skipped(path, reason) for path in left_out))
-    return LoadedSets.of(loaded, replace(loaded.report, skipped=skipped))
+    return LoadedSets(loaded, replace(loaded.report, skipped=skipped))

@@ -129,7 +129,7 @@ def load_video(
     )
     # Not from_images, which would copy.
     rows, shape = images.reshape(len(images), -1), images.shape[1:]
-    return LoadedSets(rows, np.array([0, len(rows)]), [called], None, shape, report=report)
+    return LoadedSets(SetBatch(rows, np.array([0, len(rows)]), [called], None, shape), report)
 
 
 def load_videos(
@@ -215,7 +215,7 @@ def load_videos(
     if report.skipped:
         msg = f"{owner}: {len(report.skipped)} clips or frames of {folder} were left out."
         warnings.warn(msg, SkippedFilesWarning, stacklevel=2)
-    return LoadedSets.of(_batch(owner, folder, layout, kept), report)
+    return LoadedSets(_batch(owner, folder, layout, kept), report)
 
 
 @dataclass(frozen=True)

@@ -34,11 +34,6 @@ def plot_accuracy_time(axes: Axes, points: Sequence[Point]) -> Axes:
         Where to draw.
     points : sequence of (name, seconds per probe, accuracy, low, high)
         Accuracies as shares.
-
-    Returns
-    -------
-    Axes
-        The same.
     """
     numbers = np.array([point[1:] for point in points], dtype=float).reshape(-1, 4)
     _check(points, numbers)

@@ -45,7 +45,7 @@ class SetBatch:
 
     def __init__(
         self,
-        vectors: FloatArray,
+        vectors: npt.NDArray[Any],
         offsets: IntArray,
         names: Sequence[str] | None = None,
         labels: npt.NDArray[Any] | None = None,

@@ -65,13 +65,7 @@ def _folder_name(file: Path) -> str:
 
 
 def read_study(path: str | os.PathLike[str]) -> Study:
-    """Read a study, or say which entry of which file is wrong, and why.
-
-    Parameters
-    ----------
-    path : path
-        A TOML file.
-    """
+    """Read a study, or say which entry of which file is wrong, and why."""
     file = Path(path)
     try:
         if file.stat().st_size > MOST_BYTES:

@@ -247,13 +247,9 @@ def _refuse_class(data: Data, label: str, n: int, what: str) -> NoReturn:
 def _computed(feature: Feature, images: SetBatch) -> SetBatch:
     """The feature of every image, computed once: features learn nothing from a gallery."""
     made_by = FEATURES[feature.name]
+    known = inspect.signature(made_by).parameters
     for name in feature.parameters:
-        check_known(
-            f"feature {feature.name!r}",
-            "parameter",
-            name,
-            inspect.signature(made_by).parameters,
-        )
+        check_known(f"feature {feature.name!r}", "parameter", name, known)
     made: SetBatch = made_by(**feature.parameters).transform(images)
     return made
 

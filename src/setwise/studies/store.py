@@ -8,7 +8,6 @@ import os
 import re
 import warnings
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Any, NoReturn
 
 from pydantic import ConfigDict
@@ -119,12 +118,7 @@ class Store:
     def __enter__(self) -> Store:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -134,12 +128,7 @@ class Store:
             self._lock.close()
 
     def add(self, record: Record) -> None:
-        """Keep a record: once this returns, killing the process does not lose it.
-
-        Parameters
-        ----------
-        record : Record
-            Of plain data.
+        """Keep a record of plain data: once this returns, killing the process does not lose it.
 
         Raises
         ------
@@ -158,20 +147,7 @@ class Store:
         self._file(record)
 
     def keep_traceback(self, key: str, traceback: str) -> str:
-        """Write down why an item failed.
-
-        Parameters
-        ----------
-        key : str
-            Of the item.
-        traceback : str
-            What to write.
-
-        Returns
-        -------
-        str
-            The file, relative to the folder of the store.
-        """
+        """Write down why an item failed; returns the file, relative to the store's folder."""
         name = f"{FAILURES}/{re.sub(r'[^A-Za-z0-9]', '_', key)[:100]}.txt"
         try:
             (self.folder / FAILURES).mkdir(exist_ok=True)

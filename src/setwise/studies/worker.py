@@ -92,13 +92,7 @@ class Call:
 
 
 def perform_call(call: Call) -> Done | None:
-    """Do an item; None where it was held back.
-
-    Parameters
-    ----------
-    call : Call
-        What to do.
-    """
+    """Do an item; None where it was held back."""
     if not call.may_begin():
         return None
     result, error, story = None, "", ""

@@ -70,8 +70,10 @@ class Source:
         return asdict(self)
 
 
-def _raw(repository: str, commit: str, path: str) -> str:
-    return f"https://raw.githubusercontent.com/{repository}/{commit}/{path}"
+def _on_github(place: str, **known: Any) -> RemoteFile:
+    """A file of a repository; its place is ``owner/repository/commit/path``."""
+    address = f"https://raw.githubusercontent.com/{place}"
+    return RemoteFile(place.rpartition("/")[2], address, **known)
 
 
 NONE_STATED = "none stated by its source"
@@ -84,19 +86,13 @@ _ALL = (
         "eth80",
         "ETH-80 objects, 20 x 20 grey",
         (
-            RemoteFile(
-                "demo-ETH.mat",
-                _raw("GitWR/MMML", "054bddc65c8aa7dad18dadf34328780a1e37bddb", "demo-ETH.mat"),
+            _on_github(
+                "GitWR/MMML/054bddc65c8aa7dad18dadf34328780a1e37bddb/demo-ETH.mat",
                 sha256="a7466514e40d7775984255741c082a70569c0a81fa0ed2be095222376ca285bb",
                 size=2_131_127,
             ),
-            RemoteFile(
-                "random_index_eth80.mat",
-                _raw(
-                    "erwuzs/PGCRC-eth80",
-                    "cefefc7f39ce21844ed88a5923f0ef2d3a55abd5",
-                    "random_index_eth80.mat",
-                ),
+            _on_github(
+                "erwuzs/PGCRC-eth80/cefefc7f39ce21844ed88a5923f0ef2d3a55abd5/random_index_eth80.mat",
                 sha256="27845e25bd48dd0f684c6effb7f809ce0a03fe711bf618c56b67a80ac9523263",
             ),
         ),
@@ -125,13 +121,8 @@ _ALL = (
         "coil20",
         "COIL-20 objects on a turntable, 32 x 32 grey",
         (
-            RemoteFile(
-                "COIL20.mat",
-                _raw(
-                    "hyzhang98/AdaGAE",
-                    "6d04946060bacd41ee31eba5c124887bca44f369",
-                    "data/COIL20.mat",
-                ),
+            _on_github(
+                "hyzhang98/AdaGAE/6d04946060bacd41ee31eba5c124887bca44f369/data/COIL20.mat",
                 sha256="b22b9beb0668f707990eda2b5f922384fd3e6d63d6df7ede3a3b5e2319c4e397",
             ),
         ),
@@ -144,13 +135,8 @@ _ALL = (
         "hands",
         "Tsukuba hand shapes, 24 x 24 grey",
         (
-            RemoteFile(
-                "TsukubaHandDigitsDataset24x24.mat",
-                _raw(
-                    "ComputerVisionLaboratory/SubspaceMethodsToolBox",
-                    "6ee69af9bac7c965fee6ee2c9d57488b08e9f797",
-                    "data/TsukubaHandDigitsDataset24x24.mat",
-                ),
+            _on_github(
+                "ComputerVisionLaboratory/SubspaceMethodsToolBox/6ee69af9bac7c965fee6ee2c9d57488b08e9f797/data/TsukubaHandDigitsDataset24x24.mat",
                 sha256="87af0e25057b93cd5f267713465021bde7cbe31682432e86c0a5c70a4e40c815",
             ),
         ),
@@ -170,13 +156,8 @@ _ALL = (
         "honda",
         "Honda/UCSD faces, 20 x 20, histogram equalised",
         (
-            RemoteFile(
-                "honda_heq.mat",
-                _raw(
-                    "AISKYEYE-TJU/RNP-FG2013",
-                    "1ef4fee193714baac6091c456920df3eea2743cd",
-                    "honda_heq.mat",
-                ),
+            _on_github(
+                "AISKYEYE-TJU/RNP-FG2013/1ef4fee193714baac6091c456920df3eea2743cd/honda_heq.mat",
                 git_blob="6fda38e3c57c7d148a8de83e0e3e7cbd4d7ce8c4",
             ),
         ),
@@ -188,13 +169,8 @@ _ALL = (
         "mobo",
         "CMU MoBo faces",
         (
-            RemoteFile(
-                "MOBO.mat",
-                _raw(
-                    "AISKYEYE-TJU/ISCRC-TIFS2014",
-                    "42b83085dd014e2d3463ea03c52139e146ead1fb",
-                    "database/MOBO.mat",
-                ),
+            _on_github(
+                "AISKYEYE-TJU/ISCRC-TIFS2014/42b83085dd014e2d3463ea03c52139e146ead1fb/database/MOBO.mat",
                 git_blob="2a1bac3bad05e007f65ddf82521d7cff61179c58",
             ),
         ),

@@ -160,4 +160,4 @@ def _join(
     batch = SetBatch(
         joined.vectors, joined.offsets, names, np.array(labels), joined.image_shape
     )
-    return LoadedSets.of(batch, report)
+    return LoadedSets(batch, report)

@@ -180,11 +180,6 @@ class Sides:
 def classifier_of(item: ClassifyItem) -> Any:
     """The classifier of an item, with its seed, not fitted yet.
 
-    Parameters
-    ----------
-    item : ClassifyItem
-        Its recipe says which one.
-
     Raises
     ------
     ParameterError
@@ -214,13 +209,6 @@ def sides_of(item: ClassifyItem, data: StudyData) -> Sides:
     """Gallery and probes of an item, with the outliers it asks for.
 
     The outliers depend on dataset, fold and seed alone, so that all methods see the same.
-
-    Parameters
-    ----------
-    item : ClassifyItem
-        Which fold, how many probes, and which outliers.
-    data : StudyData
-        Its data.
     """
     in_gallery, in_probes = data.fold(item.fold)
     gallery, probes = data.sets[in_gallery], data.sets[in_probes]

@@ -139,17 +139,7 @@ class ProbePage:
 def probe_pages(
     section: str, wrong: Sequence[WrongProbe], pictures: Pictures
 ) -> tuple[ProbePage, ...]:
-    """One page for each wrong probe that is explained, in order, linked to each other.
-
-    Parameters
-    ----------
-    section : str
-        Name of the experiment, for the anchors.
-    wrong : sequence of WrongProbe
-        What went wrong.
-    pictures : Pictures
-        Of the data.
-    """
+    """One page for each wrong probe that is explained, in order, linked to each other."""
     explained = [one for one in wrong if one.explanation.get("why")]
     ids = [f"probe-{section}-{place}" for place in range(1, len(explained) + 1)]
     around = ["", *ids, ""]
