@@ -79,6 +79,6 @@ class TornLineWarning(SetwiseWarning):
     """The last result of a run that was killed was half written, and is dropped."""
 
 
-def reject(message: str) -> NoReturn:
+def reject(message: str, cause: BaseException | None = None) -> NoReturn:
     """Raise a `DataError`: data cannot be used, and this is why."""
-    raise DataError(message)
+    raise DataError(message) from cause

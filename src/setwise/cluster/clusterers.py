@@ -28,7 +28,7 @@ from setwise._support.types import FloatArray, IntArray
 from setwise.cluster.shc import PROBE, HierarchicalClusters, shc
 from setwise.cluster.tree import LOCAL_ABOVE, CutTree
 from setwise.cut import CutRule
-from setwise.errors import DataError, SetwiseError, reject
+from setwise.errors import SetwiseError, reject
 
 __all__ = ["Clusterer", "Clustering", "Clusters", "FlatClusters", "GivenClusterer"]
 
@@ -241,8 +241,7 @@ def _labels(clusterer: Any, points: Any, *class_codes: IntArray) -> IntArray:
     except SetwiseError:
         raise
     except (ValueError, TypeError, RuntimeError) as error:
-        msg = f"clusterer {name} failed on {n_points} columns: {error}"
-        raise DataError(msg) from error
+        reject(f"clusterer {name} failed on {n_points} columns: {error}", error)
     if found.shape != (n_points,):
         reject(
             f"clusterer {name} gave labels of shape {found.shape}. Expected one for each of "

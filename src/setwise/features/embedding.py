@@ -11,7 +11,7 @@ import numpy.typing as npt
 from setwise._support.parameters import check_count, refuse
 from setwise._support.progress import reported
 from setwise._support.types import FloatArray
-from setwise.errors import DataError, ParameterError, SetwiseError, reject
+from setwise.errors import ParameterError, SetwiseError, reject
 from setwise.features.images import ImageFeature
 
 __all__ = ["Embedding", "in_batches"]
@@ -115,8 +115,7 @@ def _vectors_of(
     except SetwiseError:
         raise
     except Exception as error:
-        msg = f"{who} failed with {type(error).__name__}: {error}"
-        raise DataError(msg) from error
+        reject(f"{who} failed with {type(error).__name__}: {error}", error)
     if made.ndim != 2 or len(made) != n_images or 0 in made.shape:
         reject(
             f"{who} made an array of shape {made.shape}. Expected ({n_images}, n_features): "

@@ -13,7 +13,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 
 from setwise._support.progress import reported
-from setwise.errors import DataError, ParameterError, reject
+from setwise.errors import ParameterError, reject
 from setwise.sets import SetBatch
 
 __all__ = [
@@ -203,5 +203,6 @@ def _as_array(X: Any, caller: str) -> npt.NDArray[Any]:
     try:
         return np.asarray(X)
     except ValueError:
-        msg = f"{caller}: the images differ in size. Bring them to one size when loading them."
-        raise DataError(msg) from None
+        reject(
+            f"{caller}: the images differ in size. Bring them to one size when loading them."
+        )

@@ -64,13 +64,12 @@ def load_arrays(
         The sets, of the number type they have in the file.
     """
     check_count("load_arrays", "max_bytes", max_bytes)
-    _check_keys(
-        vectors=vectors,
-        set_index=set_index,
-        labels=labels,
-        class_names=class_names,
-        names=names,
-    )
+    about = {"labels": labels, "class_names": class_names, "names": names}
+    for parameter, key in (
+        about | {"set_index": set_index, "vectors": "" if vectors is None else vectors}
+    ).items():
+        if not isinstance(key, str):
+            refuse("load_arrays", parameter, "the key of an array", key)
     started = time.perf_counter()
     source = regular_file("load_arrays", path)
     with one_kind_of_error("load_arrays", source):
@@ -79,7 +78,6 @@ def load_arrays(
         elif _begins(source, b"PK"):
             with zipfile.ZipFile(source) as archive:
                 members = Members(source, archive, max_bytes)
-                about = {"labels": labels, "class_names": class_names, "names": names}
                 if set_index in members.keys or vectors is not None:
                     batch, layout = _indexed(members, vectors, set_index, about)
                 else:
@@ -94,12 +92,6 @@ def load_arrays(
         what="vectors" if batch.image_shape is None else "images",
     )
     return LoadedSets(batch, report)
-
-
-def _check_keys(**keys: Any) -> None:
-    for parameter, key in keys.items():
-        if not isinstance(key, str) and not (parameter == "vectors" and key is None):
-            refuse("load_arrays", parameter, "the key of an array", key)
 
 
 def _begins(path: Path, magic: bytes) -> bool:

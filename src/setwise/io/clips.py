@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from setwise.errors import reject
-from setwise.io.layouts import scan
+from setwise.io.layouts import check_any, scan
 
 __all__ = ["LAYOUTS", "VIDEO_SUFFIXES", "clip_names", "find_clips"]
 
@@ -31,12 +31,7 @@ def find_clips(
         must not be opened, or one where the layout has none.
     """
     scanned = scan(root, max_files, VIDEO_SUFFIXES, "videos")
-    if not scanned.images:
-        met = "; ".join(scanned.notes()) or "it is empty"
-        reject(
-            f"{root} holds no videos ({met}). Expected files named "
-            f"{', '.join(sorted(VIDEO_SUFFIXES))}."
-        )
+    check_any(scanned, VIDEO_SUFFIXES)
     first = scanned.images[0]
     if layout == "auto":
         layout = next((name for name in LAYOUTS if LAYOUTS[name] == first.depth), "class/set")

@@ -91,8 +91,7 @@ def decode(path: Path, wanted: Wanted) -> Picture:
             raise
         except Exception as error:
             # A decoder that meets a damaged file may raise anything.
-            msg = f"{path} {_what_is_wrong(error, wanted.max_pixels)}"
-            raise DataError(msg) from error
+            reject(f"{path} {_what_is_wrong(error, wanted.max_pixels)}", error)
     if warned and DAMAGED not in picture.remarks:
         return Picture(picture.pixels, (*picture.remarks, DAMAGED), picture.time)
     return picture

@@ -13,7 +13,7 @@ from itertools import groupby, islice
 from pathlib import Path
 from typing import NamedTuple
 
-from setwise.errors import DataError, reject
+from setwise.errors import reject
 from setwise.io.bursts import burst_name, bursts
 from setwise.io.decode import SUFFIXES
 
@@ -22,6 +22,7 @@ __all__ = [
     "FoundFile",
     "Scan",
     "SetOfFiles",
+    "check_any",
     "decide_layout",
     "group_into_sets",
     "natural_key",
@@ -127,6 +128,14 @@ def scan(
     return scanned
 
 
+def check_any(scanned: Scan, suffixes: Set[str] = SUFFIXES) -> None:
+    """Refuse a folder in which there is nothing to read."""
+    if not scanned.images:
+        met = "; ".join(scanned.notes()) or "it is empty"
+        names = ", ".join(sorted(suffixes))
+        reject(f"{scanned.root} holds no {scanned.what} ({met}). Expected files named {names}.")
+
+
 def _look_into(
     folder: _Folder, scanned: Scan, max_files: int, suffixes: Set[str]
 ) -> Iterator[_Folder]:
@@ -162,8 +171,7 @@ def _entries(folder: _Folder) -> Iterator[os.DirEntry[str]]:
         with os.scandir(folder.real[-1]) as entries:
             yield from entries
     except OSError as error:
-        msg = f"{folder.path} cannot be listed: {error.strerror}."
-        raise DataError(msg) from error
+        reject(f"{folder.path} cannot be listed: {error.strerror}.", error)
 
 
 def _really(entry: os.DirEntry[str], folder: _Folder, root: Path) -> tuple[str, str | None]:
@@ -223,12 +231,7 @@ def decide_layout(scanned: Scan, layout: str) -> str:
     DataError
         Where there are no images, or images at depths that the layout does not have.
     """
-    if not scanned.images:
-        met = "; ".join(scanned.notes()) or "it is empty"
-        reject(
-            f"{scanned.root} holds no images ({met}). Expected files named "
-            f"{', '.join(sorted(SUFFIXES))}."
-        )
+    check_any(scanned)
     images = [image for image in scanned.images if image.problem is None]
     if not images:
         reject(f"{scanned.images[0].path} {scanned.images[0].problem}")

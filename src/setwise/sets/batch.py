@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from setwise._support.types import FloatArray, IntArray
-from setwise.errors import DataError, reject
+from setwise.errors import reject
 from setwise.sets.identifiers import as_identifiers, is_missing, unique_identifiers
 
 __all__ = ["SetBatch"]
@@ -105,11 +105,10 @@ class SetBatch:
         try:
             arrays = [np.asarray(images) for images in sets]
         except ValueError:
-            msg = (
+            reject(
                 "SetBatch.from_images: images of a set differ in size. Expected arrays of "
                 "shape (n_images, height, width): bring them to one size first."
             )
-            raise DataError(msg) from None
         if not arrays:
             reject(
                 "SetBatch.from_images: no sets given (an empty list). Expected arrays of "
@@ -186,11 +185,10 @@ class SetBatch:
         try:
             table = nw.from_native(frame, eager_only=True)
         except TypeError:
-            msg = (
+            reject(
                 f"SetBatch.from_frame: got {type(frame).__name__}. Expected a data frame "
                 "(pandas, polars, ...)."
             )
-            raise DataError(msg) from None
         for column in [set] if label is None else [set, label]:
             if column not in table.columns:
                 reject(
@@ -327,8 +325,7 @@ def _two_dimensional(caller: str, X: npt.ArrayLike) -> npt.NDArray[Any]:
     try:
         vectors = np.asarray(X)
     except ValueError:
-        msg = f"{caller}: X is ragged. Expected rows of equally many features."
-        raise DataError(msg) from None
+        reject(f"{caller}: X is ragged. Expected rows of equally many features.")
     if vectors.ndim != 2:
         reject(
             f"{caller}: X has shape {vectors.shape}. Expected a 2-D array, one vector per row."

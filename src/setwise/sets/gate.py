@@ -14,7 +14,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from setwise._support.types import FloatArray, IntArray
-from setwise.errors import DataError, reject
+from setwise.errors import reject
 from setwise.sets.batch import SetBatch, default_names
 from setwise.sets.identifiers import as_identifiers, is_missing, unique_identifiers
 
@@ -144,11 +144,10 @@ def _check_set(array: Any, name: str, caller: str) -> FloatArray:
     try:
         vectors = np.asarray(array)
     except ValueError:
-        msg = (
+        reject(
             f"{who} is ragged. Expected vectors of equally many features: bring all to one "
             "size first."
         )
-        raise DataError(msg) from None
     if vectors.ndim != 2:
         advice = (
             " A single vector is a set too: write x.reshape(1, -1)."

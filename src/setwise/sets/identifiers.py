@@ -34,8 +34,7 @@ def as_identifiers(values: Any, who: str) -> npt.NDArray[Any]:
     try:
         array = np.asarray(values)
     except ValueError:
-        msg = f"{who} is ragged. Expected one value each."
-        raise DataError(msg) from None
+        reject(f"{who} is ragged. Expected one value each.")
     if isinstance(values, np.ndarray) or array.dtype.kind not in "USiuf":
         return array
     original = np.asarray(values, dtype=object)

@@ -116,18 +116,8 @@ def _record(done: Done, item: Item, backend: str, store: Store) -> Record:
     if done.error:
         path = store.keep_traceback(done.key, done.traceback)
         logger.warning("%s failed: %s (%s)", item.kind, done.error, store.folder / path)
-    return Record(
-        key=done.key,
-        item=item.model_dump(mode="json"),
-        result=done.result,
-        seconds=done.seconds,
-        memory_mb=done.memory_mb,
-        backend=backend,
-        n_jobs=done.n_jobs,
-        error=done.error,
-        traceback=path,
-        warnings=done.warnings,
-    )
+    more = {"item": item.model_dump(mode="json"), "backend": backend, "traceback": path}
+    return Record(**(vars(done) | more))
 
 
 class _StopNow(Exception):

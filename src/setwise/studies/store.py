@@ -218,8 +218,7 @@ def _read(path: Path) -> tuple[list[Record], int]:
     try:
         content = path.read_bytes()
     except OSError as error:
-        msg = f"{path}: {error.strerror}. Expected the results of a run."
-        raise DataError(msg) from error
+        reject(f"{path}: {error.strerror}. Expected the results of a run.", error)
     *lines, rest = content.split(b"\n")
     end = len(content) - len(rest)
     if lines and not rest and not _is_json(lines[-1]):

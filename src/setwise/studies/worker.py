@@ -34,18 +34,10 @@ class Done:
 
     Attributes
     ----------
-    key : str
-        Of the item.
-    result : dict or None
-        What was found; None where it failed.
-    error, traceback : str
-        Why it failed, in one line and at length.
-    seconds, memory_mb : float
-        How long it took, and the most memory its process has had until then.
-    n_jobs : int
-        How many items were done at a time.
-    warnings : dict of str to int
-        How often which warning was heard meanwhile.
+    key, result, error, seconds, memory_mb, n_jobs, warnings
+        As the :class:`setwise.studies.store.Record` of the item has them.
+    traceback : str
+        Why it failed, at length.
     """
 
     key: str

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from setwise.errors import reject
-from setwise.io.datasets.archive import array_of
+from setwise.io.archives import array_of
 from setwise.io.datasets.places import find
 from setwise.io.datasets.protocols import Fold, random_folds
 from setwise.io.mat import load_mat

@@ -12,8 +12,8 @@ import numpy as np
 
 from setwise._support.parameters import check_known
 from setwise.errors import reject
+from setwise.io.archives import array_of
 from setwise.io.arrays import load_arrays
-from setwise.io.datasets.archive import array_of
 from setwise.io.datasets.eth80 import eth80_folds, eth80_original
 from setwise.io.datasets.honda import load_honda
 from setwise.io.datasets.mobo import load_mobo
