@@ -65,10 +65,8 @@ def load_arrays(
     """
     check_count("load_arrays", "max_bytes", max_bytes)
     about = {"labels": labels, "class_names": class_names, "names": names}
-    for parameter, key in (
-        about | {"set_index": set_index, "vectors": "" if vectors is None else vectors}
-    ).items():
-        if not isinstance(key, str):
+    for parameter, key in (about | {"set_index": set_index, "vectors": vectors}).items():
+        if not isinstance(key, str) and not (parameter == "vectors" and key is None):
             refuse("load_arrays", parameter, "the key of an array", key)
     started = time.perf_counter()
     source = regular_file("load_arrays", path)

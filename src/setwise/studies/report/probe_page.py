@@ -10,6 +10,7 @@ import numpy as np
 
 from setwise._support.types import FloatArray
 from setwise.classify.explanation import Explanation
+from setwise.plots.plot_page import probe_clusters
 from setwise.studies.report.numbers import number
 from setwise.studies.report.pictures import Album, Pictures
 from setwise.studies.report.tree_figure import tree_figure
@@ -183,12 +184,7 @@ def _page(
 
 def _clusters(why: Explanation, kinds: Kinds) -> ClusterTable:
     """The clusters that hold the probe, numbered as the leaves of the tree."""
-    probe = why.class_cluster[-1]
-    with_probe = np.flatnonzero(probe > 0)
-    largest = np.argsort(-probe[with_probe], kind="stable")[:_MOST_CLUSTERS]
-    numbers = np.sort(largest)
-    shown = why.class_cluster[:, with_probe[numbers]]
-    rest = why.class_cluster.sum(axis=1) - shown.sum(axis=1)
+    numbers, shown, rest = probe_clusters(why, _MOST_CLUSTERS)
     distances = _distances(why)
     names = [str(label) for label in why.classes]
     ranked = np.argsort(distances, kind="stable")
