@@ -38,10 +38,10 @@ from setwise.basis import dictionary_bases
 from setwise.basis.dictionary import _first_atoms
 from setwise.basis.svd import principal_directions
 from setwise.features import unit_rows
-from setwise.lasso import l1_ball_codes
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from tests.basis.alternation import Learned, learn_literally
+from tests.reference.l1_ball import l1_ball_codes
 
 N_ATOMS, RADIUS, SEED = 10, 1.0, 0
 OURS = "setwise"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 __all__ = [
     "ConvergenceWarning",
     "DataError",
@@ -17,6 +19,7 @@ __all__ = [
     "SkippedFilesWarning",
     "TooLargeError",
     "TornLineWarning",
+    "reject",
 ]
 
 
@@ -74,3 +77,8 @@ class SkippedFilesWarning(SetwiseWarning):
 
 class TornLineWarning(SetwiseWarning):
     """The last result of a run that was killed was half written, and is dropped."""
+
+
+def reject(message: str, cause: BaseException | None = None) -> NoReturn:
+    """Raise a `DataError`: data cannot be used, and this is why."""
+    raise DataError(message) from cause

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from scipy.stats import ortho_group
 from sklearn.metrics.pairwise import rbf_kernel
+from tests.baselines.convex_hulls import convex_hull_distance
 from tests.conftest import toy_sets
 
 from setwise.baselines.hull_distance import AHISD, CHISD
 from setwise.baselines.hulls import (
     affine_hull,
     affine_hull_distance,
-    convex_hull_distance,
     gram_hull_distance,
 )
 from setwise.errors import DataError, DegenerateHullWarning, ParameterError

@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from scipy.linalg import lstsq
 from scipy.optimize import minimize
 from scipy.stats import ortho_group
+from tests.baselines.convex_hulls import convex_hull_distance
 from tests.helpers import fingerprint
 
 from setwise.baselines import hulls, simplex_qp
 from setwise.baselines.hulls import (
     affine_hull,
     affine_hull_distance,
-    convex_hull_distance,
     gram_hull_distance,
 )
 from setwise.errors import ConvergenceWarning

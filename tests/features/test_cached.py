@@ -20,11 +20,10 @@ from tests.features.test_onnx import OnnxEmbedding, network
 from setwise import CVC, SetBatch, Whitener
 from setwise.errors import DataError, ParameterError
 from setwise.features.cached import Cached
-from setwise.features.concatenate import Concatenated
 from setwise.features.embedding import Embedding
 from setwise.features.equalise import Equalised
 from setwise.features.hog import HOG
-from setwise.features.images import looks_at_images
+from setwise.features.images import ImageFeature
 from setwise.features.lbp import LBP
 from setwise.features.pixels import Pixels
 from setwise.features.vectors import PerVector
@@ -48,7 +47,6 @@ def counts(cached):
         Equalised(),
         Pixels(size=(4, np.int64(5))),
         make_pipeline(Equalised(), LBP()),
-        Concatenated([("edges", HOG()), make_pipeline(Equalised(), LBP())]),
     ],
     ids=lambda feature: type(feature).__name__,
 )
@@ -63,7 +61,7 @@ def test_gives_what_the_feature_gives_and_computes_it_once(tmp_path, sets, featu
         assert made.names == sets.names
         assert made.labels.tolist() == [0, 1, 0]
         assert counts(cached) == (3 * turn, 3)
-    assert looks_at_images(cached)
+    assert isinstance(cached, ImageFeature)
 
 
 def test_sets_are_found_one_by_one_and_as_arrays(tmp_path, sets):
@@ -117,7 +115,6 @@ CHANGES = [
     ),
     (HOG(), {"size": 32, "cell": 4, "block": 1, "orientations": 8, "norm": "L2"}),
     (Embedding(means, name="a"), {"function": None, "batch_size": 3, "name": "b"}),
-    (Concatenated([HOG(), Pixels()]), {"features": [Pixels(), HOG()], "unit_norm": False}),
     (
         OnnxEmbedding("a.onnx"),
         {
@@ -164,9 +161,6 @@ def test_features_inside_others_change_the_fingerprint():
         make_pipeline(HOG()),
         make_pipeline(Equalised(), HOG()),
         make_pipeline(Equalised(), HOG(cell=4)),
-        Concatenated([HOG()]),
-        Concatenated([HOG(cell=4)]),
-        Concatenated([make_pipeline(Equalised(), HOG())]),
     ]
     assert len({about(feature) for feature in nested}) == len(nested)
     assert about(Cached(HOG(), "y")) == about(HOG())
@@ -277,7 +271,6 @@ class Tagged(Pixels):
         (make_pipeline(HOG(), PerVector(PCA(2))), "not an image feature"),
         (None, "not an image feature"),
         (Embedding(means), "means has no name"),
-        (Concatenated([HOG(), Embedding(means)]), "means has no name"),
         (make_pipeline(Equalised(), Embedding(means)), "means has no name"),
         (Tagged({1, 2}), "neither text nor number"),
         (Tagged(Path("x")), "neither text nor number"),

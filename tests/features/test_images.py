@@ -10,21 +10,17 @@ import sklearn
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
-from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
-from sklearn.pipeline import make_pipeline
 
 from setwise import SetBatch
 from setwise.errors import DataError, MissingExtraError, ParameterError
 from setwise.features.cached import Cached
-from setwise.features.concatenate import Concatenated
 from setwise.features.embedding import Embedding
 from setwise.features.equalise import Equalised
 from setwise.features.hog import HOG
-from setwise.features.images import ImageFeature, looks_at_images
+from setwise.features.images import ImageFeature
 from setwise.features.lbp import LBP
 from setwise.features.pixels import Pixels
-from setwise.features.vectors import PerVector
 
 
 def row_means(images):
@@ -39,7 +35,6 @@ FEATURES = [
     LBP(size=24, patch=(6, 8), points=6, radius=2, method="uniform", root=False),
     HOG(),
     HOG(size=(20, 24), cell=4, block=3, orientations=5, norm="L1"),
-    Concatenated([Pixels(size=4, grey=True), make_pipeline(Equalised(), LBP())]),
     Embedding(row_means, batch_size=3, name="first seven"),
 ]
 every_feature = pytest.mark.parametrize("feature", FEATURES, ids=lambda f: repr(f)[:40])
@@ -166,8 +161,8 @@ def test_refuses_channels_that_are_no_colours(feature, n_channels):
 @pytest.mark.parametrize("value", [-1, 256, 300])
 @pytest.mark.parametrize(
     "wrapped",
-    [lambda f, _: f, lambda f, _: Concatenated([Pixels(), f]), Cached],
-    ids=["alone", "concatenated", "cached"],
+    [lambda f, _: f, Cached],
+    ids=["alone", "cached"],
 )
 @pytest.mark.parametrize("feature", [Equalised(), LBP()])
 def test_refuses_values_beyond_bytes(feature, wrapped, value, tmp_path):
@@ -226,15 +221,6 @@ def test_says_which_extra_is_missing(feature, monkeypatch):
         (Embedding(row_means, batch_size=0), "batch_size"),
         (Embedding(row_means, name=" "), "name"),
         (Embedding(row_means, name=3), "name"),
-        (Concatenated([]), "Concatenated: features must be a list"),
-        (Concatenated(HOG()), "features must be a list"),
-        (Concatenated([PCA(2)]), r"PCA\(n_components=2\) is not an image feature"),
-        (Concatenated([PerVector(PCA(2))]), "not an image feature"),
-        (Concatenated([make_pipeline(HOG(), PCA(2))]), "not an image feature"),
-        (Concatenated([("a", HOG()), ("a", LBP())]), "a name of its own"),
-        (Concatenated([("a__b", HOG())]), "without __"),
-        (Concatenated([("unit_norm", HOG())]), "no parameter's"),
-        (Concatenated([HOG()], unit_norm=2), "unit_norm"),
     ],
 )
 @pytest.mark.parametrize("method", ["fit", "transform"])
@@ -243,10 +229,5 @@ def test_refuses_parameters(bad, message, method):
         getattr(bad, method)(np.ones((1, 16, 16)))
 
 
-def test_who_looks_at_images():
-    assert looks_at_images(HOG())
-    assert looks_at_images(make_pipeline(make_pipeline(Equalised(), HOG()), PCA()))
-    assert not looks_at_images(PCA())
-    assert not looks_at_images(PerVector(PCA()))
-    assert not looks_at_images(make_pipeline(PCA(), HOG()))
+def test_features_are_image_features():
     assert all(isinstance(feature, ImageFeature) for feature in FEATURES)

@@ -38,6 +38,12 @@ def codes_of(gallery):
     return dense(gallery.codes, len(gallery.codes))
 
 
+def codes_with(gallery, probe):
+    """Codes of all columns, the gallery's and the probe's, on all others."""
+    codes = gallery.codes.replaced(*gallery.recoded(probe))
+    return codes.to_csc(len(codes))
+
+
 def contents(thing):
     """A hash of everything a gallery holds."""
     if isinstance(thing, np.ndarray):

@@ -15,6 +15,7 @@ from tests.graph.galleries import (
     OPTIMAL,
     assert_well_solved,
     codes_of,
+    codes_with,
     columns_as_kept,
     contents,
     solve,
@@ -51,7 +52,7 @@ def test_inserting_a_probe_gives_the_codes_of_solving_from_scratch(
     gallery, probe = gallery_and_probe
     together = np.hstack([gallery, probe])
     solution, scratch = solve(kind, gallery, alpha), solve(kind, together, alpha)
-    codes = solution.codes_with(probe)
+    codes = codes_with(solution, probe)
     assert isinstance(codes, sp.csc_array)
     np.testing.assert_allclose(codes.toarray(), codes_of(scratch), rtol=0, atol=CLOSE[kind])
     assert violation(columns_as_kept(kind, together), codes.toarray(), alpha) <= OPTIMAL[kind]
@@ -71,7 +72,7 @@ def test_a_probe_changes_the_codes_it_violates_and_keeps_the_others_to_the_bit(
     solution = solve(kind, gallery, alpha)
     nearest = np.abs(solution.residuals.astype(np.float64) @ probe).max(axis=1)
     is_violated, is_clear = nearest > alpha, np.abs(nearest - alpha) > 2e-5
-    codes = solution.codes_with(probe).toarray()
+    codes = codes_with(solution, probe).toarray()
     kept = is_clear & ~is_violated
     np.testing.assert_array_equal(codes[:n, :n][:, kept], codes_of(solution)[:, kept])
     assert not codes[n:, :n][:, kept].any()
@@ -111,7 +112,7 @@ def test_a_probe_that_copies_the_gallery_is_still_coded_optimally(kind, copy):
     gallery = around_classes(rng, 20, 25)
     probe = np.hstack([copy * gallery[:, :2], unit_columns(rng, 20, 1)])
     together = columns_as_kept(kind, np.hstack([gallery, probe]))
-    codes = solve(kind, gallery, 0.05).codes_with(probe).toarray()
+    codes = codes_with(solve(kind, gallery, 0.05), probe).toarray()
     assert violation(together, codes, 0.05) <= OPTIMAL[kind]
     assert codes[[25, 26], [0, 1]].all() or codes[[0, 1], [25, 26]].all()
     enrolled = solve(kind, gallery, 0.05).with_columns(probe)
@@ -121,7 +122,7 @@ def test_a_probe_that_copies_the_gallery_is_still_coded_optimally(kind, copy):
 
 def test_a_probe_that_is_the_whole_gallery_again_is_coded_optimally(kind):
     gallery = around_classes(np.random.default_rng(5), 20, 30)
-    codes = solve(kind, gallery, 0.05).codes_with(gallery).toarray()
+    codes = codes_with(solve(kind, gallery, 0.05), gallery).toarray()
     together = columns_as_kept(kind, np.hstack([gallery, gallery]))
     assert violation(together, codes, 0.05) <= OPTIMAL[kind]
 
@@ -158,7 +159,7 @@ def test_any_probe_is_inserted_optimally(seed, n_new, alpha, name, pool_size):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pools, "POOL_SIZE", pool_size)
         gallery = solve(kind, together[:, :15], alpha)
-        codes = gallery.codes_with(together[:, 15:]).toarray()
+        codes = codes_with(gallery, together[:, 15:]).toarray()
         enrolled = gallery.with_columns(together[:, 15:])
     assert violation(columns_as_kept(kind, together), codes, alpha) <= OPTIMAL[kind]
     assert_well_solved(enrolled, alpha)
@@ -252,7 +253,7 @@ def test_a_long_life_of_enrolling_and_forgetting_stays_exact(kind, seed, alpha):
     probe = directions[:, -3:]
     together = np.hstack([columns, probe])
     np.testing.assert_allclose(
-        gallery.codes_with(probe).toarray(),
+        codes_with(gallery, probe).toarray(),
         codes_of(solve(kind, together, alpha)),
         rtol=0,
         atol=CLOSE[kind],
@@ -286,7 +287,7 @@ def test_a_column_that_a_full_pool_has_no_room_for_comes_back_into_the_code(monk
     gallery = solve(PooledLasso, columns[:, :4], 0.1).with_columns(columns[:, 4:5])
     gallery = gallery.without_columns(np.arange(5) != 1).with_columns(columns[:, 5:6])
     assert_well_solved(gallery, 0.1)
-    codes = gallery.codes_with(columns[:, 6:]).toarray()
+    codes = codes_with(gallery, columns[:, 6:]).toarray()
     fresh = codes_of(solve(PooledLasso, np.delete(columns, 1, axis=1), 0.1))
     np.testing.assert_allclose(codes, fresh, rtol=0, atol=CLOSE[PooledLasso])
 

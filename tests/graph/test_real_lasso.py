@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.graph.galleries import CLOSE, codes_of, columns_as_kept, solve
+from tests.graph.galleries import CLOSE, codes_of, codes_with, columns_as_kept, solve
 from tests.lasso.problems import assert_margins_hold, violation
 
 import datasets
@@ -42,7 +42,7 @@ def test_probes_are_inserted_as_if_all_were_solved_from_scratch(real, name, kind
         assert_margins_hold(solution.columns, codes_of(solution), solution.pools, ALPHA)
     for i in probes[:: max(1, len(probes) // 3)][:3]:
         together = np.hstack([gallery, columns_of(data.sets[i])])
-        codes = solution.codes_with(columns_of(data.sets[i])).toarray()
+        codes = codes_with(solution, columns_of(data.sets[i])).toarray()
         assert violation(columns_as_kept(kind, together), codes, ALPHA) <= 1e-9
         scratch = solve(kind, together, ALPHA)
         np.testing.assert_allclose(codes, codes_of(scratch), rtol=0, atol=CLOSE[kind])

@@ -469,10 +469,10 @@ def test_the_offered_atoms_of_one_column_are_forgotten_before_the_next():
 _FIRST_START = """
 import logging, sys
 import numpy as np
-from setwise.lasso import kernels, l1_ball_codes, lasso_codes
+from setwise.lasso import kernels, lasso_codes
 logging.basicConfig(stream=sys.stderr, format="%(message)s")
 lasso_codes(np.eye(3), 0.1, rank=3)
-l1_ball_codes(np.eye(3), np.ones((2, 3)), 1.0)
+kernels.code_in_l1_ball(np.eye(3), np.ones((2, 3)), 1.0, np.zeros((2, 3)), 1000)
 compiled = [k for k in vars(kernels).values() if hasattr(k, "stats")]
 print(sum(sum(k.stats.cache_misses.values()) for k in compiled))
 """

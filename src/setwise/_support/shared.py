@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from threading import Lock
 from typing import Any
 
-__all__ = ["SharedContext"]
+__all__ = ["SharedContext", "quiet"]
 
 
 class SharedContext:
@@ -39,3 +40,15 @@ class SharedContext:
             self._n_inside -= 1
             if self._n_inside == 0:
                 self._context.__exit__(None, None, None)
+
+
+# The filters of warnings belong to all threads.
+_FILTERS = SharedContext(warnings.catch_warnings)
+
+
+@contextmanager
+def quiet(message: str, category: type[Warning]) -> Iterator[None]:
+    """Ignore warnings of a class that begin with a regular expression; threads may overlap."""
+    with _FILTERS:
+        warnings.filterwarnings("ignore", message, category)
+        yield

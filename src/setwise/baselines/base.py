@@ -33,7 +33,8 @@ def relative_softmax(scores: FloatArray) -> FloatArray:
 class Baseline(SetClassifier):
     """A set classifier that scores one set at a time."""
 
-    n_jobs: int | None
+    def __init__(self, *, n_jobs: int | None = None) -> None:
+        self.n_jobs = n_jobs
 
     @abstractmethod
     def _score(self, vectors: FloatArray) -> FloatArray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,7 +18,6 @@ __all__ = [
     "ClosestPoints",
     "affine_hull",
     "affine_hull_distance",
-    "convex_hull_distance",
     "gram_hull_distance",
 ]
 
@@ -99,44 +98,15 @@ def affine_hull_distance(
     return float(np.linalg.norm(rest))
 
 
-def convex_hull_distance(
-    vectors_a: FloatArray, vectors_b: FloatArray, tau: float = 1.0
-) -> ClosestPoints:
-    """Least distance between two convex hulls, exactly, and where it is attained.
+def gram_hull_distance(gram: FloatArray, n_a: int, tau: float = 1.0) -> ClosestPoints:
+    """Least distance between two convex hulls by inner products, and where it is attained.
 
     ``min ||A'alpha - B'beta||`` subject to ``sum alpha = sum beta = 1`` and weights in
-    ``[0, tau]``. With ``tau`` below 1 the hulls are reduced: no vector may weigh more.
-
-    Parameters
-    ----------
-    vectors_a, vectors_b : arrays of shape (n_vectors, n_features)
-        The two sets, one vector per row; ``tau`` must be at least 1 / n_vectors of either.
-    tau : float, default=1.0
-        Largest weight of a vector.
-    """
-    # Distances do not change when both sets move; inner products round less near the origin.
-    centre = (vectors_a.mean(axis=0) + vectors_b.mean(axis=0)) / 2
-    both = np.vstack([vectors_a - centre, centre - vectors_b])
-    size = float(np.abs(both).max()) or 1.0
-    both /= size
-    found = gram_hull_distance(both @ both.T, len(vectors_a), tau, is_signed=True)
-    between = np.append(found.alpha, found.beta) @ both
-    # By the vectors themselves: the squares of the Gram matrix hide what is small.
-    sides = (slice(0, len(vectors_a)), slice(len(vectors_a), len(both)))
-    gap = duality_gap(both @ between, float(between @ between), sides, tau)
-    distance = float(np.linalg.norm(between)) * size
-    return replace(found, distance=distance, gap=gap * size * size)
-
-
-def gram_hull_distance(
-    gram: FloatArray, n_a: int, tau: float = 1.0, *, is_signed: bool = False
-) -> ClosestPoints:
-    """Least distance between two convex hulls of which only inner products are known.
-
-    As :func:`convex_hull_distance`, by a primal-dual interior-point method (Mehrotra's
-    predictor and corrector) that keeps both sides feasible, then one equality-constrained
-    solve on the vectors that have weight. Distances below 1e-8 times the size of the sets
-    are lost in the rounding of inner products, and come out as about that or 0.
+    ``[0, tau]``; with ``tau`` below 1 no vector may weigh more. By a primal-dual
+    interior-point method (Mehrotra's predictor and corrector) that keeps both sides
+    feasible, then one equality-constrained solve on the vectors that have weight. Distances
+    below 1e-8 times the size of the sets are lost in the rounding of inner products, and come
+    out as about that or 0.
 
     Parameters
     ----------
@@ -146,10 +116,8 @@ def gram_hull_distance(
         How many belong to the first set.
     tau : float, default=1.0
         Largest weight of a vector, at least ``1 / n`` for either set.
-    is_signed : bool, default=False
-        Whether the second set's vectors have been negated already, and both been centred.
     """
-    signed = gram if is_signed else _signed(gram, n_a)
+    signed = _signed(gram, n_a)
     scale = float(np.diag(signed).max(initial=0.0)) or 1.0
     sides = (slice(0, n_a), slice(n_a, len(signed)))
     weights = _weights(signed / scale, sides, tau)

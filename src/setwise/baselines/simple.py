@@ -66,9 +66,6 @@ class MeanVector(NearestSet):
         Threads.
     """
 
-    def __init__(self, *, n_jobs: int | None = None) -> None:
-        self.n_jobs = n_jobs
-
     def _model(self, vectors: FloatArray) -> FloatArray:
         return vectors.mean(axis=0, keepdims=True)
 
@@ -84,9 +81,6 @@ class MinimumDistance(NearestSet):
     n_jobs : int, optional
         Threads.
     """
-
-    def __init__(self, *, n_jobs: int | None = None) -> None:
-        self.n_jobs = n_jobs
 
     def _gallery_models(self, gallery: SetBatch) -> SetBatch:
         return gallery

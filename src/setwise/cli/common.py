@@ -5,9 +5,9 @@ from __future__ import annotations
 import logging
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
@@ -17,10 +17,11 @@ from setwise.errors import SetwiseError
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
     from setwise._support.progress import Progress
 
-__all__ = ["AsJson", "Quiet", "clean_exit", "say", "shown_progress"]
+__all__ = ["AsJson", "Quiet", "clean_exit", "say", "shown_progress", "text_table"]
 
 AsJson: TypeAlias = Annotated[
     bool, typer.Option("--json", help="Print one JSON document and nothing else.")
@@ -33,6 +34,23 @@ Quiet: TypeAlias = Annotated[
 def say(text: str, *, err: bool = False) -> None:
     """Print lines, whose characters cannot do anything to the terminal."""
     typer.echo("\n".join(map(printable, text.split("\n"))), err=err)
+
+
+def text_table(
+    columns: Sequence[str], rows: Iterable[Sequence[str]], *, are_numbers: bool = False
+) -> Table:
+    """A table of words as they are: names may hold anything, markup and escape codes too."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for i, column in enumerate(columns):
+        justify: Any = "right" if are_numbers and i else "left"
+        table.add_column(Text(printable(column)), justify=justify)
+    for row in rows:
+        table.add_row(*(Text(printable(cell)) for cell in row))
+    return table
 
 
 @contextmanager

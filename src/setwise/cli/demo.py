@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from setwise.cli.common import AsJson, Quiet, clean_exit, shown_progress
+from setwise.cli.common import AsJson, Quiet, clean_exit, shown_progress, text_table
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -85,28 +85,17 @@ def _about(result: DemoResult) -> str:
 
 
 def _show_accuracy(result: DemoResult, console: Console) -> None:
-    from rich import box
-    from rich.table import Table
-
-    table = Table("% right", box=box.SIMPLE_HEAD, pad_edge=False)
-    for name in ("all", "plain", "mixed"):
-        table.add_column(name, justify="right")
+    rows = []
     for method, share in result.accuracy.items():
         is_cvc = not method.endswith(("alone", "images"))
         numbers = (f"{100 * value:.1f}" for value in (share.all, share.plain, share.mixed))
-        table.add_row(f"sets, CVC, fusion {method}" if is_cvc else method, *numbers)
-    console.print(table)
+        rows.append((f"sets, CVC, fusion {method}" if is_cvc else method, *numbers))
+    console.print(text_table(("% right", "all", "plain", "mixed"), rows, are_numbers=True))
 
 
 def _show_classes(result: DemoResult, console: Console) -> None:
-    from rich import box
-    from rich.table import Table
-
-    table = Table("% right by digit", box=box.SIMPLE_HEAD, pad_edge=False)
-    for digit in result.per_class:
-        table.add_column(digit, justify="right")
-    for row, name in (("images", "each image alone"), ("sets", "sets, CVC")):
-        table.add_row(
-            name, *(f"{100 * shares[row]:.0f}" for shares in result.per_class.values())
-        )
-    console.print(table)
+    rows = [
+        (name, *(f"{100 * shares[row]:.0f}" for shares in result.per_class.values()))
+        for row, name in (("images", "each image alone"), ("sets", "sets, CVC"))
+    ]
+    console.print(text_table(("% right by digit", *result.per_class), rows, are_numbers=True))

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from setwise._support.parameters import check_known
 from setwise._support.text import printable
-from setwise.cli.common import AsJson, Quiet, clean_exit, shown_progress
-from setwise.errors import DataError, ParameterError
+from setwise.cli.common import AsJson, Quiet, clean_exit, say, shown_progress, text_table
+from setwise.errors import DataError
 
 if TYPE_CHECKING:
     from setwise._support.progress import Progress
@@ -108,14 +109,9 @@ def _chosen(names: list[str], only: list[str] | None) -> list[tuple[str, Study]]
     studies = studies or [study_named(name) for name in names]
     if not only:
         return studies
-    known = {one.name for _, study in studies for one in study.experiments}
-    strange = [name for name in only if name not in known]
-    if strange:
-        msg = (
-            f"--only: no experiment is called {strange[0]!r}. Expected one of "
-            f"{', '.join(sorted(known))}."
-        )
-        raise ParameterError(msg)
+    known = sorted({one.name for _, study in studies for one in study.experiments})
+    for name in only:
+        check_known("--only", "experiment", name, known)
     parts = {
         name: tuple(one for one in study.experiments if one.name in only)
         for name, study in studies
@@ -136,7 +132,7 @@ def _run(
     try:
         return run(study, out / name, progress=progress, **options)
     except DataError as error:
-        _echo(f"setwise: {error}", err=True)
+        say(f"setwise: {error}", err=True)
         return None
 
 
@@ -169,41 +165,27 @@ def _markdown(result: StudyResult) -> str:
     return "\n\n".join(table.to_markdown() for table in tables) + "\n"
 
 
-def _echo(text: str, *, err: bool = False) -> None:
-    """Say one line, whatever is in the names that it tells."""
-    typer.echo(printable(text), err=err)
-
-
 def _show(name: str, run: Run, content: dict[str, Any], *, quiet: bool) -> None:
     result = run.result
     if not quiet:
         _show_tables(result)
     for failure in result.failures:
         what = f"{failure.experiment}, {failure.what}"
-        _echo(f"setwise: {name}: {what} failed: {failure.error}", err=True)
+        say(f"setwise: {name}: {what} failed: {failure.error}", err=True)
     if result.warnings and not quiet:
         counts = ", ".join(f"{kind} {count}" for kind, count in sorted(result.warnings.items()))
-        _echo(f"{name}: warnings, answers that are weaker than usual: {counts}", err=True)
+        say(f"{name}: warnings, answers that are weaker than usual: {counts}", err=True)
     if run.was_interrupted:
-        _echo("setwise: interrupted; run again, it goes on where it stopped.", err=True)
+        say("setwise: interrupted; run again, it goes on where it stopped.", err=True)
     done = f"{name}: {result.n_finished} of {result.n_items} items finished, {run.n_done} now"
-    _echo(f"{done}. {content['report'] or ''}".strip())
+    say(f"{done}. {content['report'] or ''}".strip())
 
 
 def _show_tables(result: StudyResult) -> None:
-    from rich import box
     from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
 
     console = Console(highlight=False)
     for section in result.sections:
         for words in section.tables():
-            table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-            for i, column in enumerate(words.columns):
-                table.add_column(Text(printable(column)), justify="right" if i else "left")
-            for row in words.rows:
-                # As text: a name such as "[/b]" is no markup.
-                table.add_row(*(Text(printable(cell)) for cell in row))
             console.print(f"\n{printable(words.heading)}", style="bold", markup=False)
-            console.print(table)
+            console.print(text_table(words.columns, words.rows, are_numbers=True))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 import typer
 
 from setwise._support.text import printable
-from setwise.cli.common import AsJson, Quiet, clean_exit, say, shown_progress
+from setwise.cli.common import AsJson, Quiet, clean_exit, say, shown_progress, text_table
 
 if TYPE_CHECKING:
     from setwise._support.progress import Progress
@@ -41,6 +41,8 @@ ProbeVariable: TypeAlias = Annotated[
     str | None, typer.Option(help="Of a .mat file of probes, where it is another.")
 ]
 Jobs: TypeAlias = Annotated[int, typer.Option(help="Threads; -1 is one per core.")]
+
+_FOR_IMAGES = ("CVC for images", "CVC for turntables")
 
 
 def inspect(
@@ -138,16 +140,13 @@ def compare(
     """
     options = _options(layout, 64, colour, skip_bad, variable, jobs)
     with clean_exit(), shown_progress(is_silent=as_json or quiet) as progress:
-        options["labels"] = labels
         from setwise.evaluation import check_methods
-
-        ours = ("CVC for images", "CVC for turntables")
-        names = check_methods(methods, others=ours) if methods else None
-        known = _load_labelled(gallery, options, progress)
-        of_probes = {"variable": probe_variable or variable}
-        judged = _load_labelled(probes, options | of_probes, progress)
         from setwise.evaluation import compare as compare_methods
 
+        names = check_methods(methods, others=_FOR_IMAGES) if methods else None
+        known = _load_labelled(gallery, options | {"labels": labels}, progress)
+        of_probes = {"labels": labels, "variable": probe_variable or variable}
+        judged = _load_labelled(probes, options | of_probes, progress)
         chosen = names if known.image_shape is None else _on_images(names, size)
         comparison = compare_methods(
             known,
@@ -202,7 +201,7 @@ def _options(
 
 
 def _load(source: Path, options: dict[str, Any], progress: Progress | None) -> LoadedSets:
-    from setwise._support.warn import quiet
+    from setwise._support.shared import quiet
     from setwise.errors import SkippedFilesWarning
     from setwise.io import load_sets
 
@@ -216,16 +215,15 @@ def _load(source: Path, options: dict[str, Any], progress: Progress | None) -> L
 def _load_labelled(
     source: Path, options: dict[str, Any], progress: Progress | None
 ) -> LoadedSets:
-    from setwise.errors import DataError
+    from setwise.errors import reject
 
     sets = _load(source, options, progress)
     if sets.labels is None:
-        msg = (
+        reject(
             f"{source}: the sets have no labels, they were read as "
             f"{sets.report.layout if sets.report else 'sets'}. Expected one folder per class "
             "(class/set/*.jpg), or of a .mat file --labels."
         )
-        raise DataError(msg)
     return sets
 
 
@@ -237,7 +235,7 @@ def _on_images(names: list[str] | None, size: int) -> dict[str, Any]:
     from setwise.evaluation.methods import named_methods
     from setwise.features import Pixels
 
-    ours = {"CVC for images": CVC.for_images, "CVC for turntables": CVC.for_turntables}
+    ours = dict(zip(_FOR_IMAGES, (CVC.for_images, CVC.for_turntables), strict=True))
     others = names if names is None else [name for name in names if name not in ours]
     named = {} if others == [] else named_methods(others, 0)
     on_pixels = {name: make_pipeline(Pixels(size), rival) for name, rival in named.items()}
@@ -284,13 +282,6 @@ def _described(sets: LoadedSets) -> dict[str, Any]:
 
 
 def _show_rows(columns: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
-    from rich import box
     from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
 
-    table = Table(*columns, box=box.SIMPLE_HEAD, pad_edge=False)
-    for row in rows:
-        # Names may hold anything, markup and escape codes too.
-        table.add_row(*(Text(printable(field)) for field in row))
-    Console(highlight=False).print(table)
+    Console(highlight=False).print(text_table(columns, rows))

@@ -23,12 +23,12 @@ from sklearn.base import clone
 
 from setwise._support.parameters import refuse
 from setwise._support.parts import Part
+from setwise._support.shared import quiet
 from setwise._support.types import FloatArray, IntArray
-from setwise._support.warn import quiet
 from setwise.cluster.shc import PROBE, HierarchicalClusters, shc
 from setwise.cluster.tree import LOCAL_ABOVE, CutTree
 from setwise.cut import CutRule
-from setwise.errors import DataError, SetwiseError
+from setwise.errors import SetwiseError, reject
 
 __all__ = ["Clusterer", "Clustering", "Clusters", "FlatClusters", "GivenClusterer"]
 
@@ -70,12 +70,7 @@ class Clusterer(Part, ABC):
 
     @abstractmethod
     def start(
-        self,
-        adjacency: sp.csr_array,
-        columns: Callable[[], FloatArray],
-        *,
-        cut: CutRule,
-        seed: int,
+        self, adjacency: sp.csr_array, columns: GetColumns, *, cut: CutRule, seed: int
     ) -> Clustering:
         """Begin with columns whose graph is ``adjacency``.
 
@@ -99,12 +94,7 @@ class Hierarchical(Clusterer):
     name: ClassVar[str] = "shc"
 
     def start(
-        self,
-        adjacency: sp.csr_array,
-        columns: Callable[[], FloatArray],
-        *,
-        cut: CutRule,
-        seed: int,
+        self, adjacency: sp.csr_array, columns: GetColumns, *, cut: CutRule, seed: int
     ) -> Clustering:
         """All labellings of a small graph share one tree of cuts."""
         if adjacency.shape[0] > LOCAL_ABOVE:
@@ -143,12 +133,7 @@ class _Estimators(Clusterer):
         """An estimator for so many clusters."""
 
     def start(
-        self,
-        adjacency: sp.csr_array,
-        columns: Callable[[], FloatArray],
-        *,
-        cut: CutRule,
-        seed: int,
+        self, adjacency: sp.csr_array, columns: GetColumns, *, cut: CutRule, seed: int
     ) -> Clustering:
         """Columns are presented as rows, or the graph where it is what the estimator wants."""
         make = lambda n_clusters: self.estimator(n_clusters, seed)  # noqa: E731
@@ -256,14 +241,12 @@ def _labels(clusterer: Any, points: Any, *class_codes: IntArray) -> IntArray:
     except SetwiseError:
         raise
     except (ValueError, TypeError, RuntimeError) as error:
-        msg = f"clusterer {name} failed on {n_points} columns: {error}"
-        raise DataError(msg) from error
+        reject(f"clusterer {name} failed on {n_points} columns: {error}", error)
     if found.shape != (n_points,):
-        msg = (
+        reject(
             f"clusterer {name} gave labels of shape {found.shape}. Expected one for each of "
             f"{n_points} columns."
         )
-        raise DataError(msg)
     # Density methods mark noise with -1: points without cluster are clusters of their own.
     noise = np.flatnonzero(found < 0)
     labels = np.where(found < 0, found.max(initial=-1) + 1, found).astype(np.int64)

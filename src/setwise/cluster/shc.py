@@ -13,7 +13,7 @@ from sklearn.utils.validation import validate_data
 from setwise._support.types import IntArray
 from setwise.cluster.tree import CutTree
 from setwise.cut import CutRule
-from setwise.errors import DataError
+from setwise.errors import reject
 from setwise.features import unit_rows
 from setwise.graph import Graph
 
@@ -21,6 +21,7 @@ __all__ = [
     "PROBE",
     "SHC",
     "HierarchicalClusters",
+    "SemiSupervised",
     "check_row_labels",
     "is_indivisible",
     "shc",
@@ -93,15 +94,25 @@ def check_row_labels(y: Any, n_rows: int, caller: str) -> npt.NDArray[Any]:
     """Validate one class per row, -1 for the unlabelled."""
     labels = np.asarray(y)
     if labels.shape != (n_rows,):
-        msg = (
+        reject(
             f"{caller}: y must hold one class for each of the {n_rows} rows, -1 for the "
             f"unlabelled, got an array of shape {labels.shape}."
         )
-        raise DataError(msg)
     return labels
 
 
-class SHC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+class SemiSupervised(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+    """A clusterer of rows that asks for their classes, with -1 for the unlabelled."""
+
+    # See :class:`setwise.cluster.clusterers.GivenClusterer`.
+    is_semi_supervised = True
+
+    def fit_predict(self, X: Any, y: Any = None) -> IntArray:
+        """Cluster of each row."""
+        return self.fit(X, y).labels_
+
+
+class SHC(SemiSupervised):
     """Semi-supervised hierarchical clustering: nothing to guess, labels say when to stop.
 
     Rows are cut in two by the graph alone, again and again, until no cluster holds
@@ -132,9 +143,6 @@ class SHC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     array([0, 0, 1, 1, 0])
     """
 
-    # Asks for classes, with -1 for the unlabelled, see :func:`setwise.cluster.cluster_maker`.
-    is_semi_supervised = True
-
     def __init__(self, graph: str | Graph = "lasso", cut: str | CutRule = "sweep") -> None:
         self.graph = graph
         self.cut = cut
@@ -151,7 +159,3 @@ class SHC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.labels_ = self.clusters_.labels
         self.n_clusters_ = len(self.clusters_.leaves)
         return self
-
-    def fit_predict(self, X: Any, y: Any = None) -> IntArray:
-        """Cluster of each row."""
-        return self.fit(X, y).labels_

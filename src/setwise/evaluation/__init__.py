@@ -2,8 +2,7 @@
 
 from setwise.evaluation.compare import TimedAnswers, compare, evaluate, timed_answers
 from setwise.evaluation.methods import METHODS, SLOW, check_methods
-from setwise.evaluation.plot import plot_accuracy_time
-from setwise.evaluation.table import Comparison, MethodResult
+from setwise.evaluation.table import Comparison, MethodResult, plot_accuracy_time
 
 __all__ = [
     "METHODS",

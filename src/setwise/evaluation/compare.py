@@ -6,7 +6,6 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -15,14 +14,13 @@ from sklearn.base import clone
 
 from setwise._support.parameters import check_number
 from setwise._support.progress import Progress, reported
-from setwise.errors import DataError, SetwiseWarning
+from setwise._support.shared import quiet
+from setwise.errors import SetwiseWarning, reject
 from setwise.evaluation.methods import named_methods
 from setwise.evaluation.table import Comparison, MethodResult
 from setwise.sets import SetBatch, check_labels, check_sets
 
 __all__ = ["TimedAnswers", "compare", "evaluate", "timed_answers"]
-
-_WARNINGS = Lock()
 
 
 def compare(
@@ -86,11 +84,10 @@ def compare(
     labels, truth = np.asarray(labels), np.asarray(probe_labels)
     strangers = sorted(set(truth.tolist()) - set(labels.tolist()), key=str)
     if strangers:
-        msg = (
+        reject(
             f"compare: probe_labels holds {strangers[0]!r}, which is no class of the gallery. "
             "Expected probes of the gallery's classes; leave the others out."
         )
-        raise DataError(msg)
     chosen = named_methods(methods, random_state)
     results: list[MethodResult] = []
     work = _results(chosen, gallery, labels, probes, truth, n_jobs)
@@ -184,9 +181,7 @@ def timed_answers(
     started = time.perf_counter()
     classifier.fit(gallery, labels)
     fitted = time.perf_counter()
-    # The filters belong to all threads, and must be put back in the order they were changed.
-    with _WARNINGS, warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with quiet("", Warning):
         ask(probes[:1])
     warm = time.perf_counter()
     answers = ask(probes)

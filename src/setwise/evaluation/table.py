@@ -15,11 +15,15 @@ from setwise.evaluation.statistics import (
     adjusted_for_many,
     chance_of_difference,
 )
+from setwise.plots.accuracy_time import Point
+from setwise.plots.accuracy_time import plot_accuracy_time as draw_accuracy_time
+from setwise.plots.labels import plain
+from setwise.plots.style import GREY, INK, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Comparison", "MethodResult"]
+__all__ = ["Comparison", "MethodResult", "plot_accuracy_time"]
 
 
 @dataclass(frozen=True)
@@ -83,17 +87,13 @@ class Comparison:
         )
         self.failed = tuple(result for result in results if result.error is not None)
         self.intervals = {
-            result.name: accuracy_interval(result.is_right, confidence)
-            for result in self.results
+            one.name: accuracy_interval(one.is_right, confidence) for one in self.results
         }
-        others = self.results[1:]
-        raw = [
-            chance_of_difference(self.results[0].is_right, result.is_right) for result in others
-        ]
-        names = [result.name for result in others]
-        self.p_values = {result.name: 1.0 for result in self.results[:1]} | dict(
-            zip(names, adjusted_for_many(raw).tolist(), strict=True)
-        )
+        best, others = self.results[:1], self.results[1:]
+        raw = [chance_of_difference(best[0].is_right, one.is_right) for one in others]
+        adjusted = [*(1.0 for _ in best), *adjusted_for_many(raw).tolist()]
+        names = [one.name for one in self.results]
+        self.p_values = dict(zip(names, adjusted, strict=True))
 
     def __getitem__(self, name: str) -> MethodResult:
         for result in (*self.results, *self.failed):
@@ -163,15 +163,11 @@ class Comparison:
         header = ("method", "% right", f"{percent} interval", "p", "fit", "per probe")
         rows: list[tuple[str, ...]] = [header]
         for result in self.results:
-            low, high = self.intervals[result.name]
-            p_value = (
-                "best" if result.name == self.best else f"{self.p_values[result.name]:.2g}"
-            )
+            name, (low, high) = result.name, self.intervals[result.name]
+            p_value = "best" if name == self.best else f"{self.p_values[name]:.2g}"
             interval = f"{100 * low:.1f} - {100 * high:.1f}"
             times = (duration(result.fit_seconds), duration(result.seconds_per_probe))
-            rows.append(
-                (result.name, f"{100 * result.accuracy:.1f}", interval, p_value, *times)
-            )
+            rows.append((name, f"{100 * result.accuracy:.1f}", interval, p_value, *times))
         return rows
 
     def __str__(self) -> str:
@@ -207,15 +203,40 @@ class Comparison:
 
     def plot(self, path: str | Path | None = None) -> Figure:
         """Accuracy against time; needs the extra ``plot``. See :func:`plot_accuracy_time`."""
-        from setwise.evaluation.plot import plot_accuracy_time
-
         points = [
-            (
-                result.name,
-                result.seconds_per_probe,
-                result.accuracy,
-                *self.intervals[result.name],
-            )
-            for result in self.results
+            (one.name, one.seconds_per_probe, one.accuracy, *self.intervals[one.name])
+            for one in self.results
         ]
         return plot_accuracy_time(points, path, note=f"bars: {self.confidence:.0%} intervals")
+
+
+def plot_accuracy_time(
+    points: Sequence[Point],
+    path: str | Path | None = None,
+    *,
+    title: str = "Accuracy against time",
+    note: str = "",
+) -> Figure:
+    """Draw methods by accuracy and seconds per probe; the upper left corner is best.
+
+    Names stand in a column on the right, in the order of accuracy, each tied to its point.
+    CVC is drawn in red. See :func:`setwise.plots.plot_accuracy_time` for axes of your own.
+
+    Parameters
+    ----------
+    points : sequence of (name, seconds per probe, accuracy, low, high)
+        Accuracies as shares.
+    path : str or Path, optional
+        Where to save the picture too; the suffix says how.
+    title, note : str
+        Above and below.
+    """
+    figure = new_figure(9.5, max(4.0, 0.23 * len(points) + 1.6))
+    figure.set_facecolor("white")
+    draw_accuracy_time(figure.subplots(), points)
+    left = {"x": 0.01, "ha": "left", **plain(title, note)}
+    figure.suptitle(title, **left, size=12, weight="bold", color=INK)
+    figure.supxlabel(note, **left, size=8, color=GREY)
+    if path is not None:
+        figure.savefig(Path(path), dpi=150, facecolor="white")
+    return figure

@@ -1,7 +1,6 @@
 """Images to vectors, and vectors to vectors before any basis: the views of an ensemble."""
 
 from setwise.features.cached import Cached
-from setwise.features.concatenate import Concatenated
 from setwise.features.embedding import Embedding
 from setwise.features.equalise import Equalised
 from setwise.features.hog import HOG
@@ -17,7 +16,6 @@ __all__ = [
     "HOG",
     "LBP",
     "Cached",
-    "Concatenated",
     "Embedding",
     "Equalised",
     "ImageFeature",

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from setwise._support.parameters import check_count, refuse
 from setwise._support.progress import reported
 from setwise._support.types import FloatArray
-from setwise.errors import DataError, ParameterError, SetwiseError
+from setwise.errors import ParameterError, SetwiseError, reject
 from setwise.features.images import ImageFeature
 
 __all__ = ["Embedding", "in_batches"]
@@ -98,11 +98,10 @@ def in_batches(
         who = f"{called}, given images {start} to {start + len(batch) - 1},"
         vectors = _vectors_of(function, batch, who)
         if parts and vectors.shape[1] != parts[0].shape[1]:
-            msg = (
+            reject(
                 f"{who} made vectors of {vectors.shape[1]} features, but before of "
                 f"{parts[0].shape[1]}. Expected equally many of all images."
             )
-            raise DataError(msg)
         parts.append(vectors)
     return np.concatenate(parts)
 
@@ -116,16 +115,13 @@ def _vectors_of(
     except SetwiseError:
         raise
     except Exception as error:
-        msg = f"{who} failed with {type(error).__name__}: {error}"
-        raise DataError(msg) from error
+        reject(f"{who} failed with {type(error).__name__}: {error}", error)
     if made.ndim != 2 or len(made) != n_images or 0 in made.shape:
-        msg = (
+        reject(
             f"{who} made an array of shape {made.shape}. Expected ({n_images}, n_features): "
             "one vector per image."
         )
-        raise DataError(msg)
     if made.dtype.kind not in "biuf" or not np.isfinite(made).all():
         what = f"dtype {made.dtype}" if made.dtype.kind not in "biuf" else "NaN or inf"
-        msg = f"{who} made {what}. Expected finite real numbers."
-        raise DataError(msg)
+        reject(f"{who} made {what}. Expected finite real numbers.")
     return made.astype(np.float64)

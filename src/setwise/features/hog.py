@@ -10,7 +10,7 @@ import numpy.typing as npt
 from setwise._support.extras import require
 from setwise._support.parameters import check_choice, check_count, check_shape, pair
 from setwise._support.types import FloatArray
-from setwise.errors import DataError
+from setwise.errors import reject
 from setwise.features.images import ImageFeature
 from setwise.features.pixels import as_grey, check_tiles, resized
 
@@ -92,9 +92,8 @@ class HOG(ImageFeature):
         cell, block = pair(self.cell), pair(self.block)
         if any(side < c * b for side, c, b in zip(shape, cell, block, strict=True)):
             needed = f"{cell[0] * block[0]} x {cell[1] * block[1]}"
-            msg = (
+            reject(
                 f"HOG: images of {shape[0]} x {shape[1]} are smaller than one block. Expected "
                 f"at least {needed} for block={self.block} and cell={self.cell}: make them "
                 "larger by `size`, or cells or blocks smaller."
             )
-            raise DataError(msg)

@@ -13,14 +13,13 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 
 from setwise._support.progress import reported
-from setwise.errors import DataError, ParameterError
+from setwise.errors import ParameterError, reject
 from setwise.sets import SetBatch
 
 __all__ = [
     "ImageFeature",
     "check_image_feature",
     "fingerprint_of",
-    "looks_at_images",
     "values_of",
 ]
 
@@ -88,10 +87,6 @@ class ImageFeature(  # type: ignore[call-arg]
         rows = values.reshape(len(values), -1)
         return SetBatch(rows, X.offsets, X.names, X.labels, shape)
 
-    def fit_transform(self, X: Any, y: Any = None, **parameters: Any) -> Any:
-        """Compute the feature of every image."""
-        return self.fit(X, y).transform(X)
-
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[Any]:
         """Names of the values of an image: the feature's own name, and a number."""
         if not hasattr(self, "image_shape_"):
@@ -113,18 +108,16 @@ class ImageFeature(  # type: ignore[call-arg]
         images = X.images if isinstance(X, SetBatch) else _as_array(X, caller)
         if images.ndim not in (3, 4) or 0 in images.shape:
             what = "nothing to look at" if 0 in images.shape else "no images"
-            msg = (
+            reject(
                 f"{caller} looks at images, and got {what}: an array of shape "
                 f"{images.shape}. Expected a SetBatch of images (load_images, load_video, "
                 "SetBatch.from_images) or an array (n_images, height, width[, n_channels])."
             )
-            raise DataError(msg)
         if images.dtype.kind not in "biuf":
-            msg = (
+            reject(
                 f"{caller}: the images have dtype {images.dtype}. Expected real numbers; "
                 "convert them with `.astype(float)` if that is what they are."
             )
-            raise DataError(msg)
         if images.dtype.kind == "f":
             self._check(images, X)
         if self.sees_bytes and images.dtype.kind != "b":
@@ -137,32 +130,23 @@ class ImageFeature(  # type: ignore[call-arg]
         is_bad = (lowest < 0) | (highest > 255)
         if is_bad.any():
             i = int(np.flatnonzero(is_bad)[0])
-            msg = (
+            reject(
                 f"{type(self).__name__}: {_where(i, X)} has values from {lowest[i]:g} to "
                 f"{highest[i]:g}. Expected 0 to 255, or floats from 0 to 1: divide by the "
                 "largest value there can be."
             )
-            raise DataError(msg)
 
     def _check(self, values: npt.NDArray[Any], X: Any) -> None:
         is_finite = np.isfinite(values).reshape(len(values), -1).all(axis=1)
         if not is_finite.all():
             i = int(np.flatnonzero(~is_finite)[0])
-            msg = (
+            reject(
                 f"{type(self).__name__} of {_where(i, X)} is not finite. Expected finite "
                 "pixels, and finite values of them: leave the image out."
             )
-            raise DataError(msg)
 
     def __sklearn_is_fitted__(self) -> bool:
         return True
-
-
-def looks_at_images(transformer: Any) -> bool:
-    """Whether a transformer, or the first step of a pipeline, wants images, not vectors."""
-    while isinstance(transformer, Pipeline):
-        transformer = transformer.steps[0][1]
-    return isinstance(transformer, ImageFeature)
 
 
 def check_image_feature(owner: str, feature: Any) -> None:
@@ -215,10 +199,10 @@ def _where(i: int, X: Any) -> str:
 
 def _as_array(X: Any, caller: str) -> npt.NDArray[Any]:
     if np.ma.is_masked(X):
-        msg = f"{caller}: the images have masked pixels. Fill them: `.filled(...)`."
-        raise DataError(msg)
+        reject(f"{caller}: the images have masked pixels. Fill them: `.filled(...)`.")
     try:
         return np.asarray(X)
     except ValueError:
-        msg = f"{caller}: the images differ in size. Bring them to one size when loading them."
-        raise DataError(msg) from None
+        reject(
+            f"{caller}: the images differ in size. Bring them to one size when loading them."
+        )

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from setwise._support.extras import require
 from setwise._support.parameters import check_choice, check_count, check_shape, refuse
 from setwise._support.types import FloatArray
-from setwise.errors import DataError, ParameterError
+from setwise.errors import DataError, ParameterError, reject
 from setwise.features.embedding import in_batches
 from setwise.features.images import ImageFeature
 from setwise.features.pixels import as_grey, resized
@@ -126,12 +126,11 @@ class OnnxEmbedding(ImageFeature):
         _, height, width, n_channels = pixels.shape
         for name, side in (("h", height), ("w", width)):
             if isinstance(sides[name], int) and sides[name] != side:
-                msg = (
+                reject(
                     f"OnnxEmbedding: {self.model_path} expects images of {sides['h']} x "
                     f"{sides['w']}, and got {height} x {width}. Give size=({sides['h']}, "
                     f"{sides['w']})."
                 )
-                raise DataError(msg)
         mean, std = _per_channel("mean", self.mean), _per_channel("std", self.std)
         for name, values in (("mean", mean), ("std", std)):
             if values.size not in (1, n_channels):
@@ -155,12 +154,11 @@ class OnnxEmbedding(ImageFeature):
         entry = entries[names.index(self.input_name) if self.input_name is not None else 0]
         is_image = len(entry.shape) == 4 and entry.type in DTYPES
         if not is_image or (isinstance(entry.shape[0], int) and entry.shape[0] != 1):
-            msg = (
+            reject(
                 f"OnnxEmbedding: input {entry.name} of {self.model_path} is a {entry.type} of "
                 f"shape {entry.shape}. Expected floats of shape ({', '.join(self.layout)}), "
                 "with n free or 1: export the network so."
             )
-            raise DataError(msg)
         return entry
 
     def _open_session(self) -> Any:
@@ -234,11 +232,10 @@ def _with_channels(images: npt.NDArray[Any], expected: Any, path: str) -> npt.ND
         return np.repeat(pixels, 3, axis=3)
     if expected == 1 and n_channels == 3:
         return as_grey(pixels, "OnnxEmbedding")[..., None]
-    msg = (
+    return reject(
         f"OnnxEmbedding: {path} expects {expected} channels, and images have {n_channels}. Is "
         'the layout right? It is "nchw" if channels come first.'
     )
-    raise DataError(msg)
 
 
 def _per_channel(name: str, value: Any) -> FloatArray:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from setwise._support.parameters import check_choice, check_shape, pair
 from setwise._support.types import FloatArray
-from setwise.errors import DataError
+from setwise.errors import reject
 from setwise.features.images import ImageFeature
 from setwise.features.units import unit_rows
 
@@ -91,11 +91,10 @@ def as_grey(images: npt.NDArray[Any], caller: str) -> npt.NDArray[Any]:
     if n_channels == 1:
         return images[..., 0]
     if n_channels != 3:
-        msg = (
+        reject(
             f"{caller}: the images have {n_channels} channels. Expected one (grey) or three "
             "(red, green, blue); leave the others out, such as an alpha channel."
         )
-        raise DataError(msg)
     return images.astype(np.float64) @ LUMA
 
 
@@ -147,9 +146,8 @@ def check_tiles(
     nearest = tuple(
         max(1, round(s / t)) * t for s, t in zip(shape, (height, width), strict=True)
     )
-    msg = (
+    reject(
         f"{owner}: images of {shape[0]} x {shape[1]} do not consist of whole tiles of "
         f"{height} x {width}, as {name}={tile} asks for. Expected multiples of it: bring "
         f"images to one by size={nearest}, or choose another {name}."
     )
-    raise DataError(msg)

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from setwise._support.parameters import refuse
 from setwise._support.types import FloatArray
-from setwise.errors import DataError
+from setwise.errors import DataError, reject
 from setwise.sets import SetBatch, check_sets
 
 __all__ = ["PerVector"]
@@ -85,10 +85,6 @@ class PerVector(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             rows if _is_one_set(X) else SetBatch(rows, batch.offsets, batch.names, batch.labels)
         )
 
-    def fit_transform(self, X: Any, y: Any = None, **parameters: Any) -> Any:
-        """Fit the transformer to all vectors, and transform them."""
-        return self.fit(X, y).transform(X)
-
     def _attempt(self, verb: str, work: Any, batch: SetBatch, *labels: Any) -> Any:
         try:
             return work(batch.vectors, *labels)
@@ -103,12 +99,11 @@ class PerVector(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         rows = np.asarray(made)
         is_fine = rows.ndim == 2 and len(rows) == n_vectors and rows.dtype.kind in "biuf"
         if not is_fine or not np.isfinite(rows).all():
-            msg = (
+            reject(
                 f"PerVector: {self.transformer!r} made {type(made).__name__} of shape "
                 f"{rows.shape} and dtype {rows.dtype} of {n_vectors} vectors. Expected a dense "
                 "array of finite numbers, one row for each vector."
             )
-            raise DataError(msg)
         return rows.astype(np.float64, copy=False)
 
 
@@ -124,9 +119,8 @@ def _vectors(X: Any, n_features: int | None = None) -> SetBatch:
 def _one_each(y: Any, n_sets: int) -> Any:
     labels = np.asarray(y)
     if labels.shape != (n_sets,):
-        msg = (
+        reject(
             f"PerVector: y must hold one label for each of the {n_sets} sets, got an array "
             f"of shape {labels.shape}."
         )
-        raise DataError(msg)
     return labels

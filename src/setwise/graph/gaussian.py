@@ -11,7 +11,7 @@ from scipy.spatial.distance import pdist, squareform
 
 from setwise._support.parameters import refuse
 from setwise._support.types import FloatArray
-from setwise.errors import DataError
+from setwise.errors import reject
 from setwise.graph.base import GalleryGraph, Graph
 
 __all__ = ["GaussianGraph"]
@@ -40,11 +40,10 @@ class GaussianGraph(Graph):
         weights = np.exp(-0.5 * squared)
         if len(weights) and not weights.any():
             advice = float(np.median(squared))
-            msg = (
+            reject(
                 "GaussianGraph: every weight underflows to zero, so the graph has no edge. "
                 f"sigma is too small for these columns; try sigma={advice:.3g} times it."
             )
-            raise DataError(msg)
         return sp.csr_array(squareform(weights))
 
     def solve(self, columns: FloatArray, *, n_jobs: int | None = None) -> GalleryGraph:

@@ -55,11 +55,6 @@ class LassoGallery(GalleryGraph):
         """Adjacency with the probe's columns last, solving only what the probe changes."""
         return graph_of_codes(*self.codes.replaced(*self.recoded(probe)).arrays)
 
-    def codes_with(self, probe: FloatArray) -> sp.csc_array:
-        """Codes of all columns, the gallery's and the probe's, on all others."""
-        codes = self.codes.replaced(*self.recoded(probe))
-        return codes.to_csc(len(codes))
-
 
 @dataclass(frozen=True)
 class GramLasso(LassoGallery):

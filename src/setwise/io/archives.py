@@ -13,13 +13,15 @@ from typing import IO, Any, NamedTuple, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from setwise.errors import DataError
-from setwise.io.untrusted import check_declared
+from setwise.errors import reject
+from setwise.io.untrusted import broken, check_declared, one_kind_of_error, regular_file
 
-__all__ = ["Header", "Members", "read_npy"]
+__all__ = ["Header", "Members", "array_of", "read_npy"]
 
 MAX_HEADER = 10_000
 MAX_MEMBERS = 100_000
+# Of an array of a prepared archive: far more than its few numbers per set.
+MAX_BYTES = 100_000_000
 
 
 class Header(NamedTuple):
@@ -90,8 +92,7 @@ class Members:
 
     def refuse(self, why: str) -> NoReturn:
         """Say what is wrong with the archive."""
-        msg = f"load_arrays: {str(self.path)!r} {why}."
-        raise DataError(msg)
+        reject(f"load_arrays: {str(self.path)!r} {why}.")
 
     def _check_fits(self, n_bytes: int, what: str) -> None:
         check_declared("load_arrays", self.path, what, n_bytes, self.max_bytes)
@@ -106,6 +107,13 @@ class Members:
             array = _values(stream)
             stream.read(1)  # the end, where zipfile compares its checksum
         return array
+
+
+def array_of(path: Path, key: str) -> npt.NDArray[Any]:
+    """Read one array of a prepared ``.npz``; nothing is ever unpickled."""
+    source = regular_file("load", path)
+    with one_kind_of_error("load", source), zipfile.ZipFile(source) as archive:
+        return Members(source, archive, MAX_BYTES).read([key])[key]
 
 
 def read_npy(path: Path, max_bytes: int) -> npt.NDArray[Any]:
@@ -125,8 +133,7 @@ def _header(stream: IO[bytes], what: str, size: int) -> Header:
         (2, 0): np.lib.format.read_array_header_2_0,
     }
     if version not in readers:
-        msg = f"{what} is of version {version}, which plain arrays do not need"
-        raise ValueError(msg)
+        broken(f"{what} is of version {version}, which plain arrays do not need")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of Python 2, and of syntax in broken headers
@@ -135,18 +142,17 @@ def _header(stream: IO[bytes], what: str, size: int) -> Header:
         msg = f"the header of {what} is broken"
         raise ValueError(msg) from None
     if dtype.hasobject or dtype.names is not None or dtype.subdtype is not None:
-        msg = (
+        broken(
             f"{what} is of dtype {dtype}. Expected numbers or text; objects are never unpickled"
         )
-        raise ValueError(msg)
     if min(shape, default=0) < 0:
-        msg = f"{what} declares the shape {shape}"
-        raise ValueError(msg)
+        broken(f"{what} declares the shape {shape}")
     header = Header(shape, dtype)
     n_following = size - stream.tell()
     if header.n_bytes != n_following:
-        msg = f"{what} declares {header.n_bytes} bytes, shape {shape}, but {n_following} follow"
-        raise ValueError(msg)
+        broken(
+            f"{what} declares {header.n_bytes} bytes, shape {shape}, but {n_following} follow"
+        )
     return header
 
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from setwise._support.parameters import check_count, refuse
 from setwise._support.types import IntArray
-from setwise.errors import DataError
+from setwise.errors import reject
 from setwise.io.archives import Members, read_npy
 from setwise.io.loading_report import LoadedSets, LoadReport
 from setwise.io.untrusted import one_kind_of_error, regular_file
@@ -64,13 +64,10 @@ def load_arrays(
         The sets, of the number type they have in the file.
     """
     check_count("load_arrays", "max_bytes", max_bytes)
-    _check_keys(
-        vectors=vectors,
-        set_index=set_index,
-        labels=labels,
-        class_names=class_names,
-        names=names,
-    )
+    about = {"labels": labels, "class_names": class_names, "names": names}
+    for parameter, key in (about | {"set_index": set_index, "vectors": vectors}).items():
+        if not isinstance(key, str) and not (parameter == "vectors" and key is None):
+            refuse("load_arrays", parameter, "the key of an array", key)
     started = time.perf_counter()
     source = regular_file("load_arrays", path)
     with one_kind_of_error("load_arrays", source):
@@ -79,14 +76,12 @@ def load_arrays(
         elif _begins(source, b"PK"):
             with zipfile.ZipFile(source) as archive:
                 members = Members(source, archive, max_bytes)
-                about = {"labels": labels, "class_names": class_names, "names": names}
                 if set_index in members.keys or vectors is not None:
                     batch, layout = _indexed(members, vectors, set_index, about)
                 else:
                     batch, layout = _one_array_per_set(members, about), "one array per set"
         else:
-            msg = f"load_arrays: {str(source)!r} is neither an .npz nor an .npy file."
-            raise DataError(msg)
+            reject(f"load_arrays: {str(source)!r} is neither an .npz nor an .npy file.")
     report = LoadReport(
         source,
         layout,
@@ -94,13 +89,7 @@ def load_arrays(
         seconds=time.perf_counter() - started,
         what="vectors" if batch.image_shape is None else "images",
     )
-    return LoadedSets.of(batch, report)
-
-
-def _check_keys(**keys: Any) -> None:
-    for parameter, key in keys.items():
-        if not isinstance(key, str) and not (parameter == "vectors" and key is None):
-            refuse("load_arrays", parameter, "the key of an array", key)
+    return LoadedSets(batch, report)
 
 
 def _begins(path: Path, magic: bytes) -> bool:
@@ -112,12 +101,11 @@ def _array_of_sets(path: Path, max_bytes: int) -> SetBatch:
     array = read_npy(path, max_bytes)
     _check_numbers(path, "the array", array.dtype)
     if array.ndim != 3 or 0 in array.shape:
-        msg = (
+        reject(
             f"load_arrays: {str(path)!r} has shape {array.shape}. Expected "
             "(n_sets, n_vectors, n_features), none of them 0; sets of different sizes go "
             "into an .npz, one array per set."
         )
-        raise DataError(msg)
     offsets = np.arange(len(array) + 1) * array.shape[1]
     return SetBatch(array.reshape(-1, array.shape[2]), offsets)
 
@@ -248,7 +236,6 @@ def _classes(
 
 def _check_numbers(path: Path, what: str, dtype: np.dtype[Any]) -> None:
     if dtype.kind not in "iufb":
-        msg = (
+        reject(
             f"load_arrays: {what} of {str(path)!r} is of dtype {dtype}. Expected real numbers."
         )
-        raise DataError(msg)

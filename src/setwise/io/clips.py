@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from setwise.errors import DataError
-from setwise.io.layouts import scan
+from setwise.errors import reject
+from setwise.io.layouts import check_any, scan
 
 __all__ = ["LAYOUTS", "VIDEO_SUFFIXES", "clip_names", "find_clips"]
 
@@ -31,27 +31,19 @@ def find_clips(
         must not be opened, or one where the layout has none.
     """
     scanned = scan(root, max_files, VIDEO_SUFFIXES, "videos")
-    if not scanned.images:
-        met = "; ".join(scanned.notes()) or "it is empty"
-        msg = (
-            f"{root} holds no videos ({met}). Expected files named "
-            f"{', '.join(sorted(VIDEO_SUFFIXES))}."
-        )
-        raise DataError(msg)
+    check_any(scanned, VIDEO_SUFFIXES)
     first = scanned.images[0]
     if layout == "auto":
         layout = next((name for name in LAYOUTS if LAYOUTS[name] == first.depth), "class/set")
     for clip in scanned.images:
         if clip.problem is not None:
-            msg = f"{clip.path} {clip.problem}"
-            raise DataError(msg)
+            reject(f"{clip.path} {clip.problem}")
         if clip.depth != LAYOUTS[layout]:
-            msg = (
+            reject(
                 f"{clip.path} lies {clip.depth} folders below {root}, and the layout "
                 f"{layout!r} has its clips {LAYOUTS[layout]} below. Expected all clips as "
                 "root/class/clip.mp4 or all as root/clip.mp4: move it, or choose a layout."
             )
-            raise DataError(msg)
     return layout, [clip.path for clip in scanned.images], tuple(scanned.notes())
 
 

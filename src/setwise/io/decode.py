@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from setwise.errors import DataError
+from setwise._support.shared import SharedContext
+from setwise.errors import DataError, reject
 from setwise.io.bursts import time_taken
 from setwise.io.image_heads import costly
 
@@ -90,8 +91,7 @@ def decode(path: Path, wanted: Wanted) -> Picture:
             raise
         except Exception as error:
             # A decoder that meets a damaged file may raise anything.
-            msg = f"{path} {_what_is_wrong(error, wanted.max_pixels)}"
-            raise DataError(msg) from error
+            reject(f"{path} {_what_is_wrong(error, wanted.max_pixels)}", error)
     if warned and DAMAGED not in picture.remarks:
         return Picture(picture.pixels, (*picture.remarks, DAMAGED), picture.time)
     return picture
@@ -101,19 +101,16 @@ def _check_file(path: Path, max_pixels: int) -> None:
     """Refuse what must not even be opened: a pipe would wait for ever."""
     about = path.stat()
     if not stat.S_ISREG(about.st_mode):
-        msg = f"{path} is no regular file but a {_kind(about.st_mode)}. Leave it out."
-        raise DataError(msg)
+        reject(f"{path} is no regular file but a {_kind(about.st_mode)}. Leave it out.")
     if about.st_size == 0:
-        msg = f"{path} is empty (0 bytes). Expected an image."
-        raise DataError(msg)
+        reject(f"{path} is empty (0 bytes). Expected an image.")
     # Some decoders read the file as a whole before they look at it.
     most = 8 * max_pixels + 2**20
     if about.st_size > most:
-        msg = (
+        reject(
             f"{path} has {about.st_size} bytes, and no image of max_pixels={max_pixels} needs "
             f"more than {most}. Leave it out, or raise max_pixels."
         )
-        raise DataError(msg)
 
 
 def _kind(mode: int) -> str:
@@ -131,8 +128,7 @@ def _read(path: Path, wanted: Wanted) -> Picture:
         file = stack.enter_context(path.open("rb"))
         problem = costly(file)
         if problem:
-            msg = f"{path} {problem}. Save it again in a plain way, or leave it out."
-            raise DataError(msg)
+            reject(f"{path} {problem}. Save it again in a plain way, or leave it out.")
         image = stack.enter_context(Image.open(file, formats=FORMATS))
         _check_header(path, image, wanted.max_pixels)
         # A JPEG can be decoded at a half, a quarter or an eighth, and without its colours,
@@ -163,24 +159,21 @@ def _check_header(path: Path, image: Any, max_pixels: int) -> None:
     """Refuse, before any pixel is decoded, what is too large or no single image."""
     width, height = image.size
     if width * height > max_pixels:
-        msg = (
+        reject(
             f"{path} has {width} x {height} pixels, more than max_pixels={max_pixels}. Make it "
             "smaller, or raise max_pixels if you trust it."
         )
-        raise DataError(msg)
     if getattr(image, "is_animated", False) and image.format != "MPO":
-        msg = (
+        reject(
             f"{path} holds several frames ({image.format}). Expected one image per file: save "
             "its frames as files of their own."
         )
-        raise DataError(msg)
     has_sixteen = image.mode in _SIXTEEN_BITS or (image.mode == "I" and image.format == "PPM")
     if image.mode not in _EIGHT_BITS and not has_sixteen:
-        msg = (
+        reject(
             f"{path} has pixels of mode {image.mode!r}, whose scale is unknown. Expected 8 or "
             "16 bits per channel: convert it first."
         )
-        raise DataError(msg)
 
 
 def _exif(image: Image) -> Any:
@@ -236,45 +229,30 @@ class _Hearing(threading.local):
     words: list[str] | None = None
 
 
-class _PillowWarnings:
-    """Pillow's warnings about a file, taken to whoever decodes it.
-
-    Warnings belong to the process, not to a thread. So the first load at work takes them over,
-    the last one gives them back, and what other threads warn of is passed on.
-    """
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._n_loads = 0
-        self.hearing = _Hearing()
-
-    def take_over(self) -> None:
-        with self._lock:
-            self._n_loads += 1
-            if self._n_loads == 1:
-                self._before = warnings.catch_warnings()
-                self._before.__enter__()
-                self._pass_on = warnings.showwarning
-                warnings.showwarning = self._show
-                warnings.filterwarnings("always", module=r"PIL\.")
-
-    def give_back(self) -> None:
-        with self._lock:
-            self._n_loads -= 1
-            if self._n_loads == 0:
-                self._before.__exit__(None, None, None)
-
-    def _show(self, message: Any, category: type[Warning], *where: Any, **more: Any) -> None:
-        from PIL.Image import DecompressionBombWarning
-
-        if self.hearing.words is None:
-            self._pass_on(message, category, *where, **more)
-        elif not issubclass(category, DecompressionBombWarning):
-            # Of how many pixels are too many, max_pixels is the judge.
-            self.hearing.words.append(str(message))
+_HEARING = _Hearing()
 
 
-_PILLOW = _PillowWarnings()
+@contextmanager
+def _pillow_heard() -> Iterator[None]:
+    """Take Pillow's warnings about a file to whoever decodes it; pass on all others."""
+    from PIL.Image import DecompressionBombWarning
+
+    with warnings.catch_warnings():
+        pass_on = warnings.showwarning
+
+        def show(message: Any, category: type[Warning], *where: Any, **more: Any) -> None:
+            if _HEARING.words is None:
+                pass_on(message, category, *where, **more)
+            elif not issubclass(category, DecompressionBombWarning):
+                # Of how many pixels are too many, max_pixels is the judge.
+                _HEARING.words.append(str(message))
+
+        warnings.showwarning = show
+        warnings.filterwarnings("always", module=r"PIL\.")
+        yield
+
+
+_PILLOW = SharedContext(_pillow_heard)
 
 
 @contextmanager
@@ -290,19 +268,16 @@ def pillow_at_work() -> Iterator[None]:
         WebPImagePlugin,
     )
 
-    _PILLOW.take_over()
-    try:
+    with _PILLOW:
         yield
-    finally:
-        _PILLOW.give_back()
 
 
 @contextmanager
 def _heard() -> Iterator[list[str]]:
     """The warnings of this thread from here on."""
     words: list[str] = []
-    _PILLOW.hearing.words = words
+    _HEARING.words = words
     try:
         yield words
     finally:
-        _PILLOW.hearing.words = None
+        _HEARING.words = None

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from setwise._support.extras import require
 from setwise._support.parameters import check_count, check_number
 from setwise._support.types import FloatArray
-from setwise.errors import DataError, SetwiseError
+from setwise.errors import DataError, SetwiseError, reject
 from setwise.io.frames import Frame
 
 __all__ = ["Detector", "HaarFaces", "cut_out", "detect_faces"]
@@ -92,12 +92,11 @@ def detect_faces(owner: str, detector: Detector, frame: Frame) -> FloatArray:
         boxes = boxes.reshape(-1, 4)
     problem = _problem(boxes, frame.pixels.shape)
     if problem:
-        msg = (
+        reject(
             f"{owner}: the detector {detector!r} returned {problem} for frame {frame.number}, "
             f"of shape {frame.pixels.shape}. Expected boxes (left, top, width, height) in "
             "pixels, an array of shape (n_faces, 4)."
         )
-        raise DataError(msg)
     return boxes
 
 

@@ -18,7 +18,7 @@ from setwise._support.extras import require
 from setwise._support.parameters import check_choice, check_count, check_number, refuse
 from setwise._support.progress import Progress, reported
 from setwise._support.types import FloatArray
-from setwise.errors import DataError, SkippedFilesWarning
+from setwise.errors import DataError, SkippedFilesWarning, reject
 from setwise.io.detectors import Detector, HaarFaces, cut_out, detect_faces
 from setwise.io.frames import Frame, Reading, VideoFrames, open_video
 from setwise.io.loading_report import LoadedSets, LoadReport, Skipped
@@ -121,7 +121,7 @@ def face_tracks(
         seconds=time.perf_counter() - started,
     )
     called = video.path.stem if name is None else str(name)
-    return LoadedSets.of(_batch(called, kept, seen), report)
+    return LoadedSets(_batch(called, kept, seen), report)
 
 
 @dataclass(frozen=True)
@@ -228,8 +228,9 @@ class _GivenFrames:
             n_taken += 1
             yield Frame(number, self._grey(number, pixels))
         if n_taken == 0:
-            msg = f"{self.owner}: there are no frames. Expected a path, or at least one frame."
-            raise DataError(msg)
+            reject(
+                f"{self.owner}: there are no frames. Expected a path, or at least one frame."
+            )
 
     @property
     def expected(self) -> int:
@@ -245,12 +246,11 @@ class _GivenFrames:
         shape = np.shape(pixels)
         is_image = len(shape) == 2 or (len(shape) == 3 and shape[2] == 3)
         if not is_image or getattr(pixels, "dtype", None) != np.uint8 or 0 in shape:
-            msg = (
+            reject(
                 f"{self.owner}: frame {number} has shape {shape} and dtype "
                 f"{getattr(pixels, 'dtype', type(pixels).__name__)}. Expected a uint8 array of "
                 "shape (height, width) or (height, width, 3)."
             )
-            raise DataError(msg)
         grey = pixels if len(shape) == 2 else np.asarray(Image.fromarray(pixels).convert("L"))
         return np.ascontiguousarray(grey)
 

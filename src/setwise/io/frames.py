@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from setwise._support.extras import require
 from setwise._support.parameters import check_choice, check_count, check_number, refuse
-from setwise.errors import DataError
+from setwise.errors import DataError, reject
 from setwise.io.loading_report import Skipped
 from setwise.io.mp4 import check_announced, is_other_container
 from setwise.io.untrusted import one_kind_of_error, regular_file
@@ -261,11 +261,10 @@ class VideoFrames:
     def _leave_out(self, reason: str) -> None:
         where = f"frame {self.n_decoded + len(self.skipped)}"
         if self.reading.on_error == "raise":
-            msg = (
+            reject(
                 f"{self.owner}: {where} of {str(self.path)!r} {reason}. Expected an "
                 'undamaged video; on_error="skip" leaves such frames out.'
             )
-            raise DataError(msg)
         self.skipped.append(Skipped(self.path, f"{where} {reason}"))
 
     def _check_enough(self) -> None:

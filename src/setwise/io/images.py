@@ -24,7 +24,7 @@ from setwise._support.parameters import (
     pair,
 )
 from setwise._support.progress import Progress, reported
-from setwise.errors import DataError, SkippedFilesWarning
+from setwise.errors import DataError, SkippedFilesWarning, reject
 from setwise.io.decode import Picture, Wanted, decode, pillow_at_work
 from setwise.io.layouts import (
     LAYOUTS,
@@ -37,6 +37,7 @@ from setwise.io.layouts import (
 )
 from setwise.io.loading_report import LoadedSets, LoadReport, Skipped
 from setwise.io.untrusted import check_path
+from setwise.sets import SetBatch
 
 __all__ = ["load_images"]
 
@@ -193,12 +194,11 @@ class _Images:
             self._make_room(pixels.shape)
         elif pixels.shape != self.shape:
             (height, width), (first_height, first_width) = pixels.shape[:2], self.shape[:2]
-            msg = (
+            reject(
                 f"{image.path} has {width} x {height} pixels, and {self.kept[0].path} "
                 f"{first_width} x {first_height}. Expected one size for all: resize them, or "
                 "give load_images a size."
             )
-            raise DataError(msg)
         self.rows[len(self.kept)] = pixels.ravel()
         self.kept.append(image)
         self.times.append(picture.time)
@@ -255,14 +255,14 @@ def _make_batch(
         notes=(*read.notes(), *read.scanned.notes()),
         seconds=time.perf_counter() - started,
     )
-    return LoadedSets(
+    batch = SetBatch(
         rows if is_sorted else rows[order],
         np.cumsum([0, *(len(group.rows) for group in sets)]),
         [group.name for group in sets],
         np.array([group.label for group in sets]) if layout.startswith("class/") else None,
         read.shape,
-        report=report,
     )
+    return LoadedSets(batch, report)
 
 
 def _check_no_set_is_lost(read: _Images, layout: str) -> None:
@@ -271,12 +271,11 @@ def _check_no_set_is_lost(read: _Images, layout: str) -> None:
     reasons = {left.path: left.reason for left in read.skipped}
     for image in read.scanned.images:
         if image.depth == LAYOUTS[layout] and image.parts[:-1] not in full:
-            msg = (
+            reject(
                 f"set {read.scanned.set_name(image.parts[:-1])!r} of {read.scanned.root} has "
                 f"no image that can be read. The first is {image.path}, which "
                 f"{reasons[image.path]}"
             )
-            raise DataError(msg)
 
 
 def _warn(skipped: list[Skipped], n_images: int) -> None:

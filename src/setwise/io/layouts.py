@@ -13,7 +13,7 @@ from itertools import groupby, islice
 from pathlib import Path
 from typing import NamedTuple
 
-from setwise.errors import DataError
+from setwise.errors import reject
 from setwise.io.bursts import burst_name, bursts
 from setwise.io.decode import SUFFIXES
 
@@ -22,6 +22,7 @@ __all__ = [
     "FoundFile",
     "Scan",
     "SetOfFiles",
+    "check_any",
     "decide_layout",
     "group_into_sets",
     "natural_key",
@@ -117,8 +118,7 @@ def scan(
     """
     if not root.is_dir():
         there = "is a file" if root.exists() else "does not exist"
-        msg = f"{root} {there}. Expected a folder of {what}."
-        raise DataError(msg)
+        reject(f"{root} {there}. Expected a folder of {what}.")
     scanned = Scan(root, what)
     _check_name(root.resolve().name, root)
     waiting = [_Folder(root, (), (os.path.realpath(root),))]
@@ -126,6 +126,14 @@ def scan(
         waiting += _look_into(waiting.pop(), scanned, max_files, suffixes)
     scanned.images.sort(key=lambda image: tuple(map(natural_key, image.parts)))
     return scanned
+
+
+def check_any(scanned: Scan, suffixes: Set[str] = SUFFIXES) -> None:
+    """Refuse a folder in which there is nothing to read."""
+    if not scanned.images:
+        met = "; ".join(scanned.notes()) or "it is empty"
+        names = ", ".join(sorted(suffixes))
+        reject(f"{scanned.root} holds no {scanned.what} ({met}). Expected files named {names}.")
 
 
 def _look_into(
@@ -136,11 +144,10 @@ def _look_into(
     entries = list(islice(_entries(folder), max_files - scanned.n_entries + 1))
     scanned.n_entries += len(entries)
     if scanned.n_entries > max_files:
-        msg = (
+        reject(
             f"{scanned.root} holds more than max_files={max_files} files and folders. Is it "
             "the right one? If so, raise max_files."
         )
-        raise DataError(msg)
     for entry in entries:
         if entry.name.startswith("."):
             scanned.n_hidden += 1
@@ -164,8 +171,7 @@ def _entries(folder: _Folder) -> Iterator[os.DirEntry[str]]:
         with os.scandir(folder.real[-1]) as entries:
             yield from entries
     except OSError as error:
-        msg = f"{folder.path} cannot be listed: {error.strerror}."
-        raise DataError(msg) from error
+        reject(f"{folder.path} cannot be listed: {error.strerror}.", error)
 
 
 def _really(entry: os.DirEntry[str], folder: _Folder, root: Path) -> tuple[str, str | None]:
@@ -181,13 +187,11 @@ def _really(entry: os.DirEntry[str], folder: _Folder, root: Path) -> tuple[str, 
         problem = f"is a link out of {root}, which is not followed. Copy its target there."
         if entry.is_dir():
             _check_name(entry.name, folder.path)
-            msg = f"{path} {problem}"
-            raise DataError(msg)
+            reject(f"{path} {problem}")
         return real, problem
     if real in folder.real:
         _check_name(entry.name, folder.path)
-        msg = f"{path} is a link to a folder above it, and so without end. Remove it."
-        raise DataError(msg)
+        reject(f"{path} is a link to a folder above it, and so without end. Remove it.")
     return real, None
 
 
@@ -196,11 +200,10 @@ def _check_name(name: str, folder: Path) -> None:
     if name.isprintable():
         return
     if any(unicodedata.category(letter) in ("Cc", "Cs", "Zl", "Zp") for letter in name):
-        msg = (
+        reject(
             f"{folder} holds the name {name!r}. Expected valid Unicode without control "
             "characters or line breaks, as names of folders become labels: rename it."
         )
-        raise DataError(msg)
 
 
 def _kind(name: str) -> str:
@@ -228,27 +231,19 @@ def decide_layout(scanned: Scan, layout: str) -> str:
     DataError
         Where there are no images, or images at depths that the layout does not have.
     """
-    if not scanned.images:
-        met = "; ".join(scanned.notes()) or "it is empty"
-        msg = (
-            f"{scanned.root} holds no images ({met}). Expected files named "
-            f"{', '.join(sorted(SUFFIXES))}."
-        )
-        raise DataError(msg)
+    check_any(scanned)
     images = [image for image in scanned.images if image.problem is None]
     if not images:
-        msg = f"{scanned.images[0].path} {scanned.images[0].problem}"
-        raise DataError(msg)
+        reject(f"{scanned.images[0].path} {scanned.images[0].problem}")
     if layout == "auto":
         return _guess_layout(scanned.root, images)
     for image in images:
         if image.depth != LAYOUTS[layout]:
-            msg = (
+            reject(
                 f"{image.path} lies {image.depth} folders below {scanned.root}, and the layout "
                 f"{layout!r} has its images {LAYOUTS[layout]} below. Move it, or choose "
                 f"another layout: {_SHAPES}."
             )
-            raise DataError(msg)
     return layout
 
 
@@ -256,17 +251,15 @@ def _guess_layout(root: Path, images: Sequence[FoundFile]) -> str:
     first = images[0]
     other = next((image for image in images if image.depth != first.depth), None)
     if other is not None:
-        msg = (
+        reject(
             f"{root} mixes layouts: {first.path} lies {first.depth} folders below it, "
             f"{other.path} {other.depth}. Move one of them, or choose a layout: {_SHAPES}."
         )
-        raise DataError(msg)
     if first.depth not in _GUESSED:
-        msg = (
+        reject(
             f"{first.path} lies {first.depth} folders below {root}. Expected at most 2: load a "
             f"folder further down, or choose a layout: {_SHAPES}."
         )
-        raise DataError(msg)
     return _GUESSED[first.depth]
 
 

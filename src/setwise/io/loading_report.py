@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy.typing as npt
-
 from setwise._support.progress import duration
-from setwise._support.types import IntArray
 from setwise.sets import SetBatch
 
 __all__ = ["LoadReport", "LoadedSets", "Skipped"]
@@ -81,27 +77,6 @@ class LoadReport:
 class LoadedSets(SetBatch):
     """Sets from files, with a ``report`` of what was read. Any part of it is a `SetBatch`."""
 
-    def __init__(
-        self,
-        vectors: npt.NDArray[Any],
-        offsets: IntArray,
-        names: Sequence[str] | None = None,
-        labels: npt.NDArray[Any] | None = None,
-        image_shape: tuple[int, ...] | None = None,
-        *,
-        report: LoadReport,
-    ) -> None:
-        super().__init__(vectors, offsets, names, labels, image_shape)
+    def __init__(self, sets: SetBatch, report: LoadReport) -> None:
+        super().__init__(sets.vectors, sets.offsets, sets.names, sets.labels, sets.image_shape)
         self.report = report
-
-    @classmethod
-    def of(cls, batch: SetBatch, report: LoadReport) -> LoadedSets:
-        """Sets with the report of where they come from."""
-        return cls(
-            batch.vectors,
-            batch.offsets,
-            batch.names,
-            batch.labels,
-            batch.image_shape,
-            report=report,
-        )

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from setwise._support.parameters import check_choice, check_count, is_whole, refuse
-from setwise.errors import DataError
+from setwise.errors import reject
 from setwise.io.loading_report import LoadedSets, LoadReport
 from setwise.io.mat5 import NUMERIC, Mat5, is_mat5
 from setwise.io.mat73 import Mat73, is_mat73
@@ -116,7 +116,7 @@ def load_mat(
         seconds=time.perf_counter() - started,
         what="vectors" if image_shape is None else "images",
     )
-    return LoadedSets.of(batch, report)
+    return LoadedSets(batch, report)
 
 
 def _names(parameter: str, given: Any) -> list[str]:
@@ -140,11 +140,10 @@ def _open(path: Path, max_bytes: int) -> Mat5 | Mat73:
         return Mat73(path, max_bytes)
     if is_mat5(head):
         return Mat5(path, max_bytes)
-    msg = (
+    return reject(
         f"load_mat: {str(path)!r} is no MATLAB file of version 5 to 7.3; it begins with "
         f"{head[:16]!r}. One of version 4 can be saved again by MATLAB's save -v7."
     )
-    raise DataError(msg)
 
 
 def _only_candidate(file: Mat5 | Mat73, labelled: list[str]) -> str:
@@ -167,11 +166,10 @@ def _is_text(value: Value) -> bool:
 def _cells(file: Mat5 | Mat73, name: str) -> Iterator[Cell]:
     value = get(file, name)
     if value.kind != "cell":
-        msg = (
+        reject(
             f"load_mat: {name!r} of {str(file.path)!r} is {describe(value)}. Expected a cell "
             "array with one matrix per set; in MATLAB, num2cell and mat2cell make one."
         )
-        raise DataError(msg)
     is_table = sum(n > 1 for n in value.shape) > 1
     for i, cell in enumerate(value.cells()):
         axes = np.unravel_index(i, value.shape, order="F") if is_table else (i,)
@@ -187,11 +185,10 @@ def _check_cells(file: Mat5 | Mat73, cells: Iterable[Cell]) -> list[Cell]:
         kind, shape = cell.value.kind, cell.value.shape
         if not cell.is_empty and (kind not in NUMERIC or len(shape) != 2):
             advice = " Nested cells can be made flat by [x{:}]." * (kind == "cell")
-            msg = (
+            reject(
                 f"load_mat: {cell.name!r} of {str(file.path)!r} is {describe(cell.value)}. "
                 f"Expected a full matrix of real numbers, one per set.{advice}"
             )
-            raise DataError(msg)
         declared += math.prod(shape) * np.dtype(NUMERIC.get(kind, "u1")).itemsize
         what = f"all up to {cell.name!r}"
         check_declared("load_mat", file.path, what, declared, file.max_bytes)
@@ -202,8 +199,9 @@ def _check_cells(file: Mat5 | Mat73, cells: Iterable[Cell]) -> list[Cell]:
 def _read_sets(file: Mat5 | Mat73, cells: list[Cell], vectors: str) -> list[npt.NDArray[Any]]:
     """Sets with one vector per row, once all are known to have equally many features."""
     if not cells:
-        msg = f"load_mat: there is no set in {str(file.path)!r}: no cells, or only empty ones."
-        raise DataError(msg)
+        reject(
+            f"load_mat: there is no set in {str(file.path)!r}: no cells, or only empty ones."
+        )
     _check_features(file.path, cells, axis=0 if vectors == "columns" else 1)
     matrices = (cell.value.read() for cell in cells)
     return [matrix.T if vectors == "columns" else matrix for matrix in matrices]
@@ -216,12 +214,11 @@ def _check_features(path: Path, cells: list[Cell], axis: int) -> None:
             other = ("rows", "columns")[axis]
             agree = len({cell.value.shape[1 - axis] for cell in cells}) == 1
             advice = f"vectors={other!r} would fit." if agree else "Correct one of them."
-            msg = (
+            reject(
                 f"load_mat: {cell.name!r} of {str(path)!r} is {times(cell.value.shape)} but "
                 f"{first.name!r} is {times(first.value.shape)}: {cell.value.shape[axis]} and "
                 f"{first.value.shape[axis]} features. Expected equally many. {advice}"
             )
-            raise DataError(msg)
 
 
 def _batch(
@@ -233,11 +230,10 @@ def _batch(
     if image_shape is None:
         return SetBatch.from_list(sets, names, labels)
     if sets[0].shape[1] != math.prod(image_shape):
-        msg = (
+        reject(
             f"load_mat: {names[0]!r} has {sets[0].shape[1]} features, so that its vectors "
             f"cannot be images of shape {tuple(image_shape)}, {math.prod(image_shape)} pixels."
         )
-        raise DataError(msg)
     # MATLAB counts down the columns, the first index fastest.
     images = [rows.reshape(len(rows), *image_shape[::-1]) for rows in sets]
     upright = [stack.transpose(0, *range(stack.ndim - 1, 0, -1)) for stack in images]

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from setwise.io.mat5_content import COMPRESSED, MATRIX, Content
-from setwise.io.untrusted import check_declared
+from setwise.io.untrusted import broken, check_declared
 
 __all__ = ["MAX_CELLS", "MAX_VARIABLES", "NUMERIC", "WHOLE", "Mat5", "Value5", "is_mat5"]
 
@@ -105,19 +105,16 @@ class Value5:
         ):
             values = np.frombuffer(self.payload, self.order + STORED[self.stored])
         else:
-            msg = f"type {self.stored} was found where numbers are expected"
-            raise ValueError(msg)
+            broken(f"type {self.stored} was found where numbers are expected")
         if values.size != math.prod(self.shape):
-            msg = f"{values.size} values are stored for the size {self.shape}"
-            raise ValueError(msg)
+            broken(f"{values.size} values are stored for the size {self.shape}")
         numbers = values.astype(NUMERIC.get(self.kind, "u4"), copy=False)
         return numbers.reshape(self.shape, order="F")
 
     def cells(self) -> Iterator[Value5]:
         """The cells of a variable, down the columns, read from the file one by one."""
         if math.prod(self.shape) > MAX_CELLS:
-            msg = f"a cell array of {math.prod(self.shape)} cells, of at most {MAX_CELLS}"
-            raise ValueError(msg)
+            broken(f"a cell array of {math.prod(self.shape)} cells, of at most {MAX_CELLS}")
         return iter(()) if self.open_cells is None else self.open_cells()
 
 
@@ -146,8 +143,7 @@ class Mat5:
             for place in _places(stream, path.stat().st_size, self._order):
                 value = _head(Content(stream, place, self._order))
                 if value.name in self.variables:
-                    msg = f"it holds two variables named {value.name!r}"
-                    raise ValueError(msg)
+                    broken(f"it holds two variables named {value.name!r}")
                 if value.name:  # without a name: what MATLAB keeps for its function handles
                     self.variables[value.name] = value
                     self._places[value.name] = place
@@ -178,8 +174,7 @@ class Mat5:
             for _ in range(math.prod(_head(content).shape)):
                 stored, length = content.take_tag()
                 if stored != MATRIX:
-                    msg = f"type {stored} was found where a cell is expected"
-                    raise ValueError(msg)
+                    broken(f"type {stored} was found where a cell is expected")
                 after = content.left - length
                 cell = _with_numbers(_head(content), content) if length else EMPTY
                 # Whoever does not want such a cell stops here, before the rest is unpacked.
@@ -197,15 +192,12 @@ def _places(stream: BinaryIO, size: int, order: str) -> Iterator[Place]:
         stream.seek(at)
         stored, length = struct.unpack(order + "II", stream.read(8))
         if stored not in (MATRIX, COMPRESSED) or length == 0:
-            msg = f"type {stored} of {length} bytes was found where a variable is expected"
-            raise ValueError(msg)
+            broken(f"type {stored} of {length} bytes was found where a variable is expected")
         if at + 8 + length > size:
-            msg = f"it ends after {size} of at least {at + 8 + length} bytes"
-            raise ValueError(msg)
+            broken(f"it ends after {size} of at least {at + 8 + length} bytes")
         yield stored, at + 8, length
         at += 8 + length
-    msg = f"it holds more than {MAX_VARIABLES} variables"
-    raise ValueError(msg)
+    broken(f"it holds more than {MAX_VARIABLES} variables")
 
 
 # How MATLAB writes [].
@@ -222,8 +214,7 @@ def _head(content: Content) -> Value5:
         stored, sizes = content.take_element(HEAD)
         shape = tuple(np.frombuffer(sizes, content.order + "i4").tolist())
         if stored != INT32 or len(shape) < 2 or min(shape) < 0:
-            msg = f"a {kind} array has the size {shape}"
-            raise ValueError(msg)
+            broken(f"a {kind} array has the size {shape}")
     _, name = content.take_element(HEAD)
     if flags & IS_LOGICAL:
         kind = "logical" if kind in NUMERIC else f"logical {kind}"

@@ -6,6 +6,8 @@ import struct
 import zlib
 from typing import BinaryIO
 
+from setwise.io.untrusted import broken
+
 __all__ = ["COMPRESSED", "MATRIX", "Content"]
 
 MATRIX, COMPRESSED = 14, 15
@@ -33,8 +35,9 @@ class Content:
             self.left = 8
             stored, self.left = struct.unpack(order + "II", self._take(8))
             if stored != MATRIX:
-                msg = f"type {stored} was found in compressed data where a variable is expected"
-                raise ValueError(msg)
+                broken(
+                    f"type {stored} was found in compressed data where a variable is expected"
+                )
 
     def take_tag(self) -> tuple[int, int]:
         """Type and length of the element that begins here."""
@@ -48,12 +51,10 @@ class Content:
         if stored >> 16:  # up to four bytes, kept beside their type
             stored, length = stored & 0xFFFF, stored >> 16
             if length > 4:
-                msg = f"an element of {length} bytes is cut off after 4"
-                raise ValueError(msg)
+                broken(f"an element of {length} bytes is cut off after 4")
             return stored, tag[4 : 4 + length]
         if length > min(at_most, self.left):
-            msg = f"an element of {length} bytes is cut off after {min(at_most, self.left)}"
-            raise ValueError(msg)
+            broken(f"an element of {length} bytes is cut off after {min(at_most, self.left)}")
         payload = self._take(length)
         self._take(min(-length % 8, self.left))
         return stored, payload
@@ -61,38 +62,33 @@ class Content:
     def skip(self, n_bytes: int, *, is_known: bool) -> None:
         """Go on to the next cell; behind one whose numbers are known, nothing else follows."""
         if n_bytes < 0 or (is_known and n_bytes >= 8):
-            msg = f"a cell has {n_bytes} bytes more than its size asks for"
-            raise ValueError(msg)
+            broken(f"a cell has {n_bytes} bytes more than its size asks for")
         for start in range(0, n_bytes, PIECE):
             self._take(min(PIECE, n_bytes - start))
 
     def check_over(self) -> None:
         """Refuse a variable that goes on behind its end, or whose checksum is wrong."""
         if self.left >= 8:
-            msg = f"a variable has {self.left} bytes more than its size asks for"
-            raise ValueError(msg)
+            broken(f"a variable has {self.left} bytes more than its size asks for")
         self._take(self.left)
         if self._inflater is None:
             return
         while not self._inflater.eof:
             packed = self._packed(self._inflater)
             if self._inflater.decompress(packed, 1) or not packed:
-                msg = "compressed data does not end where it says"
-                raise ValueError(msg)
+                broken("compressed data does not end where it says")
 
     def _take(self, n_bytes: int) -> bytes | bytearray:
         """The next bytes, all of them."""
         if n_bytes > self.left:
-            msg = f"an element of {n_bytes} bytes is cut off after {self.left}"
-            raise ValueError(msg)
+            broken(f"an element of {n_bytes} bytes is cut off after {self.left}")
         self.left -= n_bytes
         if self._inflater is None:
             taken: bytes | bytearray = self._stream.read(n_bytes)
         else:
             taken = self._unpack(self._inflater, n_bytes)
         if len(taken) < n_bytes:
-            msg = f"it ends {n_bytes - len(taken)} bytes too early"
-            raise ValueError(msg)
+            broken(f"it ends {n_bytes - len(taken)} bytes too early")
         return taken
 
     def _unpack(self, inflater: zlib._Decompress, n_bytes: int) -> bytearray:

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from setwise._support.extras import require
 from setwise.io.mat5 import MAX_CELLS, MAX_VARIABLES, NUMERIC, WHOLE
-from setwise.io.untrusted import check_declared
+from setwise.io.untrusted import broken, check_declared
 
 __all__ = ["Mat73", "Value73", "is_mat73"]
 
@@ -70,8 +70,7 @@ class Value73:
     def cells(self) -> Iterator[Value73]:
         """The cells, down the columns."""
         if math.prod(self.shape) > MAX_CELLS:
-            msg = f"a cell array of {math.prod(self.shape)} cells, of at most {MAX_CELLS}"
-            raise ValueError(msg)
+            broken(f"a cell array of {math.prod(self.shape)} cells, of at most {MAX_CELLS}")
         for reference in () if self._is_empty else self._stored().ravel():
             yield self._file.follow(reference)
 
@@ -115,8 +114,7 @@ class Mat73:
     def follow(self, reference: Any) -> Value73:
         """What a cell holds; cells may share it, as empty ones do."""
         if not reference:
-            msg = "a cell refers to nothing"
-            raise ValueError(msg)
+            broken("a cell refers to nothing")
         # Equal for equal places in the file, unlike references.
         place = self._h5py.h5r.dereference(reference, self._root.id)
         if place not in self._followed:
@@ -129,8 +127,7 @@ class Mat73:
 
     def _variables(self) -> dict[str, Value73]:
         if len(self._root) > MAX_VARIABLES:
-            msg = f"it holds more than {MAX_VARIABLES} variables"
-            raise ValueError(msg)
+            broken(f"it holds more than {MAX_VARIABLES} variables")
         # A name with a slash would be a path, and a path may lead through a link.
         names = [name for name in self._root if name not in PRIVATE and "/" not in name]
         return {name: Value73(self._node(name), self) for name in names}
@@ -177,52 +174,43 @@ def _text(attributes: Any, name: str) -> str:
 def _empty_shape(node: Any) -> tuple[int, ...]:
     """Of an empty array, its size is what is stored."""
     if node.dtype.kind not in "iu" or not 0 < math.prod(node.shape) <= 32:
-        msg = "an empty array does not say its size"
-        raise ValueError(msg)
+        broken("an empty array does not say its size")
     shape = tuple(int(n) for n in node[()].ravel())
     if 0 not in shape:
-        msg = f"an array is said to be empty and of size {shape}"
-        raise ValueError(msg)
+        broken(f"an array is said to be empty and of size {shape}")
     return shape
 
 
 def _check_storage(node: Any, file: Mat73) -> None:
     """Refuse an array whose values are not all in this file, or that grows while it is read."""
     if node.external or node.is_virtual:
-        msg = "an array keeps its values in another file, which is not followed"
-        raise ValueError(msg)
+        broken("an array keeps its values in another file, which is not followed")
     declared = math.prod(node.shape) * node.dtype.itemsize
     check_declared("load_mat", file.path, "an array", declared, file.max_bytes)
     if node.chunks is not None:
         _check_chunks(node, file)
     elif node.id.get_storage_size() != declared or declared > file.size:
-        msg = f"an array declares {declared} bytes that the file does not hold"
-        raise ValueError(msg)
+        broken(f"an array declares {declared} bytes that the file does not hold")
 
 
 def _check_chunks(node: Any, file: Mat73) -> None:
     """Every chunk must be there and unfold to its own size: HDF5 does not look."""
     full = math.prod(node.chunks) * node.dtype.itemsize
     if full > MAX_CHUNK:
-        msg = f"an array comes in chunks of {full} bytes, of at most {MAX_CHUNK}"
-        raise ValueError(msg)
+        broken(f"an array comes in chunks of {full} bytes, of at most {MAX_CHUNK}")
     settings = node.id.get_create_plist()
     filters = [settings.get_filter(i)[0] for i in range(settings.get_nfilters())]
     if not set(filters) <= {DEFLATE, SHUFFLE}:
-        msg = f"an array is compressed in a way that MATLAB does not use (filters {filters})"
-        raise ValueError(msg)
+        broken(f"an array is compressed in a way that MATLAB does not use (filters {filters})")
     expected = math.prod(math.ceil(n / m) for n, m in zip(node.shape, node.chunks, strict=True))
     if node.id.get_num_chunks() != expected:
-        msg = f"an array has {node.id.get_num_chunks()} of {expected} chunks"
-        raise ValueError(msg)
+        broken(f"an array has {node.id.get_num_chunks()} of {expected} chunks")
     for i in range(expected):
         chunk = node.id.get_chunk_info(i)
         if chunk.size > file.size or chunk.filter_mask:
-            msg = f"chunk {i} of an array declares {chunk.size} bytes and cannot be read"
-            raise ValueError(msg)
+            broken(f"chunk {i} of an array declares {chunk.size} bytes and cannot be read")
         if DEFLATE in filters:
             _, packed = node.id.read_direct_chunk(chunk.chunk_offset)
             unfolded = len(zlib.decompressobj().decompress(packed, full + 1))
             if unfolded != full:
-                msg = f"chunk {i} of an array unfolds to another size than its {full} bytes"
-                raise ValueError(msg)
+                broken(f"chunk {i} of an array unfolds to another size than its {full} bytes")

@@ -9,7 +9,7 @@ from typing import Any, NoReturn, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from setwise.errors import DataError
+from setwise.errors import reject
 from setwise.io.mat5 import NUMERIC, Mat5
 from setwise.io.mat73 import Mat73
 from setwise.io.untrusted import check_declared
@@ -54,8 +54,7 @@ def refuse_choice(file: Mat5 | Mat73, why: str) -> NoReturn:
     if left > 0:
         lines.append(f"  ... and {left} more")
     table = "" if len(rows) == 1 else "\n".join([" The file holds:", *lines])
-    msg = f"load_mat: {str(file.path)!r} {why}{table}"
-    raise DataError(msg)
+    reject(f"load_mat: {str(file.path)!r} {why}{table}")
 
 
 def _plain(name: str) -> str:
@@ -80,12 +79,11 @@ def read_labels(
     parts = [_labels(file, name) for name in names]
     labels = np.concatenate(parts)
     if len({part.dtype.kind for part in parts}) > 1 or len(labels) not in (n_cells, len(kept)):
-        msg = (
+        reject(
             f"load_mat: {', '.join(map(repr, names))} of {str(file.path)!r} has {len(labels)} "
             f"labels for {n_cells} cells, {len(kept)} of them not empty. Expected one each, "
             "all numbers or all text."
         )
-        raise DataError(msg)
     return labels[kept] if len(labels) == n_cells else labels
 
 
@@ -105,11 +103,10 @@ def _labels(file: Mat5 | Mat73, name: str) -> npt.NDArray[Any]:
         is_text = all(cell.kind == "char" and cell.shape[0] == 1 for cell in cells)
         if is_text and sum(math.prod(cell.shape) for cell in cells) <= file.max_bytes // 8:
             return np.array([_lines(cell)[0] for cell in cells])
-    msg = (
+    return reject(
         f"load_mat: labels {name!r} of {str(file.path)!r} is {describe(value)}. Expected a "
         "numeric vector, a char matrix or a cell array of strings, one label per set."
     )
-    raise DataError(msg)
 
 
 def _lines(value: Value) -> list[str]:

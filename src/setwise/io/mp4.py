@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from setwise._support.memory import require_memory
-from setwise.errors import DataError
+from setwise.errors import reject
 
 __all__ = ["check_announced", "is_other_container"]
 
@@ -61,8 +61,7 @@ def check_announced(owner: str, path: Path, file: BinaryIO) -> None:
         announced, problem = _announced(file, places, n_bytes)
     file.seek(0)
     if problem:
-        msg = f"{owner}: {str(path)!r} {problem}. Expected an undamaged video: convert it."
-        raise DataError(msg)
+        reject(f"{owner}: {str(path)!r} {problem}. Expected an undamaged video: convert it.")
     what = f"{owner}: the index of the {announced} frames of {str(path)!r}"
     require_memory(BYTES_OF_INDEX * announced, what, "Cut the video into shorter ones.")
 

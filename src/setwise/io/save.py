@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from setwise.errors import DataError
+from setwise.errors import reject
 from setwise.sets import SetBatch
 
 __all__ = ["save_images"]
@@ -31,11 +31,11 @@ def save_images(sets: SetBatch, folder: str | Path) -> Path:
     target = Path(folder)
     images = sets.images
     if images.dtype != np.uint8:
-        msg = f"save_images: the images are of dtype {images.dtype}. Expected uint8, 0 to 255."
-        raise DataError(msg)
+        reject(
+            f"save_images: the images are of dtype {images.dtype}. Expected uint8, 0 to 255."
+        )
     if target.exists():
-        msg = f"save_images: {target} is there already. Expected a new folder."
-        raise DataError(msg)
+        reject(f"save_images: {target} is there already. Expected a new folder.")
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as work:
         whole = Path(work) / "sets"
@@ -58,11 +58,10 @@ def _folders(sets: SetBatch) -> list[Path]:
             folders.append(Path(_plain(label)) / _plain(name.removeprefix(f"{label}/")))
     doubled = {path for path in folders if folders.count(path) > 1}
     if doubled:
-        msg = (
+        reject(
             f"save_images: several sets would be written to {min(doubled)}. Expected sets of "
             "different names."
         )
-        raise DataError(msg)
     return folders
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from setwise._support.parameters import check_choice
 from setwise._support.progress import Progress
-from setwise.errors import DataError, SkippedFilesWarning
+from setwise.errors import SkippedFilesWarning, reject
 from setwise.io.arrays import load_arrays
 from setwise.io.decode import SUFFIXES
 from setwise.io.images import load_images
@@ -68,8 +68,7 @@ def load_sets(
     if path.is_dir():
         return _load_folder(path, {"layout": layout, "n_jobs": n_jobs, **pictures})
     if not path.exists():
-        msg = f"{path}: there is no such file or folder. Expected one with sets."
-        raise DataError(msg)
+        reject(f"{path}: there is no such file or folder. Expected one with sets.")
     suffix = path.suffix.lower()
     if suffix == ".mat":
         return load_mat(path, variable, labels=labels)
@@ -77,11 +76,10 @@ def load_sets(
         return load_arrays(path)
     if suffix in VIDEO_SUFFIXES:
         return load_video(path, **pictures)
-    msg = (
+    return reject(
         f"{path}: nothing is known of files ending in {suffix!r}. Expected a folder, a video "
         f"({', '.join(sorted(VIDEO_SUFFIXES))}), .mat, .npz or .npy."
     )
-    raise DataError(msg)
 
 
 def _load_folder(root: Path, options: dict[str, Any]) -> LoadedSets:
@@ -103,4 +101,4 @@ def _load_folder(root: Path, options: dict[str, Any]) -> LoadedSets:
     )
     warnings.warn(msg, SkippedFilesWarning, stacklevel=3)
     skipped = (*loaded.report.skipped, *(Skipped(path, reason) for path in left_out))
-    return LoadedSets.of(loaded, replace(loaded.report, skipped=skipped))
+    return LoadedSets(loaded, replace(loaded.report, skipped=skipped))

@@ -10,12 +10,12 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from setwise._support.parameters import refuse
-from setwise.errors import DataError
+from setwise.errors import DataError, reject
 
-__all__ = ["check_declared", "check_path", "one_kind_of_error", "regular_file"]
+__all__ = ["broken", "check_declared", "check_path", "one_kind_of_error", "regular_file"]
 
 
 # What Python, NumPy, h5py, zlib and zipfile raise on a file that is not there or broken.
@@ -49,23 +49,25 @@ def regular_file(owner: str, path: str | os.PathLike[str]) -> Path:
     given = check_path(owner, path)
     if not given.is_file():
         kind = "a folder" if given.is_dir() else "not there, or no regular file"
-        msg = f"{owner}: expected a file, but {str(given)!r} is {kind}."
-        raise DataError(msg)
+        reject(f"{owner}: expected a file, but {str(given)!r} is {kind}.")
     if given.stat().st_size == 0:
-        msg = f"{owner}: {str(given)!r} is empty, 0 bytes. Copy or save it again."
-        raise DataError(msg)
+        reject(f"{owner}: {str(given)!r} is empty, 0 bytes. Copy or save it again.")
     return given
 
 
 def check_declared(owner: str, path: Path, what: str, n_bytes: int, max_bytes: int) -> None:
     """Refuse what would take more memory than was allowed, before any is taken."""
     if n_bytes > max_bytes:
-        msg = (
+        reject(
             f"{owner}: {what} of {str(path)!r} would take {_size(n_bytes)}, more than "
             f"max_bytes={max_bytes} ({_size(max_bytes)}). Where the file is trusted and the "
             "memory there, raise max_bytes."
         )
-        raise DataError(msg)
+
+
+def broken(what: str) -> NoReturn:
+    """Say what is wrong inside a file; `one_kind_of_error` adds which file, and what to do."""
+    raise ValueError(what)
 
 
 @contextmanager

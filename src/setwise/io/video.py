@@ -23,7 +23,7 @@ from setwise._support.parameters import (
     pair,
 )
 from setwise._support.progress import Progress, reported
-from setwise.errors import DataError, SkippedFilesWarning
+from setwise.errors import DataError, SkippedFilesWarning, reject
 from setwise.io.clips import LAYOUTS, VIDEO_SUFFIXES, clip_names, find_clips
 from setwise.io.frames import Reading, VideoFrames, open_video
 from setwise.io.loading_report import LoadedSets, LoadReport, Skipped
@@ -129,7 +129,7 @@ def load_video(
     )
     # Not from_images, which would copy.
     rows, shape = images.reshape(len(images), -1), images.shape[1:]
-    return LoadedSets(rows, np.array([0, len(rows)]), [called], None, shape, report=report)
+    return LoadedSets(SetBatch(rows, np.array([0, len(rows)]), [called], None, shape), report)
 
 
 def load_videos(
@@ -215,7 +215,7 @@ def load_videos(
     if report.skipped:
         msg = f"{owner}: {len(report.skipped)} clips or frames of {folder} were left out."
         warnings.warn(msg, SkippedFilesWarning, stacklevel=2)
-    return LoadedSets.of(_batch(owner, folder, layout, kept), report)
+    return LoadedSets(_batch(owner, folder, layout, kept), report)
 
 
 @dataclass(frozen=True)
@@ -245,11 +245,10 @@ def _keep_readable(owner: str, root: Path, clips: list[_Clip], max_bad: float) -
     n_bad = len(clips) - len(kept)
     if not kept or n_bad > max_bad * len(clips):
         first = next(clip for clip in clips if not len(clip.images))
-        msg = (
+        reject(
             f"{owner}: {n_bad} of the {len(clips)} clips of {str(root)!r} cannot be read, more "
             f"than max_bad = {max_bad:g} of them. The first: {first.skipped[0].reason}"
         )
-        raise DataError(msg)
     return kept
 
 

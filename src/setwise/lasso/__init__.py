@@ -9,7 +9,6 @@ from setwise.lasso.pools import Pools, code_blocks, code_changed
 from setwise.lasso.solver import (
     code_by_gram,
     gram_lasso,
-    l1_ball_codes,
     lasso_codes,
     optimality_violation,
 )
@@ -21,7 +20,6 @@ __all__ = [
     "code_by_gram",
     "code_changed",
     "gram_lasso",
-    "l1_ball_codes",
     "lasso_codes",
     "optimality_violation",
 ]

@@ -15,7 +15,6 @@ from setwise.lasso.codes import Codes
 __all__ = [
     "code_by_gram",
     "gram_lasso",
-    "l1_ball_codes",
     "lasso_codes",
     "optimality_violation",
 ]
@@ -134,52 +133,6 @@ def gram_lasso(
         msg = f"lasso: the optimum was not reached in {_MAX_STEPS} steps."
         warnings.warn(msg, ConvergenceWarning, stacklevel=2)
     return x * units
-
-
-def l1_ball_codes(
-    gram: FloatArray,
-    correlations: FloatArray,
-    radius: float,
-    *,
-    start: FloatArray | None = None,
-) -> FloatArray:
-    """Code vectors on a few atoms with ``||a||_1 <= radius``, exactly.
-
-    Parameters
-    ----------
-    gram : array of shape (n_atoms, n_atoms)
-        Inner products of the atoms.
-    correlations : array of shape (n_vectors, n_atoms)
-        Inner products of each vector with each atom.
-    radius : float
-        Bound on the l1 norm of each code.
-    start : array of shape (n_vectors, n_atoms), optional
-        Codes to start from.
-
-    Returns
-    -------
-    array of shape (n_vectors, n_atoms)
-        One code per row.
-    """
-    codes = (
-        np.zeros(correlations.shape)
-        if start is None
-        else np.array(start, dtype=np.float64, order="C")
-    )
-    has_converged = kernels_of("setwise.lasso").code_in_l1_ball(
-        np.ascontiguousarray(gram, dtype=np.float64),
-        np.ascontiguousarray(correlations, dtype=np.float64),
-        float(radius),
-        codes,
-        _MAX_STEPS,
-    )
-    if not has_converged.all():
-        msg = (
-            f"l1 ball: {(~has_converged).sum()} of {len(codes)} codes did not reach their "
-            f"optimum in {_MAX_STEPS} steps; they keep the bound, but are approximate."
-        )
-        warnings.warn(msg, ConvergenceWarning, stacklevel=2)
-    return codes
 
 
 def optimality_violation(gram: FloatArray, codes: sp.csc_array, penalty: float) -> float:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from setwise._support.types import FloatArray
-from setwise.errors import DataError
+from setwise.errors import reject
 from setwise.plots.labels import EndLabel, label_ends, one_line
 from setwise.plots.style import OURS, PALETTE, tidy
 
@@ -34,11 +34,6 @@ def plot_accuracy_time(axes: Axes, points: Sequence[Point]) -> Axes:
         Where to draw.
     points : sequence of (name, seconds per probe, accuracy, low, high)
         Accuracies as shares.
-
-    Returns
-    -------
-    Axes
-        The same.
     """
     numbers = np.array([point[1:] for point in points], dtype=float).reshape(-1, 4)
     _check(points, numbers)
@@ -61,17 +56,15 @@ def plot_accuracy_time(axes: Axes, points: Sequence[Point]) -> Axes:
 
 def _check(points: Sequence[Point], numbers: FloatArray) -> None:
     if not len(points):
-        msg = "plot_accuracy_time: points is empty. Expected at least one point to draw."
-        raise DataError(msg)
+        reject("plot_accuracy_time: points is empty. Expected at least one point to draw.")
     is_wrong = ~np.isfinite(numbers).all(axis=1) | ~(numbers[:, 0] > 0)
     if is_wrong.any():
         wrong = int(is_wrong.argmax())
         seconds, accuracy = numbers[wrong, :2]
-        msg = (
+        reject(
             f"plot_accuracy_time: {points[wrong][0]} takes {seconds:g} seconds per probe and "
             f"has an accuracy of {accuracy:g}. Expected finite numbers, more than 0 seconds."
         )
-        raise DataError(msg)
 
 
 def _limit_shares(axes: Axes) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 
 from setwise._support.extras import require
 from setwise._support.types import FloatArray, IntArray
-from setwise.plots.plot_page import SIZE_INCHES, Box, Page
+from setwise.plots.plot_page import SIZE_INCHES, Box, Page, probe_clusters
 from setwise.plots.style import GREY, INK, LIGHT, PROBE
 from setwise.plots.tree_plot import draw_tree
 
@@ -204,13 +204,7 @@ def _draw_switches(page: Page, ax: Any, numbers: IntArray) -> None:
 
 def _draw_table(page: Page, box: Box) -> None:
     why = page.explanation
-    probe = why.class_cluster[-1]
-    # In the order of the leaves of the tree, so that both have the same numbers.
-    with_probe = np.flatnonzero(probe > 0)
-    largest = np.argsort(-probe[with_probe], kind="stable")[:_MOST_CLUSTERS]
-    numbers = np.sort(largest)
-    shown = why.class_cluster[:, with_probe[numbers]]
-    rest = why.class_cluster.sum(axis=1) - shown.sum(axis=1)
+    numbers, shown, rest = probe_clusters(why, _MOST_CLUSTERS)
     ranked = np.argsort(-why.probabilities, kind="stable")
     rows = [int(code) for code in ranked if shown[code].any()][:_MOST_ROWS]
     rows = rows or [int(code) for code in ranked[:3]]

@@ -110,14 +110,7 @@ def label_ends(axes: Axes, labels: Sequence[EndLabel], *, left: float = 1.03) ->
     limits of the axes should be final. Where the axes are low for so many names, the
     letters get smaller.
 
-    Parameters
-    ----------
-    axes : Axes
-        Left of the column.
-    labels : sequence of EndLabel
-        What to write.
-    left : float
-        Where the column starts, as a share of the width of the axes.
+    The column starts at ``left``, as a share of the width of the axes.
     """
     ordered = sorted(labels, key=lambda label: -label.y)
     places = [_place(axes, label.x, label.y) for label in ordered]

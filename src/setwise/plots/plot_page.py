@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from setwise._support.types import FloatArray, IntArray
 from setwise.plots.labels import fonts_for, one_line
 from setwise.plots.style import GREY, INK, OTHER, PALETTE
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
     from setwise.classify.explanation import Explanation
 
-__all__ = ["SIZE_INCHES", "Box", "Page"]
+__all__ = ["SIZE_INCHES", "Box", "Page", "probe_clusters"]
 
 # Left, bottom, width and height of a panel, as shares of the figure.
 Box: TypeAlias = tuple[float, float, float, float]
@@ -74,6 +75,18 @@ class Page:
         """Put down text as it is: no mathematics in it, and letters from any script."""
         style = {"size": 8.5, "color": INK, "va": "center", **style}
         return ax.text(x, y, text, family=self.family, parse_math=False, **style)
+
+
+def probe_clusters(why: Explanation, most: int) -> tuple[IntArray, FloatArray, FloatArray]:
+    """The clusters that hold most of the probe, numbered as the leaves of the tree.
+
+    Returns their numbers from 0, the shares of classes and probe in them, and the rest.
+    """
+    probe = why.class_cluster[-1]
+    with_probe = np.flatnonzero(probe > 0)
+    numbers = np.sort(np.argsort(-probe[with_probe], kind="stable")[:most])
+    shown = why.class_cluster[:, with_probe[numbers]]
+    return numbers, shown, why.class_cluster.sum(axis=1) - shown.sum(axis=1)
 
 
 def _drawable(names: list[str]) -> tuple[list[str], list[str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -42,13 +43,7 @@ _DASHES = ("solid", (0, (4, 1.5)), (0, (1.2, 1.2)))
 
 
 def new_figure(width_inches: float, height_inches: float) -> Figure:
-    """An empty figure without background, whose axes make room for all that is beside them.
-
-    Parameters
-    ----------
-    width_inches, height_inches : float
-        Its size.
-    """
+    """An empty figure without background, whose axes make room for all that is beside them."""
     require("matplotlib", "plot")
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -65,15 +60,7 @@ def new_figure(width_inches: float, height_inches: float) -> Figure:
 
 
 def tidy(axes: Axes, *, grid: Literal["both", "x", "y", "none"] = "both") -> Axes:
-    """Take the frame down to two thin lines, behind a light grid.
-
-    Parameters
-    ----------
-    axes : Axes
-        What to tidy.
-    grid : {"both", "x", "y", "none"}
-        Where the lines of the grid start.
-    """
+    """Take the frame down to two thin lines, behind a light grid."""
     axes.set_facecolor("none")
     axes.spines[["top", "right"]].set_visible(False)
     axes.spines[["left", "bottom"]].set(color=GREY, linewidth=0.6)
@@ -97,18 +84,12 @@ def line_looks(names: Sequence[str]) -> list[dict[str, Any]]:
         What the lines are called. Those of CVC start with ``"CVC"``.
     """
     looks: list[dict[str, Any]] = []
-    n_ours = n_others = 0
+    seen: Counter[bool] = Counter()
     for name in names:
-        if name.startswith("CVC"):
-            colour, turn, width = OURS, n_ours, 2.2
-            n_ours += 1
-        else:
-            colour, turn, width = (
-                PALETTE[n_others % len(PALETTE)],
-                n_others // len(PALETTE),
-                1.5,
-            )
-            n_others += 1
-        dashes = _DASHES[turn % len(_DASHES)]
-        looks.append({"color": colour, "linestyle": dashes, "linewidth": width})
+        is_ours = name.startswith("CVC")
+        colours = (OURS,) if is_ours else PALETTE
+        turn, place = divmod(seen[is_ours], len(colours))
+        seen[is_ours] += 1
+        dashes, width = _DASHES[turn % len(_DASHES)], 2.2 if is_ours else 1.5
+        looks.append({"color": colours[place], "linestyle": dashes, "linewidth": width})
     return looks

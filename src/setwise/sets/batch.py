@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from setwise._support.types import FloatArray, IntArray
-from setwise.errors import DataError
+from setwise.errors import reject
 from setwise.sets.identifiers import as_identifiers, is_missing, unique_identifiers
 
 __all__ = ["SetBatch"]
@@ -45,7 +45,7 @@ class SetBatch:
 
     def __init__(
         self,
-        vectors: FloatArray,
+        vectors: npt.NDArray[Any],
         offsets: IntArray,
         names: Sequence[str] | None = None,
         labels: npt.NDArray[Any] | None = None,
@@ -60,15 +60,13 @@ class SetBatch:
         self.labels = None if labels is None else np.asarray(labels)
         self.image_shape = None if image_shape is None else tuple(map(int, image_shape))
         if self.image_shape is not None and np.prod(self.image_shape) != self.n_features:
-            msg = (
+            reject(
                 f"SetBatch: vectors of {self.n_features} features cannot be images of shape "
                 f"{self.image_shape}. Expected {int(np.prod(self.image_shape))} features."
             )
-            raise DataError(msg)
         for what, given in (("names", self.names), ("labels", self.labels)):
             if given is not None and len(given) != n_sets:
-                msg = f"SetBatch: expected {n_sets} {what}, one per set, got {len(given)}."
-                raise DataError(msg)
+                reject(f"SetBatch: expected {n_sets} {what}, one per set, got {len(given)}.")
 
     @classmethod
     def from_list(
@@ -107,26 +105,23 @@ class SetBatch:
         try:
             arrays = [np.asarray(images) for images in sets]
         except ValueError:
-            msg = (
+            reject(
                 "SetBatch.from_images: images of a set differ in size. Expected arrays of "
                 "shape (n_images, height, width): bring them to one size first."
             )
-            raise DataError(msg) from None
         if not arrays:
-            msg = (
+            reject(
                 "SetBatch.from_images: no sets given (an empty list). Expected arrays of "
                 "shape (n_images, height, width)."
             )
-            raise DataError(msg)
         called = default_names(len(arrays)) if names is None else list(names)
         for name, images in zip(called, arrays, strict=False):
             if images.ndim not in (3, 4) or images.shape[1:] != arrays[0].shape[1:]:
-                msg = (
+                reject(
                     f"SetBatch.from_images: {name} has shape {images.shape}. Expected "
                     "(n_images, height, width) or (n_images, height, width, n_channels), the "
                     f"images of all sets of one size; {called[0]} has {arrays[0].shape}."
                 )
-                raise DataError(msg)
         rows = [images.reshape(len(images), -1) for images in arrays]
         return cls.from_list(rows, names, labels, arrays[0].shape[1:])
 
@@ -165,11 +160,10 @@ class SetBatch:
         vectors = _two_dimensional("SetBatch.from_groups", X)
         ids = as_identifiers(groups, "SetBatch.from_groups: groups")
         if ids.shape != (len(vectors),):
-            msg = (
+            reject(
                 f"SetBatch.from_groups: groups must hold one id for each of the "
                 f"{len(vectors)} rows, got an array of shape {ids.shape}."
             )
-            raise DataError(msg)
         return cls._from_ids("SetBatch.from_groups", vectors, ids)
 
     @classmethod
@@ -191,25 +185,22 @@ class SetBatch:
         try:
             table = nw.from_native(frame, eager_only=True)
         except TypeError:
-            msg = (
+            reject(
                 f"SetBatch.from_frame: got {type(frame).__name__}. Expected a data frame "
                 "(pandas, polars, ...)."
             )
-            raise DataError(msg) from None
         for column in [set] if label is None else [set, label]:
             if column not in table.columns:
-                msg = (
+                reject(
                     f"SetBatch.from_frame: there is no column {column!r}; the columns "
                     f"are {', '.join(map(repr, table.columns[:20]))}."
                 )
-                raise DataError(msg)
         features = [column for column in table.columns if column not in (set, label)]
         if not features:
-            msg = (
+            reject(
                 "SetBatch.from_frame: there are no feature columns beside "
                 f"{', '.join(map(repr, table.columns))}. Expected at least one."
             )
-            raise DataError(msg)
         for column in features:
             _check_column(table[column], column)
         vectors = table.select(features).to_numpy()
@@ -227,11 +218,10 @@ class SetBatch:
     ) -> SetBatch:
         missing = np.flatnonzero(is_missing(ids))
         if len(missing):
-            msg = (
+            reject(
                 f"{caller}: row {missing[0]} belongs to no set, its id is missing "
                 f"({ids[missing[0]]}). Expected a set for every row: fill it or drop the row."
             )
-            raise DataError(msg)
         _, first, inverse = unique_identifiers(ids, f"{caller}: the set ids")
         rank = np.argsort(np.argsort(first))  # in the order of first appearance
         position = rank[inverse.ravel()]
@@ -246,23 +236,21 @@ class SetBatch:
             differs[known] = vector_labels[known] != labels[position][known]
             if differs.any():
                 i = int(np.flatnonzero(differs)[0])
-                msg = (
+                reject(
                     f"{caller}: set {names[position[i]]!r} has two labels, "
                     f"'{labels[position[i]]}' and '{vector_labels[i]}' (row {i}). A set "
                     "has one label: correct it, or make two sets of it."
                 )
-                raise DataError(msg)
         return cls(vectors[order], offsets, names, labels)
 
     @property
     def images(self) -> npt.NDArray[Any]:
         """All vectors as images, of shape ``(n_vectors, *image_shape)``."""
         if self.image_shape is None:
-            msg = (
+            reject(
                 f"{self!r} holds vectors, not images. Expected sets made by load_images, "
                 "load_video or SetBatch.from_images."
             )
-            raise DataError(msg)
         return self.vectors.reshape(-1, *self.image_shape)
 
     @property
@@ -337,13 +325,11 @@ def _two_dimensional(caller: str, X: npt.ArrayLike) -> npt.NDArray[Any]:
     try:
         vectors = np.asarray(X)
     except ValueError:
-        msg = f"{caller}: X is ragged. Expected rows of equally many features."
-        raise DataError(msg) from None
+        reject(f"{caller}: X is ragged. Expected rows of equally many features.")
     if vectors.ndim != 2:
-        msg = (
+        reject(
             f"{caller}: X has shape {vectors.shape}. Expected a 2-D array, one vector per row."
         )
-        raise DataError(msg)
     return vectors
 
 
@@ -352,17 +338,15 @@ def _check_column(values: Any, name: str) -> None:
     import narwhals.stable.v1 as nw
 
     if not (values.dtype.is_numeric() or values.dtype == nw.Boolean):
-        msg = (
+        reject(
             f"SetBatch.from_frame: column {name!r} is of type {values.dtype}. Expected "
             "numbers: drop it, or name it as set= or label=."
         )
-        raise DataError(msg)
     is_missing = values.is_null()
     if values.dtype.is_float():
         is_missing = is_missing | values.is_nan()
     if is_missing.any():
-        msg = (
+        reject(
             f"SetBatch.from_frame: column {name!r} has no value in row "
             f"{is_missing.arg_true()[0]}. Expected one in every row: fill it or drop the row."
         )
-        raise DataError(msg)

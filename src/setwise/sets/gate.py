@@ -14,7 +14,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from setwise._support.types import FloatArray, IntArray
-from setwise.errors import DataError
+from setwise.errors import reject
 from setwise.sets.batch import SetBatch, default_names
 from setwise.sets.identifiers import as_identifiers, is_missing, unique_identifiers
 
@@ -48,8 +48,7 @@ def check_sets(
     else:
         arrays, names, labels, image_shape = _as_list(X, caller), None, None, None
     if not arrays:
-        msg = f"{caller}: no sets given (an empty list). {_EXPECTED}."
-        raise DataError(msg)
+        reject(f"{caller}: no sets given (an empty list). {_EXPECTED}.")
     if names is None:
         names = default_names(len(arrays))
     checked = [_check_set(a, names[i], caller) for i, a in enumerate(arrays)]
@@ -62,30 +61,27 @@ def check_labels(
 ) -> tuple[npt.NDArray[Any], IntArray]:
     """Validate one label per set; return the sorted classes and each set's class code."""
     if y is None:
-        msg = (
+        reject(
             f"{caller}: requires y to be passed, but the target y is None. Expected one label "
             f"for each of the {n_sets} sets."
         )
-        raise DataError(msg)
     labels = as_identifiers(y, f"{caller}: y")
     if labels.ndim == 2 and labels.shape[1] == 1:
         from sklearn.utils import column_or_1d
 
         labels = column_or_1d(labels, warn=True)
     if labels.ndim != 1 or len(labels) != n_sets:
-        msg = (
+        reject(
             f"{caller}: y must hold one label for each of the {n_sets} sets, got an "
             f"array of shape {labels.shape}."
         )
-        raise DataError(msg)
     _check_classes(labels, caller)
     classes, _, codes = unique_identifiers(labels, f"{caller}: labels")
     if len(classes) < min_classes:
-        msg = (
+        reject(
             f"{caller}: all {n_sets} sets have the label {classes.tolist()[0]!r}: there is "
             "only one class. Expected at least two classes to tell apart."
         )
-        raise DataError(msg)
     return classes, codes
 
 
@@ -93,53 +89,45 @@ def _check_classes(labels: npt.NDArray[Any], caller: str) -> None:
     """Refuse labels that name no class."""
     if labels.dtype.kind in "fc" and not np.isfinite(labels).all():
         i = int(np.flatnonzero(~np.isfinite(labels))[0])
-        msg = f"{caller}: label {i} is {labels[i]}. Expected a class; NaN and inf are none."
-        raise DataError(msg)
+        reject(f"{caller}: label {i} is {labels[i]}. Expected a class; NaN and inf are none.")
     if labels.dtype.kind == "f" and (labels != np.floor(labels)).any():
-        msg = (
+        reject(
             f"{caller}: Unknown label type: y is continuous ({labels[0]}, ...). "
             "Expected classes: integers or strings."
         )
-        raise DataError(msg)
     missing = np.flatnonzero(is_missing(labels))
     if len(missing):
-        msg = (
+        reject(
             f"{caller}: label {missing[0]} is missing ({labels[missing[0]]}). Expected a "
             "class for every gallery set; unlabelled sets go to predict."
         )
-        raise DataError(msg)
 
 
 def _as_list(X: Any, caller: str) -> list[Any]:
     """Sets as a list, refusing what is certainly not a sequence of sets."""
     if sp.issparse(X):
-        msg = (
+        reject(
             f"{caller}: a sparse matrix was given. {_EXPECTED}; make each set dense with "
             "`.toarray()`."
         )
-        raise DataError(msg)
     if hasattr(X, "to_numpy") and hasattr(X, "columns"):
-        msg = (
+        reject(
             f"{caller}: a data frame was given. {_EXPECTED}; use "
             "SetBatch.from_frame(frame, set=..., label=...)."
         )
-        raise DataError(msg)
     if isinstance(X, np.ndarray) and (X.dtype != object or X.ndim == 0):
         if X.ndim == 3:
             return list(X)
         if X.ndim == 2:
-            msg = (
+            reject(
                 f"{caller}: a single 2-D array of shape {X.shape} was given. {_EXPECTED}. "
                 "Is it one set? Wrap it: [X]. Is every row a set of its own? "
                 "SetBatch.from_rows(X)."
             )
-            raise DataError(msg)
         advice = " Images? Make them a batch: SetBatch.from_images(X)." if X.ndim > 3 else ""
-        msg = f"{caller}: a {X.ndim}-D array was given. {_EXPECTED}.{advice}"
-        raise DataError(msg)
+        reject(f"{caller}: a {X.ndim}-D array was given. {_EXPECTED}.{advice}")
     if isinstance(X, str | bytes | dict) or not hasattr(X, "__iter__"):
-        msg = f"{caller}: {type(X).__name__} was given. {_EXPECTED}."
-        raise DataError(msg)
+        reject(f"{caller}: {type(X).__name__} was given. {_EXPECTED}.")
     return list(X)
 
 
@@ -147,22 +135,19 @@ def _check_set(array: Any, name: str, caller: str) -> FloatArray:
     """One set as a finite float64 array of shape (at least 1, at least 1)."""
     who = f"{caller}: {name}"
     if sp.issparse(array):
-        msg = f"{who} is a sparse matrix. Expected a dense array; use `.toarray()`."
-        raise DataError(msg)
+        reject(f"{who} is a sparse matrix. Expected a dense array; use `.toarray()`.")
     if np.ma.is_masked(array):
-        msg = (
+        reject(
             f"{who} has masked values. Expected a value everywhere: drop the vector or use "
             "`.filled(...)`."
         )
-        raise DataError(msg)
     try:
         vectors = np.asarray(array)
     except ValueError:
-        msg = (
+        reject(
             f"{who} is ragged. Expected vectors of equally many features: bring all to one "
             "size first."
         )
-        raise DataError(msg) from None
     if vectors.ndim != 2:
         advice = (
             " A single vector is a set too: write x.reshape(1, -1)."
@@ -171,21 +156,20 @@ def _check_set(array: Any, name: str, caller: str) -> FloatArray:
             if vectors.ndim > 2
             else " Is X itself one set? Wrap it: [X]."
         )
-        msg = f"{who} has shape {vectors.shape}. Expected 2-D, (n_vectors, n_features).{advice}"
-        raise DataError(msg)
+        reject(
+            f"{who} has shape {vectors.shape}. Expected 2-D, (n_vectors, n_features).{advice}"
+        )
     if vectors.dtype.kind not in "biuf":
-        msg = (
+        reject(
             f"{who} holds {_kind(vectors)} (dtype {vectors.dtype}). Expected real numbers; "
             "convert it with `.astype(float)` if that is what they are."
         )
-        raise DataError(msg)
     if 0 in vectors.shape:
         what = "vectors" if vectors.shape[0] == 0 else "features"
-        msg = (
+        reject(
             f"{who} has no {what} (shape {vectors.shape}). Expected at least one vector of "
             "at least one feature; leave the set out."
         )
-        raise DataError(msg)
     # Longer floats are cut and ints rounded to double precision; nothing else changes.
     with np.errstate(over="ignore"):  # what is too long for a double is refused as inf
         vectors = np.ascontiguousarray(vectors, dtype=np.float64)
@@ -198,26 +182,23 @@ def _check_values(vectors: FloatArray, who: str) -> None:
     if not is_finite.all():
         row, column = np.argwhere(~is_finite)[0]
         value = "NaN" if np.isnan(vectors[row, column]) else "inf"
-        msg = (
+        reject(
             f"{who} contains {value} (vector {row}, feature {column}; "
             f"{(~is_finite).sum()} such values). Expected finite numbers: drop the vector "
             "or fill the value."
         )
-        raise DataError(msg)
     largest = np.abs(vectors).max()
     if largest == 0:
-        msg = (
+        reject(
             f"{who} holds nothing but zeros ({len(vectors)} vectors). Expected at least "
             "one vector with a direction; leave the set out."
         )
-        raise DataError(msg)
     if not 1e-150 < largest < 1e150:
         what = "overflow" if largest > 1 else "underflow"
-        msg = (
+        reject(
             f"{who} has values up to {largest:.3g}, whose squares {what}. Expected "
             "magnitudes between 1e-150 and 1e150: rescale the features."
         )
-        raise DataError(msg)
 
 
 def _check_features(
@@ -236,11 +217,10 @@ def _check_features(
             if vectors.shape[0] == expected
             else " All sets must come from the same features."
         )
-        msg = (
+        reject(
             f"{caller}: {name} has {vectors.shape[1]} features (shape {vectors.shape}), "
             f"but {source} {expected}.{advice}"
         )
-        raise DataError(msg)
 
 
 def _kind(vectors: npt.NDArray[Any]) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from setwise._support.types import BoolArray, IntArray
-from setwise.errors import DataError
+from setwise.errors import DataError, reject
 
 __all__ = ["as_identifiers", "is_missing", "join_labels", "same_label", "unique_identifiers"]
 
@@ -34,8 +34,7 @@ def as_identifiers(values: Any, who: str) -> npt.NDArray[Any]:
     try:
         array = np.asarray(values)
     except ValueError:
-        msg = f"{who} is ragged. Expected one value each."
-        raise DataError(msg) from None
+        reject(f"{who} is ragged. Expected one value each.")
     if isinstance(values, np.ndarray) or array.dtype.kind not in "USiuf":
         return array
     original = np.asarray(values, dtype=object)
@@ -84,11 +83,10 @@ def join_labels(old: npt.NDArray[Any], new: npt.NDArray[Any], caller: str) -> np
         # Days of the year 3000 cannot be told in nanoseconds.
         if all((part.astype(given.dtype) == given).all() for part, given in parts):
             return joined
-    msg = (
+    return reject(
         f"{caller}: the labels are of dtype {new.dtype}, those of the gallery of dtype "
         f"{old.dtype}. Expected labels of one kind: convert them."
     )
-    raise DataError(msg)
 
 
 def same_label(labels: npt.NDArray[Any], label: Any) -> BoolArray:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from setwise._support.parameters import check_count
 from setwise._support.types import IntArray
-from setwise.errors import DataError
+from setwise.errors import reject
 from setwise.sets.identifiers import as_identifiers, is_missing, unique_identifiers
 
 __all__ = ["gallery_probe_split", "gallery_probe_splits"]
@@ -51,21 +51,19 @@ def gallery_probe_split(
     generator = np.random.default_rng(rng)
     known = as_identifiers(labels, "gallery_probe_split: labels")
     if known.ndim != 1 or len(known) == 0 or is_missing(known).any():
-        msg = (
+        reject(
             "gallery_probe_split: labels must be of shape (n_sets,), one per set and none "
             f"missing, got {known.dtype} of shape {known.shape}."
         )
-        raise DataError(msg)
     classes, _, codes = unique_identifiers(known, "gallery_probe_split: labels")
     chosen: list[Any] = []
     for code, label in enumerate(classes.tolist()):
         members = np.flatnonzero(codes == code)
         if len(members) <= n_gallery:
-            msg = (
+            reject(
                 f"gallery_probe_split: class {label!r} has {len(members)} sets. Expected "
                 f"at least {n_gallery + 1}: {n_gallery} for the gallery and one to probe."
             )
-            raise DataError(msg)
         chosen.append(generator.choice(members, size=n_gallery, replace=False))
     gallery = np.sort(np.concatenate(chosen))
     return gallery, np.setdiff1d(np.arange(len(codes)), gallery)

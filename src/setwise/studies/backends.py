@@ -60,16 +60,8 @@ class Pool:
 def started(backend: str, n_jobs: int | None, scheduler: str | None) -> Iterator[Pool]:
     """Workers of one kind, which are gone afterwards.
 
-    Parameters
-    ----------
-    backend : str
-        One of `BACKENDS`.
-    n_jobs : int or None
-        As in joblib: -1 is one per core. Where it is 1, processes and threads are not needed,
-        and all is done in this one.
-    scheduler : str or None
-        Address of the scheduler of a dask cluster. Its workers are used, whatever ``n_jobs``
-        says; without it, workers are started on this machine.
+    Where ``n_jobs`` is 1, processes and threads are not needed, and all is done in this one.
+    The workers of a scheduler are used whatever ``n_jobs`` says.
     """
     n_jobs = joblib.effective_n_jobs(n_jobs)
     if backend == "dask":

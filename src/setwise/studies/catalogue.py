@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ValidationError
 
-from setwise.errors import DataError, ParameterError
+from setwise.errors import ParameterError, reject
 from setwise.studies.kinds import KINDS
 from setwise.studies.spec import Data, Feature, Method, Published
 from setwise.studies.study import Study
@@ -65,30 +65,20 @@ def _folder_name(file: Path) -> str:
 
 
 def read_study(path: str | os.PathLike[str]) -> Study:
-    """Read a study, or say which entry of which file is wrong, and why.
-
-    Parameters
-    ----------
-    path : path
-        A TOML file.
-    """
+    """Read a study, or say which entry of which file is wrong, and why."""
     file = Path(path)
     try:
         if file.stat().st_size > MOST_BYTES:
-            msg = f"{file}: has {file.stat().st_size} bytes. Expected at most {MOST_BYTES}."
-            raise DataError(msg)
+            reject(f"{file}: has {file.stat().st_size} bytes. Expected at most {MOST_BYTES}.")
         content = tomllib.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
-        msg = f"{file}: cannot be read: {error.strerror}. Expected a TOML file."
-        raise DataError(msg) from None
+        reject(f"{file}: cannot be read: {error.strerror}. Expected a TOML file.")
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        msg = f"{file}: is no TOML: {error}"
-        raise DataError(msg) from None
+        reject(f"{file}: is no TOML: {error}")
     try:
         return Study.model_validate(content)
     except ValidationError as error:
-        msg = f"{file}: {_first_mistake(error)}"
-        raise DataError(msg) from None
+        reject(f"{file}: {_first_mistake(error)}")
 
 
 def _first_mistake(error: ValidationError) -> str:

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from setwise._support.parameters import check_known
-from setwise.errors import DataError
+from setwise.errors import reject
 from setwise.features import HOG, LBP, Equalised, ImageFeature, Pixels
 from setwise.io.datasets import (
     SOURCES,
@@ -85,8 +85,7 @@ class StudyData:
     def fold(self, number: int) -> Fold:
         """Gallery and probes of one fold, or an error that says how many there are."""
         if not 0 <= number < len(self.folds):
-            msg = f"There is no fold {number}. Expected 0 to {len(self.folds) - 1}."
-            raise DataError(msg)
+            reject(f"There is no fold {number}. Expected 0 to {len(self.folds) - 1}.")
         return self.folds[number]
 
 
@@ -151,12 +150,11 @@ def _read(data: Data, folder: Path | None, where: Sequence[Path]) -> Dataset:
         if (place / data.name).is_dir():
             return OWN_COPIES[data.name](place / data.name)
     looked = ", ".join(map(str, where))
-    msg = (
+    return reject(
         f"{data.name}: there is no folder {data.name!r} in {looked}. {SOURCES[data.name].note} "
         f"Put it into a folder {data.name!r} there, or set SETWISE_DATA to the folder that "
         "holds it."
     )
-    raise DataError(msg)
 
 
 def _divided(data: Data, source: Dataset) -> tuple[SetBatch, list[Fold]]:
@@ -174,15 +172,13 @@ def _divided(data: Data, source: Dataset) -> tuple[SetBatch, list[Fold]]:
 
 def _given_folds(data: Data, source: Dataset) -> list[Fold]:
     if not source.folds:
-        msg = f'data: {data.name} has no folds of its own. Use protocol "halves" or "pairs".'
-        raise DataError(msg)
+        reject(f'data: {data.name} has no folds of its own. Use protocol "halves" or "pairs".')
     if data.n_classes is not None or data.n_folds != 1:
-        msg = (
+        reject(
             f"data: {data.name} has {len(source.folds)} folds of its own, and n_classes and "
             'n_folds say nothing about them. Leave them out, or use protocol "halves" or '
             '"pairs".'
         )
-        raise DataError(msg)
     return [(np.asarray(gallery), np.asarray(probes)) for gallery, probes in source.folds]
 
 
@@ -191,12 +187,11 @@ def _classes_of_folds(data: Data, names: list[str]) -> list[list[str]]:
     if data.n_classes is None:
         return [names] * data.n_folds
     if data.n_folds * data.n_classes > len(names):
-        msg = (
+        reject(
             f"data: {data.n_folds} folds of {data.n_classes} classes need "
             f"{data.n_folds * data.n_classes} classes, and {data.name} has {len(names)}. "
             "Expected fewer folds, or fewer classes of each."
         )
-        raise DataError(msg)
     order = np.random.default_rng(seed_for(0, data.name, "classes")).permutation(len(names))
     shuffled = [names[i] for i in order]
     starts = range(0, data.n_folds * data.n_classes, data.n_classes)
@@ -243,23 +238,18 @@ def _halves(
 
 
 def _refuse_class(data: Data, label: str, n: int, what: str) -> NoReturn:
-    msg = (
+    reject(
         f"data: class {label!r} of {data.name} has {n} of the at least 2 {what} that protocol "
         f"{data.protocol!r} needs. Choose another protocol."
     )
-    raise DataError(msg)
 
 
 def _computed(feature: Feature, images: SetBatch) -> SetBatch:
     """The feature of every image, computed once: features learn nothing from a gallery."""
     made_by = FEATURES[feature.name]
+    known = inspect.signature(made_by).parameters
     for name in feature.parameters:
-        check_known(
-            f"feature {feature.name!r}",
-            "parameter",
-            name,
-            inspect.signature(made_by).parameters,
-        )
+        check_known(f"feature {feature.name!r}", "parameter", name, known)
     made: SetBatch = made_by(**feature.parameters).transform(images)
     return made
 

@@ -48,11 +48,6 @@ def closed_by_interrupt(gate: Gate) -> Iterator[None]:
 
     Only the main thread hears of Ctrl-C: elsewhere this does nothing, and neither where
     Ctrl-C is ignored already.
-
-    Parameters
-    ----------
-    gate : Gate
-        What to close.
     """
 
     def heard(number: int, frame: FrameType | None) -> None:
@@ -87,11 +82,6 @@ def stay_with(parent: int) -> None:
     """In a process that was just started: leave Ctrl-C to the parent, and end when it does.
 
     Workers of loky whose parent was killed would wait for more work for minutes.
-
-    Parameters
-    ----------
-    parent : int
-        Its process number.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform != "win32":  # where a launcher may stand between them

@@ -55,15 +55,7 @@ def perform(item: Item, folder: Path | None = None) -> dict[str, Any]:
 
 
 def key_of(item: Item, fingerprints: str) -> str:
-    """What the item is filed under: a hash of it, and of the data and code it rests on.
-
-    Parameters
-    ----------
-    item : Item
-        The work.
-    fingerprints : str
-        Of the data and the code.
-    """
+    """What the item is filed under: a hash of it, and of the data and code it rests on."""
     content = f"{fingerprints}\n{item.model_dump_json()}"
     return hashlib.sha256(content.encode()).hexdigest()[:24]
 

@@ -80,22 +80,10 @@ def run_items(
     perform : callable
         What makes plain data of an item: a function that can be imported, or a
         ``functools.partial`` of one.
-    n_jobs : int, optional
-        How many items are done at a time; -1 is one per core. With 1, processes and threads are
-        not needed, and all is done in this one.
-    backend : {"processes", "threads", "dask"}
-        Who does them.
+    n_jobs, backend, scheduler, progress
+        As for :func:`setwise.studies.reproduce`.
     alone : collection of str
         Keys of items whose times matter: they are done last, one at a time.
-    scheduler : str, optional
-        Address of a dask scheduler; by default, workers are started on this machine.
-    progress : callable, optional
-        Called with what is done, how many items are over, and of how many.
-
-    Returns
-    -------
-    Outcome
-        How many are done, failed and left.
     """
     check_choice("run_items", "backend", backend, BACKENDS)
     check_jobs("run_items", n_jobs)
@@ -128,18 +116,8 @@ def _record(done: Done, item: Item, backend: str, store: Store) -> Record:
     if done.error:
         path = store.keep_traceback(done.key, done.traceback)
         logger.warning("%s failed: %s (%s)", item.kind, done.error, store.folder / path)
-    return Record(
-        key=done.key,
-        item=item.model_dump(mode="json"),
-        result=done.result,
-        seconds=done.seconds,
-        memory_mb=done.memory_mb,
-        backend=backend,
-        n_jobs=done.n_jobs,
-        error=done.error,
-        traceback=path,
-        warnings=done.warnings,
-    )
+    more = {"item": item.model_dump(mode="json"), "backend": backend, "traceback": path}
+    return Record(**(vars(done) | more))
 
 
 class _StopNow(Exception):

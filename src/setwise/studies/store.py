@@ -8,14 +8,13 @@ import os
 import re
 import warnings
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Any, NoReturn
 
 from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass
 
 from setwise._support.locks import acquired
-from setwise.errors import DataError, TornLineWarning
+from setwise.errors import DataError, TornLineWarning, reject
 
 __all__ = ["Record", "Store"]
 
@@ -119,12 +118,7 @@ class Store:
     def __enter__(self) -> Store:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -134,12 +128,7 @@ class Store:
             self._lock.close()
 
     def add(self, record: Record) -> None:
-        """Keep a record: once this returns, killing the process does not lose it.
-
-        Parameters
-        ----------
-        record : Record
-            Of plain data.
+        """Keep a record of plain data: once this returns, killing the process does not lose it.
 
         Raises
         ------
@@ -158,20 +147,7 @@ class Store:
         self._file(record)
 
     def keep_traceback(self, key: str, traceback: str) -> str:
-        """Write down why an item failed.
-
-        Parameters
-        ----------
-        key : str
-            Of the item.
-        traceback : str
-            What to write.
-
-        Returns
-        -------
-        str
-            The file, relative to the folder of the store.
-        """
+        """Write down why an item failed; returns the file, relative to the store's folder."""
         name = f"{FAILURES}/{re.sub(r'[^A-Za-z0-9]', '_', key)[:100]}.txt"
         try:
             (self.folder / FAILURES).mkdir(exist_ok=True)
@@ -182,19 +158,17 @@ class Store:
 
     def _open(self, *, fresh: bool) -> None:
         if not acquired(self._lock):
-            msg = (
+            reject(
                 f"{self.folder}: another run is working on it. Expected a folder of results "
                 "that nobody adds to: wait for the other run to end, or name another folder."
             )
-            raise DataError(msg)
         binary = getattr(os, "O_BINARY", 0)  # of Windows: a line ends in one byte there too
         try:
             if fresh:
                 self._put_aside()
             if self.path.exists() and not (self.path.is_file() or self.path.is_dir()):
                 # Opening a named pipe would wait for ever.
-                msg = f"{self.path}: is no ordinary file. Expected the results of a run."
-                raise DataError(msg)
+                reject(f"{self.path}: is no ordinary file. Expected the results of a run.")
             self._descriptor = os.open(
                 self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT | binary, 0o666
             )
@@ -244,8 +218,7 @@ def _read(path: Path) -> tuple[list[Record], int]:
     try:
         content = path.read_bytes()
     except OSError as error:
-        msg = f"{path}: {error.strerror}. Expected the results of a run."
-        raise DataError(msg) from error
+        reject(f"{path}: {error.strerror}. Expected the results of a run.", error)
     *lines, rest = content.split(b"\n")
     end = len(content) - len(rest)
     if lines and not rest and not _is_json(lines[-1]):

@@ -59,12 +59,7 @@ def _as_text(name: str) -> str:
 def numbers(result: StudyResult, *, with_times: bool = True) -> dict[str, Any]:
     """Everything but pictures and explanations, in types that JSON knows.
 
-    Parameters
-    ----------
-    result : StudyResult
-        What came out.
-    with_times : bool, default=True
-        Without them, the same study gives the same numbers on every run.
+    Without times, the same study gives the same numbers on every run.
     """
     content: dict[str, Any] = {
         "title": result.study.title,

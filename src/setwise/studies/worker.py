@@ -34,18 +34,10 @@ class Done:
 
     Attributes
     ----------
-    key : str
-        Of the item.
-    result : dict or None
-        What was found; None where it failed.
-    error, traceback : str
-        Why it failed, in one line and at length.
-    seconds, memory_mb : float
-        How long it took, and the most memory its process has had until then.
-    n_jobs : int
-        How many items were done at a time.
-    warnings : dict of str to int
-        How often which warning was heard meanwhile.
+    key, result, error, seconds, memory_mb, n_jobs, warnings
+        As the :class:`setwise.studies.store.Record` of the item has them.
+    traceback : str
+        Why it failed, at length.
     """
 
     key: str
@@ -58,29 +50,29 @@ class Done:
     warnings: dict[str, int] = field(default_factory=dict)
 
 
+@dataclass
 class Call:
     """An item on its way to a worker; until it leaves, it can be held back.
 
     joblib takes some items ahead of time. Whether one may begin is therefore asked at the last
     moment: when it is pickled for another process, or else when it is performed.
 
-    Parameters
+    Attributes
     ----------
-    key, item, perform
-        What to do.
     n_jobs : int
         How many are done at a time.
-    gate : Gate
-        Whether items may still begin.
+    gate : Gate or None
+        Whether items may still begin; it stays at home.
+    has_left : bool
+        Whether it may begin, once it is away from its gate.
     """
 
-    def __init__(self, key: str, item: Item, perform: Perform, n_jobs: int, gate: Gate) -> None:
-        self.key = key
-        self.item = item
-        self.perform = perform
-        self.n_jobs = n_jobs
-        self.gate: Gate | None = gate
-        self.has_left = False
+    key: str
+    item: Item
+    perform: Perform
+    n_jobs: int
+    gate: Gate | None
+    has_left: bool = False
 
     def __getstate__(self) -> dict[str, Any]:
         """What travels: everything but the gate, and what the gate said."""
@@ -92,13 +84,7 @@ class Call:
 
 
 def perform_call(call: Call) -> Done | None:
-    """Do an item; None where it was held back.
-
-    Parameters
-    ----------
-    call : Call
-        What to do.
-    """
+    """Do an item; None where it was held back."""
     if not call.may_begin():
         return None
     result, error, story = None, "", ""

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import validate_data
 
 from setwise._support.parameters import as_tuple, check_count, check_not_negative, check_number
@@ -22,7 +21,7 @@ from setwise.baselines.clusterers.kernel_learning import (
     squared_distances,
 )
 from setwise.baselines.clusterers.mean_shift import bandwidths, mean_shift, merge_modes
-from setwise.cluster.shc import PROBE, check_row_labels
+from setwise.cluster.shc import PROBE, SemiSupervised, check_row_labels
 from setwise.errors import ConvergenceWarning
 
 __all__ = ["SKMS", "KernelClusters", "random_constraints", "skms"]
@@ -134,7 +133,7 @@ def _warn(what: str) -> None:
     warnings.warn(f"SKMS: {what}; its clusters are approximate.", ConvergenceWarning, 3)
 
 
-class SKMS(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+class SKMS(SemiSupervised):
     """Semi-supervised kernel mean shift: some labels shape the kernel, its modes are clusters.
 
     Random pairs of labelled rows become must-links and cannot-links; a Gaussian kernel is
@@ -183,9 +182,6 @@ class SKMS(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     array([0, 0, 0, 1, 1, 1])
     """
 
-    # Asks for classes, with -1 for the unlabelled, see :func:`setwise.cluster.cluster_maker`.
-    is_semi_supervised = True
-
     def __init__(
         self,
         *,
@@ -225,10 +221,6 @@ class SKMS(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.kernel_ = found.kernel
         self.n_updates_ = found.n_updates
         return self
-
-    def fit_predict(self, X: Any, y: Any = None) -> IntArray:
-        """Cluster of each row."""
-        return self.fit(X, y).labels_
 
     def _check_parameters(self) -> None:
         check_not_negative("SKMS", "constraint_share", self.constraint_share, at_most=1e6)

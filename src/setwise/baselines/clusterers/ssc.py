@@ -31,7 +31,7 @@ from setwise._support.parameters import (
 )
 from setwise._support.seeds import seed_from
 from setwise._support.types import Adjacency, FloatArray, IntArray
-from setwise.errors import ConvergenceWarning, DataError
+from setwise.errors import ConvergenceWarning, reject
 from setwise.features import unit_rows
 from setwise.lasso import lasso_codes, optimality_violation
 
@@ -352,11 +352,10 @@ class SSC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self._check_parameters()
         points = unit_rows(validate_data(self, X, dtype=np.float64))
         if len(points) < self.n_clusters:
-            msg = (
+            reject(
                 f"SSC.fit: {len(points)} points cannot make {self.n_clusters} clusters. Give "
                 "at least as many rows as n_clusters."
             )
-            raise DataError(msg)
         if self.solver == "exact":
             self._code_exactly(points)
         else:

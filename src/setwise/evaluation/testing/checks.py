@@ -40,11 +40,9 @@ class Check:
         try:
             with own_warnings_ignored():
                 self.function(self.classifier)
-        except AssertionError as error:
-            msg = f"{self.name}: {who}: {error}"
-            raise AssertionError(msg) from error
         except Exception as error:
-            msg = f"{self.name}: {who}: {type(error).__name__}: {error}"
+            kind = "" if isinstance(error, AssertionError) else f"{type(error).__name__}: "
+            msg = f"{self.name}: {who}: {kind}{error}"
             raise AssertionError(msg) from error
 
     def __str__(self) -> str:

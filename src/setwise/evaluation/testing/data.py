@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -82,26 +83,9 @@ class Problem:
         return [self.gallery[i] for i in order], self.labels[order]
 
 
-def easy_problem(
-    *,
-    seed: int = 0,
-    n_classes: int = 3,
-    n_sets: int = 3,
-    n_vectors: tuple[int, int] = (6, 11),
-    n_features: int = 20,
-    n_dims: int = 3,
-    noise: float = 0.1,
-) -> Problem:
+def easy_problem(*, seed: int = 0, n_sets: int = 3, **options: Any) -> Problem:
     """``n_sets`` gallery sets and two probes of each class, easily told apart."""
-    sets, labels = separable_sets(
-        seed,
-        n_classes=n_classes,
-        n_sets=n_sets + 2,
-        n_vectors=n_vectors,
-        n_features=n_features,
-        n_dims=n_dims,
-        noise=noise,
-    )
+    sets, labels = separable_sets(seed, n_sets=n_sets + 2, **options)
     is_probe = np.arange(len(sets)) % (n_sets + 2) >= n_sets
     return Problem(
         gallery=[sets[i] for i in np.flatnonzero(~is_probe)],

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from setwise._support.progress import Progress
-from setwise.errors import DataError
+from setwise.errors import reject
 from setwise.io.datasets.protocols import Dataset
 from setwise.io.images import load_images
 from setwise.sets import SetBatch
@@ -83,17 +83,15 @@ def _check_folders(top: Path) -> None:
 
 def _check_inside(top: Path, folder: Path, expected: tuple[str, ...]) -> None:
     if not folder.is_dir():
-        msg = (
+        reject(
             f"load_cambridge: there is no folder {folder}. Expected Set1 to Set5 in {top}, "
             "each with classes 0000 to 0008 of sequences 0000 to 0019."
         )
-        raise DataError(msg)
     present = {path.name for path in folder.iterdir() if path.is_dir() and path.name[0] != "."}
     if present != set(expected):
         wrong = sorted(present ^ set(expected))[0]
         which = "too many" if wrong in present else "missing"
-        msg = (
+        reject(
             f"load_cambridge: in {folder}, the folder {wrong!r} is {which}. Expected "
             f"{expected[0]} to {expected[-1]} and no other."
         )
-        raise DataError(msg)

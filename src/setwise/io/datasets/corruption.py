@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from setwise._support.parameters import check_choice, check_count
 from setwise._support.types import BoolArray, IntArray
-from setwise.errors import DataError
+from setwise.errors import reject
 from setwise.io.datasets.synthetic import random_stream
 from setwise.sets import SetBatch
 
@@ -149,11 +149,10 @@ def _corrupt(
         added = np.concatenate([vectors, pool.vectors[rows]])
         return added, np.concatenate([is_outlier, is_other])
     if len(rows) > len(vectors):
-        msg = (
+        reject(
             f"corrupt_sets: {sets.names[i]!r} has {len(vectors)} vectors, and {len(rows)} are "
             'to be replaced. Expected no more than it has: use how="add", or fewer outliers.'
         )
-        raise DataError(msg)
     places = rng.permutation(len(vectors))[: len(rows)]
     vectors[places], is_outlier[places] = pool.vectors[rows], is_other
     return vectors, is_outlier
@@ -168,22 +167,20 @@ def _draw(pool: SetBatch, donors: IntArray, n: int, rng: np.random.Generator) ->
     """Rows of ``n`` different vectors of some sets."""
     rows = np.concatenate([np.arange(*pool.offsets[d : d + 2]) for d in donors])
     if n > len(rows):
-        msg = (
+        reject(
             f"corrupt_sets: {n} vectors are to be taken of {pool.names[donors[0]]!r}, which "
             f"has {len(rows)}. Expected n_outliers of at most that."
         )
-        raise DataError(msg)
     return rng.choice(rows, size=n, replace=False)
 
 
 def _check_batch(owner: str, name: str, value: Any) -> None:
     if not isinstance(value, SetBatch) or len(value) == 0:
         shown = repr(value) if isinstance(value, SetBatch) else type(value).__name__
-        msg = (
+        reject(
             f"{owner}: {name} must be a SetBatch of at least one set, got {shown}. "
             "SetBatch.from_list makes one of arrays."
         )
-        raise DataError(msg)
 
 
 def _check_source(owner: str, sets: SetBatch, source: SetBatch | None, each: str) -> None:
@@ -192,17 +189,14 @@ def _check_source(owner: str, sets: SetBatch, source: SetBatch | None, each: str
     for what in ("n_features", "image_shape"):
         expected, got = getattr(sets, what), getattr(pool, what)
         if expected != got:
-            msg = (
+            reject(
                 f"{owner}: sets have {what} {expected}, and source has {got}. Expected the "
                 "same kind of vectors in both."
             )
-            raise DataError(msg)
     if sets.vectors.dtype != pool.vectors.dtype:
-        msg = (
+        reject(
             f"{owner}: sets hold {sets.vectors.dtype}, and source {pool.vectors.dtype}. "
             "Expected one dtype: their scales may differ, so convert one of them first."
         )
-        raise DataError(msg)
     if each == "class" and (sets.labels is None or pool.labels is None):
-        msg = f'{owner}: each="class" needs labels of sets and of source, and there are none.'
-        raise DataError(msg)
+        reject(f'{owner}: each="class" needs labels of sets and of source, and there are none.')

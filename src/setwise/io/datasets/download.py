@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from setwise._support.progress import Progress
-from setwise.errors import DataError
+from setwise.errors import DataError, reject
 from setwise.io.datasets import paced
 from setwise.io.datasets.registry import RemoteFile
 
@@ -32,8 +32,7 @@ def download(
     meanwhile is fetched anew and not glued to the old beginning.
     """
     if not address.startswith(("http://", "https://")):
-        msg = f"{file.name}: expected an address of http or https, got {address}."
-        raise DataError(msg)
+        reject(f"{file.name}: expected an address of http or https, got {address}.")
     transfer = _Transfer(file, address, part, progress)
     try:
         if not transfer.receive():
@@ -114,11 +113,10 @@ class _Transfer:
         if total == size or (size is None and total <= LARGEST):
             return total
         expected = f"at most {LARGEST:,}" if size is None else f"{size:,}: it is another file"
-        msg = (
+        return reject(
             f"{self.file.name}: {self.address} announces {total:,} bytes. Expected {expected}. "
             "Try another address."
         )
-        raise DataError(msg)
 
     def chunks(self, response: Any, pace: paced.Pace) -> Iterator[bytes]:
         """What comes, as it comes: however little it is, it is kept when the rest is not."""
@@ -146,11 +144,10 @@ class _Transfer:
                     self.progress(what, done, total or 0)
         if done > limit:
             discard(self.part)
-            msg = (
+            reject(
                 f"{self.file.name}: {self.address} sends more than {limit:,} bytes. Cut off "
                 "and removed."
             )
-            raise DataError(msg)
 
     def refused(self, response: Any) -> DataError:
         """The error for an answer that is not the file; the server's words are quoted."""

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from setwise.errors import DataError
-from setwise.io.datasets.archive import array_of
+from setwise.errors import reject
+from setwise.io.archives import array_of
 from setwise.io.datasets.places import find
 from setwise.io.datasets.protocols import Fold, random_folds
 from setwise.io.mat import load_mat
@@ -32,8 +32,7 @@ def eth80_original(path: Path) -> SetBatch:
     """Read ``demo-ETH.mat``: 80 sets in the order of the objects, class by class."""
     both = load_mat(path, ["ETH_train", "ETH_test"], image_shape=(20, 20))
     if len(both) != 80:
-        msg = f"{path}: holds {len(both)} sets. Expected the 80 of ETH-80, 10 in 8 classes."
-        raise DataError(msg)
+        reject(f"{path}: holds {len(both)} sets. Expected the 80 of ETH-80, 10 in 8 classes.")
     numbers = {name: sorted(n for c, n in OBJECTS if c == name) for name in CLASSES}
     held = [
         (name, numbers[name][i]) for part in (TRAIN, TEST) for name in CLASSES for i in part
@@ -76,9 +75,8 @@ def _object_order(path: Path) -> npt.NDArray[np.int64]:
         order = matrices.vectors.reshape(n, -1, matrices.n_features) - 1
     is_order = order.shape == (10, 8, 10) and (np.sort(order) == np.arange(10)).all()
     if not is_order:
-        msg = (
+        reject(
             f"{path}: holds an array of shape {order.shape}. Expected 10 splits of 8 classes, "
             "each an order of its 10 objects."
         )
-        raise DataError(msg)
     return order.astype(np.int64)

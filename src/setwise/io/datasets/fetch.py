@@ -13,7 +13,7 @@ from pathlib import Path
 from setwise._support.locks import acquired
 from setwise._support.parameters import check_known, refuse
 from setwise._support.progress import Progress
-from setwise.errors import DataError
+from setwise.errors import DataError, reject
 from setwise.io.datasets.download import discard, download
 from setwise.io.datasets.places import cache_folder
 from setwise.io.datasets.registry import SOURCES, RemoteFile
@@ -69,15 +69,13 @@ def fetch(
     if mirror is not None and not str(mirror).startswith(("http://", "https://")):
         refuse("fetch", "mirror", "an address that begins with http:// or https://", mirror)
     if not known.files:
-        msg = f"{known.title} cannot be downloaded. {known.note}"
-        raise DataError(msg)
+        reject(f"{known.title} cannot be downloaded. {known.note}")
     for file in known.files:
         if not file.is_verifiable and not accept_unverified:
-            msg = (
+            reject(
                 f"{file.name}: no checksum is known, so nobody can tell whether {file.address} "
                 "still holds the same. Use accept_unverified=True to take it as it is."
             )
-            raise DataError(msg)
     target = Path(folder or os.environ.get("SETWISE_DATA") or cache_folder()).expanduser()
     if all(_is_right(target / file.name, file) for file in known.files):
         return [target / file.name for file in known.files]
@@ -100,11 +98,10 @@ def _fetch_file(
     wrong = _difference(part, file)
     if wrong is not None:
         discard(part)
-        msg = (
+        reject(
             f"{file.name}: what {address} sent is not the known file: {wrong}. It was removed. "
             "Run it again; if it stays so, the source has changed or is not to be trusted."
         )
-        raise DataError(msg)
     if not file.is_verifiable:
         digest = _digest(part, hashlib.sha256())
         logger.warning("%s was taken unverified; its sha256 is %s.", target, digest)

@@ -7,7 +7,7 @@ import os
 import numpy as np
 import numpy.typing as npt
 
-from setwise.errors import DataError
+from setwise.errors import reject
 from setwise.io.datasets.protocols import Dataset, random_folds
 from setwise.io.mat import load_mat
 from setwise.sets import SetBatch
@@ -52,11 +52,10 @@ def load_honda(
         known = np.asarray(labels)
     if known.shape != (len(sets),):
         expected = f"labels of {known.shape}" if labels is not None else "the known order of 59"
-        msg = (
+        reject(
             f"{os.fspath(path)}: ImgData holds {len(sets)} sets, which does not fit "
             f"{expected}. Expected one subject per set: give them as labels."
         )
-        raise DataError(msg)
     return Dataset(
         "honda",
         SetBatch(sets.vectors, sets.offsets, sets.names, known, sets.image_shape),

@@ -6,7 +6,7 @@ import os
 
 import numpy as np
 
-from setwise.errors import DataError
+from setwise.errors import reject
 from setwise.io.datasets.protocols import Dataset, random_folds
 from setwise.io.mat import load_mat
 from setwise.sets import SetBatch
@@ -44,11 +44,10 @@ def load_mobo(
     """
     sets = load_mat(path, "MOBO")
     if sets.labels is None:
-        msg = (
+        reject(
             f"{os.fspath(path)}: MOBO is a row of {len(sets)} sets. Expected a cell array with "
             "one row per subject, 25 x 4."
         )
-        raise DataError(msg)
     subjects, counts = np.unique(sets.labels, return_counts=True)
     complete = subjects[counts == counts.max()]
     kept = complete if only_complete else subjects

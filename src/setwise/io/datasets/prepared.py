@@ -11,9 +11,9 @@ from typing import TypeAlias
 import numpy as np
 
 from setwise._support.parameters import check_known
-from setwise.errors import DataError
+from setwise.errors import reject
+from setwise.io.archives import array_of
 from setwise.io.arrays import load_arrays
-from setwise.io.datasets.archive import array_of
 from setwise.io.datasets.eth80 import eth80_folds, eth80_original
 from setwise.io.datasets.honda import load_honda
 from setwise.io.datasets.mobo import load_mobo
@@ -82,8 +82,7 @@ def load(name: str, folder: str | os.PathLike[str] | None = None) -> Dataset:
         return _load_prepared(name, Prepared(f"{name}.npz", _none), folders)
     where = ", ".join(map(str, folders))
     check_known("load", f"archive {name}.npz in {where}, nor a dataset", name, SOURCES)
-    msg = f"{SOURCES[name].title} has a loader of its own. {SOURCES[name].note}"
-    raise DataError(msg)
+    return reject(f"{SOURCES[name].title} has a loader of its own. {SOURCES[name].note}")
 
 
 def _load_prepared(name: str, known: Prepared, folders: Sequence[Path]) -> Dataset:
@@ -97,8 +96,7 @@ def _load_prepared(name: str, known: Prepared, folders: Sequence[Path]) -> Datas
             raise missing(name, files, folders, can_fetch=known.original is not None)
         path, sets = original, known.read_original(original)
     if sets.labels is None:
-        msg = f"{path}: has no labels. Expected one per set, in 'set_labels'."
-        raise DataError(msg)
+        reject(f"{path}: has no labels. Expected one per set, in 'set_labels'.")
     folds, which = known.protocol(sets, path, folders)
     class_names = tuple(dict.fromkeys(sets.labels.tolist()))
     return Dataset(name, sets, sets.labels, folds, class_names, f"{path}; {which}.")

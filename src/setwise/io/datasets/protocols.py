@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from setwise._support.parameters import check_count
 from setwise._support.types import IntArray
-from setwise.errors import DataError
+from setwise.errors import reject
 from setwise.sets import SetBatch
 
 __all__ = ["Dataset", "Fold", "pair_folds", "random_folds", "rotated_folds", "spread_folds"]
@@ -153,10 +153,9 @@ def _members(labels: npt.ArrayLike, at_least: int, owner: str) -> list[IntArray]
     for label in np.unique(known):
         sets = np.flatnonzero(known == label)
         if len(sets) < at_least:
-            msg = (
+            reject(
                 f"{owner}: class {str(label)!r} has {len(sets)} sets. Expected at least "
                 f"{at_least}: leave the class out, or ask for fewer sets per fold."
             )
-            raise DataError(msg)
         members.append(sets)
     return members

@@ -12,7 +12,7 @@ import numpy as np
 
 from setwise._support.parallel import in_threads
 from setwise._support.progress import Progress, reported
-from setwise.errors import DataError, SkippedFilesWarning
+from setwise.errors import DataError, SkippedFilesWarning, reject
 from setwise.io.datasets.protocols import Dataset, spread_folds
 from setwise.io.faces import Detector, face_tracks
 from setwise.io.loading_report import LoadedSets, LoadReport, Skipped
@@ -99,28 +99,25 @@ def load_youtube(
 def _subjects(top: Path) -> dict[Path, str]:
     """Who is in each clip, by its name."""
     if not top.is_dir():
-        msg = f"load_youtube: there is no folder {top}. Expected one with AVI clips."
-        raise DataError(msg)
+        reject(f"load_youtube: there is no folder {top}. Expected one with AVI clips.")
     clips = sorted(
         path
         for path in top.iterdir()
         if path.suffix.lower() == ".avi" and not path.name.startswith(".")
     )
     if not clips:
-        msg = (
+        reject(
             f"load_youtube: there are no clips in {top}. Expected files such as "
             "0001_01_001_firstname_lastname.avi."
         )
-        raise DataError(msg)
     subjects = {}
     for path in clips:
         match = CLIP.fullmatch(path.name)
         if match is None:
-            msg = (
+            reject(
                 f"load_youtube: {path} does not say who is in it. Expected a name such as "
                 "0001_01_001_firstname_lastname.avi: rename or remove it."
             )
-            raise DataError(msg)
         subjects[path] = match["subject"].lower()
     return subjects
 
@@ -163,4 +160,4 @@ def _join(
     batch = SetBatch(
         joined.vectors, joined.offsets, names, np.array(labels), joined.image_shape
     )
-    return LoadedSets.of(batch, report)
+    return LoadedSets(batch, report)

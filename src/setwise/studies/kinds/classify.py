@@ -15,7 +15,7 @@ from setwise._support.parameters import check_known
 from setwise._support.types import FloatArray, IntArray
 from setwise.classify import CVC
 from setwise.classify.fusion import Fusion, fuse
-from setwise.errors import DataError, ParameterError
+from setwise.errors import ParameterError, reject
 from setwise.evaluation import METHODS, timed_answers
 from setwise.io.datasets import Corrupted, corrupt_sets
 from setwise.sets import SetBatch
@@ -140,11 +140,10 @@ class OnFolds(Experiment):
             classifier_of(ClassifyItem(data=self.data, recipe=method.recipe, fold=0, seed=0))
         for fold in range(n_folds) if self.folds is None else self.folds:
             if fold >= n_folds:
-                msg = (
+                reject(
                     f"experiment {self.name!r}: there is no fold {fold}. Expected 0 to "
                     f"{n_folds - 1}, the folds of {self.data.name!r}."
                 )
-                raise DataError(msg)
             for seed in self.seeds:
                 for method in methods:
                     item = ClassifyItem(
@@ -181,11 +180,6 @@ class Sides:
 def classifier_of(item: ClassifyItem) -> Any:
     """The classifier of an item, with its seed, not fitted yet.
 
-    Parameters
-    ----------
-    item : ClassifyItem
-        Its recipe says which one.
-
     Raises
     ------
     ParameterError
@@ -215,13 +209,6 @@ def sides_of(item: ClassifyItem, data: StudyData) -> Sides:
     """Gallery and probes of an item, with the outliers it asks for.
 
     The outliers depend on dataset, fold and seed alone, so that all methods see the same.
-
-    Parameters
-    ----------
-    item : ClassifyItem
-        Which fold, how many probes, and which outliers.
-    data : StudyData
-        Its data.
     """
     in_gallery, in_probes = data.fold(item.fold)
     gallery, probes = data.sets[in_gallery], data.sets[in_probes]

@@ -18,7 +18,7 @@ from setwise.classify.distributions import Bhattacharyya
 from setwise.classify.member import Columns, Comparison, MemberResult, judge_probe
 from setwise.cluster import Clusterer
 from setwise.cut import CutRule
-from setwise.errors import DataError
+from setwise.errors import reject
 from setwise.features import unit_rows
 from setwise.graph import LassoGraph
 from setwise.sets import SetBatch
@@ -162,12 +162,11 @@ def _draw_sets(item: DistributionsItem, data: StudyData) -> tuple[IntArray, str]
     classes, counts = np.unique(data.labels, return_counts=True)
     with_two = classes[counts > 1]
     if len(classes) < item.n_classes or len(with_two) == 0:
-        msg = (
+        reject(
             f"distributions: {item.data.name} has {len(classes)} classes, {len(with_two)} of "
             f"them with two sets or more. Expected at least {item.n_classes}, and 1 for the "
             "probe: ask for fewer classes, or for other data."
         )
-        raise DataError(msg)
     truth = rng.choice(with_two)
     others = rng.choice(classes[classes != truth], item.n_classes - 1, replace=False)
     # Where classes tie, the first is the answer: the right one must not be first each time.

@@ -10,7 +10,7 @@ import numpy as np
 
 from setwise._support.types import FloatArray, IntArray
 from setwise.classify import CVC, Explanation
-from setwise.errors import DataError, ParameterError
+from setwise.errors import ParameterError, reject
 from setwise.features import unit_rows
 from setwise.studies.data import StudyData, read_data
 from setwise.studies.items import Item
@@ -55,8 +55,7 @@ class ExplainItem(Item):
         sides = sides_of(self.of, data)
         wrong = [place for place in self.probes if not 0 <= place < len(sides.probes)]
         if wrong:
-            msg = f"There is no probe {wrong[0]}. Expected 0 to {len(sides.probes) - 1}."
-            raise DataError(msg)
+            reject(f"There is no probe {wrong[0]}. Expected 0 to {len(sides.probes) - 1}.")
         classifier = classifier_of(self.of)
         if not isinstance(classifier, CVC):
             msg = f"recipe {self.of.recipe.of!r}: it explains nothing. Expected CVC."

@@ -139,18 +139,12 @@ class GaussiansItem(Item):
 
 def _points(item: GaussiansItem) -> Any:
     """All points as columns, the first cloud first."""
-    seed = seed_for(
-        item.seed,
-        "gaussians",
-        f"{item.distance:g}",
-        item.size,
-        f"{item.variance:g}",
-        item.draw,
-    )
-    pair = make_gaussian_pair(
-        item.size, item.distance, variance=item.variance, random_state=seed
-    )
-    return pair.vectors.T
+    distance, variance = item.distance, item.variance
+    what = (f"{distance:g}", item.size, f"{variance:g}", item.draw)
+    seed = seed_for(item.seed, "gaussians", *what)
+    return make_gaussian_pair(
+        item.size, distance, variance=variance, random_state=seed
+    ).vectors.T
 
 
 def _align(side: BoolArray, is_second: BoolArray) -> BoolArray:
@@ -168,14 +162,8 @@ def _by_switches(switches: IntArray, is_wrong: BoolArray) -> tuple[list[int], li
 
 def _cloud_row(distance: float, size: int, results: Sequence[Result]) -> CloudRow:
     mean = {what: float(np.mean([result[what] for result in results])) for what in MEASURES}
-    return CloudRow(
-        distance=distance,
-        size=size,
-        connectivity=mean["connectivity"],
-        error=100.0 * mean["error"],
-        exact_error=100.0 * mean["exact_error"],
-        switches=mean["switches"],
-    )
+    percent = {what: 100.0 * mean[what] for what in ("error", "exact_error")}
+    return CloudRow(distance, size, **(mean | percent))
 
 
 def _switch_rows(results: Sequence[Result], kind: str) -> tuple[SwitchRow, ...]:

@@ -31,14 +31,8 @@ def inline(figure: Figure, label: str, *, below_text: str = "") -> Markup:
 
     Pictures with different labels share no id, even where they show the same.
 
-    Parameters
-    ----------
-    figure : Figure
-        What to show.
-    label : str
-        What the picture shows, for readers who cannot see it.
-    below_text : str, default=""
-        More elements, drawn on all but the text.
+    ``label`` says what the picture shows, for readers who cannot see it; ``below_text`` are
+    more elements, drawn on all but the text.
     """
     markupsafe = require("markupsafe", "report")
     own = f"p{hashlib.sha256(label.encode()).hexdigest()[:8]}-"

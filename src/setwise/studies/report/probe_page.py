@@ -10,6 +10,7 @@ import numpy as np
 
 from setwise._support.types import FloatArray
 from setwise.classify.explanation import Explanation
+from setwise.plots.plot_page import probe_clusters
 from setwise.studies.report.numbers import number
 from setwise.studies.report.pictures import Album, Pictures
 from setwise.studies.report.tree_figure import tree_figure
@@ -139,17 +140,7 @@ class ProbePage:
 def probe_pages(
     section: str, wrong: Sequence[WrongProbe], pictures: Pictures
 ) -> tuple[ProbePage, ...]:
-    """One page for each wrong probe that is explained, in order, linked to each other.
-
-    Parameters
-    ----------
-    section : str
-        Name of the experiment, for the anchors.
-    wrong : sequence of WrongProbe
-        What went wrong.
-    pictures : Pictures
-        Of the data.
-    """
+    """One page for each wrong probe that is explained, in order, linked to each other."""
     explained = [one for one in wrong if one.explanation.get("why")]
     ids = [f"probe-{section}-{place}" for place in range(1, len(explained) + 1)]
     around = ["", *ids, ""]
@@ -193,12 +184,7 @@ def _page(
 
 def _clusters(why: Explanation, kinds: Kinds) -> ClusterTable:
     """The clusters that hold the probe, numbered as the leaves of the tree."""
-    probe = why.class_cluster[-1]
-    with_probe = np.flatnonzero(probe > 0)
-    largest = np.argsort(-probe[with_probe], kind="stable")[:_MOST_CLUSTERS]
-    numbers = np.sort(largest)
-    shown = why.class_cluster[:, with_probe[numbers]]
-    rest = why.class_cluster.sum(axis=1) - shown.sum(axis=1)
+    numbers, shown, rest = probe_clusters(why, _MOST_CLUSTERS)
     distances = _distances(why)
     names = [str(label) for label in why.classes]
     ranked = np.argsort(distances, kind="stable")

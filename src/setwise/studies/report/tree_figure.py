@@ -27,15 +27,7 @@ _THEMED = {PAPER: f"var(--paper, {PAPER})", PROBE: f"var(--ours, {PROBE})"}
 
 
 def tree_figure(why: Explanation, label: str) -> tuple[Markup, str]:
-    """The tree of cuts of an explanation, and how to read it; empty where it has no tree.
-
-    Parameters
-    ----------
-    why : Explanation
-        What to draw.
-    label : str
-        What the picture shows, for readers who cannot see it.
-    """
+    """The tree of cuts of an explanation, and how to read it; empty where it has no tree."""
     markupsafe = require("markupsafe", "report")
     figure = new_figure(*SIZE_INCHES)
     n_leaves = sum(step.n_probe > 0 and not step.children for step in why.tree)

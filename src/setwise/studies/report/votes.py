@@ -76,15 +76,7 @@ class VoteCount:
 
 
 def count_votes(why: Explanation, kinds: Kinds) -> VoteCount:
-    """Count the votes of an explanation; classes that are equally near share one.
-
-    Parameters
-    ----------
-    why : Explanation
-        Why the probe got its label.
-    kinds : Kinds
-        Its class, and that label.
-    """
+    """Count the votes of an explanation; classes that are equally near share one."""
     votes = dict.fromkeys((str(label) for label in why.classes), 0.0)
     for vote in why.votes:
         nearest = _nearest(vote, why)
