@@ -80,6 +80,13 @@ def test_compare_tries_the_named_methods(album):
     assert {row["method"] for row in found["methods"]} == {"MSM", "mean vector"}
 
 
+def test_compare_knows_names_with_commas(album):
+    found = document(
+        "compare", album / "gallery", album / "labelled", "--methods", "MSM, smallest angle,MSM"
+    )
+    assert {row["method"] for row in found["methods"]} == {"MSM, smallest angle", "MSM"}
+
+
 def test_compare_needs_labels(album):
     found = run("compare", album / "gallery", album / "probes")
     assert found.exit_code == 1
