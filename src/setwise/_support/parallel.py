@@ -46,6 +46,8 @@ def one_blas_thread() -> Iterator[None]:
 @cache
 def _libraries() -> ThreadpoolController:
     """The BLAS libraries of this process; looking for them takes longer than a small probe."""
+    import scipy.linalg  # noqa: F401 (brings a BLAS of its own, to be found with NumPy's)
+
     return ThreadpoolController().select(user_api="blas")
 
 

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from setwise._support.parameters import check_known
 from setwise._support.text import printable
-from setwise.cli.common import AsJson, Quiet, clean_exit, say, shown_progress, text_table
+from setwise.cli.common import AsJson, Quiet, clean_exit, shown_progress, text_table
 from setwise.errors import DataError
 
 if TYPE_CHECKING:
@@ -103,6 +102,7 @@ def _list(*, as_json: bool) -> None:
 
 
 def _chosen(names: list[str], only: list[str] | None) -> list[tuple[str, Study]]:
+    from setwise._support.parameters import check_known
     from setwise.studies.catalogue import shipped_studies, study_named
 
     studies = list(shipped_studies().items()) if names == ["all"] else []
@@ -132,7 +132,7 @@ def _run(
     try:
         return run(study, out / name, progress=progress, **options)
     except DataError as error:
-        say(f"setwise: {error}", err=True)
+        _echo(f"setwise: {error}", err=True)
         return None
 
 
@@ -165,20 +165,25 @@ def _markdown(result: StudyResult) -> str:
     return "\n\n".join(table.to_markdown() for table in tables) + "\n"
 
 
+def _echo(text: str, *, err: bool = False) -> None:
+    """Say one line, whatever is in the names that it tells."""
+    typer.echo(printable(text), err=err)
+
+
 def _show(name: str, run: Run, content: dict[str, Any], *, quiet: bool) -> None:
     result = run.result
     if not quiet:
         _show_tables(result)
     for failure in result.failures:
         what = f"{failure.experiment}, {failure.what}"
-        say(f"setwise: {name}: {what} failed: {failure.error}", err=True)
+        _echo(f"setwise: {name}: {what} failed: {failure.error}", err=True)
     if result.warnings and not quiet:
         counts = ", ".join(f"{kind} {count}" for kind, count in sorted(result.warnings.items()))
-        say(f"{name}: warnings, answers that are weaker than usual: {counts}", err=True)
+        _echo(f"{name}: warnings, answers that are weaker than usual: {counts}", err=True)
     if run.was_interrupted:
-        say("setwise: interrupted; run again, it goes on where it stopped.", err=True)
+        _echo("setwise: interrupted; run again, it goes on where it stopped.", err=True)
     done = f"{name}: {result.n_finished} of {result.n_items} items finished, {run.n_done} now"
-    say(f"{done}. {content['report'] or ''}".strip())
+    _echo(f"{done}. {content['report'] or ''}".strip())
 
 
 def _show_tables(result: StudyResult) -> None:
