@@ -5,12 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from pydantic import BaseModel
 
 from setwise.errors import DataError, ParameterError
 from setwise.studies.catalogue import read_study, shipped_studies, study_named
+from setwise.studies.kinds.classify import ClassifyItem, classifier_of
 from setwise.studies.kinds.fusion import Fusion
 from setwise.studies.kinds.methods import Methods
-from setwise.studies.spec import Method
+from setwise.studies.spec import Data, Method, Recipe
 from setwise.studies.study import Study
 
 METHODS = """
@@ -142,3 +144,26 @@ def test_a_file_whose_name_leads_out_of_the_results_is_refused(tmp_path, name):
     path.write_text(METHODS, encoding="utf-8")
     with pytest.raises(ParameterError, match="rename the file"):
         study_named(str(path))
+
+
+def recipes(value):
+    """Every recipe anywhere inside a study."""
+    if isinstance(value, Recipe):
+        yield value
+    elif isinstance(value, BaseModel):
+        for name in type(value).model_fields:
+            yield from recipes(getattr(value, name))
+    elif isinstance(value, list | tuple):
+        for part in value:
+            yield from recipes(part)
+
+
+@pytest.mark.parametrize("name", shipped_studies())
+def test_every_recipe_of_a_shipped_study_describes_a_classifier(name):
+    for recipe in recipes(shipped_studies()[name]):
+        plain = Recipe(**recipe.model_dump(exclude={"name"}))
+        made = classifier_of(
+            ClassifyItem(data=Data(name="hands"), fold=0, seed=0, recipe=plain)
+        )
+        if hasattr(made, "describe"):
+            assert made.describe().dims

@@ -52,13 +52,16 @@ class Part:
 
         Parameters
         ----------
-        value : str or part
-            A name stands for the part with its default parameters.
+        value : str, part or mapping
+            A name stands for the part with its default parameters, a mapping for what
+            :meth:`to_config` wrote down.
         owner : str
             Who asks, for the message where it is neither.
         """
         if isinstance(value, cls):
             return value
+        if isinstance(value, Mapping):
+            return cls.from_config(value)
         known = cls.known()
         if isinstance(value, str) and value in known:
             return known[value]()

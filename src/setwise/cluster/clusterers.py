@@ -12,7 +12,7 @@ are gallery classes.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, ClassVar, Protocol, Self, TypeAlias
@@ -63,7 +63,9 @@ class Clusterer(Part, ABC):
             value = "shc"
         if hasattr(value, "fit_predict") and not isinstance(value, type):
             return GivenClusterer(value)  # type: ignore[return-value]
-        if isinstance(value, cls) or (isinstance(value, str) and value in cls.known()):
+        if isinstance(value, cls | Mapping) or (
+            isinstance(value, str) and value in cls.known()
+        ):
             return super().of(value, owner)
         names = ", ".join(map(repr, cls.known()))
         return refuse(owner, "clusterer", f"None, one of {names}, or have fit_predict", value)
