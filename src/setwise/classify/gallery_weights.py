@@ -8,7 +8,6 @@ much as judging one probe (:func:`setwise.classify.member.judge_own_sets`).
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -19,15 +18,13 @@ from setwise._support.types import BoolArray, FloatArray, IntArray
 from setwise.classify.fusion import Ballot, fuse
 from setwise.classify.gallery import Gallery, SolvedMember
 from setwise.classify.member import finite, judge_own_sets
-from setwise.errors import GuessingWarning
 
-__all__ = ["own_ballots", "representation_weights", "tried_sets", "weigh"]
+__all__ = ["can_weigh", "own_ballots", "representation_weights", "tried_sets", "weigh"]
 
 # Gallery sets that representations are tried on: enough to find one that misleads, or, where
 # there is only one, to find out whether it knows anything.
 MOST_OWN_SETS, MOST_ALONE = 500, 50
-# Of the tests whether a representation is worse than the best, and whether a gallery is
-# better than guessing.
+# Of the test whether a representation is worse than the best.
 LEVEL = 0.05
 
 
@@ -37,16 +34,20 @@ def tried_sets(n_sets: int, n_representations: int) -> IntArray:
     return np.arange(0, n_sets, -(-n_sets // most))
 
 
-def weigh(gallery: Gallery, n_jobs: int | None) -> Gallery:
+def can_weigh(gallery: Gallery) -> bool:
+    """Whether its sets can be left out in turn, and somebody wants them to be.
+
+    The only set of a class cannot be left out; halves of it would tell how like itself it is,
+    not how like it others will be.
+    """
+    return gallery.description.weights is not None and np.bincount(gallery.codes).min() > 1
+
+
+def weigh(gallery: Gallery, n_jobs: int | None) -> tuple[Gallery, BoolArray, IntArray]:
     """The gallery with the weights that its own sets, left out in turn, speak for.
 
-    Warns where they are recognised no better than by guessing.
+    Also, of those that were tried, which the weighted ensemble recognised, and their classes.
     """
-    # The only set of a class cannot be left out; halves of it would tell how like itself it
-    # is, not how like it others will be.
-    has_single = np.bincount(gallery.codes).min() < 2
-    if gallery.description.weights is None or has_single:
-        return gallery
     n_representations = len(gallery.description.representations)
     chosen = tried_sets(len(gallery.codes), n_representations)
     ballots = own_ballots(gallery, chosen, n_jobs)
@@ -62,8 +63,7 @@ def weigh(gallery: Gallery, n_jobs: int | None) -> Gallery:
     weights = representation_weights(table, member_parts)
     accuracy = {name: float(right.mean()) for name, right in is_right.items()}
     together = _is_right(gallery, ballots, truth, weights > 0)
-    trust = _trust(together, truth)
-    return replace(gallery, weights=weights, accuracy=accuracy, trust=trust)
+    return replace(gallery, weights=weights, accuracy=accuracy), together, truth
 
 
 def own_ballots(gallery: Gallery, chosen: IntArray, n_jobs: int | None) -> list[Ballot]:
@@ -101,28 +101,6 @@ def _is_right(
     return np.array(
         [a.is_informed and a.code == t for a, t in zip(answers, truth, strict=True)]
     )
-
-
-def _trust(is_right: BoolArray, truth: IntArray) -> float:
-    """1, or how far the gallery is above guessing where it is not clearly above.
-
-    Clearly: by an exact one-sided binomial test, or nearer to perfect than to guessing (in a
-    gallery of four sets no test is ever sure).
-    """
-    guessing = float(np.bincount(truth).max() / len(truth))
-    accuracy = float(is_right.mean())
-    above = (accuracy - guessing) / (1.0 - guessing) if guessing < 1.0 else 1.0
-    n_right, n = int(is_right.sum()), len(truth)
-    test = binomtest(n_right, n, guessing, alternative="greater")
-    if test.pvalue < LEVEL or above >= 0.5:
-        return 1.0
-    msg = (
-        "the gallery's own sets, left out in turn, are recognised hardly better than by "
-        f"guessing ({n_right} of {n} right, {guessing * n:.1f} by guessing): the answers mean "
-        "little. Give other features or representations, more sets per class, or larger sets."
-    )
-    warnings.warn(msg, GuessingWarning, stacklevel=6)  # whoever called fit
-    return max(above, 0.01)  # not 0: a ranking is left of the probabilities
 
 
 def representation_weights(

@@ -21,7 +21,9 @@ from setwise.classify.gallery import (
     columns_per_set,
     usable_dims,
 )
-from setwise.classify.gallery_weights import tried_sets, weigh
+from setwise.classify.gallery_weights import can_weigh, tried_sets, weigh
+from setwise.classify.judge import judge
+from setwise.classify.trust import alternate_sets, has_learnt_by_heart, trust_in
 from setwise.features.views import FittedView, Images
 from setwise.sets import SetBatch, check_labels, check_sets
 
@@ -136,7 +138,26 @@ def _solved(
         members=_members(description, dims, views, bases, before, n_jobs),
         weights=np.ones(len(description.members(dims))),
     )  # fmt: skip
-    return weigh(gallery, n_jobs)
+    if not can_weigh(gallery):
+        return gallery
+    gallery, is_right, truth = weigh(gallery, n_jobs)
+    if has_learnt_by_heart(gallery):
+        is_right, truth = _judged_by_halves(gallery, n_jobs)
+    return trust_in(gallery, is_right, truth)
+
+
+def _judged_by_halves(gallery: Gallery, n_jobs: int | None) -> tuple[BoolArray, IntArray]:
+    """Whether some sets are recognised by a gallery that has never seen them, and classes."""
+    kept, probes = alternate_sets(gallery.codes)
+    description = replace(gallery.description, weights=None)
+    sets, classes, codes = gallery.sets, gallery.classes, gallery.codes
+    half = _solved(description, sets[kept], classes, codes[kept], None, n_jobs)
+    counted = {s.member: w for s, w in zip(gallery.members, gallery.weights, strict=True)}
+    weights = np.array([counted.get(solved.member, 1.0) for solved in half.members])
+    answers = judge(replace(half, weights=weights), sets[probes], n_jobs=n_jobs)
+    truth = codes[probes]
+    labels = np.array([answer.label for answer in answers])
+    return labels == classes[truth], truth
 
 
 def _members(
