@@ -10,7 +10,10 @@ from typing import Any
 
 _HOMES = {
     "CVC": "setwise.classify",
+    "Answer": "setwise.classify",
+    "Gallery": "setwise.classify",
     "Explanation": "setwise.classify",
+    "Dictionary": "setwise.basis",
     "SHC": "setwise.cluster",
     "SKMS": "setwise.baselines.clusterers",
     "SSC": "setwise.baselines.clusterers",
@@ -43,8 +46,11 @@ __all__ = [
     "SHC",
     "SKMS",
     "SSC",
+    "Answer",
     "Comparison",
+    "Dictionary",
     "Explanation",
+    "Gallery",
     "GaussianGraph",
     "LassoGraph",
     "LeastSquaresGraph",

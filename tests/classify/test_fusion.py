@@ -6,9 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.conftest import toy_sets
 
+from setwise import CVC
 from setwise.classify.fusion import Ballot, Fusion, is_decided, votes
 from setwise.classify.fusion import fuse as fuse_by
+from setwise.classify.judge import member_results
 
 FUSIONS = ("mode", "sum", "coefficient", "none")
 
@@ -49,6 +52,26 @@ def ballots(draw) -> Ballot:
     classes = draw(st.lists(st.integers(0, 3), min_size=n_rows, max_size=n_rows))
     classes = np.unique(classes, return_inverse=True)[1]
     return ballot(overlaps, weights=weights, row_classes=classes)
+
+
+def test_no_fusion_asks_a_member_that_knows_something():
+    """The largest that shares no cluster would give the class of the fewest columns."""
+    knows, knows_nothing = [0.1, 0.6], [0.0, 0.0]
+    last_is_blind = ballot([knows, knows_nothing], dims=[3, 3])
+    last_is_blind.distances[1] = [0.5, 4.0]  # stand-ins for infinity, by numbers of columns
+    assert fuse(last_is_blind, "none").code == 1
+    only_smaller = ballot([knows, knows_nothing], dims=[1, 3])
+    assert fuse(only_smaller, "none").code == 1
+    assert not fuse(ballot([knows_nothing], dims=[3]), "none").is_informed
+
+
+def test_no_fusion_asks_the_largest_members_alone(seed):
+    sets, labels = toy_sets(seed)
+    pairs = [("plain", "svd"), ("plain", "centred")]
+    clf = CVC((1, 2, 3), representations=pairs, fusion="none", weights=None)
+    gallery = clf.fit(sets, labels).gallery_
+    results = member_results(gallery, gallery.bases(sets[0]))
+    assert {clf.members_[i].n_columns for i in results} == {3}
 
 
 def test_mode_takes_the_majority_even_against_one_very_sure_member():
