@@ -52,7 +52,7 @@ def gauss3(n: int) -> np.ndarray:
 
 
 def lasso(n: int) -> sp.csr_array:
-    """The lasso graph of n / 10 face-like sets, five sets a class."""
+    """The lasso graph of n / 10 face-like sets, five sets per class."""
     rng = np.random.default_rng(0)
     sets, _ = face_like_sets(n // 10, n_classes=n // 50, rng=rng)
     columns = np.hstack([svd_bases(vectors, (10,))[0] for vectors in sets])

@@ -168,7 +168,7 @@ def table_rows(name: str, results: dict[str, Result]):
 
 
 NOTES = [
-    f"d = {N_ATOMS}, l1 bound {RADIUS:g}; wall seconds a set, over all sets of the row.",
+    f"d = {N_ATOMS}, l1 bound {RADIUS:g}; wall seconds per set, over all sets of the row.",
     "Loss: mean over sets and vectors of half the squared residual, codes within the bound "
     "found exactly on everybody's atoms; the ratio is over the same sets. The problem is not "
     "convex: other starts and schedules end in other local optima.",
@@ -204,7 +204,7 @@ def main() -> None:
         "dictionary_part" if args.quick else "dictionary",
         "One dictionary, of sets by the thousand",
         [*NOTES, "ETH-80: 80 sets of 41 x 400; face-like: 2000 synthetic sets of 20 x 400."],
-        ["sets", "learner", "how many", "seconds a set", "times setwise", "loss", "to setwise"],
+        ["sets", "learner", "how many", "seconds per set", "times setwise", "loss", "to setwise"],
         rows,
         results=raw,
     )

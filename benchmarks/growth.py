@@ -94,9 +94,9 @@ def main() -> None:
         "growth" if tuple(options.sizes) == SIZES else "growth_part",
         "One probe against growing galleries",
         [
-            f"fitted exponent of seconds a probe against columns: {exponent:.2f}",
-            "synthetic face-like sets: ten columns a set, ten sets a class, 400 features; one "
-            "classifier (plain, centred), one thread a probe, two for fitting",
+            f"fitted exponent of seconds per probe against columns: {exponent:.2f}",
+            "synthetic face-like sets: ten columns per set, ten sets per class, 400 features; one "
+            "classifier (plain, centred), one thread per probe, two for fitting",
             "memory: peak of the whole process; estimate: what fit() asks for before it starts "
             "(the gallery's own vectors come on top)",
             "inserting: the exact lasso graph with the probe; then come cuts and distances",

@@ -126,7 +126,7 @@ SETTINGS = {
 def default(names: tuple[str, ...], console: Console, jobs: int) -> dict:
     """The settings for images beside `CVC()`, as anybody would call them."""
     results = {}
-    table = Table(title="% of the probes labelled rightly; ms a probe, features included")
+    table = Table(title="% of the probes labelled rightly; ms per probe, features included")
     for column in ("", *(part for title in SETTINGS for part in (title, "ms"))):
         table.add_column(column, justify="right" if column else "left")
     for name in names:

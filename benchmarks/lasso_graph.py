@@ -35,7 +35,7 @@ ALPHAS = (0.01, 0.05)  # the paper's, our default
 TOLERANCES = 10.0 ** -np.arange(4, 13)
 OPTIMAL = 2e-6  # "about 1e-6": no rival is sent on for a factor of two
 SAME = 5e-3  # how far coefficients may be apart where columns are much alike
-DIM = 10  # columns a set
+DIM = 10  # columns per set
 PROBED = 20  # columns to choose the tolerance on
 LEAST_RUN = 50
 LONGEST = 180.0
@@ -237,7 +237,7 @@ def setwise(columns: np.ndarray, alpha: float, budget: float) -> dict:
 
 
 def face_like_columns(n: int) -> np.ndarray:
-    """Singular vectors of n / 10 synthetic sets, five sets a class."""
+    """Singular vectors of n / 10 synthetic sets, five sets per class."""
     rng = np.random.default_rng(0)
     sets, _ = face_like_sets(n // DIM, n_classes=max(n // (5 * DIM), 2), rng=rng)
     return np.hstack([svd_bases(vectors, (DIM,))[0] for vectors in sets])

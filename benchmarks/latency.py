@@ -86,9 +86,9 @@ def main() -> None:
         with threadpool_limits(1):
             for name, parameters in MEMBERS.items():
                 clf = CVC((10,), random_state=0, **parameters).fit(sets, labels)
-                rows[f"{name} (ms a probe)"] = list(per_probe(clf, data.sets[probes]))
+                rows[f"{name} (ms per probe)"] = list(per_probe(clf, data.sets[probes]))
             clf = CVC.as_in_paper(dims=(10,), random_state=0).fit(sets, labels)
-            rows["one member, the paper's setting, d = 10 (ms a probe)"] = list(
+            rows["one member, the paper's setting, d = 10 (ms per probe)"] = list(
                 per_probe(clf, data.sets[probes])
             )
             clf = CVC(random_state=0).fit(sets, labels)

@@ -3,7 +3,7 @@
     python benchmarks/n_clusters.py          about a quarter of an hour
 
 The paper gives k-means and SSC as many clusters as there are classes (8), one classifier of
-ten dictionary atoms a set, no fusion. SHC finds its number by itself.
+ten dictionary atoms per set, no fusion. SHC finds its number by itself.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ def main() -> None:
             rows.append([name, *cells, PAPER[name]])
     publish(
         "n_clusters",
-        "ETH-80, ten splits, % right by number of clusters; no fusion, ten atoms a set",
-        ["The paper gives k-means and SSC 8 clusters, one a class."],
+        "ETH-80, ten splits, % right by number of clusters; no fusion, ten atoms per set",
+        ["The paper gives k-means and SSC 8 clusters, one per class."],
         ["clusterer", *(str(n) for n in NUMBERS), "paper"],
         rows,
         accuracies=raw,

@@ -37,7 +37,7 @@ class Ballot:
     weights : array of shape (n_members,)
         How much each member counts.
     dims : array of int, shape (n_members,)
-        Number of columns a set has in each member; the largest stands for "no fusion".
+        Number of columns that a set has in each member; the largest stands for "no fusion".
     row_classes : array of int, shape (n_rows,)
         Class code of each row.
     n_classes : int

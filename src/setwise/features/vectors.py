@@ -62,7 +62,7 @@ class PerVector(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         X : SetBatch, sequence of 2-D arrays, or 2-D array
             Sets, or the vectors of one.
         y : array, optional
-            One label a set; of a 2-D array, one a row.
+            One label per set; of a 2-D array, one per row.
         """
         if not (hasattr(self.transformer, "fit") and hasattr(self.transformer, "transform")):
             expected = "a scikit-learn transformer, such as PCA(50)"

@@ -11,7 +11,7 @@ __all__ = ["symmetrise"]
 
 @kernel
 def symmetrise(pointers, atoms, values):
-    """``A = |S| + |S'|`` of codes, one a column, as the arrays of a sparse matrix by rows.
+    """``A = |S| + |S'|`` of codes, one per column, as the arrays of a sparse matrix by rows.
 
     Code ``i`` is ``values[pointers[i]:pointers[i + 1]]`` on ``atoms``, which ascend.
     """

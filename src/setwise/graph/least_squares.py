@@ -1,7 +1,7 @@
 """Rank-truncated least squares, keeping the largest coefficients.
 
 The paper's ``alpha_i = U S^-1 U' D' x_i`` over the other columns, by one eigendecomposition of
-the Gram matrix instead of one a column. With ``z = e_i - alpha_i``, ``D z`` is the residual
+the Gram matrix instead of one per column. With ``z = e_i - alpha_i``, ``D z`` is the residual
 and the problem is ``min ||D z||`` with ``z_i = 1``, smallest ``z`` among the minimisers:
 
 * where column ``i`` lies in the span of the others, ``z`` is the projection of ``e_i`` on the

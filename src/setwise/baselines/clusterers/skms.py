@@ -99,7 +99,7 @@ def skms(
     Parameters
     ----------
     points : array of shape (n_points, n_features)
-        One point a row.
+        One point per row.
     constraints : array of int, shape (n_constraints, 3)
         Rows ``(i, j, +1)`` of points that belong together, ``(i, j, -1)`` of others.
     sigmas, gamma, tol, max_updates

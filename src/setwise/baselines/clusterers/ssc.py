@@ -128,7 +128,7 @@ def ssc_codes_admm(
     Parameters
     ----------
     points : array of shape (n_points, n_features)
-        One point a row, of unit norm.
+        One point per row, of unit norm.
     alpha : float, default=20.0
         ``mu_2``, and ``lambda_Y mu_1``.
     affine : bool, default=False
