@@ -204,7 +204,15 @@ def main() -> None:
         "dictionary_part" if args.quick else "dictionary",
         "One dictionary, of sets by the thousand",
         [*NOTES, "ETH-80: 80 sets of 41 x 400; face-like: 2000 synthetic sets of 20 x 400."],
-        ["sets", "learner", "how many", "seconds per set", "times setwise", "loss", "to setwise"],
+        [
+            "sets",
+            "learner",
+            "how many",
+            "seconds per set",
+            "times setwise",
+            "loss",
+            "to setwise",
+        ],
         rows,
         results=raw,
     )

@@ -95,8 +95,8 @@ def main() -> None:
         "One probe against growing galleries",
         [
             f"fitted exponent of seconds per probe against columns: {exponent:.2f}",
-            "synthetic face-like sets: ten columns per set, ten sets per class, 400 features; one "
-            "classifier (plain, centred), one thread per probe, two for fitting",
+            "synthetic face-like sets: ten columns per set, ten sets per class, 400 features; "
+            "one classifier (plain, centred), one thread per probe, two for fitting",
             "memory: peak of the whole process; estimate: what fit() asks for before it starts "
             "(the gallery's own vectors come on top)",
             "inserting: the exact lasso graph with the probe; then come cuts and distances",

@@ -2,8 +2,8 @@
 
     python benchmarks/weakness.py
 
-Three unit vectors of 20 dimensions, 12 vectors per set with noise 0.2 in every direction, by the
-number of gallery sets per class; the default beside the nearest mean. Ten draws of nine probes.
+Three unit vectors of 20 dimensions, 12 vectors per set with noise 0.2 in every direction, by
+the number of gallery sets per class; the default beside the nearest mean. Ten draws of nine probes.
 """
 
 from __future__ import annotations
@@ -35,5 +35,6 @@ if __name__ == "__main__":
     for n_sets in (2, 4, 6, 10):
         ours, mean = np.mean([accuracies(n_sets, seed) for seed in range(N_DRAWS)], axis=0)
         print(
-            f"{n_sets:2d} gallery sets per class: CVC {100 * ours:.0f} %, mean {100 * mean:.0f} %"
+            f"{n_sets:2d} gallery sets per class: "
+            f"CVC {100 * ours:.0f} %, mean {100 * mean:.0f} %"
         )
