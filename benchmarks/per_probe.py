@@ -420,7 +420,8 @@ NOTES = [
     "Times setwise: how many times slower than setwise with the paper's cut / the sweep cut "
     "(the default) / the exact cut; median over probes.",
     "The paper, literally: one spams.lasso per column on the dictionary of the others. SPAMS "
-    "at once: one spams.lassoWeighted for all, the fastest way to call it, and the fairer rival.",
+    "at once: one spams.lassoWeighted for all, the fastest way to call it, and the fairer "
+    "rival.",
     "Same label: as the literal paper gives the same probe, right or wrong.",
     "Slow contenders judge fewer of the same probes. k-means, SSC and spectral clustering get "
     "the number of classes as number of clusters. SSC: alpha = 20, at most 200 iterations.",

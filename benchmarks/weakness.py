@@ -3,7 +3,8 @@
     python benchmarks/weakness.py
 
 Three unit vectors of 20 dimensions, 12 vectors per set with noise 0.2 in every direction, by
-the number of gallery sets per class; the default beside the nearest mean. Ten draws of nine probes.
+the number of gallery sets per class; the default beside the nearest mean. Ten draws of nine
+probes.
 """
 
 from __future__ import annotations
