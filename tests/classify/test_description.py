@@ -247,3 +247,20 @@ def test_generators_are_read_once(seed):
 def test_an_image_view_says_which_parameters_it_has():
     view = CVC(representations=[(HOG(cell=4), "svd")]).describe().representations[0].view
     assert view.to_config()["steps"][0]["cell"] == 4
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"graph": ...}, "KeyError: 'graph'. Expected what Description.to_config gave"),
+        ({"representations": [5]}, "TypeError.*Expected what Description.to_config gave"),
+        ({"representations": [{"view": {"name": "x"}}]}, "KeyError: 'steps'"),
+        ({"dims": []}, "dims must be a sequence of ints"),
+    ],
+    ids=str,
+)
+def test_what_no_description_wrote_down_is_refused_in_one_way(change, words):
+    config = CVC(random_state=0).describe().to_config() | change
+    config = {key: value for key, value in config.items() if value is not ...}
+    with pytest.raises(ParameterError, match=words):
+        Description.from_config(config)

@@ -125,8 +125,8 @@ class PartParameters:
         if deep:
             for name, family in self.part_parameters.items():
                 value = params[name]
-                if isinstance(value, str) and value in family.known():
-                    inner = family.known()[value]().get_params()
+                if isinstance(value, str) and self._holds_part(name):
+                    inner = family.of(value, type(self).__name__).get_params()
                     params |= {f"{name}__{key}": item for key, item in inner.items()}
         return params
 

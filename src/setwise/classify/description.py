@@ -19,6 +19,7 @@ from setwise.classify.distributions import Distance
 from setwise.classify.fusion import Fusion
 from setwise.cluster import Clusterer
 from setwise.cut import CutRule
+from setwise.errors import ParameterError
 from setwise.features.views import View, are_equal
 from setwise.graph import Graph
 
@@ -155,6 +156,17 @@ class Description:
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> Description:
         """The description that :meth:`to_config` wrote down."""
+        try:
+            return cls._of_config(config)
+        except (KeyError, TypeError, AttributeError) as error:
+            msg = (
+                f"Description.from_config: {type(error).__name__}: {error}. Expected what "
+                "Description.to_config gave, all of it."
+            )
+            raise ParameterError(msg) from error
+
+    @classmethod
+    def _of_config(cls, config: Mapping[str, Any]) -> Description:
         return cls(
             dims=as_dims(config["dims"]),
             representations=tuple(

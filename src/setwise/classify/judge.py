@@ -18,6 +18,7 @@ from setwise._support.types import FloatArray
 from setwise.classify.fusion import Ballot, Fusion, fuse, is_decided, votes
 from setwise.classify.gallery import Gallery, SetBases
 from setwise.classify.member import MemberResult, finite, judge_probe
+from setwise.cluster import HierarchicalClusters
 
 __all__ = ["Answer", "ballot_of", "judge", "member_results"]
 
@@ -145,14 +146,15 @@ def ballot_of(gallery: Gallery, results: dict[int, MemberResult]) -> Ballot:
 
 def believed(gallery: Gallery, probabilities: FloatArray) -> FloatArray:
     """Probabilities, drawn towards even ones where the gallery is not to be trusted."""
+    if gallery.trust == 1.0:
+        return probabilities
     even = 1.0 / len(probabilities)
-    return (
-        probabilities if gallery.trust == 1.0 else even + gallery.trust * (probabilities - even)
-    )
+    return even + gallery.trust * (probabilities - even)
 
 
 def _n_repaired(results: dict[int, MemberResult]) -> int:
-    trees = [r.clusters.tree for r in results.values() if hasattr(r.clusters, "tree")]
+    clusters = [result.clusters for result in results.values()]
+    trees = [c.tree for c in clusters if isinstance(c, HierarchicalClusters)]
     return sum(tree.n_unconverged + tree.n_fallbacks for tree in trees)
 
 
@@ -166,9 +168,7 @@ def _answer(gallery: Gallery, name: str, ballot: Ballot, n_repaired_cuts: int) -
         name=name,
         label=gallery.classes[fused.code],
         probability=float(probabilities[fused.code]),
-        runner_up=gallery.classes[second if first == fused.code else first]
-        if has_rival
-        else None,
+        runner_up=gallery.classes[rival] if has_rival else None,
         margin=float(probabilities[first] - probabilities[second]),
         is_informed=fused.is_informed,
         classes=gallery.classes,

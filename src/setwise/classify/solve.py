@@ -125,8 +125,11 @@ def _solved(
     images = Images(sets.vectors, sets.image_shape)
     wanted = {r.view.name: r.view for r in description.representations}
     rows = len(description.row_classes(codes, len(classes)))
-    # Once before any work, by what is known then, and once by the widths of the views.
-    _require_memory(description, sets, dict.fromkeys(wanted, sets.n_features), rows)
+    # Once before any work, by what is known then: how wide other views than the plain one are,
+    # and which dimensionalities that leaves, only their fitting tells.
+    known = {name: 0 if view.steps else sets.n_features for name, view in wanted.items()}
+    least = replace(description, dims=usable_dims(description.dims, sets, sets.n_features))
+    _require_memory(least, sets, known, rows)
     views = {name: view.fit(images) for name, view in wanted.items()}
     parts = [images.part(*span) for span in zip(sets.offsets, sets.offsets[1:], strict=False)]
     widths = {name: view.show(parts[0]).shape[1] for name, view in views.items()}
