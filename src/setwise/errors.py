@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NoReturn
 
 __all__ = [
+    "CalibrationWarning",
     "ConvergenceWarning",
     "DataError",
     "DegenerateHullWarning",
@@ -49,6 +50,10 @@ class TooLargeError(SetwiseError, MemoryError):
 
 class SetwiseWarning(UserWarning):
     """The answer stands, but is weaker than usual."""
+
+
+class CalibrationWarning(SetwiseWarning):
+    """The gallery is too small to find the threshold that was asked for."""
 
 
 class ConvergenceWarning(SetwiseWarning):

@@ -2,6 +2,7 @@
 
 from setwise.basis.base import Basis
 from setwise.basis.dictionary import Dictionary, dictionary_bases, learn_dictionary
+from setwise.basis.mean import Mean
 from setwise.basis.means import Means, means_bases
 from setwise.basis.svd import SVD, CentredSVD, centred_svd_bases, svd_bases
 
@@ -10,6 +11,7 @@ __all__ = [
     "Basis",
     "CentredSVD",
     "Dictionary",
+    "Mean",
     "Means",
     "centred_svd_bases",
     "dictionary_bases",

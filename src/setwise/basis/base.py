@@ -18,11 +18,18 @@ class Basis(Part, ABC):
     """A way to turn a set into few columns; its parameters and nothing else."""
 
     family: ClassVar[str] = "basis"
+    #: Whether columns are orthonormal and of arbitrary sign, so that only what they span
+    #: tells anything; else each column points somewhere.
+    is_orthonormal: ClassVar[bool] = False
 
     @property
     def n_starts(self) -> int:
         """How many random starts there are; each makes classifiers of its own."""
         return 1
+
+    def offered(self, dims: Sequence[int]) -> tuple[int, ...]:
+        """Of the dimensionalities asked for, those that it makes bases of."""
+        return tuple(dims)
 
     @abstractmethod
     def columns(

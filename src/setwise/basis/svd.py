@@ -33,6 +33,7 @@ class SVD(Basis):
     """What a set spans: its first singular vectors."""
 
     name: ClassVar[str] = "svd"
+    is_orthonormal: ClassVar[bool] = True
 
     def columns(
         self, vectors: FloatArray, dims: Sequence[int], rng: np.random.Generator
@@ -46,6 +47,7 @@ class CentredSVD(Basis):
     """How a set varies: the first singular vectors of the set minus its mean."""
 
     name: ClassVar[str] = "centred"
+    is_orthonormal: ClassVar[bool] = True
 
     def columns(
         self, vectors: FloatArray, dims: Sequence[int], rng: np.random.Generator

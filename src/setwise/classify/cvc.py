@@ -12,13 +12,27 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from setwise._support.parallel import one_blas_thread
-from setwise._support.parameters import check_choice, check_jobs
+from setwise._support.parameters import check_choice, check_jobs, refuse
 from setwise._support.parts import Part, PartParameters
 from setwise._support.progress import Progress
 from setwise._support.seeds import seed_from
 from setwise._support.types import FloatArray
-from setwise.classify.description import Description, Member, as_dims, as_representations
+from setwise.classify.description import (
+    Description,
+    Member,
+    Voice,
+    as_dims,
+    as_evidence,
+    as_representations,
+)
 from setwise.classify.distributions import Distance
+from setwise.classify.evidence import (
+    AllAngles,
+    ClusterOverlap,
+    EdgeShare,
+    Evidence,
+    SmallestAngle,
+)
 from setwise.classify.explanation import Explanation, explain
 from setwise.classify.fusion import Fusion
 from setwise.classify.gallery import Gallery
@@ -29,43 +43,47 @@ from setwise.cut import CutRule
 from setwise.errors import DataError, NoInformationWarning
 from setwise.features import HOG, ImageFeature, Pixels, Whitener
 from setwise.graph import Graph, LassoGraph
-from setwise.sets import SetClassifier, check_labels
+from setwise.sets import SetClassifier, check_labels, check_sets
 from setwise.sets.identifiers import join_labels, same_label
 
 __all__ = ["CVC"]
 
-# What a set spans, where its vectors are, and how it varies: galleries do best with these.
-DEFAULT = (("whitened", "svd"), ("whitened", "means"), ("plain", "centred"))
+# Where a set is, what it spans, and how it varies.
+DEFAULT = (("plain", "mean"), ("whitened", "svd"), ("plain", "centred"))
+# Everything that a solved graph says; trees of cuts, which cost most, in the middle only.
+EVIDENCE = (ClusterOverlap(dims="middle"), EdgeShare(), SmallestAngle(), AllAngles())
 
 
 class CVC(PartParameters, SetClassifier):
     """Classification via clustering: says whose set it is, how surely, and why.
 
-    Gallery and probe are clustered *together*, without looking at labels; the probe gets the
-    label of the class that spreads over the clusters as it does. Each probe is judged alone.
+    Gallery and probe are joined in one graph, without looking at labels. The class wins that
+    spreads over the clusters of the graph as the probe does, to which most of the probe's
+    edges lead, and whose sets lie at the smallest angles. Each probe is judged alone.
 
     Parameters
     ----------
-    dims : sequence of int, default=(1, ..., 10)
-        Numbers of columns a set is reduced to; each makes one classifier of the ensemble.
+    dims : sequence of int, default=(3, 5, 8)
+        Numbers of columns a set is reduced to; each makes one member of the ensemble.
         Those above the size of the largest gallery set, or above half of the number of
         features, tell nothing apart and are left out.
     representations : sequence of (view, basis) pairs
-        What sets are turned into; every pair makes one classifier per dimensionality.
+        What sets are turned into; every pair makes one member per dimensionality.
 
         A view is what is done to the vectors first: ``"plain"``, ``"whitened"`` (by the
         gallery's own vectors), or any scikit-learn transformer of rows, alone or as a
         ``(name, transformer)`` pair, such as one that computes other features. All vectors
         are scaled to unit norm afterwards.
 
-        A basis is what columns they become: ``"svd"``, ``"centred"``, ``"means"``
-        (singular vectors of the set, of the set minus its mean, means of its parts),
+        A basis is what columns they become: ``"mean"`` (one column, whatever ``dims``),
+        ``"svd"``, ``"centred"``, ``"means"`` (singular vectors of the set, of the set minus
+        its mean, means of its parts),
         ``"dictionary"`` (atoms of a dictionary with an l1 bound, the paper's), or one with
         parameters such as ``Dictionary(radius=2.0, n_seeds=3)``.
 
-        By default, the three that galleries do best with: what a set *spans*, by singular
-        vectors of the whitened vectors, *where its vectors are*, by means of parts of the
-        whitened ones, and *how it varies*, by centred singular vectors of the plain ones.
+        By default *where a set is*, by the mean of the plain vectors (what embeddings are
+        compared by), *what it spans*, by singular vectors of the whitened ones, and *how it
+        varies*, by centred singular vectors of the plain ones.
     graph : str or Graph, default="lasso"
         Proximity of columns: ``"lasso"``, ``"gaussian"``, ``"least_squares"``, ``"omp"``, or
         one with parameters such as ``LassoGraph(alpha=0.01)``.
@@ -80,12 +98,27 @@ class CVC(PartParameters, SetClassifier):
         :class:`setwise.cluster.GivenClusterer`; it is cloned, with its own ``random_state``.
     distance : {"bhattacharyya", "hellinger"}, default="bhattacharyya"
         Between cluster distributions.
-    fusion : {"mode", "sum", "coefficient", "none"}, default="mode"
-        Majority of labels, sum of distances, sum of Bhattacharyya coefficients, or the
-        largest dimensionality alone.
+    evidence : sequence of str or Evidence
+        What each member is asked: ``"clusters"`` (Algorithm 1), ``"edges"`` (share of the
+        probe's edges), ``"smallest angle"``, ``"all angles"``. By default all of them, with
+        clusters at the middle dimensionality of each representation.
+    fusion : {"standardised", "mode", "sum", "coefficient", "none"}, default="standardised"
+        Weighted mean of standardised overlaps, majority of labels, sum of distances, sum of
+        overlaps, or the largest dimensionality alone.
     weights : {"gallery", None}, default="gallery"
-        Whether representations that mislead on the gallery's own sets, left out in turn, are
-        dropped from the ensemble. In a gallery with a single set of some class none is.
+        Whether voices (a kind of evidence of a member) count by how often they recognise the
+        gallery's own sets, left out in turn. In a gallery with a single set of some class,
+        halves of sets are left out, and voices that are clearly worse than the best are
+        dropped; where sets are too small to be halved, all count alike.
+    outliers : {"drop", None}, default="drop"
+        Whether vectors that do not belong to their set are left out, of the gallery and of
+        probes, see :func:`setwise.features.is_typical`.
+    unknown : float, optional
+        Wanted rate of strangers, sets of no class of the gallery, that are taken for somebody:
+        0.05 lets one in twenty in. ``predict`` gives the others ``unknown_label``. None takes
+        every set for the class that it is most like.
+    unknown_label : object, default="unknown"
+        What :meth:`predict` calls a stranger; of the type of the labels.
     distributions : {"class", "set"}, default="class"
         Whether all gallery sets of a class share one distribution or have one each.
     stop_early : bool, default=True
@@ -107,10 +140,12 @@ class CVC(PartParameters, SetClassifier):
         Length of the vectors.
     members_ : tuple of Member
         The ensemble.
-    weights_ : array of shape (n_members,)
-        How much each member counts; one of weight 0 is never asked.
+    voices_ : tuple of Voice
+        What the members are asked.
+    weights_ : array of shape (n_voices,)
+        How much each voice counts; one of weight 0 is never asked.
     gallery_accuracy_ : dict of str to float, or None
-        Share of the gallery's own sets that each representation recognised when left out.
+        Share of the gallery's own sets, left out, that each voice recognised.
 
     Examples
     --------
@@ -136,15 +171,19 @@ class CVC(PartParameters, SetClassifier):
 
     def __init__(
         self,
-        dims: Sequence[int] = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10),
+        dims: Sequence[int] = (3, 5, 8),
         *,
         representations: Sequence[tuple[Any, Any]] = DEFAULT,
         graph: str | Graph = "lasso",
         cut: str | CutRule = "sweep",
         clusterer: Any = "shc",
         distance: str | Distance = "bhattacharyya",
-        fusion: str | Fusion = "mode",
+        evidence: Sequence[str | Evidence] = EVIDENCE,
+        fusion: str | Fusion = "standardised",
         weights: str | None = "gallery",
+        outliers: str | None = "drop",
+        unknown: float | None = None,
+        unknown_label: Any = "unknown",
         distributions: str = "class",
         stop_early: bool = True,
         n_jobs: int | None = None,
@@ -156,8 +195,12 @@ class CVC(PartParameters, SetClassifier):
         self.cut = cut
         self.clusterer = clusterer
         self.distance = distance
+        self.evidence = evidence
         self.fusion = fusion
         self.weights = weights
+        self.outliers = outliers
+        self.unknown = unknown
+        self.unknown_label = unknown_label
         self.distributions = distributions
         self.stop_early = stop_early
         self.n_jobs = n_jobs
@@ -167,11 +210,14 @@ class CVC(PartParameters, SetClassifier):
     def as_in_paper(cls, **parameters: Any) -> Self:
         """The paper's setting: dictionary atoms, lasso 0.01, Algorithm 3, majority vote."""
         paper: dict[str, Any] = {
+            "dims": tuple(range(1, 11)),
             "representations": (("plain", "dictionary"),),
             "graph": LassoGraph(alpha=0.01),
             "cut": "paper",
+            "evidence": ("clusters",),
             "fusion": "mode",
             "weights": None,
+            "outliers": None,
         }
         return cls(**(paper | parameters))
 
@@ -224,8 +270,11 @@ class CVC(PartParameters, SetClassifier):
             clusterer=Clusterer.of(self.clusterer, "CVC"),
             distance=Distance.of(self.distance, "CVC"),
             fusion=Fusion.of(self.fusion, "CVC"),
+            evidence=as_evidence(self.evidence),
             distributions=self.distributions,
             weights=self.weights,
+            outliers=self.outliers,
+            unknown=self.unknown,
             seed=seed_from(self.random_state, "CVC"),
         )
 
@@ -239,8 +288,13 @@ class CVC(PartParameters, SetClassifier):
         y : array of shape (n_sets,)
             Class of each set.
         """
+        description = self.describe()
+        batch = check_sets(X, caller="CVC.fit")
+        if description.unknown is not None:
+            classes, _ = check_labels(y, len(batch), caller="CVC.fit")
+            _check_unknown_label(self.unknown_label, classes)
         self.gallery_: Gallery = solve(
-            self.describe(), X, y, n_jobs=self.n_jobs, caller="CVC.fit"
+            description, batch, y, n_jobs=self.n_jobs, caller="CVC.fit"
         )
         return self
 
@@ -260,13 +314,18 @@ class CVC(PartParameters, SetClassifier):
         return tuple(solved.member for solved in self.gallery_.members)
 
     @property
+    def voices_(self) -> tuple[Voice, ...]:
+        """What the members are asked."""
+        return self.gallery_.voices
+
+    @property
     def weights_(self) -> FloatArray:
-        """How much each member counts."""
+        """How much each voice counts."""
         return self.gallery_.weights
 
     @property
     def gallery_accuracy_(self) -> Mapping[str, float] | None:
-        """Share of left-out gallery sets that each representation recognised."""
+        """Share of left-out gallery sets that each voice recognised."""
         return self.gallery_.accuracy
 
     def enroll(self, X: Any, y: Any) -> Self:
@@ -348,21 +407,26 @@ class CVC(PartParameters, SetClassifier):
         )
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        """Label of each set.
+        """Label of each set; ``unknown_label`` of those that are too far from all classes.
 
-        A probe that shares no cluster with any class gets a label all the same, and a
+        A probe that has nothing in common with any class gets a label all the same, and a
         :class:`setwise.errors.NoInformationWarning` says so.
         """
         answers = self._answers(X, "predict", stop_early=self.stop_early)
         codes = [int((answer.classes == answer.label).argmax()) for answer in answers]
-        return answers[0].classes[codes]
+        labels = answers[0].classes[codes]
+        is_stranger = np.array([answer.is_known is False for answer in answers])
+        if not is_stranger.any():
+            return labels
+        stranger = np.array([self.unknown_label])
+        return np.where(is_stranger, stranger, labels)
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Probability of each class for each set; even where nothing is known.
 
-        Shares of the votes, of the summed coefficients, or a softmax of distances, by
-        ``fusion``. They rank sets by certainty; for frequencies, wrap the classifier in
-        scikit-learn's ``CalibratedClassifierCV``.
+        With ``weights="gallery"``, raised to the power at which those of the gallery's own
+        sets, left out, come true. They are among the classes of the gallery: of a stranger
+        they say whom it is most like.
         """
         return np.array([answer.probabilities for answer in self._answers(X, "predict_proba")])
 
@@ -383,7 +447,7 @@ class CVC(PartParameters, SetClassifier):
         lost = [answer.name for answer in answers if not answer.is_informed]
         if lost:
             msg = (
-                f"CVC.{caller}: {len(lost)} of {len(answers)} sets share no cluster with any "
+                f"CVC.{caller}: {len(lost)} of {len(answers)} sets share nothing with any "
                 f"class ({', '.join(lost[:3])}{', ...' if len(lost) > 3 else ''}): all classes "
                 "are equally probable, and the label means nothing."
             )
@@ -415,6 +479,13 @@ def _image_views() -> tuple[tuple[str, ImageFeature], ...]:
         ("fine edges", HOG(64, cell=8)),
         ("coarse edges", HOG(64, cell=16)),
     )
+
+
+def _check_unknown_label(label: Any, classes: npt.NDArray[Any]) -> None:
+    """Refuse a label for strangers that is no label, or somebody's."""
+    joined = join_labels(classes, np.asarray([label]), "CVC.fit: unknown_label")
+    if same_label(joined[:-1], joined[-1]).any():
+        refuse("CVC", "unknown_label", "a label that no class of the gallery has", label)
 
 
 def _code_of(label: Any, classes: npt.NDArray[Any]) -> int:

@@ -1,7 +1,8 @@
 """What an ensemble is made of: the description of a classifier, without any data.
 
 A *representation* is one view of the vectors and one kind of basis; a *member* is a
-representation at one dimensionality (and random start). All members vote together.
+representation at one dimensionality (and random start), with a graph of its own; a *voice* is
+one kind of evidence that a member gives. All voices are fused.
 """
 
 from __future__ import annotations
@@ -12,18 +13,20 @@ from typing import Any
 
 import numpy as np
 
-from setwise._support.parameters import as_tuple, check_choice, is_whole, refuse
-from setwise._support.types import FloatArray, IntArray
+from setwise._support.parameters import as_tuple, check_choice, check_number, is_whole, refuse
+from setwise._support.types import BoolArray, FloatArray, IntArray
 from setwise.basis import Basis
 from setwise.classify.distributions import Distance
+from setwise.classify.evidence import Evidence
 from setwise.classify.fusion import Fusion
 from setwise.cluster import Clusterer
 from setwise.cut import CutRule
 from setwise.errors import ParameterError
+from setwise.features import is_typical
 from setwise.features.views import View, are_equal
 from setwise.graph import Graph
 
-__all__ = ["Description", "Member", "Representation", "as_representations"]
+__all__ = ["Description", "Member", "Representation", "Voice", "as_representations"]
 
 
 @dataclass(frozen=True)
@@ -75,6 +78,25 @@ class Member:
 
 
 @dataclass(frozen=True)
+class Voice:
+    """One kind of evidence, as one member gives it.
+
+    Attributes
+    ----------
+    member : Member
+        Who gives it.
+    evidence : Evidence
+        What kind.
+    """
+
+    member: Member
+    evidence: Evidence
+
+    def __str__(self) -> str:
+        return f"{self.member}: {self.evidence.name or type(self.evidence).__name__}"
+
+
+@dataclass(frozen=True)
 class Description:
     """What a classifier is made of; see the parameters of :class:`setwise.CVC`.
 
@@ -86,11 +108,17 @@ class Description:
         Views and bases, all different.
     graph, cut, clusterer, distance, fusion : parts
         How proximity is measured, SHC divides, columns are clustered, distributions are
-        compared, members are fused.
+        compared, voices are fused.
+    evidence : tuple of Evidence
+        What is asked of each member.
     distributions : {"class", "set"}
         Whether each class, or each gallery set, has a distribution of its own.
     weights : {"gallery", None}
-        Whether representations that mislead on the gallery are dropped.
+        Whether voices count by how they do on the gallery's own sets.
+    outliers : {"drop", None}
+        Whether vectors that do not belong to their set are left out.
+    unknown : float or None
+        Wanted rate of strangers that are taken for somebody.
     seed : int
         Of everything random.
     """
@@ -102,21 +130,37 @@ class Description:
     clusterer: Clusterer
     distance: Distance
     fusion: Fusion
+    evidence: tuple[Evidence, ...]
     distributions: str
     weights: str | None
+    outliers: str | None
+    unknown: float | None
     seed: int
 
     def __post_init__(self) -> None:
         check_choice("CVC", "distributions", self.distributions, ("class", "set"))
         check_choice("CVC", "weights", self.weights, ("gallery", None))
+        check_choice("CVC", "outliers", self.outliers, ("drop", None))
+        if self.unknown is not None:
+            check_number("CVC", "unknown", self.unknown, at_most=0.5)
 
     def members(self, dims: tuple[int, ...]) -> tuple[Member, ...]:
         """The members, small and cheap ones first: an early majority then costs little."""
         return tuple(
             Member(representation, d, start)
-            for d in dims
+            for d in sorted({1, *dims})
             for representation in self.representations
+            if d in representation.basis.offered(dims)
             for start in range(representation.basis.n_starts)
+        )
+
+    def voices(self, dims: tuple[int, ...]) -> tuple[Voice, ...]:
+        """The voices, in the order of the members."""
+        return tuple(
+            Voice(member, evidence)
+            for member in self.members(dims)
+            for evidence in self.evidence
+            if member.n_columns in evidence.asked_at(member.representation.basis.offered(dims))
         )
 
     def columns(
@@ -130,6 +174,12 @@ class Description:
             return [np.empty((vectors.shape[1], 0)) for _ in dims]
         source = np.random.SeedSequence(self.seed, spawn_key=(start,))
         return representation.basis.columns(vectors, dims, np.random.default_rng(source))
+
+    def is_kept(self, vectors: FloatArray) -> BoolArray:
+        """Which vectors of a set count."""
+        if self.outliers is None:
+            return np.ones(len(vectors), dtype=np.bool_)
+        return is_typical(vectors)
 
     def row_classes(self, codes: IntArray, n_classes: int) -> IntArray:
         """Class of each row that has a distribution: a class, or a gallery set."""
@@ -148,8 +198,11 @@ class Description:
             "clusterer": self.clusterer.to_config(),
             "distance": self.distance.to_config(),
             "fusion": self.fusion.to_config(),
+            "evidence": [evidence.to_config() for evidence in self.evidence],
             "distributions": self.distributions,
             "weights": self.weights,
+            "outliers": self.outliers,
+            "unknown": self.unknown,
             "seed": self.seed,
         }
 
@@ -178,8 +231,11 @@ class Description:
             clusterer=Clusterer.from_config(config["clusterer"]),
             distance=Distance.from_config(config["distance"]),
             fusion=Fusion.from_config(config["fusion"]),
+            evidence=tuple(Evidence.from_config(e) for e in config["evidence"]),
             distributions=config["distributions"],
             weights=config["weights"],
+            outliers=config["outliers"],
+            unknown=config["unknown"],
             seed=config["seed"],
         )
 
@@ -190,6 +246,13 @@ def as_dims(dims: Any) -> tuple[int, ...]:
     if not all(is_whole(d) and d >= 1 for d in chosen):
         refuse("CVC", "dims", "a sequence of ints of at least 1", dims)
     return tuple(sorted({int(d) for d in chosen}))
+
+
+def as_evidence(kinds: Any) -> tuple[Evidence, ...]:
+    """Kinds of evidence, each once; one may be given alone."""
+    given = (kinds,) if isinstance(kinds, str | Evidence) else kinds
+    chosen = as_tuple("CVC", "evidence", given, of="kinds of evidence")
+    return tuple(dict.fromkeys(Evidence.of(kind, "CVC") for kind in chosen))
 
 
 def as_representations(pairs: Any) -> tuple[Representation, ...]:

@@ -9,14 +9,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from setwise._support.types import FloatArray, IntArray
+from setwise._support.types import BoolArray, FloatArray, IntArray
+from setwise.classify.description import Voice
 from setwise.classify.distributions import class_cluster_distributions, signal_to_noise
-from setwise.classify.fusion import fuse, votes
+from setwise.classify.evidence import ClusterOverlap, EdgeShare, Seen
+from setwise.classify.fusion import Ballot, fuse, votes
 from setwise.classify.gallery import Gallery
-from setwise.classify.judge import ballot_of, believed, member_results
+from setwise.classify.judge import ballot_of, believed, look_at
 from setwise.classify.member import MemberResult
+from setwise.classify.unknown import is_near, nearness
 from setwise.cluster import HierarchicalClusters
 from setwise.cut import sign_switches
+from setwise.sets.classifier import largest_by_class
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,18 +32,20 @@ __all__ = ["CutStep", "Explanation", "MemberVote", "explain"]
 
 @dataclass(frozen=True)
 class MemberVote:
-    """What one member of the ensemble said.
+    """What one voice of the ensemble said.
 
     Attributes
     ----------
     member, representation : str
         What the member is called, and the view and basis that it shares with others.
+    evidence : str
+        What it was asked: clusters, edges, angles.
     n_columns : int
         Its dimensionality.
     weight : float
         How much it counts.
     label : object
-        Label of its nearest class; None when it shares no cluster with any.
+        Label of its nearest class; None when it has nothing in common with any.
     distances : array of shape (n_classes,)
         To each class; ``inf`` where no cluster is shared.
     snr : float
@@ -48,6 +54,7 @@ class MemberVote:
 
     member: str
     representation: str
+    evidence: str
     n_columns: int
     weight: float
     label: Any
@@ -103,9 +110,15 @@ class Explanation:
     probabilities, scores : arrays of shape (n_classes,)
         As ``predict_proba`` and the fused scores.
     is_informed : bool
-        Whether any member shares a cluster with any class; else the label means nothing.
+        Whether anything is shared with any class; else the label means nothing.
+    is_known : bool or None
+        Whether the set is near enough to be of a class of the gallery; None if not asked.
+    nearness : float
+        How near it is to the nearest class, see :func:`setwise.classify.unknown.nearness`.
+    is_typical : array of bool, shape (n_vectors,)
+        Which vectors belong to the set; the others were left out.
     votes : tuple of MemberVote
-        One per member that counts.
+        One per voice that counts.
     shown : str
         The member whose clusters are shown below: the largest that voted for the answer.
     snr : float
@@ -115,8 +128,9 @@ class Explanation:
     class_cluster : array of shape (n_classes + 1, n_clusters)
         Its class-cluster distributions; the probe is the last row.
     support : array of shape (n_vectors,)
-        For each vector of the probe, how far its clusters speak for the answer, between 0
-        (other classes) and 1 (the answer's), over all members; NaN where none speaks.
+        For each vector of the probe, how far its clusters and edges speak for the answer,
+        between 0 (other classes) and 1 (the answer's), over all members; NaN where none
+        speaks. Vectors that do not belong to the set have 0.
     sign_switches : array of shape (n_vectors,)
         How often the vector changed sides while the Fiedler vectors of the shown member
         settled (DFVC): a measure of doubt. Cuts of more than 2000 columns are not counted.
@@ -131,6 +145,9 @@ class Explanation:
     probabilities: FloatArray
     scores: FloatArray
     is_informed: bool
+    is_known: bool | None
+    nearness: float
+    is_typical: BoolArray
     votes: tuple[MemberVote, ...]
     shown: str
     snr: float
@@ -144,14 +161,15 @@ class Explanation:
 
     def __str__(self) -> str:
         if not self.is_informed:
-            return "No answer: the set shares no cluster with any class."
+            return "No answer: the set has nothing in common with any class."
         order = np.argsort(-self.probabilities, kind="stable")[:3]
         ranking = ", ".join(f"{self.classes[i]} {self.probabilities[i]:.2f}" for i in order)
         agree = sum(vote.label == self.label for vote in self.votes)
         doubtful = int((self.support < 0.5).sum())
+        stranger = "unknown, most like " if self.is_known is False else ""
         return (
-            f"{self.label}: {ranking}; {agree} of {len(self.votes)} members agree, "
-            f"{doubtful} of {len(self.support)} vectors speak for another class."
+            f"{stranger}{self.label}: {ranking}; {agree} of {len(self.votes)} voices agree, "
+            f"{doubtful} of {len(self.support)} vectors speak for another class or for none."
         )
 
     def plot(self, path: str | Path | None = None) -> Figure:
@@ -186,45 +204,90 @@ class Explanation:
 def explain(gallery: Gallery, vectors: FloatArray) -> Explanation:
     """Judge one probe by every member that counts, and keep the reasons."""
     bases = gallery.bases(vectors)
-    results = member_results(gallery, bases)
-    ballot = ballot_of(gallery, results)
+    seen = look_at(gallery, bases)
+    ballot = ballot_of(gallery, seen)
     answer = fuse(ballot, gallery.description.fusion)
-    classes = gallery.classes
-    nearest = [int(v.argmax()) if v.any() else None for v in votes(ballot)]
-    asked = list(results)
-    members = {i: gallery.members[i].member for i in asked}
-    agreeing = [i for i, code in zip(asked, nearest, strict=True) if code == answer.code]
-    shown = max(agreeing or asked, key=lambda i: members[i].n_columns)
-    class_distances = -ballot.by_class(-np.array([r.distances for r in results.values()]))
-    shares = {i: bases.shares(members[i]) for i in asked}
+    ballots = _member_votes(gallery, seen, ballot)
+    shown = _shown(gallery, seen, ballots, gallery.classes[answer.code])
+    member, result = gallery.members[shown].member, seen[shown].clustered
+    shares = {i: bases.shares(gallery.members[i].member) for i in seen}
+    near = nearness(gallery, seen)
     return Explanation(
-        label=classes[answer.code],
-        classes=classes,
+        label=gallery.classes[answer.code],
+        classes=gallery.classes,
         probabilities=believed(gallery, answer.probabilities),
         scores=answer.scores,
         is_informed=answer.is_informed,
-        votes=tuple(
-            MemberVote(
-                member=str(members[i]),
-                representation=str(members[i].representation),
-                n_columns=members[i].n_columns,
-                weight=float(gallery.weights[i]),
-                label=None if code is None else classes[code],
-                distances=distances,
-                snr=signal_to_noise(distances),
-            )
-            for i, code, distances in zip(asked, nearest, class_distances, strict=True)
-        ),
-        shown=str(members[shown]),
-        snr=signal_to_noise(class_distances[asked.index(shown)]),
-        tree=_tree(gallery, shown, results[shown]),
-        class_cluster=_by_class(gallery, results[shown]),
-        support=_support(gallery, results, shares, answer.code),
-        sign_switches=shares[shown] @ _sign_switches(results[shown], shares[shown].shape[1]),
+        is_known=is_near(gallery, near),
+        nearness=near,
+        is_typical=bases.is_kept,
+        votes=ballots,
+        shown=str(member),
+        snr=signal_to_noise(_class_distances(gallery, result)),
+        tree=_tree(gallery, shown, result),
+        class_cluster=_by_class(gallery, result),
+        support=np.where(bases.is_kept, _support(gallery, seen, shares, answer.code), 0.0),
+        sign_switches=shares[shown] @ _sign_switches(result, shares[shown].shape[1]),
         probe_points=gallery.sketch.project(vectors),
         gallery_points=gallery.sketch.points,
         gallery_point_classes=gallery.sketch.classes,
     )
+
+
+def _counted(gallery: Gallery, seen: Mapping[int, Seen]) -> list[tuple[int, Voice, float]]:
+    """The voices that were asked, with the place of their member and what they count."""
+    place = {gallery.members[i].member: i for i in seen}
+    return [
+        (place[voice.member], voice, float(weight))
+        for voice, weight in zip(gallery.voices, gallery.weights, strict=True)
+        if weight > 0 and voice.member in place
+    ]
+
+
+def _class_distances(gallery: Gallery, result: MemberResult) -> FloatArray:
+    """Distance of each class by Algorithm 1, ``inf`` where no cluster is shared."""
+    nearest = largest_by_class(-result.distances, gallery.row_classes, gallery.n_classes)
+    return -nearest
+
+
+def _member_votes(
+    gallery: Gallery, seen: Mapping[int, Seen], ballot: Ballot
+) -> tuple[MemberVote, ...]:
+    """What each voice said."""
+    made = []
+    by_class = -ballot.by_class(-ballot.distances)
+    rows = zip(_counted(gallery, seen), votes(ballot), by_class, strict=True)
+    for (i, voice, weight), vote, distances in rows:
+        member = voice.member
+        if isinstance(voice.evidence, ClusterOverlap):
+            distances = _class_distances(gallery, seen[i].clustered)
+        made.append(
+            MemberVote(
+                member=str(member),
+                representation=str(member.representation),
+                evidence=voice.evidence.name or type(voice.evidence).__name__,
+                n_columns=member.n_columns,
+                weight=weight,
+                label=gallery.classes[int(vote.argmax())] if vote.any() else None,
+                distances=distances,
+                snr=signal_to_noise(distances),
+            )
+        )
+    return tuple(made)
+
+
+def _shown(
+    gallery: Gallery, seen: Mapping[int, Seen], said: tuple[MemberVote, ...], label: Any
+) -> int:
+    """The member whose clusters are shown: the largest whose clusters vote for the answer."""
+    asked = [
+        (i, vote)
+        for (i, voice, _), vote in zip(_counted(gallery, seen), said, strict=True)
+        if isinstance(voice.evidence, ClusterOverlap)
+    ]
+    agreeing = [i for i, vote in asked if vote.label == label]
+    of = agreeing or [i for i, _ in asked] or list(seen)
+    return max(of, key=lambda i: gallery.members[i].member.n_columns)
 
 
 def _by_class(gallery: Gallery, result: MemberResult) -> FloatArray:
@@ -282,24 +345,37 @@ def _tree(gallery: Gallery, shown: int, result: MemberResult) -> tuple[CutStep, 
 
 def _support(
     gallery: Gallery,
-    results: dict[int, MemberResult],
-    shares: dict[int, FloatArray],
+    seen: Mapping[int, Seen],
+    shares: Mapping[int, FloatArray],
     code: int,
 ) -> FloatArray:
-    """For each vector, how much of its clusters' gallery columns is of class ``code``."""
+    """For each vector, how much of what its columns are joined to is of class ``code``."""
     for_answer = total = np.zeros(len(next(iter(shares.values()))))
-    for i, result in results.items():
-        column_classes = gallery.columns(gallery.members[i]).classes
-        clusters = result.clusters.labels
-        known, probe = clusters[: len(column_classes)], clusters[len(column_classes) :]
-        n_clusters = int(clusters.max()) + 1
-        all_columns = np.bincount(known, minlength=n_clusters)
-        of_answer = np.bincount(known[column_classes == code], minlength=n_clusters)
-        speaks = (all_columns > 0)[probe]
-        purity = (of_answer / np.maximum(all_columns, 1))[probe]
-        for_answer = for_answer + gallery.weights[i] * (shares[i] @ (purity * speaks))
-        total = total + gallery.weights[i] * (shares[i] @ speaks.astype(np.float64))
+    for i, voice, weight in _counted(gallery, seen):
+        if isinstance(voice.evidence, ClusterOverlap):
+            purity, speaks = _purity(gallery, i, seen[i].clustered, code)
+        elif isinstance(voice.evidence, EdgeShare):
+            by_row = seen[i].edge_shares
+            purity = by_row[:, gallery.row_classes == code].sum(axis=1)
+            speaks = by_row.any(axis=1)
+        else:
+            continue  # angles are of sets, not of vectors
+        for_answer = for_answer + weight * (shares[i] @ (purity * speaks))
+        total = total + weight * (shares[i] @ speaks.astype(np.float64))
     return np.divide(for_answer, total, out=np.full_like(total, np.nan), where=total > 0)
+
+
+def _purity(
+    gallery: Gallery, i: int, result: MemberResult, code: int
+) -> tuple[FloatArray, BoolArray]:
+    """For each probe column, how much of its cluster is of a class; whether any gallery is."""
+    column_classes = gallery.columns(gallery.members[i]).classes
+    clusters = result.clusters.labels
+    known, probe = clusters[: len(column_classes)], clusters[len(column_classes) :]
+    n_clusters = int(clusters.max()) + 1
+    all_columns = np.bincount(known, minlength=n_clusters)
+    of_answer = np.bincount(known[column_classes == code], minlength=n_clusters)
+    return (of_answer / np.maximum(all_columns, 1))[probe], (all_columns > 0)[probe]
 
 
 def _sign_switches(result: MemberResult, n_probe: int) -> FloatArray:

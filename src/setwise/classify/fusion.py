@@ -1,7 +1,7 @@
-"""Many classifiers, one answer: how the members of an ensemble are fused.
+"""Many voices, one answer: how the members of an ensemble are fused.
 
-Each member gives a distance to every *row* (a class, or a gallery set of a class). Fusion turns
-the members' distances into one score per class, largest best, and one probability per class.
+Each voice gives an overlap with, and a distance to, every *row* (a class, or a gallery set of
+a class). Fusion turns them into one score per class, largest best, and one probability.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from setwise._support.parts import Part
 from setwise._support.types import BoolArray, FloatArray, IntArray
 from setwise.sets.classifier import largest_by_class
 
-__all__ = ["Ballot", "Fused", "Fusion", "fuse", "is_decided", "votes"]
+__all__ = ["Ballot", "Fused", "Fusion", "fuse", "is_decided", "standardised", "votes"]
 
 # What the summed distances add to the votes: enough to break a tie, never to make one.
 _TIE_BREAK = 1e-6
@@ -25,19 +25,19 @@ _TIE_BREAK = 1e-6
 
 @dataclass(frozen=True)
 class Ballot:
-    """What the members say of one probe.
+    """What the voices say of one probe.
 
     Attributes
     ----------
-    distances : array of shape (n_members, n_rows)
+    distances : array of shape (n_voices, n_rows)
         Finite: a row that shares no cluster with the probe gets the stand-in described in
         :func:`setwise.classify.member.finite`.
-    overlaps : array of shape (n_members, n_rows)
-        Bhattacharyya coefficients; a member whose overlaps are all zero knows nothing.
-    weights : array of shape (n_members,)
-        How much each member counts.
-    dims : array of int, shape (n_members,)
-        Number of columns that a set has in each member; the largest stands for "no fusion".
+    overlaps : array of shape (n_voices, n_rows)
+        Between 0 and 1; a voice whose overlaps are all zero knows nothing.
+    weights : array of shape (n_voices,)
+        How much each voice counts.
+    dims : array of int, shape (n_voices,)
+        Number of columns that a set has for each voice; the largest stands for "no fusion".
     row_classes : array of int, shape (n_rows,)
         Class code of each row.
     n_classes : int
@@ -53,16 +53,16 @@ class Ballot:
 
     @property
     def is_informed(self) -> BoolArray:
-        """Which members share a cluster with any row at all."""
+        """Which voices have anything in common with any row at all."""
         return self.overlaps.max(axis=1) > 0
 
     @property
     def is_counted(self) -> BoolArray:
-        """Which members know something and have a weight."""
+        """Which voices know something and have a weight."""
         return self.is_informed & (self.weights > 0)
 
-    def of_members(self, chosen: BoolArray) -> Ballot:
-        """The ballot of some of the members."""
+    def of_voices(self, chosen: BoolArray) -> Ballot:
+        """The ballot of some of the voices."""
         return replace(
             self,
             distances=self.distances[chosen],
@@ -89,8 +89,8 @@ class Fused:
     probabilities : array of shape (n_classes,)
         Finite, non-negative, sum to one; largest for the answer.
     is_informed : bool
-        Whether any member shared a cluster with any class. Where none did, every class is
-        equally probable and ``code`` means nothing.
+        Whether any voice knew anything. Where none did, every class is equally probable and
+        ``code`` means nothing.
     """
 
     code: int
@@ -100,10 +100,10 @@ class Fused:
 
 
 def votes(ballot: Ballot) -> FloatArray:
-    """Weighted votes of each member for each class, shape (n_members, n_classes).
+    """Weighted votes of each voice for each class, shape (n_voices, n_classes).
 
-    A member votes for the class of its nearest row. Classes exactly as near share its vote:
-    giving it to the first in alphabetical order would favour that class everywhere. A member
+    A voice votes for the class of its nearest row. Classes exactly as near share its vote:
+    giving it to the first in alphabetical order would favour that class everywhere. A voice
     that knows nothing abstains.
     """
     nearness = ballot.by_class(-ballot.distances)
@@ -122,30 +122,32 @@ def is_decided(totals: FloatArray, remaining: float) -> bool:
 
 
 class Fusion(Part, ABC):
-    """How the members' distances become one score per class, and one probability."""
+    """How the voices become one score per class, and one probability."""
 
     family: ClassVar[str] = "fusion"
     #: Whether members may stay unasked once the rest cannot change the label.
     can_stop_early: ClassVar[bool] = False
+    #: To which power probabilities are raised where no left-out sets can tell.
+    steepness: ClassVar[float] = 1.0
 
     @abstractmethod
     def scores(self, ballot: Ballot) -> tuple[FloatArray, FloatArray]:
         """Scores, largest for the answer, and probabilities, of each class."""
 
     def is_needed(self, dims: IntArray) -> BoolArray:
-        """Which members have to be asked, by their dimensionalities."""
+        """Which voices have to be asked, by their dimensionalities."""
         return np.ones(len(dims), dtype=bool)
 
 
 @dataclass(frozen=True)
 class Mode(Fusion):
-    """Majority of the members' labels; ties by the smaller summed distance, then order."""
+    """Majority of the voices' labels; ties by the smaller summed distance, then order."""
 
     name: ClassVar[str] = "mode"
     can_stop_early: ClassVar[bool] = True
 
     def scores(self, ballot: Ballot) -> tuple[FloatArray, FloatArray]:
-        """Votes, each member's shared by the classes nearest to the probe."""
+        """Votes, each voice's shared by the classes nearest to the probe."""
         total = votes(ballot).sum(axis=0).round(9)
         scores = total + _TIE_BREAK * Sum().scores(ballot)[1]
         return scores, scores / scores.sum()
@@ -165,7 +167,7 @@ class Sum(Fusion):
 
 @dataclass(frozen=True)
 class Coefficient(Fusion):
-    """Sum of Bhattacharyya coefficients, each member's scaled to sum to one (bounded)."""
+    """Sum of overlaps, each voice's scaled to sum to one (bounded)."""
 
     name: ClassVar[str] = "coefficient"
 
@@ -179,7 +181,7 @@ class Coefficient(Fusion):
 
 @dataclass(frozen=True)
 class Largest(Fusion):
-    """No fusion: the informed member of largest dimensionality alone."""
+    """No fusion: the informed voice of largest dimensionality alone."""
 
     name: ClassVar[str] = "none"
 
@@ -193,17 +195,43 @@ class Largest(Fusion):
         return scores, softmax(scores)
 
     def is_needed(self, dims: IntArray) -> BoolArray:
-        """The members of the largest dimensionality."""
+        """The voices of the largest dimensionality."""
         return dims == dims.max(initial=0)
 
 
+@dataclass(frozen=True)
+class Standardised(Fusion):
+    """Weighted mean of the overlaps, each voice's in standard deviations over the classes.
+
+    A voice that singles out one class says more than one to which many are alike, and kinds
+    of evidence of different scale can be added.
+    """
+
+    name: ClassVar[str] = "standardised"
+    steepness: ClassVar[float] = 2.5
+
+    def scores(self, ballot: Ballot) -> tuple[FloatArray, FloatArray]:
+        """The means, and their softmax."""
+        scores = _weighted_sum(ballot, standardised(ballot.by_class(ballot.overlaps)))
+        scores = scores / (ballot.weights @ ballot.is_informed)
+        return scores, softmax(scores)
+
+
+def standardised(values: FloatArray) -> FloatArray:
+    """Mean 0 and deviation 1 along the last axis; 0 where all are equal."""
+    centred = values - values.mean(axis=-1, keepdims=True)
+    deviation = centred.std(axis=-1, keepdims=True)
+    is_flat = deviation <= 1e-9
+    return np.where(is_flat, 0.0, centred / np.where(is_flat, 1.0, deviation))
+
+
 def _weighted_sum(ballot: Ballot, values: FloatArray) -> FloatArray:
-    """Sum over the members that know something, by their weights."""
+    """Sum over the voices that know something, by their weights."""
     return (ballot.weights * ballot.is_informed) @ values
 
 
 def fuse(ballot: Ballot, fusion: Fusion) -> Fused:
-    """Fuse the members' distances into one answer; an uninformed one if nobody knows."""
+    """Fuse the voices into one answer; an uninformed one if nobody knows."""
     if not ballot.is_counted.any():
         even = np.full(ballot.n_classes, 1.0 / ballot.n_classes)
         return Fused(0, np.zeros(ballot.n_classes), even, is_informed=False)

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from setwise._support.types import FloatArray, IntArray
-from setwise.classify.description import Description, Member, Representation
+from setwise._support.types import BoolArray, FloatArray, IntArray
+from setwise.classify.description import Description, Member, Representation, Voice
 from setwise.classify.member import Columns, Comparison
 from setwise.classify.sketch import GallerySketch
 from setwise.errors import DataError
@@ -65,13 +65,17 @@ class Gallery:
         The views, fitted to the gallery's vectors.
     members : tuple of SolvedMember
         The ensemble.
-    weights : array of shape (n_members,)
-        How much each member counts; one of weight 0 is never asked.
+    weights : array of shape (n_voices,)
+        How much each voice counts; one of weight 0 is never asked.
     accuracy : dict of str to float, or None
-        Share of the gallery's own sets that each representation recognised when left out.
+        Share of the gallery's own sets, left out, that each voice recognised.
+    steepness : float
+        To which power the fused probabilities are raised, so that they come true.
     trust : float
         How much the probabilities are to be believed: 1, or less where the gallery's own
         sets, left out, are recognised no better than by guessing.
+    threshold : float or None
+        Nearness below which a set is of nobody in the gallery.
     """
 
     description: Description
@@ -83,12 +87,32 @@ class Gallery:
     members: tuple[SolvedMember, ...]
     weights: FloatArray
     accuracy: Mapping[str, float] | None = None
+    steepness: float = 1.0
     trust: float = 1.0
+    threshold: float | None = None
 
     @property
     def n_classes(self) -> int:
         """Number of classes."""
         return len(self.classes)
+
+    @cached_property
+    def voices(self) -> tuple[Voice, ...]:
+        """What the members are asked, in the order of ``weights``."""
+        return self.description.voices(self.dims)
+
+    @cached_property
+    def member_weights(self) -> FloatArray:
+        """How much the voices of each member count together, as far as the fusion asks them.
+
+        A member of weight 0 is never asked.
+        """
+        dims = np.array([voice.member.n_columns for voice in self.voices])
+        needed = np.where(self.description.fusion.is_needed(dims), self.weights, 0.0)
+        place = {solved.member: i for i, solved in enumerate(self.members)}
+        total = np.zeros(len(self.members))
+        np.add.at(total, [place[voice.member] for voice in self.voices], needed)
+        return total
 
     @property
     def row_classes(self) -> IntArray:
@@ -115,7 +139,7 @@ class Gallery:
     def bases(self, vectors: FloatArray) -> SetBases:
         """Columns of a set, for any member."""
         images = Images(vectors, self.sets.image_shape)
-        return SetBases(images, self.views, self.description, self.dims)
+        return SetBases.of_set(images, self.views, self.description, self.dims)
 
     def check(self, sets: Any, caller: str) -> SetBatch:
         """Sets that can stand beside those of the gallery; vectors are taken for its images."""
@@ -136,13 +160,15 @@ class SetBases:
     Parameters
     ----------
     images : Images
-        Vectors of the set.
+        Vectors of the set, without those that do not belong to it.
     views : dict of str to FittedView
         What the set may be seen in.
     description : Description
         Says how columns are made.
     dims : sequence of int
         Dimensionalities.
+    is_kept : array of bool, optional
+        Which vectors of the set these are.
     """
 
     def __init__(
@@ -151,7 +177,10 @@ class SetBases:
         views: Mapping[str, FittedView],
         description: Description,
         dims: Sequence[int],
+        is_kept: BoolArray | None = None,
     ) -> None:
+        everything = np.ones(len(images.vectors), dtype=np.bool_)
+        self.is_kept = everything if is_kept is None else is_kept
         self._images = images
         self._views = views
         self._description = description
@@ -159,6 +188,18 @@ class SetBases:
         self._seen: dict[str, FloatArray] = {}
         self._made: dict[tuple[Representation, int], list[FloatArray]] = {}
         self._lock = Lock()  # representations that share a view may ask at the same time
+
+    @classmethod
+    def of_set(
+        cls,
+        images: Images,
+        views: Mapping[str, FittedView],
+        description: Description,
+        dims: Sequence[int],
+    ) -> SetBases:
+        """Columns of a set as it was given, without its outliers where they are to go."""
+        is_kept = description.is_kept(images.vectors)
+        return cls(images.where(is_kept), views, description, dims, is_kept)
 
     def seen(self, view: str) -> FloatArray:
         """The vectors of the set as a view shows them."""
@@ -171,22 +212,32 @@ class SetBases:
             return self._seen[view]
 
     def of(self, representation: Representation, start: int = 0) -> list[FloatArray]:
-        """Bases of the set in one representation, one for each dimensionality."""
+        """Bases of the set in one representation, one for each dimensionality it offers."""
         key = representation, start
         if key not in self._made:
             self._made[key] = self._description.columns(
-                self.seen(representation.view.name), representation, start, self._dims
+                self.seen(representation.view.name),
+                representation,
+                start,
+                representation.basis.offered(self._dims),
             )
         return self._made[key]
 
     def __getitem__(self, member: Member) -> FloatArray:
         bases = self.of(member.representation, member.start)
-        return bases[self._dims.index(member.n_columns)]
+        return bases[member.representation.basis.offered(self._dims).index(member.n_columns)]
 
     def shares(self, member: Member) -> FloatArray:
-        """How much of each vector each column of a member carries, rows summing to 1."""
+        """How much of each vector each column of a member carries, rows summing to 1.
+
+        Vectors that do not belong to the set are in no column.
+        """
         basis = member.representation.basis
-        return basis.shares(self.seen(member.representation.view.name), self[member])
+        columns = self[member]
+        shares = np.zeros((len(self.is_kept), columns.shape[1]))
+        seen = self.seen(member.representation.view.name)
+        shares[self.is_kept] = basis.shares(seen, columns)
+        return shares
 
 
 def usable_dims(dims: Sequence[int], sets: SetBatch, width: int) -> tuple[int, ...]:

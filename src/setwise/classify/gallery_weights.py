@@ -1,127 +1,147 @@
-"""How much each representation should count, asked of the gallery itself.
+"""How much each voice should count, asked of the gallery itself.
 
-No basis and no view is best for all data. But each can be tried on the gallery: take every
-labelled set out in turn, classify it by the others, and see how often the answer is right.
-The graph and its cuts do not depend on which set is called the probe, so this costs about as
-much as judging one probe (:func:`setwise.classify.member.judge_own_sets`).
+No view, no basis and no kind of evidence is best for all data. But each voice can be tried on
+the gallery: take labelled sets out in turn, classify them by the others, and see how often the
+voice is right. Graph and cuts do not depend on which set is called the probe, so this costs
+about as much as judging one probe (:class:`setwise.classify.evidence.OwnSet`).
+
+A gallery with a single set of some class has none to take out. Its sets are cut into halves
+along the direction in which they vary most, so that the halves differ as sets of a class do.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.optimize import minimize_scalar
+from scipy.special import log_softmax
 from scipy.stats import binomtest
 
 from setwise._support.parallel import in_threads
 from setwise._support.types import BoolArray, FloatArray, IntArray
-from setwise.classify.fusion import Ballot, fuse
+from setwise.basis import centred_svd_bases
+from setwise.classify.evidence import own_sets
+from setwise.classify.fusion import Ballot, Fusion, fuse
 from setwise.classify.gallery import Gallery, SolvedMember
-from setwise.classify.member import finite, judge_own_sets
+from setwise.features import unit_rows
 
-__all__ = ["can_weigh", "own_ballots", "representation_weights", "tried_sets", "weigh"]
+__all__ = [
+    "Trials",
+    "fitted_steepness",
+    "halves",
+    "log_odds",
+    "survivors",
+    "tried_sets",
+]
 
-# Gallery sets that representations are tried on: enough to find one that misleads, or, where
-# there is only one, to find out whether it knows anything.
-MOST_OWN_SETS, MOST_ALONE = 500, 50
-# Of the test whether a representation is worse than the best.
-LEVEL = 0.05
+# Gallery sets that voices are tried on: enough to find out whether one knows anything.
+MOST_OWN_SETS = 500
+# Sets that are cut into halves instead, which doubles the columns to be solved.
+MOST_HALVED = 250
+# Of the test whether a voice does worse on halves than the best. Halves differ otherwise than
+# sets do, and there are many voices: only what is beyond doubt is dropped.
+LEVEL = 0.01
+# Vectors of which a set can be cut into halves that say anything.
+FEWEST_TO_HALVE = 6
 
 
-def tried_sets(n_sets: int, n_representations: int) -> IntArray:
-    """Which of so many gallery sets the representations are tried on."""
-    most = MOST_OWN_SETS if n_representations > 1 else MOST_ALONE
+def tried_sets(n_sets: int, most: int = MOST_OWN_SETS) -> IntArray:
+    """Which of so many gallery sets the voices are tried on, evenly chosen."""
     return np.arange(0, n_sets, -(-n_sets // most))
 
 
-def can_weigh(gallery: Gallery) -> bool:
-    """Whether its sets can be left out in turn, and somebody wants them to be.
+@dataclass(frozen=True)
+class Trials:
+    """Gallery sets that were judged by the others.
 
-    The only set of a class cannot be left out; halves of it would tell how like itself it is,
-    not how like it others will be.
+    Attributes
+    ----------
+    ballots : list of Ballot
+        What all voices say of each set.
+    codes : array of int, shape (n_sets,)
+        The class it is of.
     """
-    return gallery.description.weights is not None and np.bincount(gallery.codes).min() > 1
+
+    ballots: list[Ballot]
+    codes: IntArray
+
+    @classmethod
+    def of(cls, gallery: Gallery, chosen: IntArray, n_jobs: int | None) -> Trials:
+        """Let all voices judge each chosen set, left out of the gallery."""
+        how = gallery.comparison
+        kinds = {solved.member: [] for solved in gallery.members}
+        for voice in gallery.voices:
+            kinds[voice.member].append(voice.evidence)
+
+        def judged(solved: SolvedMember) -> tuple[FloatArray, FloatArray]:
+            # Of what is seen, which would fill the memory, only what is fused.
+            basis = solved.member.representation.basis
+            columns, evidence = gallery.columns(solved), kinds[solved.member]
+            pairs = [
+                ([e.distances(seen) for e in evidence], [e.overlaps(seen) for e in evidence])
+                for seen in own_sets(solved.graph, columns, chosen, basis, how)
+            ]
+            distances, overlaps = zip(*pairs, strict=True)
+            return np.array(distances), np.array(overlaps)
+
+        tables = list(in_threads(judged, gallery.members, n_jobs))
+        distances = np.concatenate([table for table, _ in tables], axis=1)
+        overlaps = np.concatenate([table for _, table in tables], axis=1)
+        dims = np.array([voice.member.n_columns for voice in gallery.voices])
+        even = np.ones(len(dims))
+        rows, n_classes = gallery.row_classes, gallery.n_classes
+        ballots = [
+            Ballot(d, o, even, dims, rows, n_classes)
+            for d, o in zip(distances, overlaps, strict=True)
+        ]
+        return cls(ballots, gallery.codes[chosen])
+
+    def is_right(self) -> FloatArray:
+        """How far each voice recognised each set, shape (n_voices, n_sets); ties are shared."""
+        table = np.zeros((len(self.ballots[0].weights), len(self.codes)))
+        for i, (ballot, code) in enumerate(zip(self.ballots, self.codes, strict=True)):
+            by_class = ballot.by_class(ballot.overlaps)
+            top = by_class >= by_class.max(axis=1, keepdims=True) - 1e-12
+            table[:, i] = ballot.is_informed * top[:, code] / top.sum(axis=1)
+        return table
+
+    def fused_right(self, weights: FloatArray, fusion: Fusion) -> BoolArray:
+        """Whether all voices together, so weighted, recognised each set."""
+        answers = [fuse(replace(ballot, weights=weights), fusion) for ballot in self.ballots]
+        codes = np.array([a.code if a.is_informed else -1 for a in answers])
+        return np.asarray(codes == self.codes)
 
 
-def weigh(gallery: Gallery, n_jobs: int | None) -> tuple[Gallery, BoolArray, IntArray]:
-    """The gallery with the weights that its own sets, left out in turn, speak for.
+def log_odds(is_right: FloatArray, n_classes: int) -> FloatArray:
+    """Weights by left-out sets: log odds of being right, against guessing; at least 0.
 
-    Also, of those that were tried, which the weighted ensemble recognised, and their classes.
-    """
-    n_representations = len(gallery.description.representations)
-    chosen = tried_sets(len(gallery.codes), n_representations)
-    ballots = own_ballots(gallery, chosen, n_jobs)
-    truth = gallery.codes[chosen]
-    parts = [solved.member.representation for solved in gallery.members]
-    is_right = {
-        str(part): _is_right(gallery, ballots, truth, np.array([p == part for p in parts]))
-        for part in dict.fromkeys(parts)
-    }
-    table = np.array(list(is_right.values()), dtype=np.float64)
-    names = list(is_right)
-    member_parts = np.array([names.index(str(part)) for part in parts])
-    weights = representation_weights(table, member_parts)
-    accuracy = {name: float(right.mean()) for name, right in is_right.items()}
-    together = _is_right(gallery, ballots, truth, weights > 0)
-    return replace(gallery, weights=weights, accuracy=accuracy), together, truth
-
-
-def own_ballots(gallery: Gallery, chosen: IntArray, n_jobs: int | None) -> list[Ballot]:
-    """What all members say of each chosen set, left out of the gallery."""
-    how = gallery.comparison
-
-    def judge(solved: SolvedMember) -> tuple[FloatArray, FloatArray]:
-        # Of the results, whose clusters and trees would fill the memory, only what is fused.
-        results = judge_own_sets(solved.graph, gallery.columns(solved), chosen, how)
-        pairs = [(finite(result), result.overlaps) for result in results]
-        distances, overlaps = zip(*pairs, strict=True)
-        return np.array(distances), np.array(overlaps)
-
-    found = list(in_threads(judge, gallery.members, n_jobs))
-    dims = np.array([solved.member.n_columns for solved in gallery.members])
-    return [
-        Ballot(
-            distances=np.array([distances[i] for distances, _ in found]),
-            overlaps=np.array([overlaps[i] for _, overlaps in found]),
-            weights=np.ones(len(found)),
-            dims=dims,
-            row_classes=gallery.row_classes,
-            n_classes=gallery.n_classes,
-        )
-        for i in range(len(chosen))
-    ]
-
-
-def _is_right(
-    gallery: Gallery, ballots: list[Ballot], truth: IntArray, members: BoolArray
-) -> BoolArray:
-    """Whether some members, fused, give each set its own class."""
-    fusion = gallery.description.fusion
-    answers = [fuse(ballot.of_members(members), fusion) for ballot in ballots]
-    return np.array(
-        [a.is_informed and a.code == t for a, t in zip(answers, truth, strict=True)]
-    )
-
-
-def representation_weights(
-    is_right: FloatArray, member_parts: IntArray, *, level: float = LEVEL
-) -> FloatArray:
-    """Weight of each member: 1, or 0 where the gallery shows that it misleads.
-
-    A representation is dropped when it is worse than the best one beyond chance: on the
-    gallery sets where exactly one of the two is right, an exact one-sided sign test at
-    ``level``. What survives votes evenly; with few gallery sets finer weights would be noise.
-
-    The best one is chosen on the same sets, so that a good one is dropped more often than
-    ``level`` says: of three of equal merit and independent errors one is, in 3 to 18 of 100
-    simulated galleries of 20 to 100 sets.
+    What independent voices would have to count by if errors were spread evenly over the
+    classes. Half a set is added on either side, so that nobody counts without bound.
 
     Parameters
     ----------
-    is_right : array of shape (n_representations, n_sets)
-        Whether each, its dimensionalities fused, recognised each gallery set.
-    member_parts : array of int, shape (n_members,)
-        Representation of each member.
+    is_right : array of shape (n_voices, n_sets)
+        How far each voice recognised each set.
+    n_classes : int
+        Number of classes.
+    """
+    hits, n = is_right.sum(axis=1), is_right.shape[1]
+    odds = np.log((hits + 0.5) / (n - hits + 0.5)) + np.log(max(n_classes - 1, 1))
+    return np.maximum(odds, 0.0) if (odds > 0).any() else np.ones(len(odds))
+
+
+def survivors(is_right: FloatArray, *, level: float = LEVEL) -> FloatArray:
+    """Weights by halves: 1, or 0 for a voice that is worse than the best beyond doubt.
+
+    On the trials where exactly one of the two is right, an exact one-sided sign test. The best
+    one is chosen on the same trials, so that a good one is dropped more often than ``level``
+    says. What survives counts evenly.
+
+    Parameters
+    ----------
+    is_right : array of shape (n_voices, n_trials)
+        How far each voice recognised each half.
     level : float
         Of the test.
     """
@@ -129,10 +149,35 @@ def representation_weights(
     weights = np.ones(len(is_right))
     for i, right in enumerate(is_right):
         losses = int((best > right).sum())
-        disagreements = losses + int((right > best).sum())
-        if (
-            disagreements
-            and binomtest(losses, disagreements, alternative="greater").pvalue < level
-        ):
+        decided = losses + int((right > best).sum())
+        if decided and binomtest(losses, decided, alternative="greater").pvalue < level:
             weights[i] = 0.0
-    return weights[member_parts]
+    return weights
+
+
+def halves(vectors: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The two halves of a set, cut at the median of the direction in which it varies most."""
+    units = unit_rows(vectors)
+    directions = centred_svd_bases(units, [1])[0]
+    order = np.argsort(units @ directions[:, 0], kind="stable")
+    return vectors[order[: len(units) // 2]], vectors[order[len(units) // 2 :]]
+
+
+def fitted_steepness(trials: Trials, weights: FloatArray, fusion: Fusion) -> float:
+    """The power to which probabilities have to be raised to fit what came true.
+
+    By likelihood, with one more trial that went wrong: where all went right, no power would be
+    too large.
+    """
+    fused = [
+        fuse(replace(ballot, weights=weights), fusion).probabilities
+        for ballot in trials.ballots
+    ]
+    logs = np.log(np.maximum(fused, np.finfo(np.float64).tiny))
+    rows = np.arange(len(logs))
+
+    def loss(log_power: float) -> float:
+        raised = log_softmax(np.exp(log_power) * logs, axis=1)[rows, trials.codes]
+        return float(-raised.sum() - np.log(1.0 - np.exp(raised).mean() + 1e-12))
+
+    return float(np.exp(minimize_scalar(loss, bounds=(-3.0, 4.0), method="bounded").x))

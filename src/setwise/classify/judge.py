@@ -15,12 +15,13 @@ import numpy.typing as npt
 from setwise._support.parallel import in_threads
 from setwise._support.progress import Progress, reported
 from setwise._support.types import FloatArray
+from setwise.classify.evidence import Seen
 from setwise.classify.fusion import Ballot, Fusion, fuse, is_decided, votes
 from setwise.classify.gallery import Gallery, SetBases
-from setwise.classify.member import MemberResult, finite, judge_probe
+from setwise.classify.unknown import is_near, nearness
 from setwise.cluster import HierarchicalClusters
 
-__all__ = ["Answer", "ballot_of", "judge", "member_results"]
+__all__ = ["Answer", "ballot_of", "judge", "look_at"]
 
 
 @dataclass(frozen=True)
@@ -40,17 +41,23 @@ class Answer:
     margin : float
         By how much ``probability`` exceeds that of the runner-up.
     is_informed : bool
-        Whether the set shares a cluster with any class at all.
+        Whether the set has anything in common with any class at all.
+    is_known : bool or None
+        Whether it is near enough to be of a class of the gallery; None where the classifier
+        was not asked to tell (``unknown=None``). ``label`` is then that of the nearest class.
+    nearness : float
+        How near it is to the nearest class, by an absolute measure: see
+        :func:`setwise.classify.unknown.nearness`.
     classes : array of shape (n_classes,)
         The labels, in the order of everything below.
     probabilities, scores : arrays of shape (n_classes,)
         Of each class; scores are what ``fusion`` sums.
-    votes : array of shape (n_members asked, n_classes)
-        Weighted vote of each member.
+    votes : array of shape (n_voices asked, n_classes)
+        Weighted vote of each voice.
     n_repaired_cuts : int
         Cuts that did not converge, or left one half empty, so that another rule made it.
     ballot : Ballot
-        The members' distances, to be fused otherwise.
+        What the voices said, to be fused otherwise.
     """
 
     name: str
@@ -59,6 +66,8 @@ class Answer:
     runner_up: Any
     margin: float
     is_informed: bool
+    is_known: bool | None
+    nearness: float
     classes: npt.NDArray[Any]
     probabilities: FloatArray
     scores: FloatArray
@@ -67,7 +76,7 @@ class Answer:
     ballot: Ballot
 
     def fused_by(self, fusion: str | Fusion) -> Any:
-        """The label that another fusion of the same members gives."""
+        """The label that another fusion of the same voices gives."""
         return self.classes[fuse(self.ballot, Fusion.of(fusion, "Answer.fused_by")).code]
 
 
@@ -101,65 +110,75 @@ def judge(
     probes = gallery.check(sets, caller)
 
     def answer(i: int) -> Answer:
-        results = member_results(gallery, gallery.bases(probes[i]), stop_early=stop_early)
-        ballot = ballot_of(gallery, results)
-        return _answer(gallery, probes.names[i], ballot, _n_repaired(results))
+        seen = look_at(gallery, gallery.bases(probes[i]), stop_early=stop_early)
+        return _answer(gallery, probes.names[i], seen)
 
     answers = in_threads(answer, range(len(probes)), n_jobs)
     return reported(answers, len(probes), "classify", progress)
 
 
-def member_results(
-    gallery: Gallery, bases: SetBases, *, stop_early: bool = False
-) -> dict[int, MemberResult]:
-    """Results of the members that are needed and have any weight, by their index."""
+def look_at(gallery: Gallery, bases: SetBases, *, stop_early: bool = False) -> dict[int, Seen]:
+    """What the members see of a probe that are needed and have any weight, by their index."""
     fusion, how = gallery.description.fusion, gallery.comparison
-    dims = np.array([solved.member.n_columns for solved in gallery.members])
-    weights = np.where(fusion.is_needed(dims), gallery.weights, 0.0)
-    results: dict[int, MemberResult] = {}
+    stop_early = stop_early and fusion.can_stop_early and gallery.threshold is None
+    weights = gallery.member_weights
+    seen: dict[int, Seen] = {}
     totals, remaining = np.zeros(gallery.n_classes), float(weights.sum())
     for i in map(int, np.flatnonzero(weights)):
         solved = gallery.members[i]
-        results[i] = judge_probe(
-            solved.graph, gallery.columns(solved), bases[solved.member], how
-        )
-        if stop_early and fusion.can_stop_early:
+        basis = solved.member.representation.basis
+        seen[i] = Seen(solved.graph, gallery.columns(solved), bases[solved.member], basis, how)
+        if stop_early:
             remaining -= float(weights[i])
-            totals += votes(ballot_of(gallery, {i: results[i]}))[0]
+            totals += votes(ballot_of(gallery, {i: seen[i]})).sum(axis=0)
             if is_decided(totals, remaining):
                 break
-    return results
+    return seen
 
 
-def ballot_of(gallery: Gallery, results: dict[int, MemberResult]) -> Ballot:
-    """The results of some members as one ballot."""
-    asked = np.fromiter(results, dtype=np.int64)
+def ballot_of(gallery: Gallery, seen: dict[int, Seen]) -> Ballot:
+    """What the voices of some members say, as one ballot."""
+    by_member = {gallery.members[i].member: one for i, one in seen.items()}
+    asked = [
+        (voice, float(weight), by_member[voice.member])
+        for voice, weight in zip(gallery.voices, gallery.weights, strict=True)
+        if weight > 0 and voice.member in by_member
+    ]
     return Ballot(
-        distances=np.array([finite(result) for result in results.values()]),
-        overlaps=np.array([result.overlaps for result in results.values()]),
-        weights=gallery.weights[asked],
-        dims=np.array([gallery.members[i].member.n_columns for i in asked]),
+        distances=np.array([voice.evidence.distances(one) for voice, _, one in asked]),
+        overlaps=np.array([voice.evidence.overlaps(one) for voice, _, one in asked]),
+        weights=np.array([weight for _, weight, _ in asked]),
+        dims=np.array([voice.member.n_columns for voice, _, _ in asked]),
         row_classes=gallery.row_classes,
         n_classes=gallery.n_classes,
     )
 
 
 def believed(gallery: Gallery, probabilities: FloatArray) -> FloatArray:
-    """Probabilities, drawn towards even ones where the gallery is not to be trusted."""
+    """Probabilities as left-out gallery sets have shown that they come true.
+
+    Raised to a power, and drawn towards even ones where the gallery is not to be trusted.
+    """
+    if gallery.steepness != 1.0:
+        probabilities = probabilities**gallery.steepness
+        probabilities = probabilities / probabilities.sum()
+    even = 1.0 / len(probabilities)
     if gallery.trust == 1.0:
         return probabilities
-    even = 1.0 / len(probabilities)
     return even + gallery.trust * (probabilities - even)
 
 
-def _n_repaired(results: dict[int, MemberResult]) -> int:
-    clusters = [result.clusters for result in results.values()]
-    trees = [c.tree for c in clusters if isinstance(c, HierarchicalClusters)]
+def _n_repaired(seen: dict[int, Seen]) -> int:
+    """Cuts that another rule had to make, in the trees that were made."""
+    made = [one.clustered.clusters for one in seen.values() if "clustered" in vars(one)]
+    trees = [c.tree for c in made if isinstance(c, HierarchicalClusters)]
     return sum(tree.n_unconverged + tree.n_fallbacks for tree in trees)
 
 
-def _answer(gallery: Gallery, name: str, ballot: Ballot, n_repaired_cuts: int) -> Answer:
+def _answer(gallery: Gallery, name: str, seen: dict[int, Seen]) -> Answer:
+    ballot = ballot_of(gallery, seen)
     fused = fuse(ballot, gallery.description.fusion)
+    near = nearness(gallery, seen)
     probabilities = believed(gallery, fused.probabilities)
     first, second = np.argsort(-probabilities, kind="stable")[:2]
     rival = second if first == fused.code else first
@@ -171,10 +190,12 @@ def _answer(gallery: Gallery, name: str, ballot: Ballot, n_repaired_cuts: int) -
         runner_up=gallery.classes[rival] if has_rival else None,
         margin=float(probabilities[first] - probabilities[second]),
         is_informed=fused.is_informed,
+        is_known=is_near(gallery, near),
+        nearness=near,
         classes=gallery.classes,
         probabilities=probabilities,
         scores=fused.scores,
         votes=votes(ballot),
-        n_repaired_cuts=n_repaired_cuts,
+        n_repaired_cuts=_n_repaired(seen),
         ballot=ballot,
     )

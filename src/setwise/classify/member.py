@@ -1,8 +1,7 @@
-"""One member's result for one probe: Algorithm 1 on a solved gallery graph."""
+"""One member's result for one probe: Algorithm 1 on columns that are being clustered."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,9 +15,8 @@ from setwise.classify.distributions import (
 )
 from setwise.cluster import PROBE, Clusterer, Clustering, Clusters
 from setwise.cut import CutRule
-from setwise.graph import GalleryGraph
 
-__all__ = ["Columns", "Comparison", "MemberResult", "finite", "judge_own_sets", "judge_probe"]
+__all__ = ["Columns", "Comparison", "MemberResult", "compare", "finite"]
 
 
 @dataclass(frozen=True)
@@ -99,38 +97,7 @@ class Comparison:
     seed: int
 
 
-def judge_probe(
-    graph: GalleryGraph, columns: Columns, probe: FloatArray, how: Comparison
-) -> MemberResult:
-    """Cluster the gallery's columns with the probe's, and compare distributions."""
-    clustering = how.clusterer.start(
-        graph.insert(probe),
-        lambda: np.hstack([graph.columns, probe]),
-        cut=how.cut,
-        seed=how.seed,
-    )
-    classes, rows = columns.with_probe(probe.shape[1])
-    return _compare(clustering, classes, rows, columns.n_rows, how.distance)
-
-
-def judge_own_sets(
-    graph: GalleryGraph, columns: Columns, chosen: IntArray, how: Comparison
-) -> Iterator[MemberResult]:
-    """Judge some gallery sets, each as if it were the probe and the others the gallery.
-
-    Its columns are in the graph already and the cuts do not depend on who is the probe, so
-    all sets share one graph and one tree: hardly dearer than judging one. (Of a large graph,
-    every set has a tree of its own, see :class:`setwise.cluster.Clusterer`.)
-    """
-    clustering = how.clusterer.start(
-        graph.adjacency, lambda: graph.columns, cut=how.cut, seed=how.seed
-    )
-    for index in chosen:
-        classes, rows = columns.with_set_as_probe(int(index))
-        yield _compare(clustering, classes, rows, columns.n_rows, how.distance)
-
-
-def _compare(
+def compare(
     clustering: Clustering, classes: IntArray, rows: IntArray, n_rows: int, distance: Distance
 ) -> MemberResult:
     """Algorithm 1: class-cluster distributions, and how far the probe's is from each."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -21,9 +22,19 @@ from setwise.classify.gallery import (
     columns_per_set,
     usable_dims,
 )
-from setwise.classify.gallery_weights import can_weigh, tried_sets, weigh
+from setwise.classify.gallery_weights import (
+    FEWEST_TO_HALVE,
+    MOST_HALVED,
+    Trials,
+    fitted_steepness,
+    halves,
+    log_odds,
+    survivors,
+    tried_sets,
+)
 from setwise.classify.judge import judge
 from setwise.classify.trust import alternate_sets, has_learnt_by_heart, trust_in
+from setwise.classify.unknown import calibrated
 from setwise.features.views import FittedView, Images
 from setwise.sets import SetBatch, check_labels, check_sets
 
@@ -122,7 +133,20 @@ def _solved(
     before: _Before | None,
     n_jobs: int | None,
 ) -> Gallery:
-    images = Images(sets.vectors, sets.image_shape)
+    gallery = _even(description, sets, classes, codes, before, n_jobs)
+    return calibrated(_weighed(gallery, n_jobs))
+
+
+def _even(
+    description: Description,
+    sets: SetBatch,
+    classes: npt.NDArray[Any],
+    codes: IntArray,
+    before: _Before | None,
+    n_jobs: int | None,
+    dims: tuple[int, ...] | None = None,
+) -> Gallery:
+    """A gallery whose voices all count alike."""
     wanted = {r.view.name: r.view for r in description.representations}
     rows = len(description.row_classes(codes, len(classes)))
     # Once before any work, by what is known then: how wide other views than the plain one are,
@@ -130,33 +154,79 @@ def _solved(
     known = {name: 0 if view.steps else sets.n_features for name, view in wanted.items()}
     least = replace(description, dims=usable_dims(description.dims, sets, sets.n_features))
     _require_memory(least, sets, known, rows)
-    views = {name: view.fit(images) for name, view in wanted.items()}
-    parts = [images.part(*span) for span in zip(sets.offsets, sets.offsets[1:], strict=False)]
+    images = Images(sets.vectors, sets.image_shape)
+    is_kept = np.concatenate([description.is_kept(vectors) for vectors in sets])
+    kept = images.where(is_kept)
+    views = {name: view.fit(kept) for name, view in wanted.items()}
+    ends = np.concatenate([[0], np.cumsum(is_kept)])[sets.offsets]
+    parts = [kept.part(*span) for span in pairwise(ends)]
     widths = {name: view.show(parts[0]).shape[1] for name, view in views.items()}
-    dims = usable_dims(description.dims, sets, max(widths.values()))
+    dims = dims or usable_dims(description.dims, sets, max(widths.values()))
     _require_memory(replace(description, dims=dims), sets, widths, rows)
     bases = [SetBases(part, views, description, dims) for part in parts]
-    gallery = Gallery(
+    return Gallery(
         description, sets, classes, codes, dims, views,
         members=_members(description, dims, views, bases, before, n_jobs),
-        weights=np.ones(len(description.members(dims))),
+        weights=np.ones(len(description.voices(dims))),
+        steepness=description.fusion.steepness,
     )  # fmt: skip
-    if not can_weigh(gallery):
+
+
+def _weighed(gallery: Gallery, n_jobs: int | None) -> Gallery:
+    """The gallery with the weights and probabilities that its own sets speak for."""
+    if gallery.description.weights is None:
         return gallery
-    gallery, is_right, truth = weigh(gallery, n_jobs)
+    if np.bincount(gallery.codes).min() > 1:
+        return _weighed_by_sets(gallery, n_jobs)
+    return _weighed_by_halves(gallery, n_jobs)
+
+
+def _weighed_by_sets(gallery: Gallery, n_jobs: int | None) -> Gallery:
+    trials = Trials.of(gallery, tried_sets(len(gallery.codes)), n_jobs)
+    weights = log_odds(trials.is_right(), gallery.n_classes)
+    weighed = _with_weights(gallery, trials, weights)
+    is_right, truth = trials.fused_right(weights, gallery.description.fusion), trials.codes
     if has_learnt_by_heart(gallery):
-        is_right, truth = _judged_by_halves(gallery, n_jobs)
-    return trust_in(gallery, is_right, truth)
+        is_right, truth = _judged_by_others(weighed, n_jobs)
+    return trust_in(weighed, is_right, truth)
 
 
-def _judged_by_halves(gallery: Gallery, n_jobs: int | None) -> tuple[BoolArray, IntArray]:
+def _weighed_by_halves(gallery: Gallery, n_jobs: int | None) -> Gallery:
+    """By halves of its sets, each judged by all others; evenly where sets are too small."""
+    sets, codes, how = gallery.sets, gallery.codes, gallery.description
+    chosen = tried_sets(len(codes), MOST_HALVED)
+    kept = [sets[int(i)][how.is_kept(sets[int(i)])] for i in chosen]
+    is_large = np.array([len(vectors) >= FEWEST_TO_HALVE for vectors in kept])
+    classes, half_codes = np.unique(np.repeat(codes[chosen[is_large]], 2), return_inverse=True)
+    if is_large.mean() < 0.5 or len(classes) < 2:
+        return gallery
+    cut = [half for i in np.flatnonzero(is_large) for half in halves(kept[i])]
+    batch = replace(SetBatch.from_list(cut), image_shape=sets.image_shape)
+    plain = replace(how, outliers=None, unknown=None)
+    halved = _even(plain, batch, classes, half_codes, None, n_jobs, gallery.dims)
+    trials = Trials.of(halved, np.arange(len(half_codes)), n_jobs)
+    return _with_weights(gallery, trials, survivors(trials.is_right()))
+
+
+def _with_weights(gallery: Gallery, trials: Trials, weights: FloatArray) -> Gallery:
+    shares = trials.is_right().mean(axis=1)
+    names = map(str, gallery.voices)
+    return replace(
+        gallery,
+        weights=weights,
+        accuracy=dict(zip(names, map(float, shares), strict=True)),
+        steepness=fitted_steepness(trials, weights, gallery.description.fusion),
+    )
+
+
+def _judged_by_others(gallery: Gallery, n_jobs: int | None) -> tuple[BoolArray, IntArray]:
     """Whether some sets are recognised by a gallery that has never seen them, and classes."""
     kept, probes = alternate_sets(gallery.codes)
-    description = replace(gallery.description, weights=None)
     sets, classes, codes = gallery.sets, gallery.classes, gallery.codes
-    half = _solved(description, sets[kept], classes, codes[kept], None, n_jobs)
-    counted = {s.member: w for s, w in zip(gallery.members, gallery.weights, strict=True)}
-    weights = np.array([counted.get(solved.member, 1.0) for solved in half.members])
+    plain = replace(gallery.description, unknown=None)
+    half = _even(plain, sets[kept], classes, codes[kept], None, n_jobs)
+    counted = dict(zip(gallery.voices, gallery.weights, strict=True))
+    weights = np.array([counted.get(voice, 1.0) for voice in half.voices])
     answers = judge(replace(half, weights=weights), sets[probes], n_jobs=n_jobs)
     truth = codes[probes]
     labels = np.array([answer.label for answer in answers])
@@ -222,7 +292,8 @@ def _solve_part(
 ) -> list[SolvedMember]:
     """The gallery's columns and graphs in one representation, one for each dimensionality."""
     representation, start = part
-    members = [Member(representation, d, start) for d in dims]
+    offered = representation.basis.offered(dims)
+    members = [Member(representation, d, start) for d in offered]
     if before is None:
         what = f"{representation}, seed {start}" if start else str(representation)
         made = reported((one.of(representation, start) for one in bases), len(bases), what)
@@ -280,8 +351,8 @@ def _require_memory(
     )
     seen = sum(8 * len(sets.vectors) * width for width in widths.values())
     # Distances and overlaps of the gallery's own sets, left out in turn.
-    tried = tried_sets(len(sets), len(description.representations))
-    own = 2 * 8 * len(members) * len(tried) * n_rows if description.weights else 0
+    n_voices, n_tried = len(description.voices(description.dims)), len(tried_sets(len(sets)))
+    own = 2 * 8 * n_voices * n_tried * n_rows if description.weights else 0
     require_memory(
         graphs + seen + own,
         f"an ensemble of {len(members)} members over {len(sets)} gallery sets",

@@ -8,6 +8,7 @@ from setwise.features.images import ImageFeature
 from setwise.features.lbp import LBP
 from setwise.features.onnx import OnnxEmbedding
 from setwise.features.pixels import Pixels
+from setwise.features.typical import is_typical
 from setwise.features.units import unit_rows
 from setwise.features.vectors import PerVector
 from setwise.features.whitening import Whitener
@@ -23,5 +24,6 @@ __all__ = [
     "PerVector",
     "Pixels",
     "Whitener",
+    "is_typical",
     "unit_rows",
 ]

@@ -15,7 +15,7 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline, make_pipeline
 
 from setwise._support.parameters import check_known, refuse
-from setwise._support.types import FloatArray
+from setwise._support.types import BoolArray, FloatArray
 from setwise.errors import DataError, ParameterError
 from setwise.features.hog import HOG
 from setwise.features.images import ImageFeature
@@ -170,6 +170,13 @@ class Images:
         """Some of the vectors, with what was made of them."""
         made = [(feature, values[start:stop]) for feature, values in self.made]
         return Images(self.vectors[start:stop], self.shape, made)
+
+    def where(self, is_kept: BoolArray) -> Images:
+        """The vectors that are kept, with what was made of them."""
+        if is_kept.all():
+            return self
+        made = [(feature, values[is_kept]) for feature, values in self.made]
+        return Images(self.vectors[is_kept], self.shape, made)
 
 
 def are_equal(one: Any, other: Any) -> bool:

@@ -23,6 +23,8 @@ class Whitener(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     of variance ``v`` is multiplied by ``(v + shrinkage * mean variance) ** (-strength / 2)``.
     Light, a common background or a loud feature dominate the largest directions of most
     galleries; after this they do so less. A weak direction is lifted, but not without bound.
+    Directions that the gallery never showed are dropped: nothing is known of them, and of few
+    vectors with many features they would hold most of what a new vector consists of.
 
     Parameters
     ----------
@@ -38,7 +40,7 @@ class Whitener(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     directions_ : array of shape (n_directions, n_features)
         Principal directions with any variance.
     gains_ : array of shape (n_directions,)
-        Factor of each direction, relative to the directions without variance.
+        Factor of each direction, relative to that of one without variance.
     """
 
     def __init__(self, strength: float = 0.5, shrinkage: float = 0.1) -> None:
@@ -54,10 +56,9 @@ class Whitener(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         _, strengths, directions = linalg.svd(units - self.mean_, full_matrices=False)
         variances = strengths**2 / len(units)
         floor = self.shrinkage * variances.sum() / units.shape[1]
-        is_kept = variances > 0
+        is_kept = strengths > strengths[0] * max(units.shape) * np.finfo(np.float64).eps
         self.directions_: FloatArray = directions[is_kept]
-        # The directions without variance would all get the same factor; a common factor
-        # means nothing to unit vectors, so theirs is taken as 1.
+        # A common factor means nothing to unit vectors.
         relative = floor / (variances[is_kept] + floor)
         self.gains_: FloatArray = relative ** (self.strength / 2)
         return self
@@ -68,4 +69,7 @@ class Whitener(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         units = unit_rows(validate_data(self, X, dtype=np.float64, reset=False))
         centred = units - self.mean_
         inside = centred @ self.directions_.T
-        return unit_rows(centred + (inside * (self.gains_ - 1.0)) @ self.directions_)
+        # What lies outside, or at the mean, leaves rounding, which is no direction.
+        rounding = max(centred.shape[1], len(self.gains_)) * np.finfo(np.float64).eps
+        inside[np.linalg.norm(inside, axis=1) <= rounding] = 0.0
+        return unit_rows((inside * self.gains_) @ self.directions_)

@@ -13,9 +13,11 @@ from scipy import linalg
 
 from setwise._support.parameters import check_known
 from setwise._support.types import FloatArray, IntArray
+from setwise.basis import SVD
 from setwise.classify import class_cluster_distributions, signal_to_noise
 from setwise.classify.distributions import Bhattacharyya
-from setwise.classify.member import Columns, Comparison, MemberResult, judge_probe
+from setwise.classify.evidence import Seen
+from setwise.classify.member import Columns, Comparison, MemberResult
 from setwise.cluster import Clusterer
 from setwise.cut import CutRule
 from setwise.errors import reject
@@ -186,7 +188,7 @@ def _judge(item: DistributionsItem, sets: SetBatch, units: FloatArray) -> Member
     clusterer = Clusterer.of(item.clusterer, "distributions")
     how = Comparison(clusterer, CutRule.of(CUT, "distributions"), Bhattacharyya(), seed)
     columns = Columns(rows, rows, rows, item.n_classes)
-    return judge_probe(graph, columns, units[first:].T, how)
+    return Seen(graph, columns, units[first:].T, SVD(), how).clustered
 
 
 def _principal(units: FloatArray) -> FloatArray:

@@ -1,0 +1,129 @@
+"""Is it anybody we know? An absolute nearness beside the relative votes.
+
+Votes say who of the gallery a set is most like; somebody always is. *Nearness* says how like:
+the cosine of the means, and how far the whitened spaces of the two sets coincide. On galleries
+of which half the classes are unknown it tells known from unknown better than the cosine alone,
+on embeddings and on pixels (docs/evidence.md).
+
+The threshold is found on the gallery: some classes are taken out, views are fitted without
+them, and their sets are the strangers.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from setwise._support.types import BoolArray, FloatArray, IntArray
+from setwise.basis import SVD, Mean
+from setwise.classify.description import Member
+from setwise.classify.evidence import Seen, set_angles
+from setwise.classify.gallery import Gallery, SetBases
+from setwise.errors import CalibrationWarning
+from setwise.features.views import Images
+
+__all__ = ["calibrated", "is_near", "nearness", "stranger_nearness"]
+
+# Groups into which the classes are divided; each is unknown to the others in turn.
+N_FOLDS = 4
+# Sets that are tried as strangers.
+MOST_STRANGERS = 1000
+
+
+def nearness(gallery: Gallery, seen: Mapping[int, Seen]) -> float:
+    """How near a probe is to the class that is nearest by this measure.
+
+    The cosine of the means, where a member has them, plus the mean squared cosine of the
+    canonical angles, over the members with singular vectors. Of ensembles without either, the
+    mean squared cosine over all members.
+
+    Parameters
+    ----------
+    gallery : Gallery
+        What the probe is judged by.
+    seen : dict of int to Seen
+        What its members see of the probe.
+    """
+    found = {gallery.members[i].member: one.angles for i, one in seen.items()}
+    return float(_combined(found).max(initial=0.0))
+
+
+def is_near(gallery: Gallery, near: float) -> bool | None:
+    """Whether that is near enough to be known; None where nobody asked."""
+    return None if gallery.threshold is None else near >= gallery.threshold
+
+
+def _combined(angles: Mapping[Member, tuple[FloatArray, FloatArray]]) -> FloatArray:
+    """One nearness for each row of the largest and mean cosines that members found."""
+    kinds: dict[type, list[FloatArray]] = {Mean: [], SVD: []}
+    for member, (largest, mean) in angles.items():
+        kind = type(member.representation.basis)
+        if kind in kinds:
+            kinds[kind].append(largest if kind is Mean else mean)
+    used = [values for values in kinds.values() if values]
+    used = used or [[mean for _, mean in angles.values()]]
+    return np.sum([np.mean(values, axis=0) for values in used if values], axis=0)
+
+
+def calibrated(gallery: Gallery) -> Gallery:
+    """The gallery with a threshold that lets the wanted rate of strangers in.
+
+    Of ``n`` strangers' nearness the threshold is the ``ceil((n + 1) (1 - rate))``-th smallest:
+    another stranger like these exceeds it with a probability of at most the rate.
+    """
+    rate = gallery.description.unknown
+    if rate is None:
+        return gallery
+    strangers = np.sort(np.concatenate(list(stranger_nearness(gallery))))
+    place = int(np.ceil((len(strangers) + 1) * (1.0 - rate)))
+    if place > len(strangers):
+        msg = (
+            f"unknown={rate:g}: {len(strangers)} gallery sets are too few to find out what is "
+            f"exceeded by {100 * rate:g} % of strangers. The nearest of them is the threshold, "
+            f"and about 1 stranger in {len(strangers) + 1} will be let in. Give more sets or "
+            "classes, or a larger rate."
+        )
+        warnings.warn(msg, CalibrationWarning, stacklevel=5)  # whoever called fit
+    # The next larger number: who is as near as that stranger is not let in.
+    threshold = np.nextafter(strangers[min(place, len(strangers)) - 1], np.inf)
+    return replace(gallery, threshold=float(threshold))
+
+
+def stranger_nearness(gallery: Gallery) -> Iterator[FloatArray]:
+    """Nearness of gallery sets to the classes of others, group of classes by group."""
+    n_groups = min(N_FOLDS, gallery.n_classes)
+    group = np.arange(gallery.n_classes) % n_groups
+    step = -(-len(gallery.codes) // MOST_STRANGERS)
+    for chosen in range(n_groups):
+        is_out = group[gallery.codes] == chosen
+        yield _nearness_of_others(gallery, np.flatnonzero(is_out)[::step], ~is_out)
+
+
+def _nearness_of_others(
+    gallery: Gallery, strangers: IntArray, is_known: BoolArray
+) -> FloatArray:
+    """Nearness of some sets to a gallery of others, with views that never saw them."""
+    how, sets = gallery.description, gallery.sets
+    known = [sets[int(i)] for i in np.flatnonzero(is_known)]
+    kept = Images(np.concatenate([v[how.is_kept(v)] for v in known]), sets.image_shape)
+    views = {r.view.name: r.view.fit(kept) for r in how.representations}
+
+    def bases(vectors: FloatArray) -> SetBases:
+        images = Images(vectors, sets.image_shape)
+        return SetBases.of_set(images, views, how, gallery.dims)
+
+    known_bases = [bases(vectors) for vectors in known]
+    probes = [bases(sets[int(i)]) for i in strangers]
+    found: list[dict[Member, tuple[FloatArray, FloatArray]]] = [{} for _ in probes]
+    for i in np.flatnonzero(gallery.member_weights):
+        solved = gallery.members[i]
+        member, basis = solved.member, solved.member.representation.basis
+        parts = [one[member] for one in known_bases]
+        column_sets = np.repeat(np.arange(len(parts)), [part.shape[1] for part in parts])
+        columns = np.hstack(parts)
+        for probe, angles in zip(probes, found, strict=True):
+            angles[member] = set_angles(probe[member].T @ columns, column_sets, basis)
+    return np.array([float(_combined(angles).max(initial=0.0)) for angles in found])
