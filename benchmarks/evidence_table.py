@@ -1,13 +1,13 @@
 """The table of issue 14: CVC, its former self and its rivals on every task, in one command.
 
-    python benchmarks/evidence_table.py                          all that is missing, and the page
-    python benchmarks/evidence_table.py --before OLD/src         with CVC of another version
+    python benchmarks/evidence_table.py                    all that is missing, and the page
+    python benchmarks/evidence_table.py --before OLD/src   with CVC of another version
     python benchmarks/evidence_table.py --only 'small-*' --methods CVC --seeds 1
-    python benchmarks/evidence_table.py --fresh CVC              forget CVC's results first
-    python benchmarks/evidence_table.py --write-only             the page from what is there
+    python benchmarks/evidence_table.py --fresh CVC        forget CVC's results first
+    python benchmarks/evidence_table.py --write-only       the page from what is there
 
-Every finished split is kept in out/evidence/TASK/METHOD.json, so that a run that is stopped goes
-on where it was. The page is docs/evidence_table.md.
+Every finished split is kept in out/evidence/TASK/METHOD.json, so that a run that is stopped
+goes on where it was. The page is docs/evidence_table.md.
 """
 
 from __future__ import annotations

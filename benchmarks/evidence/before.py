@@ -1,7 +1,7 @@
 """CVC of another version of setwise, in a process of its own.
 
-Run as a script, with ``PYTHONPATH`` at the other version's ``src``, this file answers splits that
-come through standard input; it must therefore import nothing of this version.
+Run as a script, with ``PYTHONPATH`` at the other version's ``src``, this file answers splits
+that come through standard input; so it imports nothing of this version at its top.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Before:
 
     def __init__(self, source: Path) -> None:
         if not (source / "setwise" / "__init__.py").is_file():
-            msg = f"--before {source}: there is no setwise. Expected the folder src of a checkout."
+            msg = f"--before {source}: no setwise there. Expected the folder src of a checkout."
             raise FileNotFoundError(msg)
         self.source = source
         self.process: subprocess.Popen[bytes] | None = None

@@ -20,11 +20,6 @@ def mean_and_error(values: Sequence[float]) -> tuple[float, float | None]:
     return float(np.mean(values)), float(np.std(values, ddof=1) / np.sqrt(len(values)))
 
 
-def accuracies(records: Records) -> list[float]:
-    """Percent right of each split."""
-    return [100.0 * float(np.mean(record["correct"])) for record in records.values()]
-
-
 def wins_and_losses(ours: Records, theirs: Records) -> tuple[int, int]:
     """Of the probe sets, how many we get right more often than they do, and less often.
 

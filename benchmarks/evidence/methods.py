@@ -15,7 +15,7 @@ import numpy as np
 
 import setwise
 from evidence.tasks import Split
-from setwise import CVC, SetBatch
+from setwise import CVC
 from setwise.baselines import GDA, MSM
 
 # Wanted rate of strangers let in.
@@ -131,7 +131,7 @@ Method = Callable[[Split, int], Opinion]
 
 
 def methods() -> dict[str, Method]:
-    """All that can be run with the version at hand; "before" is added where its place is known."""
+    """All that the version at hand can run; "before" is added where its place is known."""
     found: dict[str, Method] = {
         "CVC": by_cvc,
         "mean cosine": partial(by_direction, mean_direction),

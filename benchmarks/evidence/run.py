@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from evidence.figures import auroc
 from evidence.methods import Method, Opinion
 from evidence.tasks import Split, Task
 
@@ -117,10 +118,17 @@ def run(
         clock.add(job.task.name, job.method, record["seconds"] / len(record["correct"]))
         print(
             f"[{done}/{len(jobs)}] {job.task.name}, split {job.i}, {job.method}: "
-            f"{100 * np.mean(record['correct']):.1f} % in {record['seconds']:.1f} s; "
+            f"{100 * score_of(record):.1f} % in {record['seconds']:.1f} s; "
             f"{in_words(clock.left(jobs[done:]))}",
             flush=True,
         )
+
+
+def score_of(record: Mapping[str, Any]) -> float:
+    """Share of right answers, or AUROC where some probes are of no class of the gallery."""
+    if "nearness" in record:
+        return auroc(np.array(record["nearness"]), np.array(record["is_enrolled"]))
+    return float(np.mean(record["correct"]))
 
 
 def measured(method: Method, split: Split, n_jobs: int) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import cache, partial
 
 import numpy as np
 
@@ -92,7 +92,7 @@ def tasks() -> dict[str, Task]:
 
 # ------------------------------------------------------------------------ datasets and folds
 
-dataset = lru_cache(maxsize=None)(load)
+dataset = cache(load)
 
 
 def split_by(data: Dataset, fold: Fold) -> Split:
@@ -109,7 +109,7 @@ def one_per_class(name: str, seed: int) -> Split:
     return split_by(data, random_folds(data.labels, 1, 1, seed=seed)[0])
 
 
-@lru_cache(maxsize=None)
+@cache
 def folds_of(name: str) -> list[Fold]:
     """The folds of a dataset, those of the pixels where it holds embeddings of the same."""
     data = dataset(name)
