@@ -6,6 +6,7 @@ that come through standard input; so it imports nothing of this version at its t
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import pickle
@@ -77,4 +78,5 @@ def answer_splits() -> None:
 
 
 if __name__ == "__main__":
-    answer_splits()
+    with contextlib.suppress(KeyboardInterrupt):
+        answer_splits()
