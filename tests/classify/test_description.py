@@ -20,6 +20,7 @@ from setwise import CVC, HOG, GaussianGraph, LassoGraph, Whitener
 from setwise._support import parts
 from setwise.basis import Basis, Dictionary
 from setwise.classify import Description, Distance, Fusion
+from setwise.classify.evidence import ClusterOverlap
 from setwise.cluster import Clusterer, FlatClusters
 from setwise.errors import ParameterError
 from setwise.graph import Graph, OMPGraph
@@ -222,15 +223,16 @@ def test_what_no_part_wrote_down_is_refused(config, words):
 def test_giving_the_default_gives_the_default(seed):
     sets, labels = toy_sets(seed, noise=1.0)
     spelled_out = CVC(
-        representations=[("whitened", "svd"), ("whitened", "means"), ("plain", "centred")],
+        representations=[("plain", "mean"), ("whitened", "svd"), ("plain", "centred")],
+        dims=(3, 5, 8), fusion="standardised", outliers="drop",
+        evidence=[ClusterOverlap("middle"), "edges", "smallest angle", "all angles"],
         graph=LassoGraph(0.05), clusterer="shc", distance="bhattacharyya", random_state=0,
     )  # fmt: skip
     expected = CVC(random_state=0).fit(sets, labels).predict_proba(sets)
     np.testing.assert_array_equal(spelled_out.fit(sets, labels).predict_proba(sets), expected)
     own_whitener = CVC(
         representations=[
-            (("whitened", Whitener()), "svd"), (("whitened", Whitener()), "means"),
-            ("plain", "centred"),
+            ("plain", "mean"), (("whitened", Whitener()), "svd"), ("plain", "centred"),
         ],
         random_state=0,
     ).fit(sets, labels)  # fmt: skip

@@ -30,8 +30,8 @@ def test_it_repeats_predict_and_predict_proba(explained):
 
 def test_votes_are_those_of_the_members_that_count(explained):
     clf, _, why = explained
-    assert [v.member for v in why.votes] == [
-        str(m) for m, w in zip(clf.members_, clf.weights_, strict=True) if w
+    assert [f"{v.member}: {v.evidence}" for v in why.votes] == [
+        str(voice) for voice, w in zip(clf.voices_, clf.weights_, strict=True) if w
     ]
     for vote in why.votes:
         assert vote.distances.shape == (4,)
@@ -39,13 +39,13 @@ def test_votes_are_those_of_the_members_that_count(explained):
         if vote.label is not None:
             nearest = vote.distances[list(why.classes).index(vote.label)]
             assert nearest == vote.distances.min()
-    counts = [sum(v.label == c for v in why.votes) for c in why.classes]
+    counts = [sum(v.weight for v in why.votes if v.label == c) for c in why.classes]
     assert why.classes[np.argmax(counts)] == why.label
 
 
 def test_the_shown_member_voted_for_the_answer(explained):
     _, _, why = explained
-    shown = next(v for v in why.votes if v.member == why.shown)
+    shown = next(v for v in why.votes if v.member == why.shown and v.evidence == "clusters")
     assert shown.label == why.label
     assert why.snr == shown.snr
 
@@ -85,7 +85,7 @@ def test_the_class_cluster_table_gives_the_distances(explained):
     assert why.class_cluster.shape == (5, sum(step.kind == "leaf" for step in why.tree))
     if clf.distributions == "class":
         overlaps = np.sqrt(why.class_cluster[:-1] * why.class_cluster[-1]).sum(axis=1)
-        shown = next(v for v in why.votes if v.member == why.shown)
+        shown = next(v for v in why.votes if v.member == why.shown and v.evidence == "clusters")
         with np.errstate(divide="ignore"):
             np.testing.assert_allclose(shown.distances, -np.log(overlaps), atol=1e-12)
 

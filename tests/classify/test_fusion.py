@@ -11,9 +11,9 @@ from tests.conftest import toy_sets
 from setwise import CVC
 from setwise.classify.fusion import Ballot, Fusion, is_decided, votes
 from setwise.classify.fusion import fuse as fuse_by
-from setwise.classify.judge import member_results
+from setwise.classify.judge import look_at
 
-FUSIONS = ("mode", "sum", "coefficient", "none")
+FUSIONS = ("standardised", "mode", "sum", "coefficient", "none")
 
 
 def fuse(ballot, name):
@@ -70,7 +70,7 @@ def test_no_fusion_asks_the_largest_members_alone(seed):
     pairs = [("plain", "svd"), ("plain", "centred")]
     clf = CVC((1, 2, 3), representations=pairs, fusion="none", weights=None)
     gallery = clf.fit(sets, labels).gallery_
-    results = member_results(gallery, gallery.bases(sets[0]))
+    results = look_at(gallery, gallery.bases(sets[0]))
     assert {clf.members_[i].n_columns for i in results} == {3}
 
 

@@ -1,37 +1,90 @@
-"""What the gallery says about the looks of an ensemble."""
+"""What the gallery says about the voices of an ensemble."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.special import softmax
 from tests.conftest import toy_sets
 
 from setwise import CVC
-from setwise.classify.gallery_weights import representation_weights
+from setwise.classify.fusion import Ballot, Fusion
+from setwise.classify.gallery_weights import (
+    Trials,
+    fitted_steepness,
+    halves,
+    log_odds,
+    survivors,
+    tried_sets,
+)
 
 
-def test_a_look_beaten_beyond_chance_is_dropped_and_the_rest_vote_evenly():
+def test_log_odds_are_those_of_being_right_against_guessing():
+    is_right = np.array([[1, 1, 1, 0], [0, 0, 0, 1], [0.5, 0.5, 0.5, 0.5]])
+    expected = [np.log(3.5 / 1.5) + np.log(4), np.log(1.5 / 3.5) + np.log(4), np.log(4)]
+    np.testing.assert_allclose(log_odds(is_right, 5), expected)
+
+
+def test_a_voice_worse_than_guessing_counts_nothing():
+    is_right = np.array([np.ones(20), np.zeros(20)])
+    assert log_odds(is_right, 3)[1] == 0
+
+
+def test_voices_that_know_nothing_at_all_count_alike():
+    np.testing.assert_array_equal(log_odds(np.zeros((3, 40)), 4), [1, 1, 1])
+
+
+def test_a_voice_beaten_beyond_doubt_is_dropped_and_the_rest_count_evenly():
     best = np.ones(20)
-    as_good = np.r_[np.zeros(2), np.ones(18)]
-    worse = np.r_[np.zeros(5), np.ones(15)]  # 5 of 5 disagreements lost: p = 1/32
-    weights = representation_weights(np.array([best, as_good, worse]), np.array([0, 1, 2, 0]))
-    np.testing.assert_array_equal(weights, [1, 1, 0, 1])
+    as_good = np.r_[np.zeros(5), np.ones(15)]  # 5 of 5 disagreements lost: p = 1/32
+    worse = np.r_[np.zeros(7), np.ones(13)]  # 7 of 7: p = 1/128
+    np.testing.assert_array_equal(survivors(np.array([best, as_good, worse])), [1, 1, 0])
 
 
-def test_losses_count_only_where_the_best_look_was_right():
-    best = np.r_[np.ones(10), np.zeros(5)]
-    other = np.r_[np.zeros(5), np.ones(5), np.ones(4), np.zeros(1)]  # loses 5, wins 4
-    np.testing.assert_array_equal(
-        representation_weights(np.array([best, other]), np.arange(2)), [1, 1]
+def test_losses_count_only_where_the_best_voice_was_right():
+    best = np.r_[np.ones(20), np.zeros(12)]
+    other = np.r_[np.zeros(12), np.ones(8), np.ones(11), np.zeros(1)]  # loses 12, wins 11
+    np.testing.assert_array_equal(survivors(np.array([best, other])), [1, 1])
+
+
+def test_nothing_is_dropped_when_no_voice_recognises_anything():
+    np.testing.assert_array_equal(survivors(np.zeros((3, 9))), [1, 1, 1])
+
+
+def test_tried_sets_are_spread_over_the_gallery():
+    np.testing.assert_array_equal(tried_sets(7), np.arange(7))
+    assert len(tried_sets(5001, 250)) <= 250
+    assert tried_sets(5001, 250)[-1] > 4900
+
+
+def test_halves_part_a_set_where_it_varies_most(seed):
+    rng = np.random.default_rng(seed)
+    along = rng.permutation(np.linspace(-1, 1, 12))
+    vectors = np.column_stack([np.full(12, 5.0), along, 0.01 * rng.normal(size=12)])
+    low, high = sorted(halves(vectors), key=lambda half: half[:, 1].mean())
+    assert low[:, 1].max() < high[:, 1].min()
+    assert len(low) == len(high) == 6
+
+
+@given(power=st.floats(0.3, 3.0), seed=st.integers(0, 50))
+def test_steepness_is_found_where_probabilities_were_flattened(power, seed):
+    """Labels drawn by softmax(power * scores): raising softmax(scores) to it fits best."""
+    rng = np.random.default_rng(seed)
+    scores = rng.normal(size=(4000, 4))
+    drawn = softmax(power * scores, axis=1).cumsum(axis=1)
+    codes = (drawn < rng.random((4000, 1))).sum(axis=1)
+    spare = Ballot(
+        np.zeros((1, 4)), np.ones((1, 4)), np.ones(1), np.ones(1, int), np.arange(4), 4
     )
+    trials = Trials([replace(spare, distances=-row[None]) for row in scores], codes)
+    found = fitted_steepness(trials, np.ones(1), Fusion.of("sum", "test"))
+    np.testing.assert_allclose(found, power, rtol=0.15)
 
 
-def test_nothing_is_dropped_when_no_representation_recognises_anything():
-    np.testing.assert_array_equal(
-        representation_weights(np.zeros((3, 9)), np.arange(3)), [1, 1, 1]
-    )
-
-
-def test_a_misleading_view_is_dropped_by_fit(seed):
+def test_a_misleading_view_is_weighed_down_by_fit(seed):
     """Sign-scrambled features carry no class: the gallery must notice."""
     from sklearn.preprocessing import FunctionTransformer
 
@@ -44,14 +97,22 @@ def test_a_misleading_view_is_dropped_by_fit(seed):
         representations=[("plain", "svd"), (("noise", noise), "svd")],
         random_state=0,
     ).fit(sets, labels)
-    weight = dict(zip(map(str, clf.members_), clf.weights_, strict=True))
-    assert weight["plain svd, d=2"] == 1
-    assert weight["noise svd, d=2"] == 0
-    assert clf.gallery_accuracy_["plain svd"] > clf.gallery_accuracy_["noise svd"]
+    weight = dict(zip(map(str, clf.voices_), clf.weights_, strict=True))
+    for kind in ("clusters", "edges", "smallest angle", "all angles"):
+        plain, noisy = f"plain svd, d=2: {kind}", f"noise svd, d=2: {kind}"
+        assert weight[plain] > 3 * weight[noisy]
+        assert clf.gallery_accuracy_[plain] > clf.gallery_accuracy_[noisy]
 
 
-def test_a_gallery_with_a_single_set_of_some_class_is_not_tried(seed):
+def test_a_gallery_with_a_single_set_of_some_class_is_tried_on_halves(seed):
     sets, labels = toy_sets(seed)
     clf = CVC(dims=(1, 2)).fit(sets[2:], labels[2:])
+    assert set(clf.gallery_accuracy_) == set(map(str, clf.voices_))
+    assert set(clf.weights_) <= {0.0, 1.0}
+
+
+def test_sets_too_small_to_be_halved_leave_all_voices_even(seed):
+    sets, labels = toy_sets(seed)
+    clf = CVC(dims=(1, 2)).fit([s[:5] for s in sets[2:]], labels[2:])
     assert clf.gallery_accuracy_ is None
     np.testing.assert_array_equal(clf.weights_, 1)

@@ -98,8 +98,9 @@ def test_representations_that_share_a_view_compute_it_once(gallery):
             return super().compute(images)
 
     clf = CVC(
-        (1,), representations=every([Watched(4)], "svd", "centred", "means"), weights=None
-    )
+        (1,), representations=every([Watched(4)], "svd", "centred", "means"), weights=None,
+        outliers=None,
+    )  # fmt: skip
     clf.fit(gallery, gallery.labels)
     assert sum(seen) == len(gallery.vectors)
 
@@ -190,7 +191,7 @@ def test_views_that_begin_with_the_same_feature_compute_it_once(gallery):
             return super().compute(images)
 
     chosen = [(Watched(4), "svd"), (make_pipeline(Watched(4), Whitener()), "svd")]
-    CVC((1,), representations=chosen, weights=None).fit(gallery, gallery.labels)
+    CVC((1,), representations=chosen, weights=None, outliers=None).fit(gallery, gallery.labels)
     assert sum(seen) == len(gallery.vectors)
 
 

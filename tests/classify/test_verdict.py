@@ -11,8 +11,9 @@ from setwise.classify.distributions import (
     class_cluster_distributions,
     overlap,
 )
-from setwise.classify.judge import member_results
-from setwise.classify.member import MemberResult, finite, judge_own_sets
+from setwise.classify.evidence import own_sets
+from setwise.classify.judge import look_at
+from setwise.classify.member import MemberResult, finite
 from setwise.cluster import FlatClusters
 
 
@@ -41,26 +42,29 @@ def test_a_row_without_columns_is_as_far_as_the_farthest():
 
 
 def test_a_set_judged_by_its_own_gallery_is_judged_as_a_probe_would_be(seed):
-    """Left out of the gallery and given back as probe, it gets the same overlaps."""
+    """Left out of the gallery and given back as probe, it gets the same of all evidence."""
     sets, labels = toy_sets(seed, noise=1.0)
     for kind in ("class", "set"):
         parameters = {
             "dims": (3,),
             "representations": [("plain", "svd")],
             "distributions": kind,
+            "outliers": None,
         }
         gallery = CVC(**parameters).fit(sets, labels).gallery_
         (solved,) = gallery.members
         everyone = np.arange(len(sets))
-        columns = gallery.columns(solved)
-        own = list(judge_own_sets(solved.graph, columns, everyone, gallery.comparison))
+        basis = solved.member.representation.basis
+        columns, how = gallery.columns(solved), gallery.comparison
+        own = list(own_sets(solved.graph, columns, everyone, basis, how))
         for left_out in (0, 4):
             rest = [i for i in range(len(sets)) if i != left_out]
             clf = CVC(**parameters).fit([sets[i] for i in rest], labels[rest])
             bases = clf.gallery_.bases(sets[left_out])
-            (again,) = member_results(clf.gallery_, bases).values()
-            expected = own[left_out].overlaps
-            if kind == "set":
-                assert expected[left_out] == 0
-                expected = expected[rest]
-            np.testing.assert_allclose(again.overlaps, expected, atol=1e-12)
+            (again,) = look_at(clf.gallery_, bases).values()
+            for evidence in gallery.description.evidence:
+                expected = evidence.overlaps(own[left_out])
+                if kind == "set":
+                    assert expected[left_out] == 0
+                    expected = expected[rest]
+                np.testing.assert_allclose(evidence.overlaps(again), expected, atol=1e-9)

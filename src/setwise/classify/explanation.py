@@ -357,7 +357,7 @@ def _support(
         elif isinstance(voice.evidence, EdgeShare):
             by_row = seen[i].edge_shares
             purity = by_row[:, gallery.row_classes == code].sum(axis=1)
-            speaks = by_row.any(axis=1)
+            speaks = by_row.max(axis=1, initial=0.0) > 0
         else:
             continue  # angles are of sets, not of vectors
         for_answer = for_answer + weight * (shares[i] @ (purity * speaks))

@@ -19,6 +19,8 @@ from setwise.sets.classifier import largest_by_class
 
 __all__ = ["Ballot", "Fused", "Fusion", "fuse", "is_decided", "standardised", "votes"]
 
+# Directions that have nothing in common still have cosines of this order.
+_ROUNDING = 1e-9
 # What the summed distances add to the votes: enough to break a tie, never to make one.
 _TIE_BREAK = 1e-6
 
@@ -54,7 +56,7 @@ class Ballot:
     @property
     def is_informed(self) -> BoolArray:
         """Which voices have anything in common with any row at all."""
-        return self.overlaps.max(axis=1) > 0
+        return self.overlaps.max(axis=1) > _ROUNDING
 
     @property
     def is_counted(self) -> BoolArray:

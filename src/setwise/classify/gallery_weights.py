@@ -21,7 +21,8 @@ from scipy.stats import binomtest
 from setwise._support.parallel import in_threads
 from setwise._support.types import BoolArray, FloatArray, IntArray
 from setwise.basis import centred_svd_bases
-from setwise.classify.evidence import own_sets
+from setwise.classify.description import Member
+from setwise.classify.evidence import Evidence, own_sets
 from setwise.classify.fusion import Ballot, Fusion, fuse
 from setwise.classify.gallery import Gallery, SolvedMember
 from setwise.features import unit_rows
@@ -70,7 +71,7 @@ class Trials:
     def of(cls, gallery: Gallery, chosen: IntArray, n_jobs: int | None) -> Trials:
         """Let all voices judge each chosen set, left out of the gallery."""
         how = gallery.comparison
-        kinds = {solved.member: [] for solved in gallery.members}
+        kinds: dict[Member, list[Evidence]] = {solved.member: [] for solved in gallery.members}
         for voice in gallery.voices:
             kinds[voice.member].append(voice.evidence)
 

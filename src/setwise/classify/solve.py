@@ -201,7 +201,8 @@ def _weighed_by_halves(gallery: Gallery, n_jobs: int | None) -> Gallery:
     if is_large.mean() < 0.5 or len(classes) < 2:
         return gallery
     cut = [half for i in np.flatnonzero(is_large) for half in halves(kept[i])]
-    batch = replace(SetBatch.from_list(cut), image_shape=sets.image_shape)
+    made = SetBatch.from_list(cut)
+    batch = SetBatch(made.vectors, made.offsets, image_shape=sets.image_shape)
     plain = replace(how, outliers=None, unknown=None)
     halved = _even(plain, batch, classes, half_codes, None, n_jobs, gallery.dims)
     trials = Trials.of(halved, np.arange(len(half_codes)), n_jobs)
