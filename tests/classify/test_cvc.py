@@ -35,7 +35,7 @@ def toy(seed):
     return split(*toy_sets(seed))
 
 
-@pytest.mark.parametrize("fusion", ["standardised", "mode", "sum", "coefficient", "none"])
+@pytest.mark.parametrize("fusion", ["pool", "mode", "sum", "coefficient", "none"])
 @pytest.mark.parametrize(
     "parameters",
     [
@@ -111,7 +111,7 @@ def test_string_labels_and_classes(toy):
 
 def test_probabilities(toy):
     gallery, y, probes, _ = toy
-    for fusion in ("standardised", "mode", "sum", "coefficient", "none"):
+    for fusion in ("pool", "mode", "sum", "coefficient", "none"):
         clf = CVC(**FAST, fusion=fusion).fit(gallery, y)
         proba = clf.predict_proba(probes)
         assert proba.shape == (len(probes), 3)

@@ -224,7 +224,7 @@ def test_giving_the_default_gives_the_default(seed):
     sets, labels = toy_sets(seed, noise=1.0)
     spelled_out = CVC(
         representations=[("plain", "mean"), ("whitened", "svd"), ("plain", "centred")],
-        dims=(3, 5, 8), fusion="standardised", outliers="drop",
+        dims=(3, 5, 8), fusion="pool", outliers="drop",
         evidence=[ClusterOverlap("middle"), "edges", "smallest angle", "all angles"],
         graph=LassoGraph(0.05), clusterer="shc", distance="bhattacharyya", random_state=0,
     )  # fmt: skip

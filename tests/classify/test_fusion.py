@@ -13,7 +13,7 @@ from setwise.classify.fusion import Ballot, Fusion, is_decided, votes
 from setwise.classify.fusion import fuse as fuse_by
 from setwise.classify.judge import look_at
 
-FUSIONS = ("standardised", "mode", "sum", "coefficient", "none")
+FUSIONS = ("pool", "mode", "sum", "coefficient", "none")
 
 
 def fuse(ballot, name):
@@ -31,6 +31,7 @@ def ballot(overlaps, *, weights=None, dims=None, row_classes=None) -> Ballot:
         dims=np.arange(1, n_members + 1) if dims is None else np.asarray(dims),
         row_classes=rows,
         n_classes=int(rows.max()) + 1,
+        steepness=np.full(n_members, 2.0),
     )
 
 
@@ -137,14 +138,7 @@ def test_stopping_when_decided_never_changes_the_label(votes_of, data):
     full = fuse(votes_of, "mode")
     for asked in range(1, n + 1):
         if is_decided(by_member[:asked].sum(axis=0), float(votes_of.weights[asked:].sum())):
-            some = Ballot(
-                votes_of.distances[:asked],
-                votes_of.overlaps[:asked],
-                votes_of.weights[:asked],
-                votes_of.dims[:asked],
-                votes_of.row_classes,
-                votes_of.n_classes,
-            )
+            some = votes_of.of_voices(np.arange(n) < asked)
             assert fuse(some, "mode").code == full.code
             break
 

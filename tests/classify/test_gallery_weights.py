@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,10 +9,8 @@ from scipy.special import softmax
 from tests.conftest import toy_sets
 
 from setwise import CVC
-from setwise.classify.fusion import Ballot, Fusion
 from setwise.classify.gallery_weights import (
-    Trials,
-    fitted_steepness,
+    fitted_power,
     halves,
     log_odds,
     survivors,
@@ -70,18 +66,18 @@ def test_halves_part_a_set_where_it_varies_most(seed):
 
 
 @given(power=st.floats(0.3, 3.0), seed=st.integers(0, 50))
-def test_steepness_is_found_where_probabilities_were_flattened(power, seed):
-    """Labels drawn by softmax(power * scores): raising softmax(scores) to it fits best."""
+def test_the_power_is_found_by_which_labels_were_drawn(power, seed):
     rng = np.random.default_rng(seed)
-    scores = rng.normal(size=(4000, 4))
-    drawn = softmax(power * scores, axis=1).cumsum(axis=1)
+    logits = rng.normal(size=(4000, 4))
+    drawn = softmax(power * logits, axis=1).cumsum(axis=1)
     codes = (drawn < rng.random((4000, 1))).sum(axis=1)
-    spare = Ballot(
-        np.zeros((1, 4)), np.ones((1, 4)), np.ones(1), np.ones(1, int), np.arange(4), 4
-    )
-    trials = Trials([replace(spare, distances=-row[None]) for row in scores], codes)
-    found = fitted_steepness(trials, np.ones(1), Fusion.of("sum", "test"))
-    np.testing.assert_allclose(found, power, rtol=0.15)
+    np.testing.assert_allclose(fitted_power(logits, codes), power, rtol=0.15)
+
+
+def test_the_power_stays_finite_where_all_went_right():
+    logits = np.eye(5)[[0, 1, 2, 3, 4] * 4]
+    found = fitted_power(logits, np.array([0, 1, 2, 3, 4] * 4))
+    assert 1 < found < 10
 
 
 def test_a_misleading_view_is_weighed_down_by_fit(seed):

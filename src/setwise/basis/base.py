@@ -21,6 +21,8 @@ class Basis(Part, ABC):
     #: Whether columns are orthonormal and of arbitrary sign, so that only what they span
     #: tells anything; else each column points somewhere.
     is_orthonormal: ClassVar[bool] = False
+    #: Vectors of a set from which its columns mean anything.
+    fewest: ClassVar[int] = 1
 
     @property
     def n_starts(self) -> int:

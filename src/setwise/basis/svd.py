@@ -48,6 +48,8 @@ class CentredSVD(Basis):
 
     name: ClassVar[str] = "centred"
     is_orthonormal: ClassVar[bool] = True
+    # Fewer do not show how a set varies, but what is random in them.
+    fewest: ClassVar[int] = 6
 
     def columns(
         self, vectors: FloatArray, dims: Sequence[int], rng: np.random.Generator

@@ -102,9 +102,9 @@ class CVC(PartParameters, SetClassifier):
         What each member is asked: ``"clusters"`` (Algorithm 1), ``"edges"`` (share of the
         probe's edges), ``"smallest angle"``, ``"all angles"``. By default all of them, with
         clusters at the middle dimensionality of each representation.
-    fusion : {"standardised", "mode", "sum", "coefficient", "none"}, default="standardised"
-        Weighted mean of standardised overlaps, majority of labels, sum of distances, sum of
-        overlaps, or the largest dimensionality alone.
+    fusion : {"pool", "mode", "sum", "coefficient", "none"}, default="pool"
+        Weighted mean of the voices' probabilities, majority of labels, sum of distances, sum
+        of overlaps, or the largest dimensionality alone.
     weights : {"gallery", None}, default="gallery"
         Whether voices (a kind of evidence of a member) count by how often they recognise the
         gallery's own sets, left out in turn. In a gallery with a single set of some class,
@@ -179,7 +179,7 @@ class CVC(PartParameters, SetClassifier):
         clusterer: Any = "shc",
         distance: str | Distance = "bhattacharyya",
         evidence: Sequence[str | Evidence] = EVIDENCE,
-        fusion: str | Fusion = "standardised",
+        fusion: str | Fusion = "pool",
         weights: str | None = "gallery",
         outliers: str | None = "drop",
         unknown: float | None = None,

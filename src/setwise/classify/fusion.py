@@ -44,6 +44,8 @@ class Ballot:
         Class code of each row.
     n_classes : int
         Number of classes.
+    steepness : array of shape (n_voices,)
+        How sure each voice is of a class that stands out by one standard deviation.
     """
 
     distances: FloatArray
@@ -52,6 +54,7 @@ class Ballot:
     dims: IntArray
     row_classes: IntArray
     n_classes: int
+    steepness: FloatArray
 
     @property
     def is_informed(self) -> BoolArray:
@@ -71,6 +74,7 @@ class Ballot:
             overlaps=self.overlaps[chosen],
             weights=self.weights[chosen],
             dims=self.dims[chosen],
+            steepness=self.steepness[chosen],
         )
 
     def by_class(self, row_values: FloatArray) -> FloatArray:
@@ -129,8 +133,6 @@ class Fusion(Part, ABC):
     family: ClassVar[str] = "fusion"
     #: Whether members may stay unasked once the rest cannot change the label.
     can_stop_early: ClassVar[bool] = False
-    #: To which power probabilities are raised where no left-out sets can tell.
-    steepness: ClassVar[float] = 1.0
 
     @abstractmethod
     def scores(self, ballot: Ballot) -> tuple[FloatArray, FloatArray]:
@@ -202,21 +204,24 @@ class Largest(Fusion):
 
 
 @dataclass(frozen=True)
-class Standardised(Fusion):
-    """Weighted mean of the overlaps, each voice's in standard deviations over the classes.
+class Pool(Fusion):
+    """Weighted mean of what each voice thinks probable (a linear opinion pool).
 
-    A voice that singles out one class says more than one to which many are alike, and kinds
-    of evidence of different scale can be added.
+    A voice's overlaps are taken in standard deviations over the classes, so that kinds of
+    evidence of any scale can be compared; their softmax, as steep as left-out gallery sets
+    have shown to come true, are its probabilities. A voice that singles out one class says
+    more than one to which many are alike, but none can say more than "certainly": a few good
+    ones outweigh many noisy ones, and one that errs wildly is outvoted.
     """
 
-    name: ClassVar[str] = "standardised"
-    steepness: ClassVar[float] = 2.5
+    name: ClassVar[str] = "pool"
 
     def scores(self, ballot: Ballot) -> tuple[FloatArray, FloatArray]:
-        """The means, and their softmax."""
-        scores = _weighted_sum(ballot, standardised(ballot.by_class(ballot.overlaps)))
-        scores = scores / (ballot.weights @ ballot.is_informed)
-        return scores, softmax(scores)
+        """The means, which are probabilities."""
+        overlaps = standardised(ballot.by_class(ballot.overlaps))
+        thought = softmax(ballot.steepness[:, None] * overlaps, axis=1)
+        pooled = _weighted_sum(ballot, thought) / (ballot.weights @ ballot.is_informed)
+        return pooled, pooled / pooled.sum()
 
 
 def standardised(values: FloatArray) -> FloatArray:

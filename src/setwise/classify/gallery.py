@@ -14,6 +14,7 @@ import numpy.typing as npt
 from setwise._support.types import BoolArray, FloatArray, IntArray
 from setwise.classify.description import Description, Member, Representation, Voice
 from setwise.classify.member import Columns, Comparison
+from setwise.classify.outliers import kept_of_probe
 from setwise.classify.sketch import GallerySketch
 from setwise.errors import DataError
 from setwise.features.views import FittedView, Images
@@ -67,15 +68,20 @@ class Gallery:
         The ensemble.
     weights : array of shape (n_voices,)
         How much each voice counts; one of weight 0 is never asked.
+    steepness : array of shape (n_voices,)
+        How sure each voice is of a class that stands out by one standard deviation.
     accuracy : dict of str to float, or None
         Share of the gallery's own sets, left out, that each voice recognised.
-    steepness : float
-        To which power the fused probabilities are raised, so that they come true.
+    power : float
+        To which the fused probabilities are raised, so that they come true.
     trust : float
         How much the probabilities are to be believed: 1, or less where the gallery's own
         sets, left out, are recognised no better than by guessing.
     threshold : float or None
         Nearness below which a set is of nobody in the gallery.
+    strange : (float, float)
+        A probe whose two parts have means with a cosine in this range is of two, see
+        :func:`setwise.classify.outliers.strange_cosines`.
     """
 
     description: Description
@@ -86,10 +92,12 @@ class Gallery:
     views: Mapping[str, FittedView]
     members: tuple[SolvedMember, ...]
     weights: FloatArray
+    steepness: FloatArray
     accuracy: Mapping[str, float] | None = None
-    steepness: float = 1.0
+    power: float = 1.0
     trust: float = 1.0
     threshold: float | None = None
+    strange: tuple[float, float] = (np.inf, -np.inf)
 
     @property
     def n_classes(self) -> int:
@@ -139,7 +147,8 @@ class Gallery:
     def bases(self, vectors: FloatArray) -> SetBases:
         """Columns of a set, for any member."""
         images = Images(vectors, self.sets.image_shape)
-        return SetBases.of_set(images, self.views, self.description, self.dims)
+        is_kept = kept_of_probe(self.description, self.strange, vectors)
+        return SetBases(images.where(is_kept), self.views, self.description, self.dims, is_kept)
 
     def check(self, sets: Any, caller: str) -> SetBatch:
         """Sets that can stand beside those of the gallery; vectors are taken for its images."""
@@ -188,18 +197,6 @@ class SetBases:
         self._seen: dict[str, FloatArray] = {}
         self._made: dict[tuple[Representation, int], list[FloatArray]] = {}
         self._lock = Lock()  # representations that share a view may ask at the same time
-
-    @classmethod
-    def of_set(
-        cls,
-        images: Images,
-        views: Mapping[str, FittedView],
-        description: Description,
-        dims: Sequence[int],
-    ) -> SetBases:
-        """Columns of a set as it was given, without its outliers where they are to go."""
-        is_kept = description.is_kept(images.vectors)
-        return cls(images.where(is_kept), views, description, dims, is_kept)
 
     def seen(self, view: str) -> FloatArray:
         """The vectors of the set as a view shows them."""

@@ -11,6 +11,7 @@ along the direction in which they vary most, so that the halves differ as sets o
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,15 +22,16 @@ from scipy.stats import binomtest
 from setwise._support.parallel import in_threads
 from setwise._support.types import BoolArray, FloatArray, IntArray
 from setwise.basis import centred_svd_bases
-from setwise.classify.description import Member
+from setwise.classify.description import Member, Voice
 from setwise.classify.evidence import Evidence, own_sets
-from setwise.classify.fusion import Ballot, Fusion, fuse
+from setwise.classify.fusion import Ballot, Fusion, fuse, standardised
 from setwise.classify.gallery import Gallery, SolvedMember
 from setwise.features import unit_rows
 
 __all__ = [
     "Trials",
-    "fitted_steepness",
+    "even_weights",
+    "fitted_power",
     "halves",
     "log_odds",
     "survivors",
@@ -43,6 +45,9 @@ MOST_HALVED = 250
 # Of the test whether a voice does worse on halves than the best. Halves differ otherwise than
 # sets do, and there are many voices: only what is beyond doubt is dropped.
 LEVEL = 0.01
+# How sure a voice is of a class that stands out by one standard deviation: where no trial can
+# tell, and at most.
+STEEPNESS, STEEPEST = 2.0, 6.0
 # Vectors of which a set can be cut into halves that say anything.
 FEWEST_TO_HALVE = 6
 
@@ -93,7 +98,7 @@ class Trials:
         even = np.ones(len(dims))
         rows, n_classes = gallery.row_classes, gallery.n_classes
         ballots = [
-            Ballot(d, o, even, dims, rows, n_classes)
+            Ballot(d, o, even, dims, rows, n_classes, STEEPNESS * even)
             for d, o in zip(distances, overlaps, strict=True)
         ]
         return cls(ballots, gallery.codes[chosen])
@@ -107,11 +112,48 @@ class Trials:
             table[:, i] = ballot.is_informed * top[:, code] / top.sum(axis=1)
         return table
 
-    def fused_right(self, weights: FloatArray, fusion: Fusion) -> BoolArray:
-        """Whether all voices together, so weighted, recognised each set."""
-        answers = [fuse(replace(ballot, weights=weights), fusion) for ballot in self.ballots]
+    def steepness(self) -> FloatArray:
+        """How sure each voice may be, see :class:`setwise.classify.fusion.Pool`."""
+        overlaps = np.array([ballot.by_class(ballot.overlaps) for ballot in self.ballots])
+        logits = standardised(overlaps)
+        return np.array(
+            [
+                fitted_power(logits[:, i], self.codes, most=STEEPEST)
+                for i in range(logits.shape[1])
+            ]
+        )
+
+    def counted(self, weights: FloatArray, steepness: FloatArray) -> Trials:
+        """The same, with voices that count so much and are so sure."""
+        made = [replace(b, weights=weights, steepness=steepness) for b in self.ballots]
+        return Trials(made, self.codes)
+
+    def power(self, fusion: Fusion) -> float:
+        """To which power the fused probabilities have to be raised to come true."""
+        fused = [fuse(ballot, fusion).probabilities for ballot in self.ballots]
+        logs = np.log(np.maximum(fused, np.finfo(np.float64).tiny))
+        return fitted_power(logs, self.codes)
+
+    def fused_right(self, fusion: Fusion) -> BoolArray:
+        """Whether all voices together recognised each set."""
+        answers = [fuse(ballot, fusion) for ballot in self.ballots]
         codes = np.array([a.code if a.is_informed else -1 for a in answers])
         return np.asarray(codes == self.codes)
+
+
+def even_weights(voices: Sequence[Voice], set_sizes: Sequence[int]) -> FloatArray:
+    """Weights where nothing is known: 1, or 0 for what sets so small cannot say.
+
+    Parameters
+    ----------
+    voices : sequence of Voice
+        Who speaks.
+    set_sizes : sequence of int
+        Vectors of each set.
+    """
+    fewest = np.array([voice.member.representation.basis.fewest for voice in voices])
+    can_say = fewest <= np.median(set_sizes)
+    return can_say.astype(np.float64) if can_say.any() else np.ones(len(fewest))
 
 
 def log_odds(is_right: FloatArray, n_classes: int) -> FloatArray:
@@ -164,21 +206,26 @@ def halves(vectors: FloatArray) -> tuple[FloatArray, FloatArray]:
     return vectors[order[: len(units) // 2]], vectors[order[len(units) // 2 :]]
 
 
-def fitted_steepness(trials: Trials, weights: FloatArray, fusion: Fusion) -> float:
-    """The power to which probabilities have to be raised to fit what came true.
+def fitted_power(logits: FloatArray, codes: IntArray, *, most: float = 50.0) -> float:
+    """The factor of logits whose softmax fits what came true best.
 
-    By likelihood, with one more trial that went wrong: where all went right, no power would be
-    too large.
+    By likelihood, with one more trial that went wrong: where all went right, no factor would
+    be too large. (Logits may be logarithms of probabilities, which are raised to a power then.)
+
+    Parameters
+    ----------
+    logits : array of shape (n_trials, n_classes)
+        Larger is more probable.
+    codes : array of int, shape (n_trials,)
+        What came true.
+    most : float
+        The largest factor.
     """
-    fused = [
-        fuse(replace(ballot, weights=weights), fusion).probabilities
-        for ballot in trials.ballots
-    ]
-    logs = np.log(np.maximum(fused, np.finfo(np.float64).tiny))
-    rows = np.arange(len(logs))
+    rows = np.arange(len(logits))
 
-    def loss(log_power: float) -> float:
-        raised = log_softmax(np.exp(log_power) * logs, axis=1)[rows, trials.codes]
+    def loss(log_factor: float) -> float:
+        raised = log_softmax(np.exp(log_factor) * logits, axis=1)[rows, codes]
         return float(-raised.sum() - np.log(1.0 - np.exp(raised).mean() + 1e-12))
 
-    return float(np.exp(minimize_scalar(loss, bounds=(-3.0, 4.0), method="bounded").x))
+    found = minimize_scalar(loss, bounds=(np.log(0.02), np.log(most)), method="bounded")
+    return float(np.exp(found.x))

@@ -118,10 +118,17 @@ def judge(
 
 
 def look_at(gallery: Gallery, bases: SetBases, *, stop_early: bool = False) -> dict[int, Seen]:
-    """What the members see of a probe that are needed and have any weight, by their index."""
+    """What the members see of a probe that are needed and have any weight, by their index.
+
+    Those whose columns mean nothing of so few vectors stay silent, unless all would.
+    """
     fusion, how = gallery.description.fusion, gallery.comparison
     stop_early = stop_early and fusion.can_stop_early and gallery.threshold is None
     weights = gallery.member_weights
+    fewest = np.array([s.member.representation.basis.fewest for s in gallery.members])
+    can_say = fewest <= bases.is_kept.sum()
+    if weights[can_say].any():
+        weights = np.where(can_say, weights, 0.0)
     seen: dict[int, Seen] = {}
     totals, remaining = np.zeros(gallery.n_classes), float(weights.sum())
     for i in map(int, np.flatnonzero(weights)):
@@ -140,17 +147,19 @@ def ballot_of(gallery: Gallery, seen: dict[int, Seen]) -> Ballot:
     """What the voices of some members say, as one ballot."""
     by_member = {gallery.members[i].member: one for i, one in seen.items()}
     asked = [
-        (voice, float(weight), by_member[voice.member])
-        for voice, weight in zip(gallery.voices, gallery.weights, strict=True)
-        if weight > 0 and voice.member in by_member
+        (voice, i, by_member[voice.member])
+        for i, voice in enumerate(gallery.voices)
+        if gallery.weights[i] > 0 and voice.member in by_member
     ]
+    places = np.array([i for _, i, _ in asked])
     return Ballot(
         distances=np.array([voice.evidence.distances(one) for voice, _, one in asked]),
         overlaps=np.array([voice.evidence.overlaps(one) for voice, _, one in asked]),
-        weights=np.array([weight for _, weight, _ in asked]),
+        weights=gallery.weights[places],
         dims=np.array([voice.member.n_columns for voice, _, _ in asked]),
         row_classes=gallery.row_classes,
         n_classes=gallery.n_classes,
+        steepness=gallery.steepness[places],
     )
 
 
@@ -159,8 +168,8 @@ def believed(gallery: Gallery, probabilities: FloatArray) -> FloatArray:
 
     Raised to a power, and drawn towards even ones where the gallery is not to be trusted.
     """
-    if gallery.steepness != 1.0:
-        probabilities = probabilities**gallery.steepness
+    if gallery.power != 1.0:
+        probabilities = probabilities**gallery.power
         probabilities = probabilities / probabilities.sum()
     even = 1.0 / len(probabilities)
     if gallery.trust == 1.0:

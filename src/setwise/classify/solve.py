@@ -25,14 +25,16 @@ from setwise.classify.gallery import (
 from setwise.classify.gallery_weights import (
     FEWEST_TO_HALVE,
     MOST_HALVED,
+    STEEPNESS,
     Trials,
-    fitted_steepness,
+    even_weights,
     halves,
     log_odds,
     survivors,
     tried_sets,
 )
 from setwise.classify.judge import judge
+from setwise.classify.outliers import strange_cosines
 from setwise.classify.trust import alternate_sets, has_learnt_by_heart, trust_in
 from setwise.classify.unknown import calibrated
 from setwise.features.views import FittedView, Images
@@ -164,11 +166,13 @@ def _even(
     dims = dims or usable_dims(description.dims, sets, max(widths.values()))
     _require_memory(replace(description, dims=dims), sets, widths, rows)
     bases = [SetBases(part, views, description, dims) for part in parts]
+    voices = description.voices(dims)
     return Gallery(
         description, sets, classes, codes, dims, views,
         members=_members(description, dims, views, bases, before, n_jobs),
-        weights=np.ones(len(description.voices(dims))),
-        steepness=description.fusion.steepness,
+        weights=even_weights(voices, [len(part.vectors) for part in parts]),
+        steepness=np.full(len(voices), STEEPNESS),
+        strange=strange_cosines(description, sets, codes),
     )  # fmt: skip
 
 
@@ -184,8 +188,8 @@ def _weighed(gallery: Gallery, n_jobs: int | None) -> Gallery:
 def _weighed_by_sets(gallery: Gallery, n_jobs: int | None) -> Gallery:
     trials = Trials.of(gallery, tried_sets(len(gallery.codes)), n_jobs)
     weights = log_odds(trials.is_right(), gallery.n_classes)
-    weighed = _with_weights(gallery, trials, weights)
-    is_right, truth = trials.fused_right(weights, gallery.description.fusion), trials.codes
+    weighed, trials = _with_weights(gallery, trials, weights)
+    is_right, truth = trials.fused_right(gallery.description.fusion), trials.codes
     if has_learnt_by_heart(gallery):
         is_right, truth = _judged_by_others(weighed, n_jobs)
     return trust_in(weighed, is_right, truth)
@@ -206,18 +210,25 @@ def _weighed_by_halves(gallery: Gallery, n_jobs: int | None) -> Gallery:
     plain = replace(how, outliers=None, unknown=None)
     halved = _even(plain, batch, classes, half_codes, None, n_jobs, gallery.dims)
     trials = Trials.of(halved, np.arange(len(half_codes)), n_jobs)
-    return _with_weights(gallery, trials, survivors(trials.is_right()))
+    return _with_weights(gallery, trials, survivors(trials.is_right()))[0]
 
 
-def _with_weights(gallery: Gallery, trials: Trials, weights: FloatArray) -> Gallery:
+def _with_weights(
+    gallery: Gallery, trials: Trials, weights: FloatArray
+) -> tuple[Gallery, Trials]:
+    """The gallery with weights, and how sure voices may be, by trials; and these with them."""
     shares = trials.is_right().mean(axis=1)
     names = map(str, gallery.voices)
-    return replace(
+    steepness = trials.steepness()
+    trials = trials.counted(weights, steepness)
+    weighed = replace(
         gallery,
         weights=weights,
         accuracy=dict(zip(names, map(float, shares), strict=True)),
-        steepness=fitted_steepness(trials, weights, gallery.description.fusion),
+        steepness=steepness,
+        power=trials.power(gallery.description.fusion),
     )
+    return weighed, trials
 
 
 def _judged_by_others(gallery: Gallery, n_jobs: int | None) -> tuple[BoolArray, IntArray]:
@@ -226,9 +237,11 @@ def _judged_by_others(gallery: Gallery, n_jobs: int | None) -> tuple[BoolArray, 
     sets, classes, codes = gallery.sets, gallery.classes, gallery.codes
     plain = replace(gallery.description, unknown=None)
     half = _even(plain, sets[kept], classes, codes[kept], None, n_jobs)
-    counted = dict(zip(gallery.voices, gallery.weights, strict=True))
-    weights = np.array([counted.get(voice, 1.0) for voice in half.voices])
-    answers = judge(replace(half, weights=weights), sets[probes], n_jobs=n_jobs)
+    place = {voice: i for i, voice in enumerate(gallery.voices)}
+    if all(voice in place for voice in half.voices):
+        same = [place[voice] for voice in half.voices]
+        half = replace(half, weights=gallery.weights[same], steepness=gallery.steepness[same])
+    answers = judge(half, sets[probes], n_jobs=n_jobs)
     truth = codes[probes]
     labels = np.array([answer.label for answer in answers])
     return labels == classes[truth], truth

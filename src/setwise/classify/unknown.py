@@ -112,8 +112,8 @@ def _nearness_of_others(
     views = {r.view.name: r.view.fit(kept) for r in how.representations}
 
     def bases(vectors: FloatArray) -> SetBases:
-        images = Images(vectors, sets.image_shape)
-        return SetBases.of_set(images, views, how, gallery.dims)
+        images = Images(vectors[how.is_kept(vectors)], sets.image_shape)
+        return SetBases(images, views, how, gallery.dims)
 
     known_bases = [bases(vectors) for vectors in known]
     probes = [bases(sets[int(i)]) for i in strangers]

@@ -1,0 +1,106 @@
+"""Which vectors of a probe count: strangers among them must not speak for it.
+
+What stands out of its set is dropped from gallery and probes alike
+(:func:`setwise.features.is_typical`). A stranger's whole album in a probe does not stand
+out: there are two crowds. But the gallery knows how far the parts of one set are apart, and
+how far two classes are.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.cluster.hierarchy import fcluster, linkage
+
+from setwise._support.types import BoolArray, FloatArray, IntArray
+from setwise.classify.description import Description
+from setwise.features import unit_rows
+from setwise.features.typical import FEWEST
+from setwise.sets import SetBatch
+
+__all__ = ["kept_of_probe", "strange_cosines", "two_parts"]
+
+# The tree of more vectors takes longer than it tells.
+_MOST_VECTORS = 1000
+# Gallery sets that are compared.
+_MOST_SETS = 200
+NOTHING = (np.inf, -np.inf)
+
+
+def two_parts(vectors: FloatArray) -> tuple[float, BoolArray]:
+    """The larger of the two parts into which Ward's tree divides a set.
+
+    Parameters
+    ----------
+    vectors : array of shape (n_vectors, n_features)
+        One set.
+
+    Returns
+    -------
+    cosine : float
+        Of the means of the two parts; 1 where the set is too small, or too large, to divide.
+    is_larger : array of bool, shape (n_vectors,)
+        The larger part.
+    """
+    units = unit_rows(vectors)
+    if not FEWEST <= len(units) <= _MOST_VECTORS:
+        return 1.0, np.ones(len(units), dtype=np.bool_)
+    is_first = fcluster(linkage(units, "ward"), 2, "maxclust") == 1
+    if is_first.all():
+        return 1.0, is_first
+    is_larger = is_first if 2 * is_first.sum() >= len(units) else ~is_first
+    means = unit_rows(np.array([units[is_larger].mean(axis=0), units[~is_larger].mean(axis=0)]))
+    return float(means[0] @ means[1]), is_larger
+
+
+def strange_cosines(
+    description: Description, sets: SetBatch, codes: IntArray
+) -> tuple[float, float]:
+    """Cosines of the means of a probe's two parts that give away a stranger.
+
+    They are as far apart as sets of different classes are (between the 5th and the 95th
+    percentile), and farther than the two parts of any gallery set. In light that no gallery
+    set shows, parts of one set may be farther apart than any classes: that is no stranger.
+
+    Parameters
+    ----------
+    description : Description
+        Says whether outliers are to go at all.
+    sets : SetBatch
+        The gallery's sets.
+    codes : array of int, shape (n_sets,)
+        Class of each.
+    """
+    if description.outliers is None:
+        return NOTHING
+    chosen = np.arange(0, len(sets), -(-len(sets) // _MOST_SETS))
+    kept = [vectors[description.is_kept(vectors)] for vectors in sets[chosen]]
+    inside = [two_parts(v)[0] for v in kept if FEWEST <= len(v) <= _MOST_VECTORS]
+    means = unit_rows(np.array([unit_rows(v).mean(axis=0) for v in kept]))
+    is_other = codes[chosen][:, None] != codes[chosen]
+    if not inside or not is_other.any():
+        return NOTHING
+    lowest, highest = np.quantile((means @ means.T)[is_other], [0.05, 0.95])
+    return float(lowest), float(min(highest, *inside))
+
+
+def kept_of_probe(
+    description: Description, strange: tuple[float, float], vectors: FloatArray
+) -> BoolArray:
+    """Which vectors of a probe count.
+
+    Parameters
+    ----------
+    description : Description
+        Says whether outliers are to go at all.
+    strange : (float, float)
+        Cosines that give away a stranger.
+    vectors : array of shape (n_vectors, n_features)
+        The probe.
+    """
+    is_kept = description.is_kept(vectors)
+    lowest, highest = strange
+    if lowest < highest:
+        cosine, is_larger = two_parts(vectors[is_kept])
+        if lowest <= cosine < highest:
+            is_kept[is_kept] = is_larger
+    return is_kept
