@@ -12,6 +12,7 @@ __all__ = [
     "DegenerateSplitWarning",
     "GuessingWarning",
     "LeakageError",
+    "LengthsWarning",
     "MissingExtraError",
     "NoInformationWarning",
     "ParameterError",
@@ -70,6 +71,10 @@ class DegenerateSplitWarning(SetwiseWarning):
 
 class GuessingWarning(SetwiseWarning):
     """The gallery recognises its own sets, left out, no better than by guessing."""
+
+
+class LengthsWarning(SetwiseWarning):
+    """Vectors of very different lengths are scaled to one, which may lose what they say."""
 
 
 class NoInformationWarning(SetwiseWarning):

@@ -167,7 +167,12 @@ def test_what_a_view_has_learnt_by_heart_is_not_taken_for_knowledge():
     rng = np.random.default_rng(0)
     points = rng.uniform(0, 255, size=(6, 576))
     gallery, labels = bursts(rng, points, 2, noise=200.0)
-    clf = CVC(random_state=0)
+    clf = CVC(
+        representations=[("whitened", "svd"), ("whitened", "means")],
+        evidence="clusters",
+        fusion="mode",
+        random_state=0,
+    )
     with pytest.warns(GuessingWarning, match=r"\d of 6 right, 1.0 by guessing"):
         clf.fit(gallery, labels)
     assert max(clf.gallery_accuracy_.values()) >= 0.5  # which alone would not have warned

@@ -73,7 +73,9 @@ class CVC(PartParameters, SetClassifier):
         A view is what is done to the vectors first: ``"plain"``, ``"whitened"`` (by the
         gallery's own vectors), or any scikit-learn transformer of rows, alone or as a
         ``(name, transformer)`` pair, such as one that computes other features. All vectors
-        are scaled to unit norm afterwards.
+        are scaled to unit norm afterwards. The view ``"lengths"`` does not do that: for
+        vectors whose lengths matter. A gallery that looks like such gets a
+        :class:`setwise.errors.LengthsWarning`.
 
         A basis is what columns they become: ``"mean"`` (one column, whatever ``dims``),
         ``"svd"``, ``"centred"``, ``"means"`` (singular vectors of the set, of the set minus

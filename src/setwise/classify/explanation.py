@@ -61,6 +61,12 @@ class MemberVote:
     distances: FloatArray
     snr: float
 
+    @property
+    def look(self) -> str:
+        """What all dimensionalities of it share: representation, and evidence but clusters."""
+        is_clusters = self.evidence == ClusterOverlap.name
+        return self.representation if is_clusters else f"{self.representation}: {self.evidence}"
+
 
 @dataclass(frozen=True)
 class CutStep:

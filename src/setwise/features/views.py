@@ -32,10 +32,23 @@ _STEPS: dict[str, type[Any]] = {kind.__name__: kind for kind in (HOG, LBP, Pixel
 
 @dataclass(frozen=True)
 class View:
-    """A name, and a scikit-learn transformer of rows, or None: the vectors as they are."""
+    """What is done to the vectors of a set first.
+
+    Attributes
+    ----------
+    name : str
+        What it is called.
+    transformer : scikit-learn transformer of rows, or None
+        What is done; None leaves the vectors as they are.
+    has_lengths : bool
+        Whether vectors keep their lengths, relative to those of their set, instead of being
+        scaled to unit norm each: for columns of a covariance, or other vectors of which the
+        long ones say more.
+    """
 
     name: str
     transformer: Any = None
+    has_lengths: bool = False
 
     @classmethod
     def of(cls, value: Any, owner: str) -> View:
@@ -81,7 +94,7 @@ class View:
             parameters = step.get_params(deep=False)
             plain = {k: list(v) if isinstance(v, tuple) else v for k, v in parameters.items()}
             steps.append({"name": type(step).__name__, **plain})
-        return {"name": self.name, "steps": steps}
+        return {"name": self.name, "steps": steps, "has_lengths": self.has_lengths}
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> View:
@@ -95,7 +108,7 @@ class View:
             for parameter in values:
                 check_known(kind.__name__, "parameter", parameter, kind().get_params())
             steps.append(kind(**values))
-        return cls(config["name"], _in_a_row(steps))
+        return cls(config["name"], _in_a_row(steps), config["has_lengths"])
 
     def fit(self, images: Images) -> FittedView:
         """Learn from the vectors of a gallery what the view needs."""
@@ -110,7 +123,7 @@ class View:
         rest = _in_a_row(steps)
         if rest is not None:
             rest = rest.fit(images.seen_by(feature))
-        return FittedView(self.name, feature, rest)
+        return FittedView(self.name, feature, rest, self.has_lengths)
 
 
 def _steps(transformer: Any) -> Iterator[Any]:
@@ -128,7 +141,11 @@ def _in_a_row(steps: Sequence[Any]) -> Any:
     return make_pipeline(*steps) if len(steps) > 1 else steps[0] if steps else None
 
 
-KNOWN = {"plain": View("plain"), "whitened": View("whitened", Whitener())}
+KNOWN = {
+    "plain": View("plain"),
+    "whitened": View("whitened", Whitener()),
+    "lengths": View("lengths", has_lengths=True),
+}
 
 
 class Images:
@@ -204,11 +221,14 @@ class FittedView:
         What looks at the images first.
     rest : transformer or None
         What is done to the vectors then, fitted to the gallery.
+    has_lengths : bool
+        Whether vectors keep their lengths, relative to those of their set.
     """
 
     name: str
     feature: Any
     rest: Any
+    has_lengths: bool = False
 
     @property
     def learns(self) -> bool:
@@ -216,7 +236,7 @@ class FittedView:
         return self.rest is not None
 
     def show(self, images: Images) -> FloatArray:
-        """The vectors as the view shows them, scaled to unit norm."""
+        """The vectors of a set as the view shows them, scaled to unit norm, or all alike."""
         values = images.seen_by(self.feature)
         if self.rest is not None:
             values = self.rest.transform(values)
@@ -229,4 +249,6 @@ class FittedView:
                 "inf. Expected one finite row for each vector: correct its transformer."
             )
             raise DataError(msg)
+        if self.has_lengths:
+            return unit_rows(values.reshape(1, -1)).reshape(values.shape)
         return unit_rows(values)

@@ -59,7 +59,7 @@ class VoteCount:
     n_votes : float
         Votes altogether; members may count more or less than one.
     n_silent : int
-        Members that share no cluster with any class, and do not vote.
+        Voices that have nothing in common with any class, and do not vote.
     columns, grid : tuple
         Dimensionalities; and for each look its name and a cell (or None) for each of them.
     """
@@ -117,7 +117,7 @@ def _grid(
     rows: dict[str, dict[int, MemberCell]] = {}
     for vote in why.votes:
         cell = _cell(vote, _nearest(vote, why), kinds)
-        rows.setdefault(vote.representation, {})[vote.n_columns] = cell
+        rows.setdefault(vote.look, {})[vote.n_columns] = cell
     grid = tuple((look, tuple(row.get(d) for d in columns)) for look, row in rows.items())
     return tuple(columns), grid
 
@@ -126,7 +126,7 @@ def _cell(vote: MemberVote, nearest: list[str], kinds: Kinds) -> MemberCell:
     weight = "" if vote.weight == 1 else f", counts {vote.weight:.3g}"
     if not nearest:
         return MemberCell(
-            "none", "none", f"{vote.member}: shares no cluster with any class{weight}"
+            "none", "none", f"{vote.member}: has nothing in common with any class{weight}"
         )
     if len(nearest) > 1:
         words = f"{vote.member}: {', '.join(nearest)} are equally near{weight}"

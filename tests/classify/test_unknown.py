@@ -1,0 +1,109 @@
+"""Is it anybody we know?"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.metrics import roc_auc_score
+
+from setwise import CVC
+from setwise.errors import CalibrationWarning, DataError
+
+FAST = {"dims": (2,), "representations": [("plain", "mean"), ("whitened", "svd")]}
+FAST |= {"evidence": "all angles", "random_state": 0}
+
+
+def identities(rng, n_people, n_sets, *, n_vectors=6, n_features=64, noise=0.8):
+    """Sets around a random direction of each person, as identity embeddings are."""
+    who = rng.normal(size=(n_people, n_features))
+    labels = np.repeat(np.arange(n_people), n_sets)
+    shift = 0.5 * rng.normal(size=(len(labels), n_features))
+    shake = noise * rng.normal(size=(len(labels), n_vectors, n_features))
+    return [who[c] + s + v for c, s, v in zip(labels, shift, shake, strict=True)], labels
+
+
+@pytest.fixture(scope="module")
+def enrolled():
+    rng = np.random.default_rng(0)
+    sets, labels = identities(rng, 90, 3)
+    names = np.array([f"p{label:02d}" for label in labels])
+    is_gallery = (labels < 40) & (np.arange(270) % 3 < 2)
+    gallery = [sets[i] for i in np.flatnonzero(is_gallery)]
+    clf = CVC(**FAST, unknown=0.05).fit(gallery, names[is_gallery])
+    probes = np.flatnonzero(~is_gallery)
+    return clf, [sets[i] for i in probes], names[probes], labels[probes] < 40
+
+
+def test_strangers_are_told_from_people_who_are_enrolled(enrolled):
+    clf, probes, _, is_enrolled = enrolled
+    answers = list(clf.judge(probes))
+    assert roc_auc_score(is_enrolled, [a.nearness for a in answers]) > 0.99
+    is_known = np.array([a.is_known for a in answers])
+    # 150 strangers, one in twenty of whom is to be let in.
+    assert is_known[~is_enrolled].mean() < 0.12
+    assert is_known[is_enrolled].mean() > 0.9
+
+
+def test_predict_calls_strangers_by_the_label_for_them(enrolled):
+    clf, probes, names, is_enrolled = enrolled
+    known = np.array([answer.is_known for answer in clf.judge(probes)])
+    labels = clf.predict(probes)
+    np.testing.assert_array_equal(labels == "unknown", ~known)
+    assert (labels == names)[known & is_enrolled].mean() > 0.95
+    assert "unknown" not in clf.classes_
+    assert clf.predict_proba(probes).shape == (len(probes), 40)
+
+
+def test_an_explanation_says_unknown(enrolled):
+    clf, probes, _, is_enrolled = enrolled
+    stranger = probes[int(np.flatnonzero(~is_enrolled)[3])]
+    why = clf.explain(stranger)
+    assert why.is_known is False
+    assert str(why).startswith("unknown, most like p")
+    assert why.nearness == next(iter(clf.judge([stranger]))).nearness
+
+
+def test_nobody_is_unknown_unless_asked(enrolled):
+    clf, probes, _, _ = enrolled
+    gallery = clf.gallery_
+    plain = CVC(**FAST).fit(gallery.sets, gallery.classes[gallery.codes])
+    assert {answer.is_known for answer in plain.judge(probes)} == {None}
+    assert set(plain.predict(probes)) <= set(clf.classes_)
+
+
+def test_a_rate_of_one_half_lets_more_in(enrolled):
+    clf, _, _, _ = enrolled
+    gallery = clf.gallery_
+    open_door = CVC(**FAST, unknown=0.5).fit(gallery.sets, gallery.classes[gallery.codes])
+    assert open_door.gallery_.threshold < gallery.threshold
+
+
+def test_enrolling_finds_the_threshold_anew(enrolled):
+    clf, probes, names, is_enrolled = enrolled
+    gallery = clf.gallery_
+    some = np.flatnonzero(~is_enrolled)[:4]
+    again = CVC(**FAST, unknown=0.05).fit(gallery.sets, gallery.classes[gallery.codes])
+    again.enroll([probes[i] for i in some], names[some])
+    fresh = CVC(**FAST, unknown=0.05).fit(
+        [*gallery.sets, *(probes[i] for i in some)],
+        np.r_[gallery.classes[gallery.codes], names[some]],
+    )
+    assert again.gallery_.threshold == fresh.gallery_.threshold
+
+
+def test_a_gallery_too_small_for_the_rate_says_so():
+    sets, labels = identities(np.random.default_rng(1), 4, 2)
+    with pytest.warns(
+        CalibrationWarning, match=r"8 gallery sets are too few .* 1 stranger in 9"
+    ):
+        CVC(**FAST, unknown=0.05, unknown_label=-1).fit(sets, labels)
+
+
+def test_the_label_for_strangers_is_of_the_kind_of_the_labels():
+    sets, labels = identities(np.random.default_rng(1), 12, 2)
+    with pytest.raises(DataError, match="unknown_label"):
+        CVC(**FAST, unknown=0.05).fit(sets, labels)
+    clf = CVC(**FAST, unknown=0.05, unknown_label=-1).fit(sets, labels)
+    strangers, _ = identities(np.random.default_rng(2), 8, 1)
+    assert -1 in clf.predict(strangers)
+    assert clf.predict(strangers).dtype.kind == "i"

@@ -1,0 +1,66 @@
+"""Which vectors belong to a set."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from setwise.features import is_typical, unit_rows
+from setwise.features.typical import majority_direction
+
+
+def crowd(rng, n, centre, spread=0.1):
+    return centre + spread * rng.normal(size=(n, len(centre)))
+
+
+@given(seed=st.integers(0, 200), n_own=st.integers(8, 30))
+def test_strangers_are_parted_from_their_set(seed, n_own):
+    rng = np.random.default_rng(seed)
+    own, other = np.eye(30)[:2]
+    n_strangers = max(1, int(0.4 * n_own))
+    album = np.vstack([crowd(rng, n_own, own, 0.03), crowd(rng, n_strangers, other, 0.03)])
+    typical = is_typical(album)
+    assert not typical[n_own:].any()
+    assert typical[:n_own].mean() > 0.7
+
+
+def test_views_of_a_turning_object_are_kept_whole():
+    angles = np.linspace(0, np.pi / 2, 18)
+    views = np.column_stack([np.cos(angles), np.sin(angles), np.ones(18)])
+    assert is_typical(views).all()
+
+
+def test_of_few_vectors_nobody_is_a_stranger():
+    assert is_typical(np.eye(4)).all()
+
+
+def test_copies_of_one_vector_are_kept_and_one_stranger_is_not():
+    album = np.repeat([[1.0, 2.0, 3.0]], 9, axis=0)
+    assert is_typical(album).all()
+    album[4] = [3.0, -2.0, 0.0]
+    np.testing.assert_array_equal(np.flatnonzero(~is_typical(album)), [4])
+
+
+@given(seed=st.integers(0, 100))
+def test_neither_order_nor_lengths_matter(seed):
+    rng = np.random.default_rng(seed)
+    album = np.vstack([crowd(rng, 9, np.ones(5)), crowd(rng, 3, -np.ones(5))])
+    expected = is_typical(album)
+    order = rng.permutation(12)
+    np.testing.assert_array_equal(is_typical(album[order]), expected[order])
+    lengths = rng.uniform(0.1, 100, size=(12, 1))
+    np.testing.assert_array_equal(is_typical(album * lengths), expected)
+
+
+@pytest.mark.parametrize("n", [60, 1500])
+def test_the_majority_is_found_whoever_comes_first(n):
+    """Also of more vectors than can be compared in pairs."""
+    rng = np.random.default_rng(0)
+    many, few = (
+        unit_rows(crowd(rng, n, np.eye(6)[0])),
+        unit_rows(crowd(rng, n // 2, np.eye(6)[1])),
+    )
+    direction = majority_direction(np.vstack([few, many]))
+    assert direction @ unit_rows(many.mean(axis=0, keepdims=True))[0] > 0.99
