@@ -115,14 +115,14 @@ def _old(how):
     return {names.get(key, key): values.get(value, value) for key, value in how.items()}
 
 
-def dump(folder: Path) -> None:
+def dump(folder: Path, only: str | None = None) -> None:
     """Answer everything, one file per run, going on where an earlier call stopped."""
     from setwise import SetBatch
 
     folder.mkdir(parents=True, exist_ok=True)
     for run, name, chosen, make in runs():
         path = folder / f"{run}, {name}.npz"
-        if path.exists():
+        if path.exists() or (only and run != only):
             continue
         sets, labels, found = sets_of(name)
         batch = SetBatch.from_images(sets) if sets[0].ndim > 2 else SetBatch.from_list(sets)
@@ -155,10 +155,10 @@ def dump(folder: Path) -> None:
         print(f"{run}, {name}: {len(arrays['label'])} probes, {right:.2f} % right", flush=True)
 
 
-def compare(before: Path, after: Path) -> int:
+def compare(before: Path, after: Path, only: str | None = None) -> int:
     """Print one line per run; the number of runs that differ."""
     n_differ = 0
-    for path in sorted(before.glob("*.npz")):
+    for path in sorted(before.glob(f"{only}, *.npz" if only else "*.npz")):
         other = after / path.name
         if not other.exists():
             print(f"{path.stem}: not there")
@@ -192,8 +192,9 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("verb", choices=("dump", "compare"))
     parser.add_argument("folders", nargs="+", type=Path)
+    parser.add_argument("--only", help="one kind of run, such as as_in_paper")
     options = parser.parse_args()
     if options.verb == "dump":
-        dump(options.folders[0])
+        dump(options.folders[0], options.only)
     else:
-        raise SystemExit(compare(*options.folders) > 0)
+        raise SystemExit(compare(*options.folders, options.only) > 0)
