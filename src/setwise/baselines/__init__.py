@@ -10,7 +10,7 @@ from setwise.baselines.mmd import MMD
 from setwise.baselines.mutual_subspace import CMSM, MSM
 from setwise.baselines.rnp import RNP
 from setwise.baselines.sanp import SANP
-from setwise.baselines.simple import FrameVote, MeanVector, MinimumDistance
+from setwise.baselines.simple import FrameVote, MeanCosine, MeanVector, MinimumDistance
 
 __all__ = [
     "AHISD",
@@ -27,6 +27,7 @@ __all__ = [
     "SANP",
     "FrameVote",
     "LogEuclidean",
+    "MeanCosine",
     "MeanVector",
     "MinimumDistance",
 ]

@@ -21,6 +21,7 @@ from setwise.baselines import (
     SANP,
     FrameVote,
     LogEuclidean,
+    MeanCosine,
     MeanVector,
     MinimumDistance,
 )
@@ -37,8 +38,11 @@ def _no_fusion(clusterer: Any) -> Callable[[int], CVC]:
     )
 
 
-# name -> what makes the classifier, from a seed
+# name -> what makes the classifier, from a seed; first what people do without a library
 METHODS: dict[str, Callable[[int], Any]] = {
+    "mean cosine": lambda seed: MeanCosine(),
+    "mean cosine, robust": lambda seed: MeanCosine(robust=True),
+    "frame vote, cosine": lambda seed: FrameVote(metric="cosine"),
     "CVC": lambda seed: CVC(random_state=seed),
     "CVC as in paper": lambda seed: CVC.as_in_paper(random_state=seed),
     "CVC no fusion, SHC": _no_fusion(None),

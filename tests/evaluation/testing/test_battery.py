@@ -82,6 +82,8 @@ def classifiers():
         is_class = inspect.isclass(kind) and not inspect.isabstract(kind)
         if is_class and issubclass(kind, SetClassifier):
             found[name] = kind()
+    found["MeanCosine-robust"] = baselines.MeanCosine(robust=True)
+    found["FrameVote-cosine"] = baselines.FrameVote(metric="cosine")
     return found
 
 
