@@ -1,5 +1,6 @@
 """The other ways to classify sets, behind the interface of :class:`setwise.CVC`."""
 
+from setwise.baselines.committee import Committee
 from setwise.baselines.covariance import LogEuclidean
 from setwise.baselines.dcc import DCC
 from setwise.baselines.hull_distance import AHISD, CHISD
@@ -25,6 +26,7 @@ __all__ = [
     "MSM",
     "RNP",
     "SANP",
+    "Committee",
     "FrameVote",
     "LogEuclidean",
     "MeanCosine",
