@@ -13,39 +13,20 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from setwise._support.parallel import one_blas_thread
-from setwise._support.parameters import check_choice, check_jobs, check_known, refuse
+from setwise._support.parameters import check_choice, check_jobs, check_known
 from setwise._support.seeds import seed_from
 from setwise._support.types import FloatArray
 from setwise.baselines.committee_explanation import CommitteeExplanation, VoiceVote
-from setwise.baselines.hull_distance import AHISD
-from setwise.baselines.kernel_sets import CDL, GDA
-from setwise.baselines.mutual_subspace import CMSM, MSM
 from setwise.baselines.panel import Panel, form_panel
 from setwise.baselines.ranks import mean_ranks, rank_scores
-from setwise.baselines.simple import FrameVote, MeanCosine
+from setwise.baselines.voices import OWN_PARAMETERS, named_voices, prepared_voices
 from setwise.classify import CVC
 from setwise.errors import NoInformationWarning, reject
 from setwise.sets import SetBatch, SetClassifier, check_labels, check_sets
 from setwise.sets.identifiers import join_labels
 from setwise.sets.remaining import remaining_sets
 
-__all__ = ["Committee", "default_voices"]
-
-OWN_PARAMETERS = ("voices", "weights", "n_jobs", "random_state")
-
-
-def default_voices() -> list[tuple[str, Any]]:
-    """CVC, and rivals that take milliseconds and look at sets in other ways than it does."""
-    return [
-        ("cvc", CVC()),
-        ("smallest_angle", MSM(n_angles=1)),
-        ("cmsm", CMSM()),
-        ("gda", GDA()),
-        ("cdl", CDL("pls")),
-        ("ahisd", AHISD()),
-        ("frame_vote", FrameVote()),
-        ("mean_cosine", MeanCosine()),
-    ]
+__all__ = ["Committee"]
 
 
 class Committee(SetClassifier):
@@ -59,10 +40,11 @@ class Committee(SetClassifier):
     The gallery chooses the voices: its sets are left out in ``k`` parts (``k`` = 5, or as many
     as the smallest class has sets), every voice judges those it was not fitted to, and one
     that is worse than the best beyond chance (exact one-sided sign test at level 0.05) is
-    dropped. With 0.05 it takes five sets that the best recognises and the voice does not, if
-    there is none the other way round; a good voice that is lost by chance is missed less than
-    a misleading one that stays. In a gallery with a single set of some class nothing can be
-    left out, and **none is dropped**.
+    dropped. In simulated galleries of 20 to 200 sets and eight voices with independent errors,
+    one 30 points worse than the others is dropped in 81 to 100 of 100, one 10 points worse in
+    23 to 99; of eight equally good ones about one is lost by chance, since the best is chosen
+    on the same sets: seven others remain, whereas a voice that misleads would stay. In a
+    gallery with a single set of some class nothing can be left out, and **none is dropped**.
 
     A voice that cannot be fitted to the gallery, or to a part of it, is left out with a
     warning that names it; wrong parameters of a voice are an error.
@@ -72,8 +54,8 @@ class Committee(SetClassifier):
     voices : list of (name, classifier) pairs, optional
         Set classifiers with ``decision_function`` or ``predict_proba``; copies are fitted. By
         default CVC, MSM with the smallest angle, CMSM, GDA, CDL (partial least squares),
-        AHISD, frame vote and mean cosine, see :func:`default_voices`. Their parameters are
-        reached as ``cvc__dims``.
+        AHISD, frame vote and mean cosine (:mod:`setwise.baselines.voices`). Their parameters
+        are reached as ``cvc__dims``.
     weights : {"gallery", None}, default="gallery"
         Whether voices that mislead on left-out gallery sets are dropped. That costs up to
         five more fits and, of each gallery set (at most 200 of them), one judgement.
@@ -139,7 +121,7 @@ class Committee(SetClassifier):
         """Parameters of the committee and, where ``deep``, its voices and theirs."""
         params: dict[str, Any] = super().get_params(deep=False)
         if deep:
-            for name, voice in self._named_voices().items():
+            for name, voice in named_voices(self.voices).items():
                 inner = voice.get_params()
                 params |= {name: voice, **{f"{name}__{key}": inner[key] for key in inner}}
         return params
@@ -150,7 +132,7 @@ class Committee(SetClassifier):
             setattr(self, key, params.pop(key))
         if not params:
             return self
-        voices = self._named_voices()
+        voices = named_voices(self.voices)
         for key in params:
             name, is_nested, _ = key.partition("__")
             known = voices if is_nested else (*OWN_PARAMETERS, *voices)
@@ -163,36 +145,6 @@ class Committee(SetClassifier):
         self.voices = list(voices.items())
         return self
 
-    def _named_voices(self) -> dict[str, Any]:
-        """The voices by name, all of them checked."""
-        pairs = default_voices() if self.voices is None else self.voices
-        expected = (
-            "a list of (name, classifier) pairs, the names different, without '__' and none a "
-            "parameter of the committee, the classifiers with get_params, fit and "
-            "decision_function or predict_proba"
-        )
-        if not isinstance(pairs, list | tuple) or not pairs or not all(map(_is_voice, pairs)):
-            refuse("Committee", "voices", expected, pairs)
-        named = dict(pairs)
-        if len(named) < len(pairs):
-            refuse("Committee", "voices", expected, pairs)
-        return named
-
-    def _candidates(self) -> dict[str, Any]:
-        """Copies of the voices, with the threads and the seed that they leave open."""
-        check_jobs("Committee", self.n_jobs)
-        check_choice("Committee", "weights", self.weights, ("gallery", None))
-        given = {
-            "n_jobs": self.n_jobs,
-            "random_state": seed_from(self.random_state, "Committee"),
-        }
-        candidates = {name: clone(voice) for name, voice in self._named_voices().items()}
-        for voice in candidates.values():
-            open_ones = [key for key, value in voice.get_params(deep=False).items()
-                         if key in given and value is None]  # fmt: skip
-            voice.set_params(**{key: given[key] for key in open_ones})
-        return candidates
-
     def fit(self, X: Any, y: Any) -> Self:
         """Try the voices on a gallery, and fit to it those that do not mislead.
 
@@ -203,7 +155,10 @@ class Committee(SetClassifier):
         y : array of shape (n_sets,)
             Class of each set.
         """
-        candidates = self._candidates()
+        check_jobs("Committee", self.n_jobs)
+        check_choice("Committee", "weights", self.weights, ("gallery", None))
+        seed = seed_from(self.random_state, "Committee")
+        candidates = prepared_voices(self.voices, n_jobs=self.n_jobs, random_state=seed)
         sets = check_sets(X, caller="Committee.fit")
         classes, codes = check_labels(y, len(sets), caller="Committee.fit")
         self.panel_ = self._formed(candidates, sets, classes[codes], "Committee.fit")
@@ -410,14 +365,3 @@ def _explanation(panel: Panel, voice_scores: FloatArray) -> CommitteeExplanation
         ),
         dropped=tuple(name for name, weight in panel.weights.items() if not weight),
     )
-
-
-def _is_voice(pair: Any) -> bool:
-    """Whether something is a pair of a name and an object that can be asked about sets."""
-    if not isinstance(pair, list | tuple) or len(pair) != 2:
-        return False
-    name, voice = pair
-    is_name = isinstance(name, str) and "__" not in name and name not in OWN_PARAMETERS
-    asked = hasattr(voice, "decision_function") or hasattr(voice, "predict_proba")
-    is_whole = asked and hasattr(voice, "fit") and hasattr(voice, "get_params")
-    return bool(name) and is_name and is_whole and not isinstance(voice, type)

@@ -96,7 +96,7 @@ class _Trial:
 
     def steepness(self, weights: Mapping[str, float]) -> float:
         ranks = np.array(list(self.ranks.values()))
-        shares = np.array([weights[name] for name in self.ranks])
+        shares = np.array([weights.get(name, 0.0) for name in self.ranks])
         return steepness(rank_scores(ranks, shares / shares.sum()), self.codes)
 
 
@@ -140,21 +140,15 @@ def form_panel(
         Who asks, for messages.
     """
     failed: dict[str, Exception] = {}
-    trial = None
-    if try_voices and np.bincount(codes).min() > 1:
-        trial = _tried(candidates, sets, codes, failed)
+    can_try = try_voices and np.bincount(codes).min() > 1
+    trial = _tried(candidates, sets, codes, failed) if can_try else None
     usable = [name for name in candidates if name not in failed]
     weights = trial.weights() if trial else dict.fromkeys(usable, 1.0)
-    voices = {}
-    for name in usable:
-        fitted = _attempt(name, failed, fit, name) if weights[name] else None
-        if fitted is not None:
-            voices[name] = fitted
+    fitted = {name: _attempt(name, failed, fit, name) for name in usable if weights[name]}
+    voices = {name: voice for name, voice in fitted.items() if voice is not None}
     _report(failed, voices, caller)
     weights = {name: weight for name, weight in weights.items() if name not in failed}
     weights[next(iter(voices))] += _CASTING_VOTE
-    if trial is not None:
-        trial = _Trial({name: trial.ranks[name] for name in weights}, trial.codes)
     return Panel(
         sets=sets,
         classes=classes,
@@ -232,4 +226,4 @@ def _report(failed: Mapping[str, Exception], voices: Mapping[str, Any], caller: 
         reject(f"{caller}: {'; '.join(reasons)}: nobody is left. Give other voices.", cause)
     for reason in reasons:
         msg = f"{caller}: {reason} and is left out."
-        warnings.warn(msg, SetwiseWarning, stacklevel=4)
+        warnings.warn(msg, SetwiseWarning, stacklevel=5)  # whoever called fit
