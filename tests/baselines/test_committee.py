@@ -98,6 +98,10 @@ def test_probabilities_are_as_sure_as_so_many_sets_allow():
         scores = rank_scores(np.tile([1.0, 2.0], (1, n, 1)), np.ones(1))
         beta = steepness(scores, np.zeros(n, dtype=int))
         assert 1 / (1 + 2**-beta) == pytest.approx(n / (n + 1), abs=1e-3)
+    # Where some are surer than others, the surest are not certain either.
+    ranks = np.array([[1.0, 20.0]] * 30 + [[1.0, 1.1]] * 10)
+    beta = steepness(-np.log(ranks), np.zeros(40, dtype=int))
+    assert 0.9 < 1 / (1 + 20**-beta) < 0.985
     # Right half of the time: nothing is known.
     scores = -np.log(np.tile([1.0, 2.0], (10, 1)))
     assert steepness(scores, np.arange(10) % 2) < 0.1

@@ -63,9 +63,9 @@ def is_right(ranks: FloatArray, codes: IntArray) -> FloatArray:
 def steepness(scores: FloatArray, codes: IntArray) -> float:
     """The ``beta`` for which ``softmax(beta * scores)`` fits sets whose classes are known.
 
-    By maximum likelihood, with one more set pretended, on which the answer was wrong: however
-    good the scores are on ``n`` sets, the probabilities are nowhere surer than ``n`` sets can
-    make them.
+    By maximum likelihood, with one wrong answer pretended, shared out evenly over the sets:
+    however good the scores are on ``n`` sets, right answers are about ``n / (n + 1)`` sure, the
+    surest among them too.
 
     Parameters
     ----------
@@ -78,6 +78,7 @@ def steepness(scores: FloatArray, codes: IntArray) -> float:
 
     def loss(log_beta: float) -> float:
         logs = log_softmax(np.exp(log_beta) * scores, axis=1)[rows, codes]
-        return float(-logs.sum() - np.log(1.0 - np.exp(logs).mean() + 1e-12))
+        wrong = np.maximum(-np.expm1(logs), 1e-300)
+        return float(-logs.sum() - np.log(wrong).mean())
 
     return float(np.exp(minimize_scalar(loss, bounds=(-3.0, 4.0), method="bounded").x))
