@@ -19,7 +19,13 @@ from setwise.baselines import CDL, GDA, MSM, FrameVote, MeanCosine, MeanVector
 from setwise.baselines.base import Baseline
 from setwise.baselines.panel import DEFAULT_STEEPNESS
 from setwise.baselines.ranks import is_right, mean_ranks, rank_scores, steepness
-from setwise.errors import DataError, NoInformationWarning, ParameterError, SetwiseWarning
+from setwise.errors import (
+    DataError,
+    GuessingWarning,
+    NoInformationWarning,
+    ParameterError,
+    SetwiseWarning,
+)
 
 
 def small_cvc():
@@ -68,7 +74,7 @@ class Breaks(Guesses):
 
 @pytest.fixture
 def hard(seed):
-    sets, labels = toy_sets(seed, n_classes=3, n_sets=8, noise=3.0)
+    sets, labels = toy_sets(seed, n_classes=3, n_sets=8, noise=4.0)
     names = np.array(["anna", "bert", "cleo"])[labels]
     return sets[::2], names[::2], sets[1::2], names[1::2]
 
@@ -171,7 +177,8 @@ def test_jobs_and_pickles_do_not_matter(hard):
 
 def test_a_probe_that_nobody_knows_is_told(hard):
     gallery, labels, probes, _ = hard
-    clf = Committee([("a", KnowsNothing()), ("b", KnowsNothing())]).fit(gallery, labels)
+    voices = [("a", KnowsNothing()), ("b", KnowsNothing())]
+    clf = Committee(voices, weights=None).fit(gallery, labels)
     with pytest.warns(
         NoInformationWarning, match=r"Committee.predict_proba: no voice .* 12 of"
     ):
@@ -195,8 +202,9 @@ def test_a_voice_at_chance_is_dropped_and_not_asked(seed):
     )
 
 
-def test_left_out_sets_are_judged_by_the_other_folds(hard):
-    gallery, labels, _, _ = hard
+@pytest.mark.filterwarnings("ignore::setwise.errors.GuessingWarning")  # noisy sets
+def test_left_out_sets_are_judged_by_the_other_folds(seed):
+    gallery, labels = toy_sets(seed, n_classes=3, n_sets=4, noise=9.0)
     clf = Committee([("mean", MeanCosine()), ("votes", FrameVote())]).fit(gallery, labels)
     right = dict.fromkeys(clf.voices_, 0)
     by_content = {
@@ -210,6 +218,7 @@ def test_left_out_sets_are_judged_by_the_other_folds(hard):
             voice.fit([gallery[i] for i in kept], labels[kept])
             right[name] += (voice.predict([gallery[i] for i in out]) == labels[out]).sum()
     assert clf.gallery_accuracy_ == {name: n / 12 for name, n in right.items()}
+    assert max(right.values()) < 12  # each would recognise itself
 
 
 def test_where_a_class_has_one_set_none_is_dropped(seed):
@@ -236,11 +245,29 @@ def test_large_galleries_are_tried_in_part(seed, monkeypatch):
     assert len(counted) == 4
 
 
+class Unsure(MeanCosine):
+    """Warns as CVC does where it cannot recognise its own gallery."""
+
+    def _learn(self, gallery, codes):
+        warnings.warn("the answers mean little", GuessingWarning, stacklevel=2)
+
+
+def test_a_voice_that_guesses_is_no_matter_where_the_others_know(seed):
+    sets, labels = toy_sets(seed)
+    voices = [("unsure", Unsure()), ("mean", MeanCosine())]
+    Committee(voices).fit(sets, labels)  # the committee recognises them: no warning
+    with pytest.warns(GuessingWarning, match="mean little"):  # nothing tried, nothing known
+        Committee(voices, weights=None).fit(sets, labels)
+
+
 def test_a_guess_is_never_sure(seed):
     rng = np.random.default_rng(seed)
     sets = [rng.standard_normal((5, 30)) for _ in range(60)]
     voices = [("msm", MSM(3)), ("votes", FrameVote()), ("mean", MeanCosine())]
-    clf = Committee(voices).fit(sets[:40], np.arange(40) % 4)
+    with pytest.warns(
+        GuessingWarning, match=r"Committee.fit: .* of 40 right, 10.0 by guessing"
+    ):
+        clf = Committee(voices).fit(sets[:40], np.arange(40) % 4)
     assert clf.predict_proba(sets[40:]).max() < 0.6
 
 
@@ -326,6 +353,7 @@ def counting_fits(monkeypatch):
     return calls
 
 
+@pytest.mark.filterwarnings("ignore::setwise.errors.GuessingWarning")  # noisy sets
 def test_enrolling_equals_a_fresh_fit(hard, monkeypatch):
     gallery, labels, probes, _ = hard
     clf = Committee(quick_voices(), random_state=0).fit(gallery[:8], labels[:8])
@@ -339,6 +367,7 @@ def test_enrolling_equals_a_fresh_fit(hard, monkeypatch):
     np.testing.assert_array_equal(clf.predict_proba(probes), before)
 
 
+@pytest.mark.filterwarnings("ignore::setwise.errors.GuessingWarning")  # noisy sets
 def test_forgetting_equals_a_fresh_fit(hard, monkeypatch):
     gallery, labels, probes, _ = hard
     names = [f"clip {i}" for i in range(len(gallery))]
@@ -426,6 +455,7 @@ def test_parameters_of_voices_are_reached():
     assert Committee("bad").set_params(voices=None).get_params()["cvc__dims"] == CVC().dims
 
 
+@pytest.mark.filterwarnings("ignore::setwise.errors.GuessingWarning")  # noisy sets
 def test_a_grid_search_reaches_the_voices(hard):
     gallery, labels, _, _ = hard
     voices = [("msm", MSM(3)), ("mean", MeanCosine())]

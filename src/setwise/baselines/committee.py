@@ -316,7 +316,8 @@ class Committee(SetClassifier):
         probes = check_sets(X, caller=caller, n_features=panel.sets.n_features)
         ranks = mean_ranks(panel.class_scores(probes))
         scores = rank_scores(ranks, panel.voice_weights)
-        lost = [probes.names[i] for i in np.flatnonzero(np.ptp(scores, axis=1) == 0)]
+        is_lost = np.ptp(ranks, axis=-1).max(axis=0) == 0
+        lost = [probes.names[i] for i in np.flatnonzero(is_lost)]
         if lost:
             msg = (
                 f"{caller}: no voice tells the classes apart for {len(lost)} of {len(probes)} "

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import softmax
+from scipy.stats import binomtest
 from sklearn.base import clone
 
 from setwise._support.shared import quiet
 from setwise._support.types import FloatArray, IntArray
 from setwise.baselines.ranks import is_right, mean_ranks, rank_scores, steepness
-from setwise.classify.gallery_weights import representation_weights
-from setwise.errors import ParameterError, SetwiseError, SetwiseWarning, reject
+from setwise.classify.gallery_weights import LEVEL, representation_weights
+from setwise.errors import GuessingWarning, ParameterError, SetwiseError, SetwiseWarning, reject
 from setwise.sets import SetBatch
 
 __all__ = ["DEFAULT_STEEPNESS", "Panel", "class_scores", "form_panel"]
@@ -94,10 +96,29 @@ class _Trial:
     def accuracy(self) -> dict[str, float]:
         return {name: float(is_right(r, self.codes).mean()) for name, r in self.ranks.items()}
 
-    def steepness(self, weights: Mapping[str, float]) -> float:
+    def scores(self, weights: Mapping[str, float]) -> FloatArray:
+        """What the committee says, in units of the total weight."""
         ranks = np.array(list(self.ranks.values()))
         shares = np.array([weights.get(name, 0.0) for name in self.ranks])
-        return steepness(rank_scores(ranks, shares / shares.sum()), self.codes)
+        return rank_scores(ranks, shares / shares.sum())
+
+    def warn_of_guessing(self, scores: FloatArray, caller: str) -> None:
+        """Warn where the committee recognises left-out sets hardly better than by guessing.
+
+        As CVC does: not by an exact binomial test, nor nearer to perfect than to guessing.
+        """
+        n_right, n = int(is_right(mean_ranks(scores), self.codes).sum()), len(self.codes)
+        guessing = float(np.bincount(self.codes).max() / n)
+        is_near_perfect = n_right / n - guessing >= 0.5 * (1.0 - guessing)
+        test = binomtest(n_right, n, guessing, alternative="greater")
+        if test.pvalue >= LEVEL and not is_near_perfect:
+            msg = (
+                f"{caller}: the gallery's own sets, left out, are recognised hardly better "
+                f"than by guessing ({n_right} of {n} right, {guessing * n:.1f} by guessing): "
+                "the answers mean little. Give other features, more sets per class, or larger "
+                "sets."
+            )
+            warnings.warn(msg, GuessingWarning, stacklevel=5)  # whoever called fit
 
 
 def class_scores(voice: Any, probes: SetBatch) -> FloatArray:
@@ -144,11 +165,18 @@ def form_panel(
     trial = _tried(candidates, sets, codes, failed) if can_try else None
     usable = [name for name in candidates if name not in failed]
     weights = trial.weights() if trial else dict.fromkeys(usable, 1.0)
-    fitted = {name: _attempt(name, failed, fit, name) for name in usable if weights[name]}
+    # Whether a voice guesses has been tried; it matters only if the whole committee does.
+    with quiet("", GuessingWarning) if trial else nullcontext():
+        fitted = {name: _attempt(name, failed, fit, name) for name in usable if weights[name]}
     voices = {name: voice for name, voice in fitted.items() if voice is not None}
     _report(failed, voices, caller)
     weights = {name: weight for name, weight in weights.items() if name not in failed}
     weights[next(iter(voices))] += _CASTING_VOTE
+    beta = DEFAULT_STEEPNESS
+    if trial is not None:
+        scores = trial.scores(weights)
+        trial.warn_of_guessing(scores, caller)
+        beta = steepness(scores, trial.codes)
     return Panel(
         sets=sets,
         classes=classes,
@@ -157,7 +185,7 @@ def form_panel(
         voices=voices,
         weights=weights,
         accuracy=trial.accuracy() if trial else None,
-        beta=trial.steepness(weights) if trial else DEFAULT_STEEPNESS,
+        beta=beta,
     )
 
 
