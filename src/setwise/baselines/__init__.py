@@ -1,5 +1,6 @@
 """The other ways to classify sets, behind the interface of :class:`setwise.CVC`."""
 
+from setwise.baselines.committee import Committee
 from setwise.baselines.covariance import LogEuclidean
 from setwise.baselines.dcc import DCC
 from setwise.baselines.hull_distance import AHISD, CHISD
@@ -10,7 +11,7 @@ from setwise.baselines.mmd import MMD
 from setwise.baselines.mutual_subspace import CMSM, MSM
 from setwise.baselines.rnp import RNP
 from setwise.baselines.sanp import SANP
-from setwise.baselines.simple import FrameVote, MeanVector, MinimumDistance
+from setwise.baselines.simple import FrameVote, MeanCosine, MeanVector, MinimumDistance
 
 __all__ = [
     "AHISD",
@@ -25,8 +26,10 @@ __all__ = [
     "MSM",
     "RNP",
     "SANP",
+    "Committee",
     "FrameVote",
     "LogEuclidean",
+    "MeanCosine",
     "MeanVector",
     "MinimumDistance",
 ]

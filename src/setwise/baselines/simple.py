@@ -1,16 +1,52 @@
-"""What people really use: frame voting, mean vectors, the closest pair of vectors."""
+"""What people really use: frame voting, the cosine of means, the closest pair of vectors."""
 
 from __future__ import annotations
 
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from setwise._support.parameters import check_count
+from setwise._support.parameters import check_choice, check_count
 from setwise._support.types import FloatArray, IntArray
-from setwise.baselines.base import Baseline, NearestSet, nearest_by_class
+from setwise.baselines.base import Baseline, NearestSet, nearest_by_class, relative_softmax
+from setwise.features.units import unit_rows
 from setwise.sets import SetBatch
 
-__all__ = ["FrameVote", "MeanVector", "MinimumDistance"]
+__all__ = ["FrameVote", "MeanCosine", "MeanVector", "MinimumDistance"]
+
+# The mean of unit vectors shorter than this is rounding error: it has no direction.
+_SHORTEST_MEAN = 1e-12
+
+
+def directions(vectors: FloatArray) -> FloatArray:
+    """The vectors scaled to unit norm; those that are zero have no direction, and go."""
+    return unit_rows(vectors[vectors.any(axis=1)])
+
+
+def mean_direction(vectors: FloatArray, *, robust: bool = False) -> FloatArray:
+    """Direction of the mean of a set's unit vectors; zeros where the mean vanishes.
+
+    Parameters
+    ----------
+    vectors : array of shape (n_vectors, n_features)
+        The set; zero vectors are left out.
+    robust : bool
+        Take the mean of the nearer half alone: of the vectors whose cosine with the
+        coordinate-wise median is at least the median one. Sets of one or two stay whole.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> mean_direction(np.array([[3.0, 0.0], [0.0, 5.0]])).round(3)
+    array([0.707, 0.707])
+    >>> mean_direction(np.array([[2.0, 0.0], [1.0, 0.0], [0.0, -9.0]]), robust=True)
+    array([1., 0.])
+    """
+    rows = directions(vectors)
+    if robust and len(rows) > 2:
+        cosines = rows @ np.median(rows, axis=0)
+        rows = rows[cosines >= np.sort(cosines)[len(rows) // 2]]
+    mean = rows.mean(axis=0)
+    return unit_rows(mean[None])[0] if np.linalg.norm(mean) > _SHORTEST_MEAN else 0.0 * mean
 
 
 class FrameVote(Baseline):
@@ -23,6 +59,9 @@ class FrameVote(Baseline):
     ----------
     n_neighbors : int, default=1
         How many nearest gallery vectors each vector asks.
+    metric : {"euclidean", "cosine"}, default="euclidean"
+        How far two vectors are apart. Embeddings are compared by cosine; zero vectors, which
+        have none, then do not vote and are not asked.
     n_jobs : int, optional
         Threads.
 
@@ -32,18 +71,27 @@ class FrameVote(Baseline):
         ``n_neighbors``, or the number of gallery vectors if there are fewer.
     """
 
-    def __init__(self, n_neighbors: int = 1, *, n_jobs: int | None = None) -> None:
+    def __init__(
+        self, n_neighbors: int = 1, *, metric: str = "euclidean", n_jobs: int | None = None
+    ) -> None:
         self.n_neighbors = n_neighbors
+        self.metric = metric
         self.n_jobs = n_jobs
 
     def _solve(self, gallery: SetBatch, codes: IntArray) -> None:
         check_count("FrameVote", "n_neighbors", self.n_neighbors)
-        self.vectors_ = gallery.vectors
-        self.vector_codes_ = np.repeat(codes, gallery.sizes)
+        check_choice("FrameVote", "metric", self.metric, ("euclidean", "cosine"))
+        models = [self._compared(vectors) for vectors in gallery]
+        self.vectors_ = np.concatenate(models)
+        self.vector_codes_ = np.repeat(codes, [len(model) for model in models])
         self.n_neighbors_ = min(self.n_neighbors, len(self.vectors_))
 
+    def _compared(self, vectors: FloatArray) -> FloatArray:
+        """What is compared: between unit vectors, the nearest has the largest cosine."""
+        return directions(vectors) if self.metric == "cosine" else vectors
+
     def _score(self, vectors: FloatArray) -> FloatArray:
-        distances = cdist(vectors, self.vectors_)
+        distances = cdist(self._compared(vectors), self.vectors_)
         k = self.n_neighbors_
         nearest = np.argpartition(distances, k - 1, axis=1)[:, :k]
         n_classes = int(self.vector_codes_.max()) + 1
@@ -55,6 +103,49 @@ class FrameVote(Baseline):
 
     def _probabilities(self, scores: FloatArray) -> FloatArray:
         return scores / scores.sum(axis=1, keepdims=True)
+
+
+class MeanCosine(NearestSet):
+    """The cosine of means: what one does with embeddings, in one line of NumPy.
+
+    Every set is the direction of the mean of its unit vectors (:func:`mean_direction`), and
+    the score of a class is the largest cosine with one of its gallery sets.
+
+    Parameters
+    ----------
+    robust : bool, default=False
+        Trimmed: take the mean of the half of a set's vectors nearest to their median, so that
+        strangers among them do not count.
+    n_jobs : int, optional
+        Threads.
+
+    Attributes
+    ----------
+    gallery_models_ : array of shape (n_sets, n_features)
+        Directions of the gallery sets.
+    """
+
+    def __init__(self, *, robust: bool = False, n_jobs: int | None = None) -> None:
+        self.robust = robust
+        self.n_jobs = n_jobs
+
+    def _learn(self, gallery: SetBatch, codes: IntArray) -> None:
+        check_choice("MeanCosine", "robust", self.robust, (False, True))
+
+    def _gallery_models(self, gallery: SetBatch) -> FloatArray:
+        return np.array([self._model(vectors) for vectors in gallery])
+
+    def _model(self, vectors: FloatArray) -> FloatArray:
+        return mean_direction(vectors, robust=self.robust)
+
+    def _distances(self, model: FloatArray) -> FloatArray:
+        return 1.0 - self.gallery_models_ @ model
+
+    def _score(self, vectors: FloatArray) -> FloatArray:
+        return 1.0 + super()._score(vectors)
+
+    def _probabilities(self, scores: FloatArray) -> FloatArray:
+        return relative_softmax(scores - 1.0)
 
 
 class MeanVector(NearestSet):

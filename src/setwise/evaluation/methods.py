@@ -19,8 +19,10 @@ from setwise.baselines import (
     MSM,
     RNP,
     SANP,
+    Committee,
     FrameVote,
     LogEuclidean,
+    MeanCosine,
     MeanVector,
     MinimumDistance,
 )
@@ -37,9 +39,13 @@ def _no_fusion(clusterer: Any) -> Callable[[int], CVC]:
     )
 
 
-# name -> what makes the classifier, from a seed
+# name -> what makes the classifier, from a seed; first what people do without a library
 METHODS: dict[str, Callable[[int], Any]] = {
+    "mean cosine": lambda seed: MeanCosine(),
+    "mean cosine, robust": lambda seed: MeanCosine(robust=True),
+    "frame vote, cosine": lambda seed: FrameVote(metric="cosine"),
     "CVC": lambda seed: CVC(random_state=seed),
+    "committee": lambda seed: Committee(random_state=seed),
     "CVC as in paper": lambda seed: CVC.as_in_paper(random_state=seed),
     "CVC no fusion, SHC": _no_fusion(None),
     "CVC no fusion, k-means": _no_fusion("kmeans"),
