@@ -16,13 +16,15 @@ from sklearn.base import clone
 
 from setwise._support.shared import quiet
 from setwise._support.types import FloatArray, IntArray
-from setwise.baselines.ranks import is_right, mean_ranks, rank_scores, steepness
-from setwise.classify.gallery_weights import LEVEL, representation_weights
+from setwise.baselines.ranks import is_right, mean_ranks, rank_scores
+from setwise.classify.gallery_weights import fitted_power, survivors
 from setwise.errors import GuessingWarning, ParameterError, SetwiseError, SetwiseWarning, reject
 from setwise.sets import SetBatch
 
 __all__ = ["DEFAULT_STEEPNESS", "Panel", "class_scores", "form_panel"]
 
+# Of the tests whether a voice is worse than the best, and whether all are guessing.
+LEVEL = 0.05
 # At most so many parts, each left out once: five fits, of galleries of four fifths.
 MOST_FOLDS = 5
 # Gallery sets that are judged by the others: enough for the sign test to find a voice that is
@@ -90,7 +92,7 @@ class _Trial:
     def weights(self) -> dict[str, float]:
         """1, or 0 for voices that are worse than the best beyond chance (a sign test)."""
         right = np.array([is_right(ranks, self.codes) for ranks in self.ranks.values()])
-        kept = representation_weights(right, np.arange(len(right)))
+        kept = survivors(right, level=LEVEL)
         return dict(zip(self.ranks, kept.tolist(), strict=True))
 
     def accuracy(self) -> dict[str, float]:
@@ -176,7 +178,7 @@ def form_panel(
     if trial is not None:
         scores = trial.scores(weights)
         trial.warn_of_guessing(scores, caller)
-        beta = steepness(scores, trial.codes)
+        beta = fitted_power(scores, trial.codes)
     return Panel(
         sets=sets,
         classes=classes,

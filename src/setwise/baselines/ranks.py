@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import minimize_scalar
-from scipy.special import log_softmax
 from scipy.stats import rankdata
 
 from setwise._support.types import FloatArray, IntArray
 
-__all__ = ["is_right", "mean_ranks", "rank_scores", "steepness"]
+__all__ = ["is_right", "mean_ranks", "rank_scores"]
 
 # Scores that differ by less than this share of the largest one differ by rounding alone.
 _SAME = 1e-12
@@ -58,27 +56,3 @@ def is_right(ranks: FloatArray, codes: IntArray) -> FloatArray:
     first = ranks == ranks.min(axis=-1, keepdims=True)
     shares: FloatArray = first[..., np.arange(len(codes)), codes] / first.sum(axis=-1)
     return shares
-
-
-def steepness(scores: FloatArray, codes: IntArray) -> float:
-    """The ``beta`` for which ``softmax(beta * scores)`` fits sets whose classes are known.
-
-    By maximum likelihood, with one wrong answer pretended, shared out evenly over the sets:
-    however good the scores are on ``n`` sets, right answers are about ``n / (n + 1)`` sure, the
-    surest among them too.
-
-    Parameters
-    ----------
-    scores : array of shape (n_sets, n_classes)
-        Of sets that were left out of the gallery.
-    codes : array of int, shape (n_sets,)
-        Their classes.
-    """
-    rows = np.arange(len(codes))
-
-    def loss(log_beta: float) -> float:
-        logs = log_softmax(np.exp(log_beta) * scores, axis=1)[rows, codes]
-        wrong = np.maximum(-np.expm1(logs), 1e-300)
-        return float(-logs.sum() - np.log(wrong).mean())
-
-    return float(np.exp(minimize_scalar(loss, bounds=(-3.0, 4.0), method="bounded").x))

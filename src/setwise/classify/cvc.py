@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -45,6 +45,7 @@ from setwise.features import HOG, ImageFeature, Pixels, Whitener
 from setwise.graph import Graph, LassoGraph
 from setwise.sets import SetClassifier, check_labels, check_sets
 from setwise.sets.identifiers import join_labels, same_label
+from setwise.sets.remaining import remaining_sets
 
 __all__ = ["CVC"]
 
@@ -370,23 +371,14 @@ class CVC(PartParameters, SetClassifier):
         """
         check_is_fitted(self)
         gallery = self.gallery_
-        for name, given in (("labels", labels), ("sets", sets)):
-            if isinstance(given, str) or not isinstance(given, Iterable):
-                msg = (
-                    f"CVC.forget: {name} must be a sequence, got {given!r}. Write [{given!r}]."
-                )
-                raise DataError(msg)
-        is_kept = np.ones(len(gallery.codes), dtype=bool)
-        for label in labels:
-            is_kept &= gallery.codes != _code_of(label, gallery.classes)
-        for which in sets:
-            is_kept[_place_of(which, gallery.sets.names)] = False
-        if not is_kept.any():
-            msg = (
-                "CVC.forget: nothing would be left of the gallery. Expected at least one set "
-                "to stay; fit a new classifier instead."
-            )
-            raise DataError(msg)
+        is_kept = remaining_sets(
+            labels,
+            sets,
+            classes=gallery.classes,
+            codes=gallery.codes,
+            names=gallery.sets.names,
+            caller="CVC.forget",
+        )
         if not is_kept.all():
             self.gallery_ = update(
                 gallery, is_kept=is_kept, n_jobs=self.n_jobs, caller="CVC.forget"
@@ -488,33 +480,3 @@ def _check_unknown_label(label: Any, classes: npt.NDArray[Any]) -> None:
     joined = join_labels(classes, np.asarray([label]), "CVC.fit: unknown_label")
     if same_label(joined[:-1], joined[-1]).any():
         refuse("CVC", "unknown_label", "a label that no class of the gallery has", label)
-
-
-def _code_of(label: Any, classes: npt.NDArray[Any]) -> int:
-    """The place of a label among the classes."""
-    is_same = same_label(classes, label)
-    if not is_same.any():
-        msg = (
-            f"CVC.forget: there is no class {label!r} in the gallery. Expected one of "
-            f"{', '.join(map(repr, classes[:10].tolist()))}."
-        )
-        raise DataError(msg)
-    return int(is_same.argmax())
-
-
-def _place_of(which: Any, names: Sequence[str]) -> int:
-    """The place of the set that a name or a number stands for."""
-    if isinstance(which, int | np.integer) and not isinstance(which, bool):
-        if not 0 <= which < len(names):
-            msg = f"CVC.forget: there is no set number {which}. Expected 0 to {len(names) - 1}."
-            raise DataError(msg)
-        return int(which)
-    places = [i for i, name in enumerate(names) if name == which]
-    if len(places) != 1:
-        found = "no set" if not places else f"{len(places)} sets"
-        msg = (
-            f"CVC.forget: there is {found} named {which!r} in the gallery. Expected the name "
-            "of one set, or its place in the gallery."
-        )
-        raise DataError(msg)
-    return places[0]

@@ -209,8 +209,10 @@ def halves(vectors: FloatArray) -> tuple[FloatArray, FloatArray]:
 def fitted_power(logits: FloatArray, codes: IntArray, *, most: float = 50.0) -> float:
     """The factor of logits whose softmax fits what came true best.
 
-    By likelihood, with one more trial that went wrong: where all went right, no factor would
-    be too large. (Logits may be logarithms of probabilities, which are raised to a power then.)
+    By likelihood, with one more trial that went wrong, shared out evenly over all: however
+    good the logits are on ``n`` trials, right answers are about ``n / (n + 1)`` sure, the
+    surest among them too. (Logits may be logarithms of probabilities, which are raised to a
+    power then.)
 
     Parameters
     ----------
@@ -224,8 +226,9 @@ def fitted_power(logits: FloatArray, codes: IntArray, *, most: float = 50.0) -> 
     rows = np.arange(len(logits))
 
     def loss(log_factor: float) -> float:
-        raised = log_softmax(np.exp(log_factor) * logits, axis=1)[rows, codes]
-        return float(-raised.sum() - np.log(1.0 - np.exp(raised).mean() + 1e-12))
+        right = log_softmax(np.exp(log_factor) * logits, axis=1)[rows, codes]
+        wrong = np.maximum(-np.expm1(right), 1e-300)
+        return float(-right.sum() - np.log(wrong).mean())
 
     found = minimize_scalar(loss, bounds=(np.log(0.02), np.log(most)), method="bounded")
     return float(np.exp(found.x))
