@@ -71,8 +71,8 @@ reproduce: $(STAMP) ## the paper's tables and figures beside ours, into out/ and
 	$(BIN)/setwise reproduce benchmarks/objects.toml --data out/objects
 	$(BIN)/python benchmarks/write_reproduced.py
 
-choose: $(STAMP) ## how the default was chosen, on galleries alone (about an hour)
-	$(BIN)/python benchmarks/choose_default.py
+evidence: $(STAMP) ## pixels, embeddings, strangers, small sets, unknowns: every goal, into docs/evidence_table.md (about an hour)
+	$(BIN)/python benchmarks/evidence_table.py --jobs 2
 
 # Rivals, for the benchmarks only (SPAMS is GPL: never a dependency).
 RIVALS := spams-bin celer skglm networkx

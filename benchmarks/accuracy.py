@@ -23,7 +23,7 @@ from rich.table import Table
 from datasets import PROTOCOLS, Dataset, load
 from setwise import CVC
 
-FUSIONS = ("mode", "sum", "coefficient", "none")
+FUSIONS = ("pool", "mode", "sum", "coefficient", "none")
 PAPER = {"mode": 91.75, "sum": 88.75, "none": 84.75}
 SETTINGS = {
     "paper": lambda: CVC.as_in_paper(random_state=0),
@@ -63,10 +63,8 @@ def run(dataset: Dataset, make, jobs: int, console: Console) -> dict:
         dataset.folds, f"{dataset.name}", console=console, transient=True
     ):
         clf = make().set_params(n_jobs=jobs).fit(dataset.sets[gallery], dataset.labels[gallery])
-        kept = {
-            str(m.representation) for m, w in zip(clf.members_, clf.weights_, strict=True) if w
-        }
-        dropped.append(sorted({str(m.representation) for m in clf.members_} - kept))
+        silent = [str(v) for v, w in zip(clf.voices_, clf.weights_, strict=True) if not w]
+        dropped.append(silent)
         for fusion, labels in labels_by_fusion(clf, dataset.sets[probes]).items():
             accuracy[fusion].append(float((labels == dataset.labels[probes]).mean()))
     seconds = time.perf_counter() - started
@@ -89,7 +87,7 @@ def show(title: str, dataset: Dataset, result: dict, fusion: str, console: Conso
         )  # fmt: skip
     console.print(table)
     gone = [", ".join(names) or "none" for names in result["dropped"]]
-    console.print(f"looks dropped by each gallery: {gone}; {result['seconds']} s\n")
+    console.print(f"voices dropped by each gallery: {gone}; {result['seconds']} s\n")
 
 
 def main() -> None:

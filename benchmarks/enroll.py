@@ -49,7 +49,7 @@ def synthetic(n_columns: int) -> dict:
     sets, labels = face_like_sets(n_sets, n_classes=n_columns // 100, rng=rng)
     order = rng.permutation(n_sets)
     batch = SetBatch.from_list([sets[i] for i in order])
-    clf = CVC((10,), representations=[("plain", "centred")])
+    clf = CVC((10,), representations=[("plain", "centred")], evidence="clusters")
     clf.fit(batch[:60], labels[order[:60]]).enroll(batch[60:61], labels[order[60:61]])  # warm
     name = f"{n_columns:,} columns, one classifier, synthetic"
     return rows_of(name, clf, batch, labels[order])

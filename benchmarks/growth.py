@@ -39,7 +39,8 @@ def one_size(n_columns: int) -> dict[str, float]:
     probes = rng.permutation(np.flatnonzero(is_probe))[:N_PROBES]
     gallery = np.flatnonzero(~is_probe)
     started = time.perf_counter()
-    clf = CVC((N_COLUMNS,), representations=[("plain", "centred")], n_jobs=2)
+    pairs = [("plain", "centred")]
+    clf = CVC((N_COLUMNS,), representations=pairs, evidence="clusters", n_jobs=2)
     clf.fit([sets[i] for i in gallery], labels[gallery])
     fitting = time.perf_counter() - started
     clf.set_params(n_jobs=None)

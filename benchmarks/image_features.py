@@ -26,10 +26,10 @@ from sklearn.pipeline import make_pipeline
 from datasets import load
 from setwise import CVC, Whitener
 from setwise.classify.fusion import Fusion, fuse
-from setwise.classify.gallery_weights import own_ballots
+from setwise.classify.gallery_weights import Trials
 from setwise.features import HOG, LBP, Pixels
 
-FUSIONS = ("mode", "sum", "coefficient")
+FUSIONS = ("pool", "mode", "sum", "coefficient")
 FEATURES = {
     "pixels": Pixels(20),
     "HOG 8": HOG(64, cell=8),
@@ -76,17 +76,18 @@ def judged(dataset, gallery, probes, kinds: str, *, own: bool, jobs: int):
     clf.fit(dataset.sets[gallery], dataset.labels[gallery])
     solved = clf.gallery_
     if own:
-        return solved, own_ballots(solved, np.arange(len(gallery)), jobs), solved.codes
+        trials = Trials.of(solved, np.arange(len(gallery)), jobs)
+        return solved, trials.ballots, solved.codes
     ballots = [answer.ballot for answer in clf.judge(dataset.sets[probes])]
     return solved, ballots, np.searchsorted(clf.classes_, dataset.labels[probes])
 
 
 def accuracies(solved, ballots, truth, looks) -> list[float]:
     """Share of right answers of some pairs, for each fusion."""
-    parts = [one.member.representation for one in solved.members]
+    parts = [voice.member.representation for voice in solved.voices]
     chosen = np.array([(part.view.name, part.basis.name) in looks for part in parts])
     answers = [
-        [fuse(ballot.of_members(chosen), Fusion.of(f, "benchmark")).code for f in FUSIONS]
+        [fuse(ballot.of_voices(chosen), Fusion.of(f, "benchmark")).code for f in FUSIONS]
         for ballot in ballots
     ]
     return (np.array(answers) == truth[:, None]).mean(axis=0).tolist()

@@ -106,7 +106,7 @@ def by_cvc(split: Split, n_jobs: int) -> Opinion:
     """CVC by default; where some probes are of no class of the gallery, it may say so."""
     clf = CVC(random_state=0, n_jobs=n_jobs)
     if not split.is_enrolled.all() and "unknown" in clf.get_params():
-        clf.set_params(unknown=STRANGER_RATE)
+        clf.set_params(unknown=STRANGER_RATE, unknown_label=-1)
     answers = list(clf.fit(split.gallery, split.gallery_labels).judge(split.probes))
     scored_by = "nearness" if hasattr(answers[0], "nearness") else "probability"
     verdicts = [getattr(answer, "is_known", None) for answer in answers]

@@ -7,7 +7,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from setwise import CVC
-from setwise.errors import CalibrationWarning, DataError
+from setwise.errors import CalibrationWarning, ParameterError
 
 FAST = {"dims": (2,), "representations": [("plain", "mean"), ("whitened", "svd")]}
 FAST |= {"evidence": "all angles", "random_state": 0}
@@ -101,7 +101,7 @@ def test_a_gallery_too_small_for_the_rate_says_so():
 
 def test_the_label_for_strangers_is_of_the_kind_of_the_labels():
     sets, labels = identities(np.random.default_rng(1), 12, 2)
-    with pytest.raises(DataError, match="unknown_label"):
+    with pytest.raises(ParameterError, match=r"unknown_label must be .* int64, such as -1"):
         CVC(**FAST, unknown=0.05).fit(sets, labels)
     clf = CVC(**FAST, unknown=0.05, unknown_label=-1).fit(sets, labels)
     strangers, _ = identities(np.random.default_rng(2), 8, 1)

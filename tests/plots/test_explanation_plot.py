@@ -128,7 +128,8 @@ def test_probe_that_shares_nothing(tmp_path):
     gallery = [np.hstack([s, np.zeros((len(s), 4))]) for s in sets]
     probe = np.zeros((5, 16))
     probe[:, 12:] = np.random.default_rng(1).random((5, 4))
-    found = CVC(dims=(1, 2), representations=PLAIN).fit(gallery, y).explain(probe)
+    clf = CVC(dims=(1, 2), representations=PLAIN, outliers=None)
+    found = clf.fit(gallery, y).explain(probe)
     assert not found.is_informed
     assert np.isnan(found.support).all()
     assert "No answer" in all_texts(found.plot(tmp_path / "why.png"))

@@ -477,6 +477,10 @@ def _image_views() -> tuple[tuple[str, ImageFeature], ...]:
 
 def _check_unknown_label(label: Any, classes: npt.NDArray[Any]) -> None:
     """Refuse a label for strangers that is no label, or somebody's."""
-    joined = join_labels(classes, np.asarray([label]), "CVC.fit: unknown_label")
+    try:
+        joined = join_labels(classes, np.asarray([label]), "CVC")
+    except DataError:
+        expected = f"a label of the kind of the gallery's, {classes.dtype}, such as -1 for ints"
+        refuse("CVC", "unknown_label", expected, label)
     if same_label(joined[:-1], joined[-1]).any():
         refuse("CVC", "unknown_label", "a label that no class of the gallery has", label)

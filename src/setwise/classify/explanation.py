@@ -43,7 +43,7 @@ class MemberVote:
     n_columns : int
         Its dimensionality.
     weight : float
-        How much it counts.
+        How much it counts; 1 on average.
     label : object
         Label of its nearest class; None when it has nothing in common with any.
     distances : array of shape (n_classes,)
@@ -259,8 +259,9 @@ def _class_distances(gallery: Gallery, result: MemberResult) -> FloatArray:
 def _member_votes(
     gallery: Gallery, seen: Mapping[int, Seen], ballot: Ballot
 ) -> tuple[MemberVote, ...]:
-    """What each voice said."""
+    """What each voice said; what it counts is relative to the mean of those that do."""
     made = []
+    usual = float(ballot.weights.mean())
     by_class = -ballot.by_class(-ballot.distances)
     rows = zip(_counted(gallery, seen), votes(ballot), by_class, strict=True)
     for (i, voice, weight), vote, distances in rows:
@@ -273,7 +274,7 @@ def _member_votes(
                 representation=str(member.representation),
                 evidence=voice.evidence.name or type(voice.evidence).__name__,
                 n_columns=member.n_columns,
-                weight=weight,
+                weight=weight / usual,
                 label=gallery.classes[int(vote.argmax())] if vote.any() else None,
                 distances=distances,
                 snr=signal_to_noise(distances),

@@ -159,7 +159,9 @@ def wrong_probes(method, images, names, n_wrong) -> tuple[WrongProbe, ...]:
     is_probe = np.arange(len(images)) % 4 == 3
     labels = np.asarray(images.labels)
     gallery = images[~is_probe]
-    classifier = CVC(dims=(1, 2, 3), random_state=0).fit(gallery, labels[~is_probe])
+    classifier = CVC(dims=(1, 2, 3), fusion="mode", weights=None, random_state=0).fit(
+        gallery, labels[~is_probe]
+    )
     found = []
     for place, index in enumerate(np.resize(np.flatnonzero(is_probe), n_wrong)):
         why = classifier.explain(images[[int(index)]])
