@@ -80,7 +80,7 @@ def test_fusions_are_those_of_predict(result):
     # Some that one member alone gets right, and all it gets wrong.
     some = np.union1d(np.flatnonzero(~result.is_right["none"]), [0, 1])
     gallery = CVC(range(1, 4)).fit(data.gallery, data.gallery.labels).gallery_
-    for fusion in ("none", "mode", "sum", "coefficient"):
+    for fusion in ("pool", "mode", "sum", "coefficient", "none"):
         described = replace(gallery.description, fusion=Fusion.of(fusion, "test"))
         answers = judge(replace(gallery, description=described), data.probes[some])
         found = np.array([answer.label for answer in answers]) == data.probe_digits[some]
@@ -96,7 +96,7 @@ def test_result_is_json(result):
         "n_images": 12,
         "n_outliers": 4,
     }
-    methods = {ONE_BY_ONE, BY_VOTE, "none", "mode", "sum", "coefficient"}
+    methods = {ONE_BY_ONE, BY_VOTE, "pool", "mode", "sum", "coefficient", "none"}
     assert set(document["accuracy"]) == methods
     for share in document["accuracy"].values():
         assert set(share) == {"all", "plain", "mixed"}

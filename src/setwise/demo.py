@@ -304,7 +304,7 @@ def _labels_by_fusion(
         watch.report("classify", len(answers), len(probes))
     return {
         fusion: np.array([answer.fused_by(fusion) for answer in answers])
-        for fusion in ("none", "mode", "sum", "coefficient")
+        for fusion in ("pool", "mode", "sum", "coefficient", "none")
     }
 
 

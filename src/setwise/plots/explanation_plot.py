@@ -65,7 +65,10 @@ def _draw_header(page: Page, renderer: Any) -> None:
     why = page.explanation
     if not why.is_informed:
         headline = "No answer"
-        line = "no member shares a cluster with any class: all are equally probable"
+        line = "nothing is shared with any class: all are equally probable"
+    elif why.is_known is False:
+        headline = "Unknown"
+        line = f"too far from all classes; most like {page.names[page.answer]}"
     else:
         headline = page.names[page.answer]
         chance = why.probabilities[page.answer]
@@ -88,7 +91,7 @@ def _scatter_probe(ax: Any, points: FloatArray, support: FloatArray, size: float
     doubtful, silent = _is_doubtful(support), np.isnan(support)
     kinds = [
         (~doubtful & ~silent, "o", PROBE, "speaks for the answer"),
-        (doubtful, "o", "white", "speaks for other classes"),
+        (doubtful, "o", "white", "left out, or speaks for others"),
         (silent, "x", PROBE, "says nothing"),
     ]
     for chosen, marker, face, label in kinds:
@@ -130,7 +133,7 @@ def _draw_votes(page: Page, box: Box) -> None:
     agree = sum(vote.label == why.label for vote in why.votes)
     snr = f"{why.snr:.3g}" if np.isfinite(why.snr) else "∞"
     title = f"Votes: {agree} of {len(why.votes)} for {page.names[page.answer]}, SNR {snr}"
-    note = "probability, and members that voted for the class"
+    note = "probability, and voices that spoke for the class"
     ax = page.panel(box, title if why.is_informed else "Votes: none", note, hang=0.09)
     ranked = np.argsort(-why.probabilities, kind="stable")
     shown = ranked[:_MOST_BARS]
@@ -169,7 +172,7 @@ def _draw_reliability(page: Page, box: Box) -> None:
     why = page.explanation
     n = len(why.support)
     n_doubtful = int(_is_doubtful(why.support).sum())
-    note = f"how far their clusters speak for the answer; {n_doubtful} of {n} below one half"
+    note = f"how far clusters and edges speak for the answer; {n_doubtful} of {n} below one half"
     ax = page.panel(box, "Vectors of the probe", note, hang=0.025)
     numbers = np.arange(1, n + 1)
     _draw_switches(page, ax, numbers)
