@@ -17,6 +17,7 @@ def literal(X, Y, strength, shrinkage):
     variance, directions = np.linalg.eigh(np.cov(X.T, bias=True))
     variance = np.maximum(variance, 0)
     scale = (variance + shrinkage * variance.mean()) ** (-strength / 2)
+    scale[variance < 1e-12] = 0  # directions that X never shows
     out = (Y - X.mean(axis=0)) @ directions * scale @ directions.T
     return out / np.linalg.norm(out, axis=1, keepdims=True)
 
@@ -32,6 +33,18 @@ def test_equals_the_definition(seed, shape, strength, shrinkage):
     )
     found = Whitener(strength, shrinkage).fit(X).transform(Y)
     np.testing.assert_allclose(found, literal(X, Y, strength, shrinkage), atol=1e-10)
+
+
+def test_directions_that_the_gallery_never_showed_are_dropped():
+    rng = np.random.default_rng(0)
+    shown = np.hstack([rng.normal(size=(9, 4)), np.zeros((9, 3))])
+    whitener = Whitener().fit(shown)
+    new = np.hstack([rng.normal(size=(2, 4)), 5 * rng.normal(size=(2, 3))])
+    np.testing.assert_allclose(whitener.transform(new)[:, 4:], 0, atol=1e-12)
+    assert np.linalg.norm(whitener.transform(new), axis=1) == pytest.approx(1)
+    mean = np.hstack([whitener.mean_[:4], np.zeros(3)])
+    outside = mean + np.eye(7)[5] * np.sqrt(1 - mean @ mean)
+    np.testing.assert_array_equal(whitener.transform(outside[None]), 0)  # not rounding
 
 
 def test_a_loud_common_direction_no_longer_dominates(seed):

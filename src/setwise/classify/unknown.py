@@ -72,19 +72,21 @@ def calibrated(gallery: Gallery) -> Gallery:
     """The gallery with a threshold that lets the wanted rate of strangers in.
 
     Of ``n`` strangers' nearness the threshold is the ``ceil((n + 1) (1 - rate))``-th smallest:
-    another stranger like these exceeds it with a probability of at most the rate.
+    another stranger like these exceeds it with a probability of at most the rate. With fewer
+    classes than the rate is a fraction of one, nobody can know, and a warning says so.
     """
     rate = gallery.description.unknown
     if rate is None:
         return gallery
     strangers = np.sort(np.concatenate(list(stranger_nearness(gallery))))
     place = int(np.ceil((len(strangers) + 1) * (1.0 - rate)))
-    if place > len(strangers):
+    # Sets of one class are strangers of one kind: it is classes that have to be many.
+    if gallery.n_classes < 1.0 / rate:
         msg = (
-            f"unknown={rate:g}: {len(strangers)} gallery sets are too few to find out what is "
-            f"exceeded by {100 * rate:g} % of strangers. The nearest of them is the threshold, "
-            f"and about 1 stranger in {len(strangers) + 1} will be let in. Give more sets or "
-            "classes, or a larger rate."
+            f"unknown={rate:g}: {gallery.n_classes} classes are too few to find out how near "
+            f"the nearest {100 * rate:g} % of strangers are, and far more of them may be let "
+            f"in. Give at least {int(np.ceil(1.0 / rate))} classes, or a larger rate, or look "
+            "at the nearness of answers yourself."
         )
         warnings.warn(msg, CalibrationWarning, stacklevel=5)  # whoever called fit
     # The next larger number: who is as near as that stranger is not let in.

@@ -172,7 +172,9 @@ def _draw_reliability(page: Page, box: Box) -> None:
     why = page.explanation
     n = len(why.support)
     n_doubtful = int(_is_doubtful(why.support).sum())
-    note = f"how far clusters and edges speak for the answer; {n_doubtful} of {n} below one half"
+    note = (
+        f"how far clusters and edges speak for the answer; {n_doubtful} of {n} below one half"
+    )
     ax = page.panel(box, "Vectors of the probe", note, hang=0.025)
     numbers = np.arange(1, n + 1)
     _draw_switches(page, ax, numbers)
