@@ -16,19 +16,20 @@ KEEPING = [("lengths", "svd"), ("lengths", "centred"), ("lengths", "mean")]
 
 @pytest.fixture
 def loud_and_quiet():
-    """Four long vectors per set tell its class, thirty short ones are noise."""
+    """Three long vectors per set tell its class, sixty short ones are noise."""
     rng = np.random.default_rng(0)
-    planes = [np.linalg.qr(rng.normal(size=(30, 3)))[0] for _ in range(6)]
+    planes = [np.linalg.qr(rng.normal(size=(30, 2)))[0] for _ in range(6)]
 
     def made(c):
-        loud = 10 * rng.normal(size=(4, 3)) @ planes[c].T
-        return rng.permutation(np.vstack([loud, 0.05 * rng.normal(size=(30, 30))]))
+        loud = 10 * rng.normal(size=(3, 2)) @ planes[c].T
+        return rng.permutation(np.vstack([loud, 0.05 * rng.normal(size=(60, 30))]))
 
     labels = np.repeat(np.arange(6), 4)
     sets = [made(c) for c in labels]
     return sets[::2], labels[::2], sets[1::2], labels[1::2]
 
 
+@pytest.mark.filterwarnings("ignore::setwise.errors.GuessingWarning")
 def test_a_gallery_of_very_unequal_vectors_is_warned_of_and_a_view_keeps_lengths(
     loud_and_quiet,
 ):
@@ -39,10 +40,7 @@ def test_a_gallery_of_very_unequal_vectors_is_warned_of_and_a_view_keeps_lengths
         warnings.simplefilter("error")
         kept = CVC(representations=KEEPING).fit(gallery, y)
     assert kept.score(probes, truth) == 1.0
-    sure, less_sure = (
-        clf.predict_proba(probes)[np.arange(len(truth)), truth] for clf in (kept, scaled)
-    )
-    assert (sure > less_sure).mean() > 0.9
+    assert scaled.score(probes, truth) < 1.0
 
 
 def test_lengths_are_relative_to_those_of_the_set(loud_and_quiet):
