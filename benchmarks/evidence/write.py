@@ -19,6 +19,7 @@ from evidence.figures import (
     wins_and_losses,
 )
 from evidence.methods import STRANGER_RATE
+from evidence.picture import draw_reliability
 from evidence.run import Store, score_of
 from evidence.tasks import PIXEL_MEAN_GOAL, PIXELS, RIVALS, UNKNOWN, Task
 
@@ -131,6 +132,7 @@ def write_page(tasks: Sequence[Task], store: Store, path: Path) -> None:
     parts += calibration_tables([m for m in measured if m.task.section != UNKNOWN])
     parts += ["## Versions\n", *versions(measured)]
     path.parent.mkdir(parents=True, exist_ok=True)
+    parts[1:1] = reliability_picture(measured, path.with_name("reliability.png"))
     path.write_text("\n".join(parts).rstrip() + "\n")
 
 
@@ -273,6 +275,21 @@ def calibration_tables(measured: Sequence[Measured]) -> Iterator[str]:
         )
         columns = ("task", "probes", "right", "confidence", "ECE", "sure, wrong", *bins)
         yield table(columns, (reliability_row(title, *pair) for title, pair in pooled.items()))
+
+
+def reliability_picture(measured: Sequence[Measured], path: Path) -> Iterator[str]:
+    """Draw the reliability of CVC by section, and link the picture."""
+    pooled: dict[str, list] = {}
+    for m in measured:
+        if m.task.section != UNKNOWN and "CVC" in m.records:
+            pooled.setdefault(m.task.section, []).append(confidences(m.records["CVC"]))
+    joined = {
+        section: tuple(np.concatenate(part) for part in zip(*pairs, strict=True))
+        for section, pairs in pooled.items()
+    }
+    if joined:
+        draw_reliability(joined, path)
+        yield f"![Reliability of CVC's probabilities]({path.name})\n"
 
 
 def confidences(records: Records) -> tuple[np.ndarray, np.ndarray]:
