@@ -11,19 +11,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy.special import softmax
-from scipy.stats import binomtest
 from sklearn.base import clone
 
 from setwise._support.shared import quiet
 from setwise._support.types import FloatArray, IntArray
 from setwise.baselines.ranks import is_right, mean_ranks, rank_scores
 from setwise.classify.gallery_weights import fitted_power, survivors
+from setwise.classify.trust import guessing
 from setwise.errors import GuessingWarning, ParameterError, SetwiseError, SetwiseWarning, reject
 from setwise.sets import SetBatch
 
 __all__ = ["DEFAULT_STEEPNESS", "Panel", "class_scores", "form_panel"]
 
-# Of the tests whether a voice is worse than the best, and whether all are guessing.
+# Of the test whether a voice is worse than the best.
 LEVEL = 0.05
 # At most so many parts, each left out once: five fits, of galleries of four fifths.
 MOST_FOLDS = 5
@@ -105,22 +105,11 @@ class _Trial:
         return rank_scores(ranks, shares / shares.sum())
 
     def warn_of_guessing(self, scores: FloatArray, caller: str) -> None:
-        """Warn where the committee recognises left-out sets hardly better than by guessing.
-
-        As CVC does: not by an exact binomial test, nor nearer to perfect than to guessing.
-        """
-        n_right, n = int(is_right(mean_ranks(scores), self.codes).sum()), len(self.codes)
-        guessing = float(np.bincount(self.codes).max() / n)
-        is_near_perfect = n_right / n - guessing >= 0.5 * (1.0 - guessing)
-        test = binomtest(n_right, n, guessing, alternative="greater")
-        if test.pvalue >= LEVEL and not is_near_perfect:
-            msg = (
-                f"{caller}: the gallery's own sets, left out, are recognised hardly better "
-                f"than by guessing ({n_right} of {n} right, {guessing * n:.1f} by guessing): "
-                "the answers mean little. Give other features, more sets per class, or larger "
-                "sets."
-            )
-            warnings.warn(msg, GuessingWarning, stacklevel=5)  # whoever called fit
+        """Warn where the committee recognises left-out sets hardly better than by guessing."""
+        n_right = int(is_right(mean_ranks(scores), self.codes).sum())
+        _, warning = guessing(n_right, self.codes)
+        if warning is not None:
+            warnings.warn(f"{caller}: {warning}", GuessingWarning, stacklevel=5)  # of fit
 
 
 def class_scores(voice: Any, probes: SetBatch) -> FloatArray:

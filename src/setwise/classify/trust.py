@@ -12,7 +12,7 @@ from setwise._support.types import BoolArray, IntArray
 from setwise.classify.gallery import Gallery
 from setwise.errors import GuessingWarning
 
-__all__ = ["alternate_sets", "has_learnt_by_heart", "trust_in"]
+__all__ = ["alternate_sets", "guessing", "has_learnt_by_heart", "trust_in"]
 
 LEVEL = 0.05
 # Sets that are judged by the others where views have learnt by heart: dearer than trying sets
@@ -20,25 +20,49 @@ LEVEL = 0.05
 MOST_JUDGED = 24
 
 
+def guessing(n_right: int, truth: IntArray) -> tuple[float, str | None]:
+    """How far above guessing left-out sets are recognised, and what to say if hardly at all.
+
+    All is well where an exact one-sided binomial test says so, or nearer to perfect than to
+    guessing (in a gallery of four sets no test is ever sure).
+
+    Parameters
+    ----------
+    n_right : int
+        Left-out sets that were recognised.
+    truth : array of int, shape (n_sets,)
+        Their classes.
+
+    Returns
+    -------
+    above : float
+        0 for guessing, 1 for perfect.
+    warning : str or None
+        The warning, if there is any.
+    """
+    n = len(truth)
+    chance = float(np.bincount(truth).max() / n)
+    above = (n_right / n - chance) / (1.0 - chance)
+    test = binomtest(n_right, n, chance, alternative="greater")
+    if test.pvalue < LEVEL or above >= 0.5:
+        return above, None
+    return above, (
+        "the gallery's own sets, left out in turn, are recognised hardly better than by "
+        f"guessing ({n_right} of {n} right, {chance * n:.1f} by guessing): the answers mean "
+        "little. Give other features or representations, more sets per class, or larger sets."
+    )
+
+
 def trust_in(gallery: Gallery, is_right: BoolArray, truth: IntArray) -> Gallery:
     """The gallery with how far its probabilities are to be believed.
 
-    All the way where its own sets, left out, are recognised clearly better than by guessing:
-    by an exact one-sided binomial test, or nearer to perfect than to guessing (in a gallery of
-    four sets no test is ever sure). Else as far as they are above guessing, with a warning.
+    All the way where its own sets, left out, are recognised clearly better than by guessing;
+    else as far as they are above it, with a warning.
     """
-    n_right, n = int(is_right.sum()), len(truth)
-    guessing = float(np.bincount(truth).max() / n)
-    above = (n_right / n - guessing) / (1.0 - guessing)
-    test = binomtest(n_right, n, guessing, alternative="greater")
-    if test.pvalue < LEVEL or above >= 0.5:
+    above, warning = guessing(int(is_right.sum()), truth)
+    if warning is None:
         return gallery
-    msg = (
-        "the gallery's own sets, left out in turn, are recognised hardly better than by "
-        f"guessing ({n_right} of {n} right, {guessing * n:.1f} by guessing): the answers mean "
-        "little. Give other features or representations, more sets per class, or larger sets."
-    )
-    warnings.warn(msg, GuessingWarning, stacklevel=5)  # whoever called fit
+    warnings.warn(warning, GuessingWarning, stacklevel=5)  # whoever called fit
     return replace(gallery, trust=max(above, 0.01))  # a ranking is left of the probabilities
 
 
