@@ -180,7 +180,8 @@ def test_cvc_takes_density_methods(toy):
     gallery, y, probes, expected = toy
     clf = CVC((1,), **PLAIN, clusterer=DBSCAN(eps=0.8, min_samples=2)).fit(gallery, y)
     np.testing.assert_array_equal(clf.predict(probes), expected)
-    nothing = CVC((2,), **PLAIN, weights=None, clusterer=DBSCAN(eps=1e-9)).fit(gallery, y)
+    apart = {"clusterer": DBSCAN(eps=1e-9), "evidence": "clusters", "weights": None}
+    nothing = CVC((2,), **PLAIN, **apart).fit(gallery, y)
     with pytest.warns(NoInformationWarning):
         nothing.predict(probes)
 
@@ -197,10 +198,10 @@ def test_same_seed_same_answers_whatever_the_jobs_and_the_order(name, seed):
 
 
 @pytest.mark.parametrize("name", ["kmeans", "skms", "spectral"])
-def test_representations_are_tried_on_the_gallery_with_names_too(toy, name):
+def test_voices_are_tried_on_the_gallery_with_names_too(toy, name):
     gallery, y, probes, expected = toy
     clf = CVC((2,), clusterer=name, random_state=0).fit(gallery, y)
-    assert len(clf.gallery_accuracy_) == 3
+    assert set(clf.gallery_accuracy_) == set(map(str, clf.voices_))
     assert clf.predict_proba(probes).shape == (len(expected), 3)
 
 
