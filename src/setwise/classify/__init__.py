@@ -1,6 +1,6 @@
 """Clusters to label: distributions, members, gallery, fusion, answers, explanation."""
 
-from setwise.classify.cvc import CVC
+from setwise.classify.cvc import CVC, load
 from setwise.classify.description import Description, Member, Representation
 from setwise.classify.distributions import (
     Distance,
@@ -34,6 +34,7 @@ __all__ = [
     "conditional_orthogonality",
     "hellinger",
     "judge",
+    "load",
     "overlap",
     "signal_to_noise",
     "solve",

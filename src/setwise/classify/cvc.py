@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -36,6 +37,7 @@ from setwise.classify.evidence import (
 from setwise.classify.explanation import Explanation, explain
 from setwise.classify.fusion import Fusion
 from setwise.classify.gallery import Gallery
+from setwise.classify.gallery_file import load_gallery, save_gallery
 from setwise.classify.judge import Answer, judge
 from setwise.classify.solve import solve, update
 from setwise.cluster import Clusterer
@@ -47,7 +49,7 @@ from setwise.sets import SetClassifier, check_labels, check_sets
 from setwise.sets.identifiers import join_labels, same_label
 from setwise.sets.remaining import remaining_sets
 
-__all__ = ["CVC"]
+__all__ = ["CVC", "load"]
 
 # Where a set is, what it spans, and how it varies.
 DEFAULT = (("plain", "mean"), ("whitened", "svd"), ("plain", "centred"))
@@ -385,6 +387,21 @@ class CVC(PartParameters, SetClassifier):
             )
         return self
 
+    def save(self, path: str | Path) -> Path:
+        """Write the fitted classifier to one file, which :func:`setwise.load` reads.
+
+        The file holds names, numbers and parameters, and nothing that runs. It is written at
+        once or not at all; equal fits give equal bytes.
+
+        Parameters
+        ----------
+        path : str or Path
+            Such as ``people.setwise``; a file that is there is replaced.
+        """
+        check_is_fitted(self)
+        own = {"unknown_label": self.unknown_label, "stop_early": self.stop_early}
+        return save_gallery(self.gallery_, path, classifier=own, caller="CVC.save")
+
     def judge(self, X: Any, *, progress: Progress | None = None) -> Iterator[Answer]:
         """Judge sets, one answer per set, as they are ready.
 
@@ -465,6 +482,50 @@ class CVC(PartParameters, SetClassifier):
             raise DataError(msg)
         with one_blas_thread():
             return explain(gallery, batch[0])
+
+
+def load(path: str | Path) -> CVC:
+    """The classifier that :meth:`CVC.save` wrote; its answers are the same.
+
+    Nothing in the file is run or imported. One that is damaged, of something else, or of a
+    later version is refused with one clear error.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+
+    Examples
+    --------
+    >>> import numpy as np, tempfile, setwise
+    >>> rng = np.random.default_rng(0)
+    >>> sets = [rng.normal(size=(8, 12)) + 3 * np.eye(12)[i % 2] for i in range(4)]
+    >>> clf = setwise.CVC(dims=(1, 2)).fit(sets, ["anna", "bert", "anna", "bert"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     setwise.load(clf.save(f"{folder}/people.setwise")).predict(sets[:2])
+    array(['anna', 'bert'], dtype='<U4')
+    """
+    gallery, own = load_gallery(path, caller="load")
+    how = gallery.description
+    made = CVC(
+        how.dims,
+        representations=[(r.view, r.basis) for r in how.representations],
+        graph=how.graph,
+        cut=how.cut,
+        clusterer=how.clusterer,
+        distance=how.distance,
+        evidence=how.evidence,
+        fusion=how.fusion,
+        weights=how.weights,
+        outliers=how.outliers,
+        unknown=how.unknown,
+        unknown_label=own.get("unknown_label", "unknown"),
+        distributions=how.distributions,
+        stop_early=own.get("stop_early", True),
+        random_state=how.seed,
+    )
+    made.gallery_ = gallery
+    return made
 
 
 def _image_views() -> tuple[tuple[str, ImageFeature], ...]:

@@ -112,18 +112,22 @@ class View:
 
     def fit(self, images: Images) -> FittedView:
         """Learn from the vectors of a gallery what the view needs."""
-        steps = [clone(step) for step in self.steps]
-        feature = steps.pop(0) if steps and isinstance(steps[0], ImageFeature) else None
-        if feature is not None and images.shape is None:
+        view = self.unfitted()
+        if view.feature is not None and images.shape is None:
             msg = (
                 f"view {self.name!r} looks at images, and the gallery holds vectors. Expected "
                 "sets from load_images, load_video or SetBatch.from_images."
             )
             raise DataError(msg)
-        rest = _in_a_row(steps)
-        if rest is not None:
-            rest = rest.fit(images.seen_by(feature))
-        return FittedView(self.name, feature, rest, self.has_lengths)
+        if view.rest is not None:
+            view.rest.fit(images.seen_by(view.feature))
+        return view
+
+    def unfitted(self) -> FittedView:
+        """Copies of its steps, parted where images become vectors, that have seen nothing."""
+        steps = [clone(step) for step in self.steps]
+        feature = steps.pop(0) if steps and isinstance(steps[0], ImageFeature) else None
+        return FittedView(self.name, feature, _in_a_row(steps), self.has_lengths)
 
 
 def _steps(transformer: Any) -> Iterator[Any]:

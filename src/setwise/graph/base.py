@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -53,6 +54,12 @@ class Graph(Part, ABC):
         """Whether enrolling and forgetting lead to what solving so many columns would give."""
         return True
 
+    def restored(self, columns: FloatArray, solution: Mapping[str, Any]) -> GalleryGraph:
+        """The solved graph of these columns that :meth:`GalleryGraph.solution` is of."""
+        parts = (solution["data"], solution["indices"], solution["indptr"])
+        n = columns.shape[1]
+        return GalleryGraph(self, columns, sp.csr_array(parts, shape=(n, n)))
+
     def memory(self, n_features: int, n_columns: int) -> int:
         """Bytes that solving a gallery takes, and judging a probe against it."""
         # Columns, a dense matrix of all pairs, and two more of them on the way.
@@ -78,6 +85,15 @@ class GalleryGraph:
     graph: Graph
     columns: npt.NDArray[Any]
     adjacency: sp.csr_array
+
+    def solution(self) -> dict[str, npt.NDArray[Any]]:
+        """The arrays that solving found, from which the rest follows: to be written down."""
+        adjacency = self.adjacency
+        return {
+            "data": adjacency.data,
+            "indices": adjacency.indices.astype(np.int32),
+            "indptr": adjacency.indptr.astype(np.int64),
+        }
 
     def insert(self, probe: FloatArray) -> sp.csr_array:
         """Adjacency of the gallery's columns followed by the probe's."""

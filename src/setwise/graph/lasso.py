@@ -12,15 +12,18 @@ not an approximation.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
+import numpy as np
 import scipy.sparse as sp
 
 from setwise._support.parameters import check_number
 from setwise._support.types import BoolArray, FloatArray
-from setwise.graph.base import GalleryGraph, Graph
+from setwise.graph.base import GalleryGraph, Graph, graph_of_codes
 from setwise.graph.lasso_gallery import GramLasso, LassoGallery, PooledLasso
+from setwise.lasso import Codes, Pools
 
 __all__ = ["GRAM_LIMIT", "LassoGraph"]
 
@@ -68,6 +71,22 @@ class LassoGraph(Graph):
     def can_update(self, gallery: GalleryGraph, n_columns: int) -> bool:
         """Whether a gallery of so many columns is kept as this one is."""
         return isinstance(gallery, GramLasso) == (n_columns <= GRAM_LIMIT)
+
+    def restored(self, columns: FloatArray, solution: Mapping[str, Any]) -> LassoGallery:
+        """The solved graph of these columns and their codes."""
+        counts, atoms = solution["counts"].astype(np.int64), solution["atoms"].astype(np.int64)
+        codes = Codes(counts, atoms, solution["values"])
+        if columns.shape[1] <= GRAM_LIMIT:
+            gram = columns.T @ columns
+            return GramLasso.of_codes(self, columns, self.alpha, codes, gram)
+        pools = Pools(
+            solution["pool_atoms"],
+            solution["pool_counts"].astype(np.int64),
+            solution["pool_margins"],
+        )
+        graph = graph_of_codes(*codes.arrays)
+        residuals = solution["residuals"]
+        return PooledLasso(self, columns, graph, self.alpha, codes, residuals, pools)
 
     def memory(self, n_features: int, n_columns: int) -> int:
         """Columns, residuals, codes and graphs, and the Gram matrix or the pools."""

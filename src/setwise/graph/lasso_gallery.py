@@ -51,6 +51,14 @@ class LassoGallery(GalleryGraph):
     def without_columns(self, is_kept: BoolArray) -> Self:
         """The gallery without some of its columns."""
 
+    def solution(self) -> dict[str, npt.NDArray[Any]]:
+        """The codes; graph, residuals and Gram matrix follow from them."""
+        return {
+            "counts": self.codes.counts.astype(np.int32),
+            "atoms": self.codes.atoms.astype(np.int32),
+            "values": self.codes.values,
+        }
+
     def insert(self, probe: FloatArray) -> sp.csr_array:
         """Adjacency with the probe's columns last, solving only what the probe changes."""
         return graph_of_codes(*self.codes.replaced(*self.recoded(probe)).arrays)
@@ -75,7 +83,14 @@ class GramLasso(LassoGallery):
         gram = columns.T @ columns
         targets = np.arange(len(gram))
         codes = code_by_gram(gram, alpha, targets, rank=min(columns.shape))
-        residuals = codes.residuals(columns.T, targets)
+        return cls.of_codes(graph, columns, alpha, codes, gram)
+
+    @classmethod
+    def of_codes(
+        cls, graph: Graph, columns: FloatArray, alpha: float, codes: Codes, gram: FloatArray
+    ) -> Self:
+        """All that follows from columns and their codes."""
+        residuals = codes.residuals(columns.T, np.arange(len(codes)))
         return cls(graph, columns, graph_of_codes(*codes.arrays), alpha, codes, residuals, gram)
 
     @staticmethod
@@ -162,6 +177,15 @@ class PooledLasso(LassoGallery):
         # kept twice when it is put together. Blocks of gradients are those of two threads.
         by_column = (2 * 8 + 4 * 4) * n_features + 2 * 4 * POOL_SIZE + _SPARSE_BYTES
         return n_columns * by_column + 2 * BLOCK_BYTES
+
+    def solution(self) -> dict[str, npt.NDArray[Any]]:
+        """Codes, what they leave, and the pools."""
+        return super().solution() | {
+            "residuals": self.residuals,
+            "pool_atoms": self.pools.atoms,
+            "pool_counts": self.pools.counts.astype(np.int32),
+            "pool_margins": self.pools.margins,
+        }
 
     @property
     def rows(self) -> npt.NDArray[np.float32]:

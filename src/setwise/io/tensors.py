@@ -1,0 +1,146 @@
+"""Named arrays and one JSON document in one file, which can hold nothing that runs.
+
+The format is safetensors: a table of names, types, shapes and places, then the bytes. Reading
+takes no more memory than the file is long, and neither imports nor executes anything of it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from setwise.errors import DataError, reject
+from setwise.io.untrusted import regular_file
+
+__all__ = ["read_tensors", "write_atomically", "write_tensors"]
+
+Arrays = Mapping[str, npt.NDArray[Any]]
+_KEY = "setwise"
+# The document of a gallery of a hundred thousand sets has some ten million characters.
+_MOST_CHARACTERS = 2**28
+
+
+def write_tensors(path: Path, document: Mapping[str, Any], arrays: Arrays) -> None:
+    """Write arrays and a JSON document; the same content gives the same bytes.
+
+    Nothing is under the name of the file before all of it is written, and safely on disk.
+
+    Parameters
+    ----------
+    path : Path
+        The file; one that is there is replaced.
+    document : dict
+        Of what JSON knows.
+    arrays : dict of str to array
+        Numbers, of types that safetensors knows.
+    """
+    from safetensors.numpy import save
+
+    plain = {name: np.ascontiguousarray(array) for name, array in sorted(arrays.items())}
+    signed = dict(document) | {"sha256": _digest(plain)}
+    text = json.dumps(signed, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    content = save(plain, metadata={_KEY: text})
+    with write_atomically(path) as temporary:
+        temporary.write_bytes(content)
+
+
+@contextmanager
+def write_atomically(path: Path) -> Iterator[Path]:
+    """A new file beside ``path`` to write to, which takes its place when all went well."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        with temporary.open("rb+") as written:
+            os.fsync(written.fileno())
+        temporary.chmod(path.stat().st_mode & 0o777 if path.exists() else _usual_mode())
+        temporary.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            temporary.unlink()
+        raise
+
+
+def _usual_mode() -> int:
+    """What a new file may be used for by whom; temporary ones are for their owner alone."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
+def read_tensors(path: Path, owner: str) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+    """The JSON document and the arrays of a file that :func:`write_tensors` wrote.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    owner : str
+        Who asks, for messages.
+
+    Raises
+    ------
+    DataError
+        When the file is not there, is something else, or is damaged.
+    """
+    from safetensors import SafetensorError, safe_open
+
+    given = regular_file(owner, path)
+    try:
+        with safe_open(given, framework="numpy") as opened:
+            text = (opened.metadata() or {}).get(_KEY)
+            arrays = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118
+    except (
+        SafetensorError,
+        OSError,
+        ValueError,
+        TypeError,
+        OverflowError,
+        MemoryError,
+    ) as error:
+        msg = (
+            f"{owner}: {str(given)!r} is no gallery file, or a damaged one ({error}). Expected "
+            "what save wrote; copy it again, or fit and save anew."
+        )
+        raise DataError(msg) from error
+    document = _document(text, given, owner)
+    if document.get("sha256") != _digest(arrays):
+        reject(
+            f"{owner}: {str(given)!r} is damaged: its arrays are not those that were written "
+            "(sha256 differs). Copy it again, or fit and save anew."
+        )
+    return document, arrays
+
+
+def _document(text: str | None, path: Path, owner: str) -> dict[str, Any]:
+    try:
+        is_readable = text is not None and len(text) <= _MOST_CHARACTERS
+        document = json.loads(text) if is_readable else None  # type: ignore[arg-type]
+    except (ValueError, RecursionError):
+        document = None
+    if not isinstance(document, dict):
+        reject(
+            f"{owner}: {str(path)!r} is a file of arrays, but no gallery: the description is "
+            "missing or unreadable. Expected what save wrote."
+        )
+    return document
+
+
+def _digest(arrays: Arrays) -> str:
+    """Of names, types, shapes and bytes."""
+    digest = hashlib.sha256()
+    for name in sorted(arrays):
+        array = np.ascontiguousarray(arrays[name])
+        digest.update(f"{name}|{array.dtype.str}|{array.shape}|".encode())
+        digest.update(array.tobytes())
+    return digest.hexdigest()

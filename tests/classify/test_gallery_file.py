@@ -1,0 +1,250 @@
+"""A saved gallery answers as the fitted one does; files are not trusted."""
+
+from __future__ import annotations
+
+import json
+import struct
+
+import numpy as np
+import pytest
+from sklearn.preprocessing import FunctionTransformer
+from tests.conftest import toy_sets
+
+import setwise
+from setwise import CVC, Dictionary, GaussianGraph, SetBatch
+from setwise.classify import gallery_file
+from setwise.errors import DataError, ParameterError, SetwiseError
+
+KINDS = {
+    "default": {},
+    "as in paper": {
+        "representations": [("plain", Dictionary())],
+        "cut": "paper",
+        "evidence": "clusters",
+        "fusion": "mode",
+        "weights": None,
+        "outliers": None,
+    },
+    "gaussian": {"graph": GaussianGraph(), "representations": [("plain", "svd")]},
+    "omp, means": {"graph": "omp", "representations": [("whitened", "means")]},
+    "lengths": {"representations": [("lengths", "svd"), ("lengths", "mean")]},
+    "unknown": {"unknown": 0.5, "unknown_label": -1},
+}
+
+
+@pytest.fixture
+def toy(seed):
+    sets, labels = toy_sets(seed, n_classes=4, n_sets=4, noise=1.0)
+    is_gallery = np.arange(16) % 4 < 3
+    gallery = [s for s, g in zip(sets, is_gallery, strict=True) if g]
+    probes = [s for s, g in zip(sets, is_gallery, strict=True) if not g]
+    return gallery, labels[is_gallery], probes
+
+
+@pytest.fixture
+def saved(toy, tmp_path):
+    gallery, y, _ = toy
+    return CVC((1, 2), random_state=0).fit(gallery, y).save(tmp_path / "people.setwise")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_answers_after_loading_are_the_same(toy, tmp_path, kind):
+    gallery, y, probes = toy
+    clf = CVC((1, 2, 3), random_state=0).set_params(**KINDS[kind]).fit(gallery, y)
+    again = setwise.load(clf.save(tmp_path / "a.setwise"))
+    np.testing.assert_array_equal(again.predict_proba(probes), clf.predict_proba(probes))
+    np.testing.assert_array_equal(again.predict(probes), clf.predict(probes))
+    assert str(again.explain(probes[0])) == str(clf.explain(probes[0]))
+    described = again.gallery_.description.to_config()
+    assert described == clf.gallery_.description.to_config()
+    assert again.gallery_accuracy_ == clf.gallery_accuracy_
+
+
+def test_large_graphs_are_kept_with_their_pools(toy, tmp_path, monkeypatch):
+    from setwise.graph import lasso
+
+    monkeypatch.setattr(lasso, "GRAM_LIMIT", 10)
+    gallery, y, probes = toy
+    clf = CVC((3,), representations=[("plain", "svd")]).fit(gallery, y)
+    again = setwise.load(clf.save(tmp_path / "a.setwise"))
+    np.testing.assert_array_equal(again.predict_proba(probes), clf.predict_proba(probes))
+
+
+def test_enrolling_and_forgetting_go_on_after_loading(toy, saved):
+    gallery, y, probes = toy
+    again = setwise.load(saved).enroll(probes[:1], [7]).forget(sets=[0])
+    fresh = CVC((1, 2), random_state=0).fit(gallery, y).enroll(probes[:1], [7]).forget(sets=[0])
+    np.testing.assert_allclose(
+        again.predict_proba(probes), fresh.predict_proba(probes), atol=1e-9
+    )
+
+
+def test_equal_fits_give_equal_bytes(toy, saved, tmp_path):
+    gallery, y, _ = toy
+    again = CVC((1, 2), random_state=0).fit(gallery, y).save(tmp_path / "again.setwise")
+    assert again.read_bytes() == saved.read_bytes()
+    assert (
+        setwise.load(saved).save(tmp_path / "third.setwise").read_bytes() == saved.read_bytes()
+    )
+
+
+@pytest.mark.parametrize(
+    "labels", [["b", "a", "ü"], [3, -1, 2], [1.0, 3.0, 2.0]], ids=["str", "int", "float"]
+)
+def test_labels_keep_their_kind(seed, tmp_path, labels):
+    sets, codes = toy_sets(seed)
+    y = np.array(labels)[codes]
+    again = setwise.load(CVC((1,)).fit(sets, y).save(tmp_path / "a.setwise"))
+    assert again.classes_.dtype == np.unique(y).dtype
+    np.testing.assert_array_equal(again.classes_, np.unique(y))
+
+
+def test_names_and_images_are_kept(tmp_path):
+    rng = np.random.default_rng(0)
+    images = [rng.integers(0, 255, (5, 6, 4)).astype(np.uint8) for _ in range(6)]
+    batch = SetBatch.from_images(images, names=[f"clip {i}" for i in range(6)])
+    clf = CVC((1,), weights=None).fit(batch, [0, 0, 1, 1, 2, 2])
+    again = setwise.load(clf.save(tmp_path / "a.setwise")).gallery_.sets
+    assert (again.names, again.image_shape) == (batch.names, (6, 4))
+    assert again.vectors.dtype == clf.gallery_.sets.vectors.dtype
+    np.testing.assert_array_equal(again.vectors, clf.gallery_.sets.vectors)
+
+
+# --- what cannot be written down
+
+
+def test_a_view_of_ones_own_is_refused_by_name_and_nothing_is_written(toy, tmp_path):
+    gallery, y, _ = toy
+    own = ("tanh", FunctionTransformer(np.tanh))
+    clf = CVC((1,), representations=[(own, "svd")]).fit(gallery, y)
+    with pytest.raises(ParameterError, match="view 'tanh' cannot be written down"):
+        clf.save(tmp_path / "a.setwise")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_is_not_there_is_named(toy, tmp_path):
+    gallery, y, _ = toy
+    clf = CVC((1,)).fit(gallery, y)
+    with pytest.raises(DataError, match="there is no folder"):
+        clf.save(tmp_path / "nowhere" / "a.setwise")
+
+
+def test_a_file_stays_whole_when_writing_fails(saved, toy, monkeypatch):
+    gallery, y, _ = toy
+    before = saved.read_bytes()
+
+    def fail(*arguments):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", fail)
+    with pytest.raises(OSError, match="No space"):
+        CVC((1,)).fit(gallery, y).save(saved)
+    assert saved.read_bytes() == before
+    assert [path.name for path in saved.parent.iterdir()] == [saved.name]
+
+
+# --- what is not believed
+
+
+def test_other_files_are_refused(tmp_path):
+    path = tmp_path / "people.setwise"
+    with pytest.raises(DataError, match="not there"):
+        setwise.load(path)
+    for content in (b"x", b"\x80\x04N.", b"\0" * 100, struct.pack("<Q", 2**60) + b"{}"):
+        path.write_bytes(content)
+        with pytest.raises(DataError, match="no gallery file, or a damaged one"):
+            setwise.load(path)
+    from safetensors.numpy import save
+
+    path.write_bytes(save({"a": np.ones(3)}))
+    with pytest.raises(DataError, match="file of arrays, but no gallery"):
+        setwise.load(path)
+
+
+def rewritten(path, change):
+    """The file with its document changed, its arrays as they were."""
+    content = path.read_bytes()
+    (length,) = struct.unpack("<Q", content[:8])
+    header = json.loads(content[8 : 8 + length])
+    document = json.loads(header["__metadata__"]["setwise"])
+    change(document)
+    header["__metadata__"]["setwise"] = json.dumps(document)
+    text = json.dumps(header).encode()
+    path.write_bytes(struct.pack("<Q", len(text)) + text + content[8 + length :])
+
+
+def test_a_later_version_says_so(saved):
+    rewritten(saved, lambda document: document.update(format=99))
+    with pytest.raises(DataError, match="later version of setwise"):
+        setwise.load(saved)
+
+
+LIES = {
+    "fewer names": lambda d: d["names"].pop(),
+    "other classes": lambda d: d["classes"].append(99),
+    "unsorted classes": lambda d: d["classes"].reverse(),
+    "labels of another kind": lambda d: d.update(labels="str"),
+    "no description": lambda d: d.pop("description"),
+    "an unknown part": lambda d: d["description"]["graph"].update(name="knn"),
+    "a part of no kind": lambda d: d["description"].update(fusion=["pool"]),
+    "other dims": lambda d: d.update(dims=[1, 2, 3]),
+    "no dims": lambda d: d.update(dims=[]),
+    "dims of words": lambda d: d.update(dims=["a"]),
+    "fewer members": lambda d: d["members"].pop(),
+    "nested in itself": lambda d: d["members"][0].update(nested_in=0),
+    "infinite power": lambda d: d.update(power=1e999),
+    "a threshold of words": lambda d: d.update(threshold="near"),
+    "images of another shape": lambda d: d.update(image_shape=[7, 7]),
+    "vectors of objects": lambda d: d.update(vector_dtype="O"),
+    "a sum that is not": lambda d: d.update(sha256="0"),
+}
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_a_file_that_contradicts_itself_is_refused(saved, lie):
+    rewritten(saved, LIES[lie])
+    with pytest.raises(DataError, match=r"contradicts itself|is damaged|no gallery"):
+        setwise.load(saved)
+
+
+@pytest.mark.parametrize(
+    ("name", "spoil"),
+    [
+        ("member 1 atoms", lambda a: a + 10**6),
+        ("member 1 counts", lambda a: -a),
+        ("member 1 values", lambda a: a * np.nan),
+        ("member 1 sets", lambda a: a[::-1].copy()),
+        ("codes", lambda a: a + 50),
+        ("offsets", lambda a: a * 2),
+        ("weights", lambda a: a[:-1]),
+        ("vectors", lambda a: a[:-1]),
+    ],
+)
+def test_arrays_that_lead_astray_are_refused_before_they_are_followed(
+    saved, name, spoil, monkeypatch
+):
+    """Also by somebody who computes the sum of the arrays anew."""
+    document, arrays = gallery_file.read_tensors(saved, "test")
+    arrays[name] = spoil(arrays[name])
+    gallery_file.write_tensors(saved, document, arrays)
+    with pytest.raises(DataError, match="contradicts itself"):
+        setwise.load(saved)
+
+
+def test_mutants_are_refused_or_change_nothing(saved, toy):
+    _, _, probes = toy
+    content, rng = saved.read_bytes(), np.random.default_rng(0)
+    expected = setwise.load(saved).predict_proba(probes)
+    for trial in range(200):
+        mutant = bytearray(content)
+        if trial % 4 == 0:
+            mutant = mutant[: int(rng.integers(len(content)))]
+        else:
+            for place in rng.integers(len(content) if trial % 2 else 4000, size=3):
+                mutant[place] ^= int(rng.integers(1, 256))
+        saved.write_bytes(bytes(mutant))
+        try:
+            again = setwise.load(saved)
+        except SetwiseError:
+            continue
+        np.testing.assert_array_equal(again.predict_proba(probes), expected)
