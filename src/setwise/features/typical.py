@@ -58,9 +58,10 @@ def is_typical(vectors: FloatArray) -> BoolArray:
     Examples
     --------
     >>> import numpy as np
-    >>> album = np.array([[9, 1], [9, 2], [8, 1], [9, 0], [9, 1.5], [1, 9]])
-    >>> is_typical(album)
-    array([ True,  True,  True,  True,  True, False])
+    >>> rng = np.random.default_rng(0)
+    >>> own, strangers = 3 + rng.normal(size=(8, 20)), rng.normal(size=(2, 20)) - 3
+    >>> is_typical(np.vstack([own, strangers]))[-3:]
+    array([ True, False, False])
     """
     n = len(vectors)
     if n < FEWEST:
