@@ -29,9 +29,8 @@ FULLY = {
     "AHISD",  # a hull
     "MMD",  # local patches
     "ISCRC",  # joint coding, at random
-    "Committee",  # several of these
 }
-# Instead of the default: four voices that are quick, and fitted six times each.
+# Asked in part, with the rest under `slow`: four voices that are quick, and fitted six times each.
 SMALL_COMMITTEE = baselines.Committee(
     [
         ("cvc", CVC(dims=(1, 3), representations=[("plain", "svd")])),
