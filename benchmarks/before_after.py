@@ -43,7 +43,8 @@ def face_like_sets(n_sets, n_classes, rng):
 
 def one_classifier(dims):
     if "representations" in CVC().get_params():
-        alone = {"evidence": "clusters", "outliers": None} if "evidence" in CVC().get_params() else {}
+        is_new = "evidence" in CVC().get_params()
+        alone = {"evidence": "clusters", "outliers": None} if is_new else {}
         return CVC(dims, representations=[("plain", "centred")], weights=None, **alone)
     return CVC(dims, views=("plain",), bases=("centred",), weights=None)
 
