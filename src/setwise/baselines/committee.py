@@ -21,8 +21,9 @@ from setwise.baselines.panel import Panel, form_panel
 from setwise.baselines.ranks import mean_ranks, rank_scores
 from setwise.baselines.voices import OWN_PARAMETERS, named_voices, prepared_voices
 from setwise.classify import CVC
-from setwise.errors import NoInformationWarning, reject
+from setwise.errors import NoInformationWarning
 from setwise.sets import SetBatch, SetClassifier, check_labels, check_sets
+from setwise.sets.classifier import one_set
 from setwise.sets.identifiers import join_labels
 from setwise.sets.remaining import remaining_sets
 
@@ -337,16 +338,10 @@ class Committee(SetClassifier):
         """
         check_is_fitted(self)
         panel = self.panel_
-        is_array = isinstance(probe, np.ndarray) and probe.ndim == 2
-        batch = check_sets(
-            [probe] if is_array else probe,
-            caller="Committee.explain",
-            n_features=panel.sets.n_features,
+        caller, n_features = "Committee.explain", panel.sets.n_features
+        batch = one_set(
+            probe, lambda sets: check_sets(sets, caller=caller, n_features=n_features), caller
         )
-        if len(batch) != 1:
-            reject(
-                f"Committee.explain: expected one set, got {len(batch)}. Explain each alone."
-            )
         return _explanation(panel, panel.class_scores(batch)[:, 0])
 
 

@@ -46,6 +46,7 @@ from setwise.errors import DataError, NoInformationWarning
 from setwise.features import HOG, ImageFeature, Pixels, Whitener
 from setwise.graph import Graph, LassoGraph
 from setwise.sets import SetClassifier, check_labels, check_sets
+from setwise.sets.classifier import one_set
 from setwise.sets.identifiers import join_labels, same_label
 from setwise.sets.remaining import remaining_sets
 
@@ -475,11 +476,8 @@ class CVC(PartParameters, SetClassifier):
         """
         check_is_fitted(self)
         gallery = self.gallery_
-        is_array = isinstance(probe, np.ndarray) and probe.ndim == 2
-        batch = gallery.check([probe] if is_array else probe, "CVC.explain")
-        if len(batch) != 1:
-            msg = f"CVC.explain: expected one set, got {len(batch)}. Explain them one by one."
-            raise DataError(msg)
+        caller = "CVC.explain"
+        batch = one_set(probe, lambda sets: gallery.check(sets, caller), caller)
         with one_blas_thread():
             return explain(gallery, batch[0])
 

@@ -24,7 +24,14 @@ from setwise._support.parameters import check_choice
 from setwise._support.parts import Part
 from setwise._support.types import FloatArray, IntArray
 from setwise.basis import Basis
-from setwise.classify.member import Columns, Comparison, MemberResult, compare, finite
+from setwise.classify.member import (
+    Columns,
+    Comparison,
+    MemberResult,
+    compare,
+    finite,
+    spans_of_sets,
+)
 from setwise.cluster import Clustering
 from setwise.graph import GalleryGraph
 from setwise.sets.classifier import largest_by_class
@@ -96,17 +103,15 @@ class Seen:
     def angles(self) -> tuple[FloatArray, FloatArray]:
         """Largest, and mean squared, cosine of the angles to each row's nearest set."""
         to_sets = set_angles(self.cosines, self.columns.sets, self.basis)
-        first = np.flatnonzero(np.diff(self.columns.sets, prepend=-1))
-        rows = self.columns.rows[first]
-        largest, mean = (largest_by_class(a, rows, self.columns.n_rows) for a in to_sets)
+        rows, n_rows = self.columns.set_rows, self.columns.n_rows
+        largest, mean = (largest_by_class(a, rows, n_rows) for a in to_sets)
         # A row whose every set is left out has none.
         return np.maximum(largest, 0.0), np.maximum(mean, 0.0)
 
     @cached_property
     def sets_per_row(self) -> FloatArray:
         """How many gallery sets each row has."""
-        first = np.flatnonzero(np.diff(self.columns.sets, prepend=-1))
-        counts = np.bincount(self.columns.rows[first], minlength=self.columns.n_rows)
+        counts = np.bincount(self.columns.set_rows, minlength=self.columns.n_rows)
         return counts.astype(np.float64)
 
     @cached_property
@@ -227,7 +232,7 @@ def set_angles(
     largest, mean : arrays of shape (n_sets with any column,)
         Cosine of the smallest angle, and mean of the squares of all.
     """
-    first = np.flatnonzero(np.diff(column_sets, prepend=-1))
+    first, place = spans_of_sets(column_sets)
     widths = np.diff(first, append=len(column_sets))
     n_probe, n_sets = len(cosines), len(first)
     if n_probe == 0 or n_sets == 0:
@@ -237,7 +242,6 @@ def set_angles(
         return nearest.max(axis=0), (nearest**2).mean(axis=0)
     # Sets of fewer columns are filled up with zeros, which changes no singular value.
     blocks = np.zeros((n_sets, n_probe, int(widths.max())))
-    place = np.arange(len(column_sets)) - np.repeat(first, widths)
     blocks[np.repeat(np.arange(n_sets), widths), :, place] = cosines.T
     gram = blocks @ blocks.transpose(0, 2, 1)
     squares = np.clip(np.linalg.eigvalsh(gram)[:, -1], 0.0, 1.0)

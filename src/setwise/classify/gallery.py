@@ -14,7 +14,7 @@ import numpy.typing as npt
 from setwise._support.types import BoolArray, FloatArray, IntArray
 from setwise.classify.description import Description, Member, Representation, Voice
 from setwise.classify.member import Columns, Comparison
-from setwise.classify.outliers import kept_of_probe
+from setwise.classify.outliers import NOTHING, kept_of_probe
 from setwise.classify.sketch import GallerySketch
 from setwise.errors import DataError
 from setwise.features.views import FittedView, Images
@@ -97,7 +97,7 @@ class Gallery:
     power: float = 1.0
     trust: float = 1.0
     threshold: float | None = None
-    strange: tuple[float, float] = (np.inf, -np.inf)
+    strange: tuple[float, float] = NOTHING
 
     @property
     def n_classes(self) -> int:

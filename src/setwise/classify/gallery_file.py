@@ -19,6 +19,8 @@ import numpy.typing as npt
 from setwise._support.types import IntArray
 from setwise.classify.description import Description, Member
 from setwise.classify.gallery import Gallery, SolvedMember
+from setwise.classify.member import spans_of_sets
+from setwise.classify.outliers import NOTHING
 from setwise.errors import DataError, SetwiseError, reject
 from setwise.features import Whitener
 from setwise.features.views import FittedView, View
@@ -148,11 +150,8 @@ def _largest(gallery: Gallery, i: int) -> int:
 
 def _first_columns(large: SolvedMember, n_columns: int) -> tuple[npt.NDArray[Any], IntArray]:
     """The first columns of each set."""
-    sets = large.column_sets
-    first = np.flatnonzero(np.diff(sets, prepend=-1))
-    place = np.arange(len(sets)) - np.repeat(first, np.diff(first, append=len(sets)))
-    chosen = place < n_columns
-    return large.graph.columns[:, chosen], sets[chosen]
+    chosen = spans_of_sets(large.column_sets)[1] < n_columns
+    return large.graph.columns[:, chosen], large.column_sets[chosen]
 
 
 def _equals_first(small: SolvedMember, large: SolvedMember) -> bool:
@@ -287,9 +286,7 @@ def _gallery(document: Mapping[str, Any], arrays: Arrays) -> Gallery:
         power=_number(document["power"]),
         trust=_number(document["trust"]),
         threshold=None if document["threshold"] is None else _number(document["threshold"]),
-        strange=(np.inf, -np.inf)
-        if strange is None
-        else (_number(strange[0]), _number(strange[1])),
+        strange=NOTHING if strange is None else (_number(strange[0]), _number(strange[1])),
     )
 
 
@@ -377,11 +374,13 @@ def _member(
         for name in names
         if name.removeprefix(prefix) not in ("columns", "sets")
     }
-    _check_solution(solution, len(sets))
+    _check_solution(solution, *columns.shape)
     return SolvedMember(member, graph.restored(columns, solution), sets)
 
 
-def _check_solution(solution: Mapping[str, npt.NDArray[Any]], n_columns: int) -> None:
+def _check_solution(
+    solution: Mapping[str, npt.NDArray[Any]], n_features: int, n_columns: int
+) -> None:
     """Refuse indices that lead out of the arrays, before any loop follows them."""
     stored = _Stored(dict(solution))
     if "counts" in solution:
@@ -398,7 +397,7 @@ def _check_solution(solution: Mapping[str, npt.NDArray[Any]], n_columns: int) ->
             pool = stored.get("pool_atoms", "i", (n_columns, None), within=(0, n_columns - 1))
             stored.get("pool_counts", "i", (n_columns,), within=(0, pool.shape[1]))
             stored.get("pool_margins", "f", (n_columns,))
-            stored.get("residuals", "f", (n_columns, None))
+            stored.get("residuals", "f", (n_columns, n_features))
         return
     pointers = stored.get("indptr", "i", (n_columns + 1,))
     if pointers[0] != 0 or (np.diff(pointers) < 0).any():

@@ -16,7 +16,14 @@ from setwise.classify.distributions import (
 from setwise.cluster import PROBE, Clusterer, Clustering, Clusters
 from setwise.cut import CutRule
 
-__all__ = ["Columns", "Comparison", "MemberResult", "compare", "finite"]
+__all__ = [
+    "Columns",
+    "Comparison",
+    "MemberResult",
+    "compare",
+    "finite",
+    "spans_of_sets",
+]
 
 
 @dataclass(frozen=True)
@@ -41,6 +48,20 @@ class MemberResult:
     clusters: Clusters
 
 
+def spans_of_sets(column_sets: IntArray) -> tuple[IntArray, IntArray]:
+    """First column of each set that has any, and which of its set's columns each one is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> spans_of_sets(np.array([0, 0, 2, 2, 2]))
+    (array([0, 2]), array([0, 1, 0, 1, 2]))
+    """
+    first = np.flatnonzero(np.diff(column_sets, prepend=-1))
+    widths = np.diff(first, append=len(column_sets))
+    return first, np.arange(len(column_sets)) - np.repeat(first, widths)
+
+
 @dataclass(frozen=True)
 class Columns:
     """Whose the gallery's columns are.
@@ -58,6 +79,11 @@ class Columns:
     classes: IntArray
     rows: IntArray
     n_rows: int
+
+    @property
+    def set_rows(self) -> IntArray:
+        """The row of each set that has any column."""
+        return self.rows[spans_of_sets(self.sets)[0]]
 
     def with_probe(self, n_columns: int) -> tuple[IntArray, IntArray]:
         """Classes and rows of the columns, with so many of a probe behind them."""

@@ -8,6 +8,8 @@ how far two classes are.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
 
@@ -15,14 +17,14 @@ from setwise._support.types import BoolArray, FloatArray, IntArray
 from setwise.classify.description import Description
 from setwise.features import unit_rows
 from setwise.features.typical import FEWEST
-from setwise.sets import SetBatch
 
-__all__ = ["kept_of_probe", "strange_cosines", "two_parts"]
+__all__ = ["MOST_COMPARED", "NOTHING", "kept_of_probe", "strange_cosines", "two_parts"]
 
 # The tree of more vectors takes longer than it tells.
 _MOST_VECTORS = 1000
 # Gallery sets that are compared.
-_MOST_SETS = 200
+MOST_COMPARED = 200
+# A range that holds no cosine: nobody is strange.
 NOTHING = (np.inf, -np.inf)
 
 
@@ -52,9 +54,7 @@ def two_parts(vectors: FloatArray) -> tuple[float, BoolArray]:
     return float(means[0] @ means[1]), is_larger
 
 
-def strange_cosines(
-    description: Description, sets: SetBatch, codes: IntArray
-) -> tuple[float, float]:
+def strange_cosines(kept: Sequence[FloatArray], codes: IntArray) -> tuple[float, float]:
     """Cosines of the means of a probe's two parts that give away a stranger.
 
     They are as far apart as sets of different classes are (between the 5th and the 95th
@@ -63,20 +63,14 @@ def strange_cosines(
 
     Parameters
     ----------
-    description : Description
-        Says whether outliers are to go at all.
-    sets : SetBatch
-        The gallery's sets.
+    kept : sequence of arrays of shape (n_vectors_i, n_features)
+        Gallery sets, without what stands out of them.
     codes : array of int, shape (n_sets,)
         Class of each.
     """
-    if description.outliers is None:
-        return NOTHING
-    chosen = np.arange(0, len(sets), -(-len(sets) // _MOST_SETS))
-    kept = [vectors[description.is_kept(vectors)] for vectors in sets[chosen]]
     inside = [two_parts(v)[0] for v in kept if FEWEST <= len(v) <= _MOST_VECTORS]
     means = unit_rows(np.array([unit_rows(v).mean(axis=0) for v in kept]))
-    is_other = codes[chosen][:, None] != codes[chosen]
+    is_other = codes[:, None] != codes
     if not inside or not is_other.any():
         return NOTHING
     lowest, highest = np.quantile((means @ means.T)[is_other], [0.05, 0.95])

@@ -35,7 +35,7 @@ from setwise.classify.gallery_weights import (
     tried_sets,
 )
 from setwise.classify.judge import judge
-from setwise.classify.outliers import strange_cosines
+from setwise.classify.outliers import MOST_COMPARED, NOTHING, strange_cosines
 from setwise.classify.trust import alternate_sets, has_learnt_by_heart, trust_in
 from setwise.classify.unknown import calibrated
 from setwise.errors import LengthsWarning
@@ -195,12 +195,14 @@ def _even(
     _require_memory(replace(description, dims=dims), sets, widths, rows)
     bases = [SetBases(part, views, description, dims) for part in parts]
     voices = description.voices(dims)
+    compared = tried_sets(len(sets), MOST_COMPARED)
     return Gallery(
         description, sets, classes, codes, dims, views,
         members=_members(description, dims, views, bases, before, n_jobs),
         weights=even_weights(voices, [len(part.vectors) for part in parts]),
         steepness=np.full(len(voices), STEEPNESS),
-        strange=strange_cosines(description, sets, codes),
+        strange=NOTHING if description.outliers is None else
+            strange_cosines([parts[i].vectors for i in compared], codes[compared]),
     )  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -12,10 +13,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from setwise._support.parallel import one_blas_thread
 from setwise._support.parameters import check_jobs
 from setwise._support.types import FloatArray, IntArray
+from setwise.errors import reject
 from setwise.sets.batch import SetBatch
 from setwise.sets.gate import check_labels, check_sets
 
-__all__ = ["SetClassifier", "largest_by_class"]
+__all__ = ["SetClassifier", "largest_by_class", "one_set"]
 
 
 def largest_by_class(
@@ -25,6 +27,24 @@ def largest_by_class(
     best = np.full((*row_values.shape[:-1], n_classes), -np.inf)
     np.maximum.at(np.moveaxis(best, -1, 0), row_classes, np.moveaxis(row_values, -1, 0))
     return best
+
+
+def one_set(probe: Any, check: Callable[[Any], SetBatch], caller: str) -> SetBatch:
+    """The batch of the one set that is to be explained: an array, or a collection of one.
+
+    Parameters
+    ----------
+    probe : array of shape (n_vectors, n_features), or a collection of sets
+        What was given.
+    check : callable
+        The gate that sets come through.
+    caller : str
+        Who asks, for messages.
+    """
+    batch = check([probe] if isinstance(probe, np.ndarray) and probe.ndim == 2 else probe)
+    if len(batch) != 1:
+        reject(f"{caller}: expected one set, got {len(batch)}. Explain them one by one.")
+    return batch
 
 
 class SetClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
