@@ -28,7 +28,7 @@ KINDS = {
     "gaussian": {"graph": GaussianGraph(), "representations": [("plain", "svd")]},
     "omp, means": {"graph": "omp", "representations": [("whitened", "means")]},
     "lengths": {"representations": [("lengths", "svd"), ("lengths", "mean")]},
-    "unknown": {"unknown": 0.5, "unknown_label": -1},
+    "unknown": {"unknown": 0.5, "unknown_label": np.int64(-1)},
 }
 
 
@@ -127,6 +127,17 @@ def test_a_folder_that_is_not_there_is_named(toy, tmp_path):
     clf = CVC((1,)).fit(gallery, y)
     with pytest.raises(DataError, match="there is no folder"):
         clf.save(tmp_path / "nowhere" / "a.setwise")
+
+
+def test_what_is_no_file_name_is_refused(toy, tmp_path):
+    gallery, y, _ = toy
+    clf = CVC((1,), unknown_label=object()).fit(gallery, y)  # which nobody asked for
+    with pytest.raises(DataError, match=r"is a folder\. Expected the name of a file"):
+        clf.save(tmp_path)
+    for call in (clf.save, setwise.load):
+        with pytest.raises(ParameterError, match="path must be a str or a path, got None"):
+            call(None)
+    assert clf.save(tmp_path / "a.setwise").is_file()
 
 
 def test_a_file_stays_whole_when_writing_fails(saved, toy, monkeypatch):

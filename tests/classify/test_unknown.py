@@ -103,6 +103,8 @@ def test_the_label_for_strangers_is_of_the_kind_of_the_labels():
     sets, labels = identities(np.random.default_rng(1), 20, 2)
     with pytest.raises(ParameterError, match=r"unknown_label must be .* int64, such as -1"):
         CVC(**FAST, unknown=0.05).fit(sets, labels)
+    with pytest.raises(ParameterError, match="unknown_label must be"):
+        CVC(**FAST, unknown=0.05, unknown_label=[-1]).fit(sets, labels)
     clf = CVC(**FAST, unknown=0.05, unknown_label=-1).fit(sets, labels)
     strangers, _ = identities(np.random.default_rng(2), 8, 1)
     assert -1 in clf.predict(strangers)

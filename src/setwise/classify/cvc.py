@@ -400,7 +400,9 @@ class CVC(PartParameters, SetClassifier):
             Such as ``people.setwise``; a file that is there is replaced.
         """
         check_is_fitted(self)
-        own = {"unknown_label": self.unknown_label, "stop_early": self.stop_early}
+        own = {"stop_early": self.stop_early}
+        if self.gallery_.threshold is not None:  # then fit has found it to be a label
+            own["unknown_label"] = np.asarray(self.unknown_label).item()
         return save_gallery(self.gallery_, path, classifier=own, caller="CVC.save")
 
     def judge(self, X: Any, *, progress: Progress | None = None) -> Iterator[Answer]:
@@ -538,7 +540,7 @@ def _check_unknown_label(label: Any, classes: npt.NDArray[Any]) -> None:
     """Refuse a label for strangers that is no label, or somebody's."""
     try:
         joined = join_labels(classes, np.asarray([label]), "CVC")
-    except DataError:
+    except (DataError, ValueError):  # of another kind, or not one label
         expected = f"a label of the kind of the gallery's, {classes.dtype}, such as -1 for ints"
         refuse("CVC", "unknown_label", expected, label)
     if same_label(joined[:-1], joined[-1]).any():

@@ -26,6 +26,7 @@ from setwise.features import Whitener
 from setwise.features.views import FittedView, View
 from setwise.graph import Graph
 from setwise.io.tensors import read_tensors, write_tensors
+from setwise.io.untrusted import check_path
 from setwise.sets import SetBatch
 
 __all__ = ["FORMAT", "load_gallery", "save_gallery"]
@@ -60,7 +61,9 @@ def save_gallery(
     caller : str
         Who asks, for messages.
     """
-    target = Path(path)
+    target = check_path(caller, path)
+    if target.is_dir():
+        reject(f"{caller}: {str(target)!r} is a folder. Expected the name of a file.")
     if not target.parent.is_dir():
         reject(f"{caller}: there is no folder {str(target.parent)!r}. Make it first.")
     arrays: Arrays = {
@@ -206,7 +209,7 @@ def load_gallery(
     DataError
         When the file is not there, no gallery, damaged, contradictory, or of a later version.
     """
-    given = Path(path)
+    given = check_path(caller, path)
     document, arrays = read_tensors(given, caller)
     version = document.get("format")
     if isinstance(version, int) and version > FORMAT:
