@@ -160,7 +160,7 @@ class Gallery:
                 f"of shape {shape}. Expected images loaded at one size."
             )
             raise DataError(msg)
-        return SetBatch(batch.vectors, batch.offsets, batch.names, batch.labels, shape)
+        return batch.replaced(image_shape=shape)
 
 
 class SetBases:

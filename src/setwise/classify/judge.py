@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from setwise._support.parallel import in_threads
 from setwise._support.progress import Progress, reported
-from setwise._support.types import FloatArray
+from setwise._support.types import BoolArray, FloatArray
 from setwise.classify.evidence import Seen
 from setwise.classify.fusion import Ballot, Fusion, fuse, is_decided, votes
 from setwise.classify.gallery import Gallery, SetBases
@@ -48,6 +48,9 @@ class Answer:
     nearness : float
         How near it is to the nearest class, by an absolute measure: see
         :func:`setwise.classify.unknown.nearness`.
+    is_typical : array of bool, shape (n_vectors,)
+        Which vectors of the set belong to it; the others are out of place, and were not
+        listened to (``outliers="drop"``).
     classes : array of shape (n_classes,)
         The labels, in the order of everything below.
     probabilities, scores : arrays of shape (n_classes,)
@@ -68,6 +71,7 @@ class Answer:
     is_informed: bool
     is_known: bool | None
     nearness: float
+    is_typical: BoolArray
     classes: npt.NDArray[Any]
     probabilities: FloatArray
     scores: FloatArray
@@ -110,8 +114,9 @@ def judge(
     probes = gallery.check(sets, caller)
 
     def answer(i: int) -> Answer:
-        seen = look_at(gallery, gallery.bases(probes[i]), stop_early=stop_early)
-        return _answer(gallery, probes.names[i], seen)
+        bases = gallery.bases(probes[i])
+        seen = look_at(gallery, bases, stop_early=stop_early)
+        return _answer(gallery, probes.names[i], seen, bases.is_kept)
 
     answers = in_threads(answer, range(len(probes)), n_jobs)
     return reported(answers, len(probes), "classify", progress)
@@ -184,7 +189,9 @@ def _n_repaired(seen: dict[int, Seen]) -> int:
     return sum(tree.n_unconverged + tree.n_fallbacks for tree in trees)
 
 
-def _answer(gallery: Gallery, name: str, seen: dict[int, Seen]) -> Answer:
+def _answer(
+    gallery: Gallery, name: str, seen: dict[int, Seen], is_typical: BoolArray
+) -> Answer:
     ballot = ballot_of(gallery, seen)
     fused = fuse(ballot, gallery.description.fusion)
     near = nearness(gallery, seen)
@@ -201,6 +208,7 @@ def _answer(gallery: Gallery, name: str, seen: dict[int, Seen]) -> Answer:
         is_informed=fused.is_informed,
         is_known=is_near(gallery, near),
         nearness=near,
+        is_typical=is_typical,
         classes=gallery.classes,
         probabilities=probabilities,
         scores=fused.scores,

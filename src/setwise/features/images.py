@@ -85,7 +85,7 @@ class ImageFeature(  # type: ignore[call-arg]
             return values
         shape = values.shape[1:] if values.ndim > 2 else None
         rows = values.reshape(len(values), -1)
-        return SetBatch(rows, X.offsets, X.names, X.labels, shape)
+        return X.replaced(vectors=rows, image_shape=shape)
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[Any]:
         """Names of the values of an image: the feature's own name, and a number."""

@@ -81,9 +81,7 @@ class PerVector(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         batch = _vectors(X, self.n_features_in_)
         made = self._attempt("transform", self.transformer_.transform, batch)
         rows = self._checked(made, len(batch.vectors))
-        return (
-            rows if _is_one_set(X) else SetBatch(rows, batch.offsets, batch.names, batch.labels)
-        )
+        return rows if _is_one_set(X) else batch.replaced(vectors=rows, image_shape=None)
 
     def _attempt(self, verb: str, work: Any, batch: SetBatch, *labels: Any) -> Any:
         try:

@@ -78,5 +78,12 @@ class LoadedSets(SetBatch):
     """Sets from files, with a ``report`` of what was read. Any part of it is a `SetBatch`."""
 
     def __init__(self, sets: SetBatch, report: LoadReport) -> None:
-        super().__init__(sets.vectors, sets.offsets, sets.names, sets.labels, sets.image_shape)
+        super().__init__(
+            sets.vectors,
+            sets.offsets,
+            sets.names,
+            sets.labels,
+            sets.image_shape,
+            sets.origins,
+        )
         self.report = report

@@ -3,9 +3,11 @@
 from setwise.sets.batch import SetBatch
 from setwise.sets.classifier import SetClassifier
 from setwise.sets.gate import check_labels, check_sets
+from setwise.sets.origins import Origins
 from setwise.sets.splits import gallery_probe_split, gallery_probe_splits
 
 __all__ = [
+    "Origins",
     "SetBatch",
     "SetClassifier",
     "check_labels",

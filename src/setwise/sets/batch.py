@@ -11,6 +11,7 @@ import numpy.typing as npt
 from setwise._support.types import FloatArray, IntArray
 from setwise.errors import reject
 from setwise.sets.identifiers import as_identifiers, is_missing, unique_identifiers
+from setwise.sets.origins import Origins
 
 __all__ = ["SetBatch"]
 
@@ -34,6 +35,8 @@ class SetBatch:
     image_shape : tuple of int, optional
         ``(height, width)`` or ``(height, width, n_channels)`` of what the vectors are the
         pixels of, row by row. Image features need it; nothing else looks at it.
+    origins : Origins, optional
+        File, time and small picture of each vector, where they are known.
 
     Examples
     --------
@@ -50,6 +53,7 @@ class SetBatch:
         names: Sequence[str] | None = None,
         labels: npt.NDArray[Any] | None = None,
         image_shape: tuple[int, ...] | None = None,
+        origins: Origins | None = None,
     ) -> None:
         self.vectors = vectors
         self.offsets = np.asarray(offsets, dtype=np.int64)
@@ -59,6 +63,11 @@ class SetBatch:
         )
         self.labels = None if labels is None else np.asarray(labels)
         self.image_shape = None if image_shape is None else tuple(map(int, image_shape))
+        self.origins = origins
+        if origins is not None and len(origins) != len(vectors):
+            reject(
+                f"SetBatch: expected the origins of {len(vectors)} vectors, got {len(origins)}."
+            )
         if self.image_shape is not None and np.prod(self.image_shape) != self.n_features:
             reject(
                 f"SetBatch: vectors of {self.n_features} features cannot be images of shape "
@@ -133,11 +142,13 @@ class SetBatch:
         """
         sizes = np.concatenate([batch.sizes for batch in batches])
         shapes = {batch.image_shape for batch in batches}
+        n_vectors = [len(batch.vectors) for batch in batches]
         return cls(
             np.concatenate([batch.vectors for batch in batches]),
             np.concatenate([[0], np.cumsum(sizes)]),
             _joined_names([batch.names for batch in batches]),
             image_shape=shapes.pop() if len(shapes) == 1 else None,
+            origins=Origins.join([batch.origins for batch in batches], n_vectors),
         )
 
     @classmethod
@@ -243,6 +254,18 @@ class SetBatch:
                 )
         return cls(vectors[order], offsets, names, labels)
 
+    def replaced(self, **changes: Any) -> SetBatch:
+        """The same sets with something else: any of the parameters of the class.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> SetBatch.from_rows(np.eye(2)).replaced(labels=np.array(["a", "b"])).labels
+        array(['a', 'b'], dtype='<U1')
+        """
+        own = ("vectors", "offsets", "names", "labels", "image_shape", "origins")
+        return SetBatch(**({name: getattr(self, name) for name in own} | changes))
+
     @property
     def images(self) -> npt.NDArray[Any]:
         """All vectors as images, of shape ``(n_vectors, *image_shape)``."""
@@ -286,13 +309,23 @@ class SetBatch:
 
     def take(self, indices: npt.ArrayLike, axis: int = 0) -> SetBatch:
         """Return the sets at ``indices``, as a batch."""
-        chosen = np.asarray(indices, dtype=np.int64)
-        labels = None if self.labels is None else self.labels[chosen]
-        if len(chosen) == 0:
-            none = np.zeros(1, dtype=np.int64)
-            return SetBatch(self.vectors[:0], none, [], labels, self.image_shape)
-        names = [self.names[i] for i in chosen]
-        return SetBatch.from_list([self[i] for i in chosen], names, labels, self.image_shape)
+        chosen = np.arange(len(self))[np.asarray(indices, dtype=np.int64)]
+        rows = np.concatenate([np.zeros(0, dtype=np.int64), *map(self._rows, chosen)])
+        return SetBatch(
+            self.vectors[rows],
+            np.concatenate([[0], np.cumsum(self.sizes[chosen])]),
+            [self.names[i] for i in chosen],
+            None if self.labels is None else self.labels[chosen],
+            self.image_shape,
+            None if self.origins is None else self.origins.take(rows),
+        )
+
+    def of_set(self, i: int) -> Origins | None:
+        """Where the vectors of one set come from, if that is known."""
+        return None if self.origins is None else self.origins.take(self._rows(i))
+
+    def _rows(self, i: int) -> IntArray:
+        return np.arange(self.offsets[i], self.offsets[i + 1])
 
     def __repr__(self) -> str:
         sizes = self.sizes

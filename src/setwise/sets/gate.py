@@ -44,13 +44,12 @@ def check_sets(
     """
     if isinstance(X, SetBatch):
         arrays: list[Any] = list(X)
-        names, labels, image_shape = X.names, X.labels, X.image_shape
+        names = X.names
     else:
-        arrays, names, labels, image_shape = _as_list(X, caller), None, None, None
+        arrays = _as_list(X, caller)
+        names = default_names(len(arrays))
     if not arrays:
         reject(f"{caller}: no sets given (an empty list). {_EXPECTED}.")
-    if names is None:
-        names = default_names(len(arrays))
     checked = [_check_set(a, names[i], caller) for i, a in enumerate(arrays)]
     _check_features(checked, names, caller, n_features)
     # One copy in double precision, filled set by set: images come as bytes, an eighth of it.
@@ -62,7 +61,9 @@ def check_sets(
         with np.errstate(over="ignore"):
             of_set[:] = vectors
         _check_values(of_set, f"{caller}: {name}")
-    return SetBatch(everything, offsets, names, labels, image_shape)
+    if isinstance(X, SetBatch):
+        return X.replaced(vectors=everything, offsets=offsets)
+    return SetBatch(everything, offsets, names)
 
 
 def check_labels(

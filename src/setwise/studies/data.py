@@ -161,7 +161,7 @@ def _divided(data: Data, source: Dataset) -> tuple[SetBatch, list[Fold]]:
     """Sets, and what is gallery and what is probe of each fold."""
     labels = np.array([str(label) for label in source.labels])
     batch = source.sets
-    sets = SetBatch(batch.vectors, batch.offsets, batch.names, labels, batch.image_shape)
+    sets = batch.replaced(labels=labels)
     if data.protocol == "given":
         return sets, _given_folds(data, source)
     classes = _classes_of_folds(data, [str(name) for name in source.class_names])

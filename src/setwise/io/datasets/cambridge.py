@@ -61,7 +61,7 @@ def load_cambridge(
     light_of = np.repeat(ILLUMINATIONS, [len(part) for part in parts])
     labels = np.concatenate([np.asarray(part.labels) for part in parts])
     names = [f"{light}/{name}" for light, name in zip(light_of, joined.names, strict=True)]
-    sets = SetBatch(joined.vectors, joined.offsets, names, labels, joined.image_shape)
+    sets = joined.replaced(names=names, labels=labels)
     is_gallery = light_of == "Set5"
     return Dataset(
         "cambridge",

@@ -40,7 +40,7 @@ def eth80_original(path: Path) -> SetBatch:
     batch = both.take([held.index(key) for key in OBJECTS])
     names = [f"{name}{n}" for name, n in OBJECTS]
     labels = np.array([name for name, _ in OBJECTS])
-    return SetBatch(batch.vectors, batch.offsets, names, labels, batch.image_shape)
+    return batch.replaced(names=names, labels=labels)
 
 
 def eth80_folds(labels: npt.NDArray[Any], folders: Sequence[Path]) -> tuple[list[Fold], str]:

@@ -10,7 +10,6 @@ import numpy.typing as npt
 from setwise.errors import reject
 from setwise.io.datasets.protocols import Dataset, random_folds
 from setwise.io.mat import load_mat
-from setwise.sets import SetBatch
 
 __all__ = ["load_honda"]
 
@@ -58,7 +57,7 @@ def load_honda(
         )
     return Dataset(
         "honda",
-        SetBatch(sets.vectors, sets.offsets, sets.names, known, sets.image_shape),
+        sets.replaced(labels=known),
         known,
         random_folds(known, 1, n_folds, seed=seed),
         tuple(dict.fromkeys(known.tolist())),

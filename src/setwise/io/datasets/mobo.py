@@ -9,7 +9,6 @@ import numpy as np
 from setwise.errors import reject
 from setwise.io.datasets.protocols import Dataset, random_folds
 from setwise.io.mat import load_mat
-from setwise.sets import SetBatch
 
 __all__ = ["load_mobo"]
 
@@ -56,7 +55,7 @@ def load_mobo(
     left_out = ", ".join(f"subject{s}" for s in np.setdiff1d(subjects, kept)) or "nobody"
     return Dataset(
         "mobo",
-        SetBatch(batch.vectors, batch.offsets, batch.names, labels, batch.image_shape),
+        batch.replaced(labels=labels),
         labels,
         random_folds(labels, 1, n_folds, seed=seed),
         tuple(f"subject{subject}" for subject in kept),

@@ -157,7 +157,4 @@ def _join(
     )
     report = LoadReport(top, "one clip per set, its longest face track", files, tuple(skipped))
     names = [path.stem for path in paths]
-    batch = SetBatch(
-        joined.vectors, joined.offsets, names, np.array(labels), joined.image_shape
-    )
-    return LoadedSets(batch, report)
+    return LoadedSets(joined.replaced(names=names, labels=np.array(labels)), report)
