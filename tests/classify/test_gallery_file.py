@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import struct
+from datetime import datetime
 
 import numpy as np
 import pytest
@@ -12,8 +12,9 @@ from tests.conftest import toy_sets
 
 import setwise
 from setwise import CVC, Dictionary, GaussianGraph, SetBatch
-from setwise.classify import gallery_file
-from setwise.errors import DataError, ParameterError, SetwiseError
+from setwise.errors import DataError, ParameterError
+from setwise.io.tensors import read_tensors, write_tensors
+from setwise.sets import Origins
 
 KINDS = {
     "default": {},
@@ -106,8 +107,43 @@ def test_names_and_images_are_kept(tmp_path):
     clf = CVC((1,), weights=None).fit(batch, [0, 0, 1, 1, 2, 2])
     again = setwise.load(clf.save(tmp_path / "a.setwise")).gallery_.sets
     assert (again.names, again.image_shape) == (batch.names, (6, 4))
-    assert again.vectors.dtype == clf.gallery_.sets.vectors.dtype
+    assert again.vectors.dtype == np.uint8  # an eighth of what fit works with
     np.testing.assert_array_equal(again.vectors, clf.gallery_.sets.vectors)
+
+
+def test_files_times_and_pictures_are_kept(toy, tmp_path):
+    gallery, y, _ = toy
+    sets = SetBatch.from_list(gallery)
+    n = len(sets.vectors)
+    times = [datetime(2024, 5, 1, 12, 0, i % 60) if i % 3 else None for i in range(n)]
+    files = [f"gallery/\u00e4\udcff {i}.jpg" for i in range(n)]
+    sets = sets.replaced(
+        origins=Origins.of_files(files, times, [b"x" * (i % 5) for i in range(n)])
+    )
+    clf = CVC((1, 2)).fit(sets, y)
+    again = setwise.load(clf.save(tmp_path / "a.setwise")).gallery_.sets.origins
+    assert (again.files, again.thumbnails) == (sets.origins.files, sets.origins.thumbnails)
+    np.testing.assert_array_equal(again.times, sets.origins.times)
+    bare = setwise.load(clf.save(tmp_path / "b.setwise", keep_vectors=False)).gallery_.sets
+    assert bare.origins.files == sets.origins.files
+    assert not any(bare.origins.thumbnails)
+
+
+def test_without_vectors_it_answers_but_does_not_change(toy, saved, tmp_path):
+    gallery, _, probes = toy
+    clf = setwise.load(saved)
+    bare = clf.save(tmp_path / "bare.setwise", keep_vectors=False)
+    again = setwise.load(bare)
+    np.testing.assert_array_equal(again.predict_proba(probes), clf.predict_proba(probes))
+    assert str(again.explain(probes[0])) == str(clf.explain(probes[0]))
+    content = bare.read_bytes()
+    assert all(vector.tobytes() not in content for vector in np.vstack(gallery))
+    for change in (lambda: again.enroll(probes[:1], [0]), lambda: again.forget(sets=[0])):
+        with pytest.raises(DataError, match="saved without its vectors"):
+            change()
+    assert again.save(tmp_path / "third.setwise").read_bytes() == content
+    with pytest.raises(ParameterError, match="keep_vectors"):
+        clf.save(bare, keep_vectors="no")
 
 
 # --- what cannot be written down
@@ -173,15 +209,19 @@ def test_other_files_are_refused(tmp_path):
 
 
 def rewritten(path, change):
-    """The file with its document changed, its arrays as they were."""
-    content = path.read_bytes()
-    (length,) = struct.unpack("<Q", content[:8])
-    header = json.loads(content[8 : 8 + length])
-    document = json.loads(header["__metadata__"]["setwise"])
+    """The file with its document changed, and signed anew."""
+    document, arrays = read_tensors(path, "test")
     change(document)
-    header["__metadata__"]["setwise"] = json.dumps(document)
-    text = json.dumps(header).encode()
-    path.write_bytes(struct.pack("<Q", len(text)) + text + content[8 + length :])
+    del document["sha256"]
+    write_tensors(path, document, arrays)
+
+
+def test_a_changed_word_is_found_by_the_sum(saved):
+    content = saved.read_bytes()
+    assert content.count(b'set 1\\"') == 1
+    saved.write_bytes(content.replace(b'set 1\\"', b'set X\\"'))
+    with pytest.raises(DataError, match="sha256 differs"):
+        setwise.load(saved)
 
 
 def test_a_later_version_says_so(saved):
@@ -203,18 +243,20 @@ LIES = {
     "dims of words": lambda d: d.update(dims=["a"]),
     "fewer members": lambda d: d["members"].pop(),
     "nested in itself": lambda d: d["members"][0].update(nested_in=0),
-    "infinite power": lambda d: d.update(power=1e999),
+    "a power of words": lambda d: d.update(power="large"),
     "a threshold of words": lambda d: d.update(threshold="near"),
     "images of another shape": lambda d: d.update(image_shape=[7, 7]),
-    "vectors of objects": lambda d: d.update(vector_dtype="O"),
-    "a sum that is not": lambda d: d.update(sha256="0"),
+    "more features": lambda d: d.update(n_features=10**9),
+    "features of words": lambda d: d.update(n_features="many"),
+    "vectors that are not said": lambda d: d.update(has_vectors=False, n_features=7),
+    "names of numbers": lambda d: d["names"].__setitem__(0, 5),
 }
 
 
 @pytest.mark.parametrize("lie", LIES)
 def test_a_file_that_contradicts_itself_is_refused(saved, lie):
     rewritten(saved, LIES[lie])
-    with pytest.raises(DataError, match=r"contradicts itself|is damaged|no gallery"):
+    with pytest.raises(DataError, match="contradicts itself"):
         setwise.load(saved)
 
 
@@ -235,27 +277,9 @@ def test_arrays_that_lead_astray_are_refused_before_they_are_followed(
     saved, name, spoil, monkeypatch
 ):
     """Also by somebody who computes the sum of the arrays anew."""
-    document, arrays = gallery_file.read_tensors(saved, "test")
+    document, arrays = read_tensors(saved, "test")
     arrays[name] = spoil(arrays[name])
-    gallery_file.write_tensors(saved, document, arrays)
+    del document["sha256"]
+    write_tensors(saved, document, arrays)
     with pytest.raises(DataError, match="contradicts itself"):
         setwise.load(saved)
-
-
-def test_mutants_are_refused_or_change_nothing(saved, toy):
-    _, _, probes = toy
-    content, rng = saved.read_bytes(), np.random.default_rng(0)
-    expected = setwise.load(saved).predict_proba(probes)
-    for trial in range(200):
-        mutant = bytearray(content)
-        if trial % 4 == 0:
-            mutant = mutant[: int(rng.integers(len(content)))]
-        else:
-            for place in rng.integers(len(content) if trial % 2 else 4000, size=3):
-                mutant[place] ^= int(rng.integers(1, 256))
-        saved.write_bytes(bytes(mutant))
-        try:
-            again = setwise.load(saved)
-        except SetwiseError:
-            continue
-        np.testing.assert_array_equal(again.predict_proba(probes), expected)

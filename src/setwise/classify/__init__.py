@@ -1,6 +1,6 @@
 """Clusters to label: distributions, members, gallery, fusion, answers, explanation."""
 
-from setwise.classify.cvc import CVC, load
+from setwise.classify.cvc import CVC
 from setwise.classify.description import Description, Member, Representation
 from setwise.classify.distributions import (
     Distance,
@@ -16,6 +16,7 @@ from setwise.classify.explanation import Explanation
 from setwise.classify.fusion import Fusion
 from setwise.classify.gallery import Gallery
 from setwise.classify.judge import Answer, judge
+from setwise.classify.saved import edit, load
 from setwise.classify.solve import solve, update
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "class_cluster_distributions",
     "class_cluster_histogram",
     "conditional_orthogonality",
+    "edit",
     "hellinger",
     "judge",
     "load",

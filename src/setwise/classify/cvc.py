@@ -37,7 +37,7 @@ from setwise.classify.evidence import (
 from setwise.classify.explanation import Explanation, explain
 from setwise.classify.fusion import Fusion
 from setwise.classify.gallery import Gallery
-from setwise.classify.gallery_file import load_gallery, save_gallery
+from setwise.classify.gallery_file import save_gallery
 from setwise.classify.judge import Answer, judge
 from setwise.classify.solve import solve, update
 from setwise.cluster import Clusterer
@@ -50,7 +50,7 @@ from setwise.sets.classifier import one_set
 from setwise.sets.identifiers import join_labels, same_label
 from setwise.sets.remaining import remaining_sets
 
-__all__ = ["CVC", "load"]
+__all__ = ["CVC"]
 
 # Where a set is, what it spans, and how it varies.
 DEFAULT = (("plain", "mean"), ("whitened", "svd"), ("plain", "centred"))
@@ -388,7 +388,7 @@ class CVC(PartParameters, SetClassifier):
             )
         return self
 
-    def save(self, path: str | Path) -> Path:
+    def save(self, path: str | Path, *, keep_vectors: bool = True) -> Path:
         """Write the fitted classifier to one file, which :func:`setwise.load` reads.
 
         The file holds names, numbers and parameters, and nothing that runs. It is written at
@@ -398,12 +398,26 @@ class CVC(PartParameters, SetClassifier):
         ----------
         path : str or Path
             Such as ``people.setwise``; a file that is there is replaced.
+        keep_vectors : bool, default=True
+            Whether the vectors of the sets, and small pictures of them, are written as well.
+            Without them the file is smaller and shows nobody; it answers as before, but
+            nothing can be enrolled or forgotten, and no nearest images be shown.
         """
         check_is_fitted(self)
-        own = {"stop_early": self.stop_early}
+        return save_gallery(
+            self.gallery_,
+            path,
+            classifier=self._beside_gallery(),
+            keep_vectors=keep_vectors,
+            caller="CVC.save",
+        )
+
+    def _beside_gallery(self) -> dict[str, Any]:
+        """What a file has to tell of the classifier that its gallery does not know."""
+        own: dict[str, Any] = {"stop_early": self.stop_early}
         if self.gallery_.threshold is not None:  # then fit has found it to be a label
             own["unknown_label"] = np.asarray(self.unknown_label).item()
-        return save_gallery(self.gallery_, path, classifier=own, caller="CVC.save")
+        return own
 
     def judge(self, X: Any, *, progress: Progress | None = None) -> Iterator[Answer]:
         """Judge sets, one answer per set, as they are ready.
@@ -482,50 +496,6 @@ class CVC(PartParameters, SetClassifier):
         batch = one_set(probe, lambda sets: gallery.check(sets, caller), caller)
         with one_blas_thread():
             return explain(gallery, batch[0])
-
-
-def load(path: str | Path) -> CVC:
-    """The classifier that :meth:`CVC.save` wrote; its answers are the same.
-
-    Nothing in the file is run or imported. One that is damaged, of something else, or of a
-    later version is refused with one clear error.
-
-    Parameters
-    ----------
-    path : str or Path
-        The file.
-
-    Examples
-    --------
-    >>> import numpy as np, tempfile, setwise
-    >>> rng = np.random.default_rng(0)
-    >>> sets = [rng.normal(size=(8, 12)) + 3 * np.eye(12)[i % 2] for i in range(4)]
-    >>> clf = setwise.CVC(dims=(1, 2)).fit(sets, ["anna", "bert", "anna", "bert"])
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     setwise.load(clf.save(f"{folder}/people.setwise")).predict(sets[:2])
-    array(['anna', 'bert'], dtype='<U4')
-    """
-    gallery, own = load_gallery(path, caller="load")
-    how = gallery.description
-    made = CVC(
-        how.dims,
-        representations=[(r.view, r.basis) for r in how.representations],
-        graph=how.graph,
-        cut=how.cut,
-        clusterer=how.clusterer,
-        distance=how.distance,
-        evidence=how.evidence,
-        fusion=how.fusion,
-        weights=how.weights,
-        outliers=how.outliers,
-        unknown=how.unknown,
-        unknown_label=own.get("unknown_label", "unknown"),
-        distributions=how.distributions,
-        stop_early=own.get("stop_early", True),
-        random_state=how.seed,
-    )
-    made.gallery_ = gallery
-    return made
 
 
 def _image_views() -> tuple[tuple[str, ImageFeature], ...]:

@@ -143,6 +143,8 @@ class Description:
         check_choice("CVC", "outliers", self.outliers, ("drop", None))
         if self.unknown is not None:
             check_number("CVC", "unknown", self.unknown, at_most=0.5)
+        if not is_whole(self.seed) or self.seed < 0:
+            refuse("CVC", "random_state", "None, an int from 0 on, or a generator", self.seed)
 
     def members(self, dims: tuple[int, ...]) -> tuple[Member, ...]:
         """The members, small and cheap ones first: an early majority then costs little."""

@@ -82,6 +82,9 @@ class Gallery:
     strange : (float, float)
         A probe whose two parts have means with a cosine in this range is of two, see
         :func:`setwise.classify.outliers.strange_cosines`.
+    has_vectors : bool
+        Whether the vectors of ``sets`` are there; of a gallery that was saved without them
+        only their number is.
     """
 
     description: Description
@@ -98,6 +101,7 @@ class Gallery:
     trust: float = 1.0
     threshold: float | None = None
     strange: tuple[float, float] = NOTHING
+    has_vectors: bool = True
 
     @property
     def n_classes(self) -> int:
@@ -135,7 +139,9 @@ class Gallery:
 
     @cached_property
     def sketch(self) -> GallerySketch:
-        """A small picture of the gallery."""
+        """A small picture of the gallery, an empty one without vectors."""
+        if not self.has_vectors:
+            return GallerySketch.empty(self.sets.n_features)
         return GallerySketch.of(self.sets, self.codes)
 
     def columns(self, solved: SolvedMember) -> Columns:

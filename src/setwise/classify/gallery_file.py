@@ -1,41 +1,39 @@
 """A solved gallery as one file, and back.
 
-What is written: the description (names and parameters), labels, names of sets, and arrays:
-columns and codes of each member, what views have learnt, weights. What follows from them
-(graphs, residuals, Gram matrices) is computed again when the file is read. A file is not
-trusted: everything that a compiled loop or an index will rely on is checked first.
+What is written: the description (names and parameters), labels, names of sets, files and times
+of their vectors, and arrays: columns and codes of each member, what views have learnt, weights.
+What follows from them (graphs, residuals, Gram matrices) is computed again when the file is
+read, see ``gallery_restored.py``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from glob import escape
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from setwise._support.types import IntArray
-from setwise.classify.description import Description, Member
+from setwise._support.locks import held
+from setwise._support.parallel import one_blas_thread
+from setwise._support.parameters import check_choice
 from setwise.classify.gallery import Gallery, SolvedMember
-from setwise.classify.member import spans_of_sets
-from setwise.classify.outliers import NOTHING
+from setwise.classify.gallery_restored import Arrays, first_columns, learnt, restored
 from setwise.errors import DataError, SetwiseError, reject
 from setwise.features import Whitener
-from setwise.features.views import FittedView, View
-from setwise.graph import Graph
+from setwise.features.views import FittedView
 from setwise.io.tensors import read_tensors, write_tensors
 from setwise.io.untrusted import check_path
-from setwise.sets import SetBatch
+from setwise.sets import Origins
 
-__all__ = ["FORMAT", "load_gallery", "save_gallery"]
+__all__ = ["FORMAT", "load_gallery", "save_gallery", "write_gallery"]
 
 # Files of a larger number are of a later version of setwise.
 FORMAT = 1
 _KINDS = {"U": "str", "i": "int", "u": "int", "f": "float", "b": "bool"}
-
-Arrays = dict[str, npt.NDArray[Any]]
 
 
 # ------------------------------------------------------------------------------- writing
@@ -46,6 +44,7 @@ def save_gallery(
     path: str | Path,
     *,
     classifier: Mapping[str, Any] | None = None,
+    keep_vectors: bool = True,
     caller: str = "save_gallery",
 ) -> Path:
     """Write a gallery to one file.
@@ -58,6 +57,8 @@ def save_gallery(
         The file; one that is there is replaced, at once or not at all.
     classifier : dict, optional
         What else the estimator has to know, of what JSON knows.
+    keep_vectors : bool, default=True
+        Whether the vectors of the sets, and small pictures of them, are written as well.
     caller : str
         Who asks, for messages.
     """
@@ -66,13 +67,35 @@ def save_gallery(
         reject(f"{caller}: {str(target)!r} is a folder. Expected the name of a file.")
     if not target.parent.is_dir():
         reject(f"{caller}: there is no folder {str(target.parent)!r}. Make it first.")
+    check_choice(caller, "keep_vectors", keep_vectors, (True, False))
+    with held(target):
+        return write_gallery(
+            gallery, target, classifier=classifier, keep_vectors=keep_vectors, caller=caller
+        )
+
+
+def write_gallery(
+    gallery: Gallery,
+    target: Path,
+    *,
+    classifier: Mapping[str, Any] | None = None,
+    keep_vectors: bool = True,
+    caller: str,
+) -> Path:
+    """As :func:`save_gallery`, by one who holds the lock of the file."""
+    for left in target.parent.glob(f".{escape(target.name)}.*.tmp"):
+        left.unlink(missing_ok=True)  # of a process that was killed
+    has_vectors = keep_vectors and gallery.has_vectors
     arrays: Arrays = {
-        "vectors": _compact(gallery.sets.vectors),
         "offsets": gallery.sets.offsets,
         "codes": gallery.codes,
         "weights": gallery.weights,
         "steepness": gallery.steepness,
     }
+    if has_vectors:
+        arrays["vectors"] = _compact(gallery.sets.vectors)
+    if gallery.sets.origins is not None:
+        _origin_arrays(gallery.sets.origins, arrays, with_thumbnails=has_vectors)
     members = _member_arrays(gallery, arrays)
     for name, view in gallery.views.items():
         _view_arrays(name, view, arrays)
@@ -81,13 +104,15 @@ def save_gallery(
         target,
         {
             "format": FORMAT,
+            "versions": {name: version(name) for name in ("setwise", "numpy")},
             "description": gallery.description.to_config(),
             "classifier": dict(classifier or {}),
             "classes": labels,
             "labels": kind,
             "names": list(gallery.sets.names),
             "image_shape": gallery.sets.image_shape,
-            "vector_dtype": gallery.sets.vectors.dtype.str,
+            "n_features": gallery.sets.n_features,
+            "has_vectors": has_vectors,
             "dims": list(gallery.dims),
             "members": members,
             "accuracy": None if gallery.accuracy is None else dict(gallery.accuracy),
@@ -109,6 +134,21 @@ def _compact(vectors: npt.NDArray[Any]) -> npt.NDArray[Any]:
         if np.array_equal(smaller, vectors):
             return smaller
     return vectors
+
+
+def _origin_arrays(origins: Origins, arrays: Arrays, *, with_thumbnails: bool) -> None:
+    """Put files, times and small pictures of the vectors beside the others."""
+    names = [file.encode("utf-8", "surrogatepass") for file in origins.files]
+    arrays["files"], arrays["file sizes"] = _joined(names)
+    arrays["times"] = origins.times.astype("datetime64[us]").view(np.int64)
+    if with_thumbnails:
+        arrays["thumbnails"], arrays["thumbnail sizes"] = _joined(origins.thumbnails)
+
+
+def _joined(texts: Sequence[bytes]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """One after the other, and how long each is."""
+    sizes = np.array([len(text) for text in texts], dtype=np.int64)
+    return np.frombuffer(b"".join(texts), dtype=np.uint8), sizes
 
 
 def _member_arrays(gallery: Gallery, arrays: Arrays) -> list[dict[str, Any]]:
@@ -151,28 +191,18 @@ def _largest(gallery: Gallery, i: int) -> int:
     return max(alike, key=lambda j: gallery.members[j].member.n_columns)
 
 
-def _first_columns(large: SolvedMember, n_columns: int) -> tuple[npt.NDArray[Any], IntArray]:
-    """The first columns of each set."""
-    chosen = spans_of_sets(large.column_sets)[1] < n_columns
-    return large.graph.columns[:, chosen], large.column_sets[chosen]
-
-
 def _equals_first(small: SolvedMember, large: SolvedMember) -> bool:
-    columns, sets = _first_columns(large, small.member.n_columns)
+    columns, sets = first_columns(large, small.member.n_columns)
     same_sets = np.array_equal(sets, small.column_sets)
     return same_sets and np.array_equal(columns, small.graph.columns)
 
 
 def _view_arrays(name: str, view: FittedView, arrays: Arrays) -> None:
     """Put what a view has learnt beside the others."""
-    for k, step in enumerate(_learnt(view.rest)):
+    for k, step in enumerate(learnt(view.rest)):
         if isinstance(step, Whitener):
             for what in ("mean_", "directions_", "gains_"):
                 arrays[f"view {name} {k} {what}"] = getattr(step, what)
-
-
-def _learnt(rest: Any) -> tuple[Any, ...]:
-    return View("", rest).steps
 
 
 def _labels(classes: npt.NDArray[Any], caller: str) -> tuple[list[Any], str]:
@@ -210,218 +240,13 @@ def load_gallery(
         When the file is not there, no gallery, damaged, contradictory, or of a later version.
     """
     given = check_path(caller, path)
-    document, arrays = read_tensors(given, caller)
-    version = document.get("format")
-    if isinstance(version, int) and version > FORMAT:
-        reject(
-            f"{caller}: {str(given)!r} was written by a later version of setwise (format "
-            f"{version}, this one reads up to {FORMAT}). Install a newer one."
-        )
+    document, arrays = read_tensors(given, caller, FORMAT)
     try:
-        return _gallery(document, arrays), dict(document["classifier"])
+        with one_blas_thread():  # as it was solved
+            return restored(document, arrays), dict(document["classifier"])
     except (SetwiseError, KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         msg = (
             f"{caller}: {str(given)!r} contradicts itself ({type(error).__name__}: {error}). "
             "Expected what save wrote; copy it again, or fit and save anew."
         )
         raise DataError(msg) from error
-
-
-@dataclass(frozen=True)
-class _Stored:
-    """Arrays of a file, given out only as what they have to be."""
-
-    arrays: Arrays
-
-    def get(
-        self, name: str, kind: str, shape: tuple[int | None, ...], *, within: Any = None
-    ) -> npt.NDArray[Any]:
-        """The array of a name, once its type, shape and values are what is expected."""
-        array = self.arrays[name]
-        if array.dtype.kind not in kind or array.ndim != len(shape):
-            _contradiction(f"{name!r} is of dtype {array.dtype} and shape {array.shape}")
-        if any(n is not None and n != m for n, m in zip(shape, array.shape, strict=True)):
-            _contradiction(f"{name!r} has shape {array.shape}, expected {shape}")
-        if array.dtype.kind == "f" and not np.isfinite(array).all():
-            _contradiction(f"{name!r} is not finite")
-        if within is not None and array.size:
-            low, high = within
-            if array.min() < low or array.max() > high:
-                _contradiction(f"{name!r} has values outside {low} to {high}")
-        return array
-
-
-def _contradiction(what: str) -> None:
-    raise ValueError(what)
-
-
-def _gallery(document: Mapping[str, Any], arrays: Arrays) -> Gallery:
-    stored = _Stored(arrays)
-    description = Description.from_config(document["description"])
-    sets = _sets(document, stored)
-    classes = _classes(document)
-    codes = stored.get("codes", "i", (len(sets),), within=(0, len(classes) - 1))
-    codes = codes.astype(np.int64)
-    if len(np.unique(codes)) != len(classes):
-        _contradiction("a class has no set")
-    dims = tuple(document["dims"])
-    if (
-        not dims
-        or not all(type(d) is int and d >= 1 for d in dims)
-        or dims != tuple(sorted(set(dims)))
-    ):
-        _contradiction(f"dims are {dims}")
-    members = _members(description, dims, document["members"], stored, len(sets))
-    n_voices = len(description.voices(dims))
-    views = _views(description, stored, sets.n_features)
-    strange = document["strange"]
-    return Gallery(
-        description=description,
-        sets=sets,
-        classes=classes,
-        codes=codes,
-        dims=dims,
-        views=views,
-        members=members,
-        weights=stored.get("weights", "f", (n_voices,), within=(0.0, 1e9)),
-        steepness=stored.get("steepness", "f", (n_voices,), within=(0.0, 1e9)),
-        accuracy=document["accuracy"],
-        power=_number(document["power"]),
-        trust=_number(document["trust"]),
-        threshold=None if document["threshold"] is None else _number(document["threshold"]),
-        strange=NOTHING if strange is None else (_number(strange[0]), _number(strange[1])),
-    )
-
-
-def _number(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not np.isfinite(value):
-        _contradiction(f"expected a number, found {value!r}")
-    return float(value)
-
-
-def _sets(document: Mapping[str, Any], stored: _Stored) -> SetBatch:
-    names = document["names"]
-    dtype = np.dtype(document["vector_dtype"])
-    if dtype.kind not in "uif":
-        _contradiction(f"vectors of dtype {dtype}")
-    vectors = stored.get("vectors", "uif", (None, None))
-    offsets = stored.get("offsets", "i", (len(names) + 1,))
-    if offsets[0] != 0 or offsets[-1] != len(vectors) or (np.diff(offsets) < 1).any():
-        _contradiction("offsets of the sets do not divide the vectors")
-    shape = document["image_shape"]
-    return SetBatch(
-        vectors.astype(dtype),
-        offsets,
-        names,
-        image_shape=None if shape is None else tuple(shape),
-    )
-
-
-def _classes(document: Mapping[str, Any]) -> npt.NDArray[Any]:
-    kinds = {"str": str, "int": int, "float": float, "bool": bool}
-    kind, labels = kinds[document["labels"]], document["classes"]
-    if not labels or not all(type(label) is kind for label in labels):
-        _contradiction(f"labels are not all of kind {document['labels']}")
-    classes = np.array(labels)
-    if (
-        (classes[1:] <= classes[:-1]).any()
-        if kind is not bool
-        else len(set(labels)) != len(labels)
-    ):
-        _contradiction("labels are not sorted")
-    return classes
-
-
-def _members(
-    description: Description,
-    dims: tuple[int, ...],
-    written: Any,
-    stored: _Stored,
-    n_sets: int,
-) -> tuple[SolvedMember, ...]:
-    described = description.members(dims)
-    if len(written) != len(described):
-        _contradiction(f"{len(written)} members are written, {len(described)} described")
-    solved: dict[int, SolvedMember] = {}
-    # Those that others are nested in come first.
-    for i in sorted(range(len(described)), key=lambda i: written[i]["nested_in"] is not None):
-        solved[i] = _member(described[i], i, written[i], stored, solved, n_sets)
-    return tuple(solved[i] for i in range(len(described)))
-
-
-def _member(
-    member: Member,
-    i: int,
-    written: Mapping[str, Any],
-    stored: _Stored,
-    solved: Mapping[int, SolvedMember],
-    n_sets: int,
-) -> SolvedMember:
-    sets = stored.get(f"member {i} sets", "i", (None,), within=(0, n_sets - 1)).astype(np.int64)
-    if (np.diff(sets) < 0).any():
-        _contradiction(f"columns of member {i} are not in the order of the sets")
-    if written["nested_in"] is None:
-        columns = stored.get(f"member {i} columns", "f", (None, len(sets)))
-    else:
-        columns, own = _first_columns(solved[written["nested_in"]], member.n_columns)
-        if not np.array_equal(own, sets):
-            _contradiction(f"member {i} is not nested in member {written['nested_in']}")
-    columns = (
-        np.asfortranarray(columns) if written["is_fortran"] else np.ascontiguousarray(columns)
-    )
-    graph = Graph.from_config(written["graph"])
-    prefix = f"member {i} "
-    names = [name for name in stored.arrays if name.startswith(prefix)]
-    solution = {
-        name.removeprefix(prefix): stored.arrays[name]
-        for name in names
-        if name.removeprefix(prefix) not in ("columns", "sets")
-    }
-    _check_solution(solution, *columns.shape)
-    return SolvedMember(member, graph.restored(columns, solution), sets)
-
-
-def _check_solution(
-    solution: Mapping[str, npt.NDArray[Any]], n_features: int, n_columns: int
-) -> None:
-    """Refuse indices that lead out of the arrays, before any loop follows them."""
-    stored = _Stored(dict(solution))
-    if "counts" in solution:
-        counts = stored.get("counts", "i", (n_columns,), within=(0, n_columns))
-        total = int(counts.sum(dtype=np.int64))
-        atoms = stored.get("atoms", "i", (total,), within=(0, n_columns - 1))
-        stored.get("values", "f", (total,))
-        ends = np.cumsum(counts)[:-1]
-        is_inside = np.ones(max(total - 1, 0), dtype=bool)
-        is_inside[ends[(ends > 0) & (ends < total)] - 1] = False
-        if (np.diff(atoms)[is_inside] <= 0).any():
-            _contradiction("atoms of a code do not ascend")
-        if "pool_atoms" in solution:
-            pool = stored.get("pool_atoms", "i", (n_columns, None), within=(0, n_columns - 1))
-            stored.get("pool_counts", "i", (n_columns,), within=(0, pool.shape[1]))
-            stored.get("pool_margins", "f", (n_columns,))
-            stored.get("residuals", "f", (n_columns, n_features))
-        return
-    pointers = stored.get("indptr", "i", (n_columns + 1,))
-    if pointers[0] != 0 or (np.diff(pointers) < 0).any():
-        _contradiction("rows of the graph do not follow each other")
-    stored.get("indices", "i", (int(pointers[-1]),), within=(0, n_columns - 1))
-    stored.get("data", "f", (int(pointers[-1]),), within=(0.0, np.inf))
-
-
-def _views(description: Description, stored: _Stored, n_features: int) -> dict[str, FittedView]:
-    views = {}
-    for representation in description.representations:
-        view = representation.view
-        fitted = view.unfitted()
-        for k, step in enumerate(_learnt(fitted.rest)):
-            if not isinstance(step, Whitener):
-                continue
-            width = None if view.steps[0] is not step else n_features
-            mean = stored.get(f"view {view.name} {k} mean_", "f", (width,))
-            directions = stored.get(f"view {view.name} {k} directions_", "f", (None, len(mean)))
-            step.mean_, step.directions_ = mean, directions
-            step.gains_ = stored.get(f"view {view.name} {k} gains_", "f", (len(directions),))
-            step.n_features_in_ = len(mean)
-        views[view.name] = fitted
-    return views

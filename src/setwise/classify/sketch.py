@@ -42,12 +42,18 @@ class GallerySketch:
     def of(cls, gallery: SetBatch, codes: IntArray) -> Self:
         """Sketch a gallery whose sets have these class codes."""
         every = -(-len(gallery.vectors) // _MOST_POINTS)
-        units = unit_rows(gallery.vectors[::every])
+        units = unit_rows(np.asarray(gallery.vectors[::every], dtype=np.float64))
         mean = units.mean(axis=0)
         axes = linalg.svd(units - mean, full_matrices=False)[2][:2]
         classes = np.repeat(codes, gallery.sizes)[::every]
         empty = cls(mean, axes, np.empty((0, 2)), classes)
         return cls(mean, axes, empty.project(units), classes)
+
+    @classmethod
+    def empty(cls, n_features: int) -> Self:
+        """A sketch without points, in which every probe is at the origin."""
+        none = np.zeros((0, 2)), np.zeros(0, dtype=np.int64)
+        return cls(np.zeros(n_features), np.zeros((2, n_features)), *none)
 
     def project(self, vectors: FloatArray) -> FloatArray:
         """Vectors as points of the plane."""

@@ -38,7 +38,7 @@ from setwise.classify.judge import judge
 from setwise.classify.outliers import MOST_COMPARED, NOTHING, strange_cosines
 from setwise.classify.trust import alternate_sets, has_learnt_by_heart, trust_in
 from setwise.classify.unknown import calibrated
-from setwise.errors import LengthsWarning
+from setwise.errors import LengthsWarning, reject
 from setwise.features.views import FittedView, Images
 from setwise.sets import SetBatch, check_labels, check_sets
 
@@ -123,7 +123,14 @@ def update(
     n_jobs, caller
         As for :func:`solve`.
     """
+    if not gallery.has_vectors:
+        reject(
+            f"{caller}: the gallery was saved without its vectors (keep_vectors=False), from "
+            "which views and weights are learnt anew when it changes. Fit it again with all "
+            "sets, or change the file that still has them."
+        )
     stays = np.ones(len(gallery.codes), dtype=bool) if is_kept is None else is_kept
+    gallery = replace(gallery, sets=_in_doubles(gallery.sets))
     kept = np.flatnonzero(stays)
     sets, labels = gallery.sets[kept], gallery.classes[gallery.codes[kept]]
     if add is not None:
@@ -134,6 +141,11 @@ def update(
         return _solved(
             gallery.description, sets, classes, codes, _Before(gallery, stays), n_jobs
         )
+
+
+def _in_doubles(sets: SetBatch) -> SetBatch:
+    """Sets as `solve` had them; a file keeps vectors in the smallest type that holds them."""
+    return sets.replaced(vectors=np.asarray(sets.vectors, dtype=np.float64))
 
 
 @dataclass(frozen=True)

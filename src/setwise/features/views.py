@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline, make_pipeline
 
-from setwise._support.parameters import check_known, refuse
+from setwise._support.parameters import check_choice, check_known, refuse
 from setwise._support.types import BoolArray, FloatArray
 from setwise.errors import DataError, ParameterError
 from setwise.features.hog import HOG
@@ -49,6 +49,9 @@ class View:
     name: str
     transformer: Any = None
     has_lengths: bool = False
+
+    def __post_init__(self) -> None:
+        check_choice("View", "has_lengths", self.has_lengths, (True, False))
 
     @classmethod
     def of(cls, value: Any, owner: str) -> View:

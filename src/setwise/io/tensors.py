@@ -46,8 +46,8 @@ def write_tensors(path: Path, document: Mapping[str, Any], arrays: Arrays) -> No
     from safetensors.numpy import save
 
     plain = {name: np.ascontiguousarray(array) for name, array in sorted(arrays.items())}
-    signed = dict(document) | {"sha256": _digest(plain)}
-    text = json.dumps(signed, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    signed = dict(document) | {"sha256": _digest(document, plain)}
+    text = _canonical(signed)
     content = save(plain, metadata={_KEY: text})
     with write_atomically(path) as temporary:
         temporary.write_bytes(content)
@@ -78,7 +78,9 @@ def _usual_mode() -> int:
     return 0o666 & ~mask
 
 
-def read_tensors(path: Path, owner: str) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+def read_tensors(
+    path: Path, owner: str, newest: int = 1
+) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
     """The JSON document and the arrays of a file that :func:`write_tensors` wrote.
 
     Parameters
@@ -87,11 +89,13 @@ def read_tensors(path: Path, owner: str) -> tuple[dict[str, Any], dict[str, npt.
         The file.
     owner : str
         Who asks, for messages.
+    newest : int
+        The largest ``format`` of a document that the caller knows.
 
     Raises
     ------
     DataError
-        When the file is not there, is something else, or is damaged.
+        When the file is not there, is something else, damaged, or of a later version.
     """
     from safetensors import SafetensorError, safe_open
 
@@ -114,10 +118,17 @@ def read_tensors(path: Path, owner: str) -> tuple[dict[str, Any], dict[str, npt.
         )
         raise DataError(msg) from error
     document = _document(text, given, owner)
-    if document.get("sha256") != _digest(arrays):
+    version = document.get("format")
+    if isinstance(version, int) and version > newest:
         reject(
-            f"{owner}: {str(given)!r} is damaged: its arrays are not those that were written "
-            "(sha256 differs). Copy it again, or fit and save anew."
+            f"{owner}: {str(given)!r} was written by a later version of setwise (format "
+            f"{version}, this one reads up to {newest}). Install a newer one."
+        )
+    unsigned = {key: value for key, value in document.items() if key != "sha256"}
+    if document.get("sha256") != _digest(unsigned, arrays):
+        reject(
+            f"{owner}: {str(given)!r} is damaged: its content is not what was written (sha256 "
+            "differs). Copy it again, or fit and save anew."
         )
     return document, arrays
 
@@ -136,9 +147,17 @@ def _document(text: str | None, path: Path, owner: str) -> dict[str, Any]:
     return document
 
 
-def _digest(arrays: Arrays) -> str:
-    """Of names, types, shapes and bytes."""
-    digest = hashlib.sha256()
+def _canonical(document: Mapping[str, Any]) -> str:
+    """JSON of which there is one form only."""
+    try:
+        return json.dumps(document, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    except ValueError:  # a number that JSON does not know: nobody has written it here
+        return ""
+
+
+def _digest(document: Mapping[str, Any], arrays: Arrays) -> str:
+    """Of the document, and of the names, types, shapes and bytes of the arrays."""
+    digest = hashlib.sha256(_canonical(document).encode("utf-8", "surrogatepass"))
     for name in sorted(arrays):
         array = np.ascontiguousarray(arrays[name])
         digest.update(f"{name}|{array.dtype.str}|{array.shape}|".encode())

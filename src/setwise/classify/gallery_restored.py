@@ -1,0 +1,301 @@
+"""A gallery from a document and arrays, which are not trusted.
+
+Everything that a compiled loop or an index will rely on is checked first, and memory before it
+is taken: a file can hold anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from setwise._support.memory import require_memory
+from setwise._support.types import IntArray
+from setwise.classify.description import Description, Member
+from setwise.classify.gallery import Gallery, SolvedMember
+from setwise.classify.member import spans_of_sets
+from setwise.classify.outliers import NOTHING
+from setwise.features import Whitener
+from setwise.features.views import FittedView, Images, View
+from setwise.graph import Graph
+from setwise.sets import Origins, SetBatch
+
+__all__ = ["Arrays", "first_columns", "learnt", "restored"]
+
+Arrays = dict[str, npt.NDArray[Any]]
+
+
+def first_columns(large: SolvedMember, n_columns: int) -> tuple[npt.NDArray[Any], IntArray]:
+    """The first columns of each set, and whose they are."""
+    chosen = spans_of_sets(large.column_sets)[1] < n_columns
+    return large.graph.columns[:, chosen], large.column_sets[chosen]
+
+
+def learnt(rest: Any) -> tuple[Any, ...]:
+    """The steps of a view that may have learnt something."""
+    return View("", rest).steps
+
+
+@dataclass(frozen=True)
+class _Stored:
+    """Arrays of a file, given out only as what they have to be."""
+
+    arrays: Arrays
+
+    def get(
+        self, name: str, kind: str, shape: tuple[int | None, ...], *, within: Any = None
+    ) -> npt.NDArray[Any]:
+        """The array of a name, once its type, shape and values are what is expected."""
+        array = self.arrays[name]
+        if array.dtype.kind not in kind or array.ndim != len(shape):
+            contradiction(f"{name!r} is of dtype {array.dtype} and shape {array.shape}")
+        if any(n is not None and n != m for n, m in zip(shape, array.shape, strict=True)):
+            contradiction(f"{name!r} has shape {array.shape}, expected {shape}")
+        if array.dtype.kind == "f" and not np.isfinite(array).all():
+            contradiction(f"{name!r} is not finite")
+        if within is not None and array.size:
+            low, high = within
+            if array.min() < low or array.max() > high:
+                contradiction(f"{name!r} has values outside {low} to {high}")
+        return array
+
+
+def contradiction(what: str) -> None:
+    raise ValueError(what)
+
+
+def restored(document: Mapping[str, Any], arrays: Arrays) -> Gallery:
+    """The gallery that a document and its arrays describe, all of it checked.
+
+    Raises
+    ------
+    ValueError, KeyError, TypeError, IndexError, AttributeError, SetwiseError
+        Where they contradict themselves.
+    """
+    stored = _Stored(arrays)
+    description = Description.from_config(document["description"])
+    sets = _sets(document, stored)
+    classes = _classes(document)
+    codes = stored.get("codes", "i", (len(sets),), within=(0, len(classes) - 1))
+    codes = codes.astype(np.int64)
+    if len(np.unique(codes)) != len(classes):
+        contradiction("a class has no set")
+    dims = tuple(document["dims"])
+    if (
+        not dims
+        or not all(type(d) is int and d >= 1 for d in dims)
+        or dims != tuple(sorted(set(dims)))
+    ):
+        contradiction(f"dims are {dims}")
+    members = _members(description, dims, document["members"], stored, len(sets))
+    n_voices = len(description.voices(dims))
+    views = _views(description, stored, sets.n_features)
+    _check_widths(members, views, sets)
+    weights = stored.get("weights", "f", (n_voices,), within=(0.0, 1e9))
+    if not weights.any():
+        contradiction("no voice has any weight")
+    strange = document["strange"]
+    return Gallery(
+        description=description,
+        sets=sets,
+        classes=classes,
+        codes=codes,
+        dims=dims,
+        views=views,
+        members=members,
+        weights=weights,
+        steepness=stored.get("steepness", "f", (n_voices,), within=(0.0, 1e9)),
+        accuracy=document["accuracy"],
+        power=_number(document["power"], within=(0.0, 1e9)),
+        trust=_number(document["trust"], within=(0.0, 1.0)),
+        threshold=None if document["threshold"] is None else _number(document["threshold"]),
+        strange=NOTHING if strange is None else (_number(strange[0]), _number(strange[1])),
+        has_vectors=bool(document["has_vectors"]),
+    )
+
+
+def _number(value: Any, within: tuple[float, float] = (-np.inf, np.inf)) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not np.isfinite(value):
+        contradiction(f"expected a number, found {value!r}")
+    if not within[0] <= value <= within[1]:
+        contradiction(f"expected a number in {within}, found {value}")
+    return float(value)
+
+
+def _sets(document: Mapping[str, Any], stored: _Stored) -> SetBatch:
+    names, n_features = document["names"], document["n_features"]
+    if not all(type(name) is str for name in names):
+        contradiction("names of sets are not all str")
+    if type(n_features) is not int or n_features < 1:
+        contradiction(f"n_features is {n_features!r}")
+    offsets = stored.get("offsets", "i", (len(names) + 1,))
+    if offsets[0] != 0 or (np.diff(offsets) < 1).any():
+        contradiction("offsets of the sets do not ascend")
+    n_vectors = int(offsets[-1])
+    if document["has_vectors"]:
+        # In their own type, an eighth of a double for images: who needs doubles makes them.
+        vectors = stored.get("vectors", "uif", (n_vectors, n_features))
+    else:
+        vectors = np.broadcast_to(np.zeros(()), (n_vectors, n_features))
+    shape = document["image_shape"]
+    return SetBatch(
+        vectors,
+        offsets,
+        names,
+        image_shape=None if shape is None else tuple(shape),
+        origins=_origins(stored, n_vectors),
+    )
+
+
+def _origins(stored: _Stored, n_vectors: int) -> Origins | None:
+    if "files" not in stored.arrays:
+        return None
+    files = [
+        text.decode("utf-8", "surrogatepass") for text in _texts(stored, "file", n_vectors)
+    ]
+    times = stored.get("times", "i", (n_vectors,)).astype(np.int64).view("datetime64[us]")
+    thumbnails = None
+    if "thumbnails" in stored.arrays:
+        thumbnails = _texts(stored, "thumbnail", n_vectors)
+    return Origins.of_files(files, times, thumbnails)
+
+
+def _texts(stored: _Stored, what: str, n_vectors: int) -> list[bytes]:
+    """Pieces that were written one after the other, with how long each is."""
+    joined = stored.get(f"{what}s", "u", (None,)).tobytes()
+    sizes = stored.get(f"{what} sizes", "i", (n_vectors,), within=(0, len(joined)))
+    ends = np.cumsum(sizes)
+    if int(ends[-1]) != len(joined):
+        contradiction(f"{what} sizes do not add up")
+    return [joined[end - size : end] for end, size in zip(ends, sizes, strict=True)]
+
+
+def _classes(document: Mapping[str, Any]) -> npt.NDArray[Any]:
+    kinds = {"str": str, "int": int, "float": float, "bool": bool}
+    kind, labels = kinds[document["labels"]], document["classes"]
+    if not labels or not all(type(label) is kind for label in labels):
+        contradiction(f"labels are not all of kind {document['labels']}")
+    classes = np.array(labels)
+    if (
+        (classes[1:] <= classes[:-1]).any()
+        if kind is not bool
+        else len(set(labels)) != len(labels)
+    ):
+        contradiction("labels are not sorted")
+    return classes
+
+
+def _members(
+    description: Description,
+    dims: tuple[int, ...],
+    written: Any,
+    stored: _Stored,
+    n_sets: int,
+) -> tuple[SolvedMember, ...]:
+    described = description.members(dims)
+    if len(written) != len(described):
+        contradiction(f"{len(written)} members are written, {len(described)} described")
+    solved: dict[int, SolvedMember] = {}
+    # Those that others are nested in come first.
+    for i in sorted(range(len(described)), key=lambda i: written[i]["nested_in"] is not None):
+        solved[i] = _member(described[i], i, written[i], stored, solved, n_sets)
+    return tuple(solved[i] for i in range(len(described)))
+
+
+def _member(
+    member: Member,
+    i: int,
+    written: Mapping[str, Any],
+    stored: _Stored,
+    solved: Mapping[int, SolvedMember],
+    n_sets: int,
+) -> SolvedMember:
+    sets = stored.get(f"member {i} sets", "i", (None,), within=(0, n_sets - 1)).astype(np.int64)
+    if (np.diff(sets) < 0).any():
+        contradiction(f"columns of member {i} are not in the order of the sets")
+    if written["nested_in"] is None:
+        columns = stored.get(f"member {i} columns", "f", (None, len(sets)))
+    else:
+        columns, own = first_columns(solved[written["nested_in"]], member.n_columns)
+        if not np.array_equal(own, sets):
+            contradiction(f"member {i} is not nested in member {written['nested_in']}")
+    columns = (
+        np.asfortranarray(columns) if written["is_fortran"] else np.ascontiguousarray(columns)
+    )
+    graph = Graph.from_config(written["graph"])
+    require_memory(
+        graph.memory(*columns.shape),
+        f"member {i} of the gallery",
+        "If the file is yours, read it on a larger machine.",
+    )
+    prefix = f"member {i} "
+    names = [name for name in stored.arrays if name.startswith(prefix)]
+    solution = {
+        name.removeprefix(prefix): stored.arrays[name]
+        for name in names
+        if name.removeprefix(prefix) not in ("columns", "sets")
+    }
+    _check_solution(solution, *columns.shape)
+    return SolvedMember(member, graph.restored(columns, solution), sets)
+
+
+def _check_solution(
+    solution: Mapping[str, npt.NDArray[Any]], n_features: int, n_columns: int
+) -> None:
+    """Refuse indices that lead out of the arrays, before any loop follows them."""
+    stored = _Stored(dict(solution))
+    if "counts" in solution:
+        counts = stored.get("counts", "i", (n_columns,), within=(0, n_columns))
+        total = int(counts.sum(dtype=np.int64))
+        atoms = stored.get("atoms", "i", (total,), within=(0, n_columns - 1))
+        stored.get("values", "f", (total,))
+        ends = np.cumsum(counts)[:-1]
+        is_inside = np.ones(max(total - 1, 0), dtype=bool)
+        is_inside[ends[(ends > 0) & (ends < total)] - 1] = False
+        if (np.diff(atoms)[is_inside] <= 0).any():
+            contradiction("atoms of a code do not ascend")
+        if "pool_atoms" in solution:
+            pool = stored.get("pool_atoms", "i", (n_columns, None), within=(0, n_columns - 1))
+            stored.get("pool_counts", "i", (n_columns,), within=(0, pool.shape[1]))
+            stored.get("pool_margins", "f", (n_columns,))
+            stored.get("residuals", "f", (n_columns, n_features))
+        return
+    pointers = stored.get("indptr", "i", (n_columns + 1,))
+    if pointers[0] != 0 or (np.diff(pointers) < 0).any():
+        contradiction("rows of the graph do not follow each other")
+    stored.get("indices", "i", (int(pointers[-1]),), within=(0, n_columns - 1))
+    stored.get("data", "f", (int(pointers[-1]),), within=(0.0, np.inf))
+
+
+def _views(description: Description, stored: _Stored, n_features: int) -> dict[str, FittedView]:
+    views = {}
+    for representation in description.representations:
+        view = representation.view
+        fitted = view.unfitted()
+        for k, step in enumerate(learnt(fitted.rest)):
+            if not isinstance(step, Whitener):
+                continue
+            width = None if view.steps[0] is not step else n_features
+            mean = stored.get(f"view {view.name} {k} mean_", "f", (width,))
+            directions = stored.get(f"view {view.name} {k} directions_", "f", (None, len(mean)))
+            step.mean_, step.directions_ = mean, directions
+            step.gains_ = stored.get(f"view {view.name} {k} gains_", "f", (len(directions),))
+            step.n_features_in_ = len(mean)
+        views[view.name] = fitted
+    return views
+
+
+def _check_widths(
+    members: tuple[SolvedMember, ...], views: Mapping[str, FittedView], sets: SetBatch
+) -> None:
+    """Refuse columns that are longer or shorter than what their view will show of a probe."""
+    blank = Images(np.ones((1, sets.n_features)), sets.image_shape)
+    widths = {name: view.show(blank).shape[1] for name, view in views.items()}
+    for i, solved in enumerate(members):
+        width = widths[solved.member.representation.view.name]
+        if len(solved.graph.columns) != width:
+            contradiction(f"columns of member {i} are not of length {width}")
