@@ -195,7 +195,7 @@ def test_notes_tell_what_was_done(tmp_path):
     assert report.notes == (
         f"laid on black where transparent: 1, such as {tmp_path / 's/c.png'}",
         f"turned as their EXIF tag says: 2, such as {tmp_path / 's/a.jpg'}",
-        "ignored, no images: 1 (1 .db)",
+        "ignored, no images: 1 (1 .db such as Thumbs.db)",
     )
     assert report.seconds > 0
     assert report.source == tmp_path

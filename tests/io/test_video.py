@@ -412,7 +412,7 @@ def test_names_tell_apart_what_only_the_suffix_does(tmp_path):
 def test_clips_at_two_depths(classes, tmp_path):
     write_video(tmp_path / "clip.mp4", numbered_frames(2))
     write_video(tmp_path / "class" / "clip.mp4", numbered_frames(2))
-    with pytest.raises(DataError, match="lies 0 folders below"):
+    with pytest.raises(DataError, match="lies 1 folders below"):
         load_videos(tmp_path)
     with pytest.raises(DataError, match=r"lies 1 folders below .*, and the layout 'set'"):
         load_videos(classes, layout="set")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from setwise.errors import reject
-from setwise.io.layouts import check_any, scan
+from setwise.io.scan import check_any, scan
 
 __all__ = ["LAYOUTS", "VIDEO_SUFFIXES", "clip_names", "find_clips"]
 
@@ -20,17 +20,23 @@ LAYOUTS = {"class/set": 1, "set": 0}
 
 
 def find_clips(
-    root: Path, layout: str, max_files: int
+    root: Path,
+    layout: str,
+    max_files: int,
+    exclude: Sequence[str] = (),
+    follow_links: bool = False,
 ) -> tuple[str, list[Path], tuple[str, ...]]:
     """How the video files of a folder lie there, the files in natural order, and notes.
 
     Raises
     ------
     DataError
-        Where :func:`setwise.io.layouts.scan` does; and where there is no clip, a clip that
+        Where :func:`setwise.io.scan.scan` does; and where there is no clip, a clip that
         must not be opened, or one where the layout has none.
     """
-    scanned = scan(root, max_files, VIDEO_SUFFIXES, "videos")
+    scanned = scan(
+        root, max_files, VIDEO_SUFFIXES, "videos", exclude=exclude, follow_links=follow_links
+    )
     check_any(scanned, VIDEO_SUFFIXES)
     first = scanned.images[0]
     if layout == "auto":
@@ -42,7 +48,8 @@ def find_clips(
             reject(
                 f"{clip.path} lies {clip.depth} folders below {root}, and the layout "
                 f"{layout!r} has its clips {LAYOUTS[layout]} below. Expected all clips as "
-                "root/class/clip.mp4 or all as root/clip.mp4: move it, or choose a layout."
+                "root/class/clip.mp4 or all as root/clip.mp4: move or exclude it, or choose a "
+                "layout."
             )
     return layout, [clip.path for clip in scanned.images], tuple(scanned.notes())
 

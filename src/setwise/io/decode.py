@@ -7,34 +7,54 @@ import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cache, partial
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
 
+from setwise._support.extras import require
 from setwise._support.shared import SharedContext
 from setwise.errors import DataError, reject
 from setwise.io.bursts import time_taken
-from setwise.io.image_heads import costly
+from setwise.io.image_heads import costly, is_heif
+from setwise.io.thumbnails import fitted_size, small_jpeg
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-__all__ = ["DAMAGED", "FORMATS", "SUFFIXES", "Picture", "Wanted", "decode", "pillow_at_work"]
+__all__ = [
+    "DAMAGED",
+    "FORMATS",
+    "SUFFIXES",
+    "NotSupportedError",
+    "Picture",
+    "Wanted",
+    "decode",
+    "pillow_at_work",
+]
 
 # Rare formats are where decoders have their holes; nothing else is ever tried.
-FORMATS = ("JPEG", "PNG", "BMP", "PPM", "TIFF", "WEBP")
+FORMATS = ("JPEG", "PNG", "BMP", "PPM", "TIFF", "WEBP", "AVIF")
 SUFFIXES = frozenset((
     ".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".bmp", ".ppm", ".pgm", ".pbm", ".pnm",
-    ".tif", ".tiff", ".webp",
+    ".tif", ".tiff", ".webp", ".avif", ".heic", ".heif", ".hif",
 ))  # fmt: skip
 ROTATED = "turned as their EXIF tag says"
 ON_BLACK = "laid on black where transparent"
 FIRST_OF_MANY = "of several pictures in one photo (MPO), the first read"
 DAMAGED = "with damaged metadata, read without it"
+
+# Photos of several pictures, of which one is the photo and the others help to show it.
+_OF_SEVERAL = ("MPO", "HEIF")
+# How the parts of a JPEG are numbered that is neither JFIF nor Adobe, as cameras write it.
+_YCC_PARTS = [1, 2, 3]
+# Thumbnails are made of so many times their pixels: of more, nobody sees the difference.
+_ENOUGH = 4 * 64
 
 # How Pillow calls the kinds of pixels that have a known scale.
 _EIGHT_BITS = {"1", "L", "LA", "P", "PA", "RGB", "RGBA", "RGBX", "CMYK", "YCbCr", "LAB"}
@@ -48,12 +68,16 @@ _TURNS = dict(enumerate(
 
 @dataclass(frozen=True)
 class Wanted:
-    """What every image is turned into: ``size`` is ``(height, width)``, or ``None`` to keep."""
+    """What every image is turned into: ``size`` is ``(height, width)``, or ``None`` to keep.
+
+    With ``needs_time``, an image that does not say when it was taken is of no use.
+    """
 
     size: tuple[int, int] | None
     colour: bool
     max_pixels: int
-    with_time: bool = False
+    needs_time: bool = False
+    thumbnail: bool = False
 
     @property
     def mode(self) -> str:
@@ -63,11 +87,16 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Picture:
-    """The pixels of a file, what was done to get them, and when they were taken."""
+    """The pixels of a file, what was done to get them, when they were taken, a small JPEG."""
 
     pixels: npt.NDArray[np.uint8]
     remarks: tuple[str, ...] = ()
     time: datetime | None = None
+    thumbnail: bytes = b""
+
+
+class NotSupportedError(DataError):
+    """A good image, as far as one knows, that something not installed could read."""
 
 
 def decode(path: Path, wanted: Wanted) -> Picture:
@@ -76,12 +105,14 @@ def decode(path: Path, wanted: Wanted) -> Picture:
     16-bit images keep their high byte, transparency is laid on black (what cannot be seen adds
     nothing to a vector), palettes, CMYK and single bits become plain grey or colour, and the
     EXIF orientation is applied. Animations and many-paged files are refused, but of the
-    several pictures of one photo (MPO) the first is read.
+    several pictures of one photo (MPO, HEIC) the first is read. A thumbnail does not change
+    the pixels by a single bit.
 
     Raises
     ------
     DataError
-        Naming the file and what is wrong with it.
+        Naming the file and what is wrong with it; NotSupportedError where it is HEIC and
+        nothing is installed that reads it.
     """
     with _heard() as warned:
         try:
@@ -93,7 +124,7 @@ def decode(path: Path, wanted: Wanted) -> Picture:
             # A decoder that meets a damaged file may raise anything.
             reject(f"{path} {_what_is_wrong(error, wanted.max_pixels)}", error)
     if warned and DAMAGED not in picture.remarks:
-        return Picture(picture.pixels, (*picture.remarks, DAMAGED), picture.time)
+        return replace(picture, remarks=(*picture.remarks, DAMAGED))
     return picture
 
 
@@ -126,24 +157,23 @@ def _read(path: Path, wanted: Wanted) -> Picture:
     # meanwhile ends the process, and where turned TIFFs come out garbled (Pillow 13.0).
     with ExitStack() as stack:
         file = stack.enter_context(path.open("rb"))
-        problem = costly(file)
-        if problem:
-            reject(f"{path} {problem}. Save it again in a plain way, or leave it out.")
-        image = stack.enter_context(Image.open(file, formats=FORMATS))
+        _check_head(path, file)
+        image = stack.enter_context(Image.open(file, formats=_formats()))
         _check_header(path, image, wanted.max_pixels)
         # A JPEG can be decoded at a half, a quarter or an eighth, and without its colours,
         # which is much faster; twice the wanted size leaves the resampling its work.
         aim = None if wanted.size is None else (2 * max(wanted.size),) * 2
-        image.draft(wanted.mode, aim)
+        image.draft(_draft_mode(image, wanted), aim)
         exif = _exif(image)
         turn = _TURNS.get((exif or {}).get(_ORIENTATION, 1))
-        time = time_taken(exif) if wanted.with_time and exif is not None else None
+        time = None if exif is None else time_taken(exif)
         image.load()
-        plain = _plain(image, wanted.mode)
-    is_turned_already = image.format == "TIFF"
-    if turn is not None and not is_turned_already:
-        # Not ImageOps.exif_transpose, which also rewrites the tags and fails on odd ones.
-        plain = plain.transpose(Image.Transpose[turn])
+        # A HEIC may turn out larger than its header says.
+        _check_size(path, image, wanted.max_pixels)
+        is_turned_already = image.format == "TIFF"
+        turned = partial(_turned, turn=None if is_turned_already else turn)
+        plain = turned(_plain(image, wanted.mode))
+        thumbnail = small_jpeg(turned(_preview(image))) if wanted.thumbnail else b""
     if wanted.size is not None:
         plain = plain.resize(wanted.size[::-1], Image.Resampling.BILINEAR)
     remarks = {
@@ -152,18 +182,52 @@ def _read(path: Path, wanted: Wanted) -> Picture:
         ON_BLACK: _is_transparent(image),
         ROTATED: turn is not None,
     }
-    return Picture(np.asarray(plain), tuple(r for r, holds in remarks.items() if holds), time)
+    told = tuple(remark for remark, holds in remarks.items() if holds)
+    return Picture(np.asarray(plain), told, time, thumbnail)
+
+
+def _check_head(path: Path, file: BinaryIO) -> None:
+    """Refuse what takes very long to read, or cannot be read here at all."""
+    problem = costly(file)
+    if problem:
+        reject(f"{path} {problem}. Save it again in a plain way, or leave it out.")
+    if is_heif(file) and not _reads_heif():
+        msg = f'{path} is HEIC, which is not supported: pip install "setwise[heif]".'
+        raise NotSupportedError(msg)
+
+
+def _draft_mode(image: Image, wanted: Wanted) -> str:
+    """How a JPEG is decoded: its brightness is the same number by number, with colours or not.
+
+    Not so in RGB. The few JPEGs that hold RGB themselves get grey thumbnails.
+    """
+    if wanted.colour or not wanted.thumbnail or image.format not in ("JPEG", "MPO"):
+        return wanted.mode
+    info, parts = image.info, [part[0] for part in getattr(image, "layer", [])]
+    is_plain = "adobe" not in info and parts == _YCC_PARTS
+    holds_ycc = "jfif" in info or info.get("adobe_transform") == 1 or is_plain
+    return "YCbCr" if holds_ycc else wanted.mode
+
+
+def _preview(image: Image) -> Image:
+    """The image in colour, a few times larger than a thumbnail, without a copy of all of it."""
+    from PIL import Image as pillow
+
+    size = fitted_size(image.size, _ENOUGH)
+    return _plain(image.resize(size, pillow.Resampling.NEAREST), "RGB")
+
+
+def _turned(image: Image, turn: str | None) -> Image:
+    """Not ImageOps.exif_transpose, which also rewrites the tags and fails on odd ones."""
+    from PIL import Image as pillow
+
+    return image if turn is None else image.transpose(pillow.Transpose[turn])
 
 
 def _check_header(path: Path, image: Any, max_pixels: int) -> None:
     """Refuse, before any pixel is decoded, what is too large or no single image."""
-    width, height = image.size
-    if width * height > max_pixels:
-        reject(
-            f"{path} has {width} x {height} pixels, more than max_pixels={max_pixels}. Make it "
-            "smaller, or raise max_pixels if you trust it."
-        )
-    if getattr(image, "is_animated", False) and image.format != "MPO":
+    _check_size(path, image, max_pixels)
+    if getattr(image, "is_animated", False) and image.format not in _OF_SEVERAL:
         reject(
             f"{path} holds several frames ({image.format}). Expected one image per file: save "
             "its frames as files of their own."
@@ -173,6 +237,15 @@ def _check_header(path: Path, image: Any, max_pixels: int) -> None:
         reject(
             f"{path} has pixels of mode {image.mode!r}, whose scale is unknown. Expected 8 or "
             "16 bits per channel: convert it first."
+        )
+
+
+def _check_size(path: Path, image: Any, max_pixels: int) -> None:
+    width, height = image.size
+    if width * height > max_pixels:
+        reject(
+            f"{path} has {width} x {height} pixels, more than max_pixels={max_pixels}. Make it "
+            "smaller, or raise max_pixels if you trust it."
         )
 
 
@@ -199,6 +272,8 @@ def _plain(image: Image, mode: str) -> Image:
         seen = image if image.mode == "RGBA" else image.convert("RGBA")
         opaque.paste(seen, mask=seen.getchannel("A"))
         return opaque if mode == "RGB" else opaque.convert(mode)
+    if image.mode == "YCbCr" and mode == "L":
+        return image.getchannel("Y")
     if image.mode in ("CMYK", "LAB"):
         return image.convert("RGB").convert(mode)
     return image.convert(mode)
@@ -255,11 +330,25 @@ def _pillow_heard() -> Iterator[None]:
 _PILLOW = SharedContext(_pillow_heard)
 
 
+@cache
+def _reads_heif() -> bool:
+    """Whether HEIC can be read; Pillow is told of it once."""
+    if find_spec("pi_heif") is None:
+        return False
+    require("pi_heif", "heif").register_heif_opener()
+    return True
+
+
+def _formats() -> tuple[str, ...]:
+    return (*FORMATS, "HEIF") if _reads_heif() else FORMATS
+
+
 @contextmanager
 def pillow_at_work() -> Iterator[None]:
     """What `decode` needs around it: Pillow's formats known, and its warnings kept in."""
     # Otherwise the first file of a rarer format would import every format there is.
     from PIL import (  # noqa: F401
+        AvifImagePlugin,
         BmpImagePlugin,
         JpegImagePlugin,
         PngImagePlugin,

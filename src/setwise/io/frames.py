@@ -18,6 +18,7 @@ from setwise._support.parameters import check_choice, check_count, check_number,
 from setwise.errors import DataError, reject
 from setwise.io.loading_report import Skipped
 from setwise.io.mp4 import check_announced, is_other_container
+from setwise.io.thumbnails import SIDE, fitted_size, small_jpeg
 from setwise.io.untrusted import one_kind_of_error, regular_file
 
 __all__ = ["Frame", "Reading", "VideoFrames", "open_video"]
@@ -43,10 +44,11 @@ AV_TIME_BASE = 1_000_000
 
 
 class Frame(NamedTuple):
-    """A frame, and its number in the file, from 0."""
+    """A frame, its number in the file, from 0, and a small JPEG of it where wanted."""
 
     number: int
     pixels: npt.NDArray[np.uint8]
+    thumbnail: bytes = b""
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,7 @@ class Reading:
     on_error: str = "raise"
     max_bad: float = 0.05
     max_bytes: int = 2 * 2**30
+    thumbnails: bool = False
 
     def check(self, owner: str) -> None:
         """Refuse what is no way to read a video."""
@@ -71,7 +74,8 @@ class Reading:
         check_count(owner, "max_pixels", self.max_pixels)
         check_count(owner, "max_bytes", self.max_bytes)
         check_choice(owner, "colour", self.colour, (False, True))
-        check_choice(owner, "on_error", self.on_error, ("raise", "skip"))
+        check_choice(owner, "thumbnails", self.thumbnails, (False, True))
+        check_choice(owner, "on_error", self.on_error, ("raise", "skip", "list"))
         for name in ("start_s", "stop_s", "max_bad"):
             value = getattr(self, name)
             if value != 0 and not (value is None and name == "stop_s"):
@@ -211,7 +215,7 @@ class VideoFrames:
                 continue
             if n_inside % self.reading.every == 0:
                 self.n_taken += 1
-                yield Frame(number, self._pixels(frame))
+                yield Frame(number, self._pixels(frame), self._thumbnail(frame))
             n_inside += 1
         self.is_over = True
 
@@ -247,16 +251,27 @@ class VideoFrames:
         return 0.0
 
     def _pixels(self, frame: Any) -> npt.NDArray[np.uint8]:
+        quarters = _quarters(frame)
+        self.n_rotated += quarters != 0
+        pixels = self._converted(frame, format="rgb24" if self.reading.colour else "gray")
+        return _turned(pixels, quarters)
+
+    def _thumbnail(self, frame: Any) -> bytes:
+        """A small JPEG, made of the frame itself: the pixels wanted may be grey, or smaller."""
+        from PIL import Image
+
+        if not self.reading.thumbnails:
+            return b""
+        width, height = fitted_size((frame.width, frame.height), 2 * SIDE)
+        pixels = self._converted(frame, format="rgb24", width=width, height=height)
+        return small_jpeg(Image.fromarray(_turned(pixels, _quarters(frame))))
+
+    def _converted(self, frame: Any, **to: Any) -> npt.NDArray[np.uint8]:
         try:
-            pixels = frame.to_ndarray(format="rgb24" if self.reading.colour else "gray")
+            return frame.to_ndarray(**to)
         except (require("av", "video").error.FFmpegError, ValueError) as error:
             kind = f"has frames of a kind, {frame.format.name}, that cannot be converted"
             self.refuse(f"{kind} ({_reason(error)})", "Convert it, such as to mp4", error)
-        quarters = round(getattr(frame, "rotation", 0) / 90) % 4  # unknown to old PyAV
-        if quarters == 0:
-            return pixels
-        self.n_rotated += 1
-        return np.ascontiguousarray(np.rot90(pixels, quarters))
 
     def _leave_out(self, reason: str) -> None:
         where = f"frame {self.n_decoded + len(self.skipped)}"
@@ -273,7 +288,7 @@ class VideoFrames:
         if self.n_decoded == 0:
             limit = f"at most max_pixels = {reading.max_pixels}"
             self.refuse(f"holds no frame that can be decoded, of {limit} pixels", ADVICE)
-        if n_bad > reading.max_bad * (self.n_decoded + n_bad):
+        if reading.on_error != "list" and n_bad > reading.max_bad * (self.n_decoded + n_bad):
             self.refuse(
                 f"has {n_bad} bad frames among {self.n_decoded + n_bad}, more than max_bad = "
                 f"{reading.max_bad:g} of them",
@@ -290,6 +305,15 @@ class VideoFrames:
         """Say what is wrong with this file."""
         msg = f"{self.owner}: {str(self.path)!r} {problem}. {advice}."
         raise DataError(msg) from cause
+
+
+def _quarters(frame: Any) -> int:
+    """How many quarters to the left a frame is to be turned."""
+    return round(getattr(frame, "rotation", 0) / 90) % 4  # unknown to old PyAV
+
+
+def _turned(pixels: npt.NDArray[np.uint8], quarters: int) -> npt.NDArray[np.uint8]:
+    return np.ascontiguousarray(np.rot90(pixels, quarters)) if quarters else pixels
 
 
 def _reason(error: Exception) -> str:

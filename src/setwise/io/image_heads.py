@@ -6,7 +6,7 @@ import re
 from functools import partial
 from typing import BinaryIO
 
-__all__ = ["costly"]
+__all__ = ["costly", "is_heif"]
 
 # How a JPEG begins, and how each of its scans does. A scan goes over all pixels, and may be of
 # a few bytes. Programs make at most some 20; libtiff has the same limit for JPEGs inside of it.
@@ -22,6 +22,18 @@ PNM = tuple(b"P%c" % letter for letter in b"0123456fy")
 PNM_HEAD = 4096
 _NUMBER = rb"(?:\s|#[^\r\n]*[\r\n])+-?\d+"
 PNM_SIZE = re.compile(rb"P(?:[14]" + 2 * _NUMBER + rb"|[^14]\w*" + 3 * _NUMBER + rb")")
+# The kinds of HEIC, after the word that such files begin with. Some have a name that AVIF has,
+# too, which then names itself further on.
+HEIF = tuple(b"ftyp" + kind for kind in (
+    b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"hevm", b"hevs", b"mif1", b"msf1",
+))  # fmt: skip
+
+
+def is_heif(file: BinaryIO) -> bool:
+    """Whether a file is HEIC, as phones write it; it is left at its beginning."""
+    head = file.read(64)
+    file.seek(0)
+    return head[4:].startswith(HEIF) and b"avif" not in head
 
 
 def costly(file: BinaryIO) -> str | None:

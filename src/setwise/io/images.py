@@ -7,6 +7,7 @@ import time
 import warnings
 from collections import deque
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from itertools import chain, takewhile
 from pathlib import Path
 from typing import Any
@@ -25,24 +26,20 @@ from setwise._support.parameters import (
 )
 from setwise._support.progress import Progress, reported
 from setwise.errors import DataError, SkippedFilesWarning, reject
-from setwise.io.decode import Picture, Wanted, decode, pillow_at_work
-from setwise.io.layouts import (
-    LAYOUTS,
-    FoundFile,
-    Scan,
-    SetOfFiles,
-    decide_layout,
-    group_into_sets,
-    scan,
-)
+from setwise.io.decode import NotSupportedError, Picture, Wanted, decode, pillow_at_work
+from setwise.io.layouts import LAYOUTS, Layout, SetOfFiles, decide_layout, group_into_sets
 from setwise.io.loading_report import LoadedSets, LoadReport, Skipped
+from setwise.io.scan import FoundFile, Scan, check_exclude, scan
 from setwise.io.untrusted import check_path
 from setwise.sets import SetBatch
+from setwise.sets.origins import Origins
 
 __all__ = ["load_images"]
 
 # Images that a thread reads at once.
 HANDFUL = 16
+# About what a small picture takes.
+THUMBNAIL_BYTES = 2000
 
 
 def load_images(
@@ -56,26 +53,34 @@ def load_images(
     max_bad: float = 0.05,
     max_pixels: int = 25_000_000,
     max_files: int = 100_000,
+    exclude: str | Sequence[str] = (),
+    follow_links: bool = False,
+    labelled: bool = False,
+    thumbnails: bool = True,
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> LoadedSets:
     """Read a folder of images as sets of images.
 
     The order of sets and images is that of their names, with numbers as numbers, and never
-    that of the file system. JPEG, PNG, BMP, PPM, TIFF and WEBP are read, whatever the name of
-    the file says, and nothing else. Images are turned as their EXIF tag says; 16-bit images
-    keep their high byte; transparency is laid on black. Files of several frames are refused.
-    Hidden files and files of other kinds are ignored. The report counts all of this.
+    that of the file system. JPEG, PNG, BMP, PPM, TIFF, WEBP and AVIF are read, whatever the
+    name of the file says, with ``pip install "setwise[heif]"`` HEIC, too, and nothing else.
+    Images are turned as their EXIF tag says; 16-bit images keep their high byte; transparency
+    is laid on black. Files of several frames are refused. Hidden files and files of other
+    kinds are ignored. The report counts all of this, and ``origins`` remembers the file (its
+    path below the root), the time and a small picture of each image.
 
     Parameters
     ----------
     root : str or Path
-        The folder. Links inside it are followed where they stay inside it.
+        The folder. Links are followed where they stay inside it.
     layout : str, default="auto"
         ``"class/set"`` (``root/class/set/image``: with labels), ``"set"`` (``root/set/image``)
-        or ``"single"`` (``root/image``: one set); ``"auto"`` tells these three apart.
-        ``"bursts"`` (``root/image``) and ``"class/bursts"`` (``root/class/image``: with labels)
-        make sets of photos taken one after the other, by their EXIF time.
+        or ``"single"`` (``root/image``: one set); ``"auto"`` tells these three apart, and
+        takes folders at depths one and two as sets without labels, unless one holds another.
+        ``"class"`` (``root/class/image``) makes one set per class. ``"bursts"`` and
+        ``"class/bursts"`` (with labels) make sets of photos taken one after the other, by their
+        EXIF time, from all folders below the root or the class, such as those of a card.
     size : int, (height, width) or None, default=64
         What images are resized to, bilinear with antialiasing. ``None`` keeps their size, which
         must then be the same for all.
@@ -83,15 +88,28 @@ def load_images(
         Images of shape ``(height, width, 3)`` rather than grey ones.
     gap_s : float, default=30.0
         Pause between two photos, in seconds, that begins a new burst.
-    on_error : {"raise", "skip"}, default="raise"
-        Whether a file that cannot be read is an error, or left out and reported.
+    on_error : {"raise", "skip", "list"}, default="raise"
+        Whether a file that cannot be read is an error, or left out and reported; with
+        ``"list"`` however many they are, and sets of which nothing is left, too. HEIC files
+        that cannot be read for want of a package are always left out and reported.
     max_bad : float, default=0.05
-        Share of the files that may be left out before it is an error after all.
+        With ``"skip"``, the share of files that may be left out before it is an error.
     max_pixels : int, default=25_000_000
         Pixels of one image; more is refused before it is decoded. Pillow's own limit
         (``PIL.Image.MAX_IMAGE_PIXELS``) holds as well.
     max_files : int, default=100_000
         Files and folders below the root; looking stops where there are more.
+    exclude : str or sequence of str, default=()
+        What to pass by: patterns, such as ``"thumbs"``, ``"*.tmp"`` or ``"raw/*"``, of the name
+        of a file or folder anywhere, or of a whole path below the root. Upper and lower case
+        are the same.
+    follow_links : bool, default=False
+        Follow links also out of the root.
+    labelled : bool, default=False
+        The sets must have classes, as those of a gallery: ``"auto"`` then takes the first
+        folder for the class. Photos directly in it are one set, and each folder in it is one.
+    thumbnails : bool, default=True
+        Keep a small colour picture of each image, of some 2 kB. The images do not depend on it.
     n_jobs : int, optional
         Threads. The result does not depend on them.
     progress : callable, optional
@@ -113,21 +131,28 @@ def load_images(
         Where files were left out.
     """
     started = time.perf_counter()
-    _check_choices(layout, colour, on_error)
+    check_choice("load_images", "layout", layout, ("auto", *LAYOUTS))
+    check_choice("load_images", "on_error", on_error, ("raise", "skip", "list"))
+    _check_switches(
+        colour=colour, follow_links=follow_links, labelled=labelled, thumbnails=thumbnails
+    )
     _check_numbers(gap_s, max_bad, max_pixels, max_files, n_jobs)
     check_shape("load_images", "size", size, optional=True)
+    patterns = check_exclude("load_images", exclude)
+    folder = check_path("load_images", root, "root")
+    scanned = scan(folder, max_files, exclude=patterns, follow_links=follow_links)
+    shape = decide_layout(scanned, layout, labelled)
     height_width = None if size is None else pair(size)
-    scanned = scan(check_path("load_images", root, "root"), max_files)
-    layout = decide_layout(scanned, layout)
-    wanted = Wanted(height_width, colour, max_pixels, with_time="bursts" in layout)
-    read = _Images(scanned, wanted, max_bad if on_error == "skip" else None)
+    wanted = Wanted(height_width, colour, max_pixels, shape.by_time, thumbnails)
+    read = _Images(scanned, wanted, {"raise": None, "skip": max_bad, "list": 1.0}[on_error])
     with pillow_at_work():
         read.decode_all(n_jobs, progress)
-    _check_no_set_is_lost(read, layout)
-    sets = group_into_sets(read.kept, read.times, scanned, layout, gap_s)
+    lost = _lost_sets(read, shape, may_lose=on_error == "list")
+    sets = group_into_sets(read.kept, read.times, scanned, shape, gap_s)
     if read.skipped:
         _warn(read.skipped, len(scanned.images))
-    return _make_batch(read, sets, layout, started)
+    read.skipped += lost
+    return _make_batch(read, sets, shape, started)
 
 
 class _Images:
@@ -141,9 +166,11 @@ class _Images:
         self.wanted = wanted
         self.max_bad = max_bad
         self.kept: list[FoundFile] = []
-        self.times: list[Any] = []
+        self.times: list[datetime | None] = []
+        self.thumbnails: list[bytes] = []
         self.remarks: dict[str, list[Path]] = {}
         self.skipped: list[Skipped] = []
+        self.bad: list[Skipped] = []
         self.shape: tuple[int, ...] | None = None
         self._is_over = False
         if wanted.size is not None:
@@ -176,12 +203,17 @@ class _Images:
             for remark, paths in sorted(self.remarks.items())
         ]
 
+    def origins(self) -> Origins:
+        """Where the images come from."""
+        files = ["/".join(image.parts) for image in self.kept]
+        return Origins.of_files(files, self.times, self.thumbnails)
+
     def _make_room(self, shape: tuple[int, ...]) -> None:
         n_images, n_pixels = len(self.scanned.images), math.prod(shape)
         # Bursts are sorted by time once all are known, into a second array.
-        copies = 2 if self.wanted.with_time else 1
+        n_bytes = n_pixels * (2 if self.wanted.needs_time else 1)
         require_memory(
-            copies * n_images * n_pixels,
+            n_images * (n_bytes + THUMBNAIL_BYTES * self.wanted.thumbnail),
             f"load_images: {n_images} images of {' x '.join(map(str, shape))} pixels",
             "Choose a smaller size, or load the folders one by one.",
         )
@@ -202,17 +234,23 @@ class _Images:
         self.rows[len(self.kept)] = pixels.ravel()
         self.kept.append(image)
         self.times.append(picture.time)
+        self.thumbnails.append(picture.thumbnail)
         for remark in picture.remarks:
             self.remarks.setdefault(remark, []).append(image.path)
 
     def _leave_out(self, image: FoundFile, error: DataError) -> None:
+        reason = str(error).removeprefix(f"{image.path} ")
+        left = Skipped(image.path, reason)
+        self.skipped.append(left)
+        # No fault of the file.
+        if isinstance(error, NotSupportedError):
+            return
         if self.max_bad is None:
             raise error
-        reason = str(error).removeprefix(f"{image.path} ")
-        self.skipped.append(Skipped(image.path, reason))
+        self.bad.append(left)
         n_images = len(self.scanned.images)
-        if len(self.skipped) > self.max_bad * n_images:
-            first = self.skipped[0]
+        if len(self.bad) > self.max_bad * n_images:
+            first = self.bad[0]
             msg = (
                 f"{self.scanned.root}: more than max_bad={self.max_bad:g} of its {n_images} "
                 f"images cannot be read. The first is {first.path}, which {first.reason}"
@@ -233,7 +271,7 @@ def _attempt(image: FoundFile, wanted: Wanted) -> Picture | DataError:
         picture = decode(image.path, wanted)
     except DataError as error:
         return error
-    if wanted.with_time and picture.time is None:
+    if wanted.needs_time and picture.time is None:
         return DataError(
             f"{image.path} has no EXIF time (DateTimeOriginal), by which bursts are told "
             "apart. Leave it out, or sort the photos into folders and use another layout."
@@ -242,40 +280,48 @@ def _attempt(image: FoundFile, wanted: Wanted) -> Picture | DataError:
 
 
 def _make_batch(
-    read: _Images, sets: list[SetOfFiles], layout: str, started: float
+    read: _Images, sets: list[SetOfFiles], layout: Layout, started: float
 ) -> LoadedSets:
     order = np.concatenate([group.rows for group in sets])
     rows = read.rows[: len(order)]
     is_sorted = bool((np.diff(order) > 0).all())
+    uneven = ["folders at several depths: each with images in it is a set"] * layout.is_uneven
     report = LoadReport(
         source=read.scanned.root,
-        layout=layout,
+        layout=layout.name,
         files=tuple(read.kept[row].path for row in order),
         skipped=tuple(read.skipped),
-        notes=(*read.notes(), *read.scanned.notes()),
+        notes=(*uneven, *read.notes(), *read.scanned.notes()),
         seconds=time.perf_counter() - started,
     )
     batch = SetBatch(
         rows if is_sorted else rows[order],
         np.cumsum([0, *(len(group.rows) for group in sets)]),
         [group.name for group in sets],
-        np.array([group.label for group in sets]) if layout.startswith("class/") else None,
+        np.array([group.label for group in sets]) if layout.has_labels else None,
         read.shape,
+        read.origins().take(order),
     )
     return LoadedSets(batch, report)
 
 
-def _check_no_set_is_lost(read: _Images, layout: str) -> None:
-    """Refuse to leave out all images of a folder: a set would be missing without a word."""
-    full = {image.parts[:-1] for image in read.kept}
+def _lost_sets(read: _Images, layout: Layout, may_lose: bool) -> list[Skipped]:
+    """The sets without any image that can be read; an error, or what is told of each."""
+    full = {layout.home(image) for image in read.kept}
     reasons = {left.path: left.reason for left in read.skipped}
+    lost: dict[tuple[str, ...], FoundFile] = {}
     for image in read.scanned.images:
-        if image.depth == LAYOUTS[layout] and image.parts[:-1] not in full:
-            reject(
-                f"set {read.scanned.set_name(image.parts[:-1])!r} of {read.scanned.root} has "
-                f"no image that can be read. The first is {image.path}, which "
-                f"{reasons[image.path]}"
-            )
+        if layout.has(image) and layout.home(image) not in full:
+            lost.setdefault(layout.home(image), image)
+    root, told = read.scanned.root, []
+    for home, first in lost.items():
+        reason = (
+            f"no image that can be read. The first is {first.path}, which {reasons[first.path]}"
+        )
+        if not may_lose or not full:
+            reject(f"set {read.scanned.set_name(home)!r} of {root} has {reason}")
+        told.append(Skipped(root.joinpath(*home), f"is a set with {reason}"))
+    return told
 
 
 def _warn(skipped: list[Skipped], n_images: int) -> None:
@@ -286,10 +332,9 @@ def _warn(skipped: list[Skipped], n_images: int) -> None:
     warnings.warn(msg, SkippedFilesWarning, stacklevel=3)
 
 
-def _check_choices(layout: str, colour: bool, on_error: str) -> None:
-    check_choice("load_images", "layout", layout, ("auto", *LAYOUTS))
-    check_choice("load_images", "colour", colour, (False, True))
-    check_choice("load_images", "on_error", on_error, ("raise", "skip"))
+def _check_switches(**switches: Any) -> None:
+    for name, value in switches.items():
+        check_choice("load_images", name, value, (False, True))
 
 
 def _check_numbers(

@@ -1,4 +1,4 @@
-"""MATLAB files: cell arrays of matrices become sets."""
+"""MATLAB files: cell arrays of matrices, and matrices with labels, become sets."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from setwise.errors import reject
 from setwise.io.loading_report import LoadedSets, LoadReport
 from setwise.io.mat5 import NUMERIC, Mat5, is_mat5
 from setwise.io.mat73 import Mat73, is_mat73
+from setwise.io.mat_matrix import is_matrix, matrices, read_matrix
 from setwise.io.mat_values import Value, describe, get, read_labels, refuse_choice, times
 from setwise.io.untrusted import check_declared, one_kind_of_error, regular_file
 from setwise.sets import SetBatch
@@ -45,7 +46,8 @@ def load_mat(
     variable: str | Sequence[str] | None = None,
     *,
     labels: str | Sequence[str] | None = None,
-    vectors: Literal["columns", "rows"] = "columns",
+    groups: str | None = None,
+    vectors: Literal["columns", "rows"] | None = None,
     image_shape: tuple[int, ...] | None = None,
     max_bytes: int = 2 * 2**30,
 ) -> LoadedSets:
@@ -55,19 +57,29 @@ def load_mat(
     columns of the cell array, and bear MATLAB's own names, such as ``ETH_train{3}`` or
     ``MOBO{2,4}``. Empty cells are left out, and counted in ``report.notes``.
 
+    Or they are one matrix of all samples, ``X``, with the class of each, such as ``gnd``, the
+    set of each, or both. Sets come in the order of their first samples, and are named after
+    their groups, or else after their classes.
+
     Parameters
     ----------
     path : path
         The file. Version 7.3 needs ``pip install "setwise[mat]"``.
     variable : str or sequence of str, optional
-        Which cell array holds the sets; several are read one after the other. Not needed
-        where the file has only one of matrices.
+        Which cell array holds the sets; several are read one after the other. Or the matrix
+        of samples. Not needed where the file has only one that could be meant.
     labels : str or sequence of str, optional
         Variable with the class of each cell, one after the other: a numeric vector, a char
         matrix or a cell array of strings. Without it, the rows of a cell array of several
-        rows and columns are the classes, from 1; other sets get no labels.
-    vectors : {"columns", "rows"}, default="columns"
+        rows and columns are the classes, from 1; other sets get no labels. Of a matrix, the
+        class of each sample.
+    groups : str, optional
+        Variable with the set of each sample of a matrix. Without it, all samples of a class
+        are one set.
+    vectors : {"columns", "rows"}, optional
         Whether a set is ``n_features`` x ``n_vectors``, as most files have it, or transposed.
+        For cells ``"columns"`` by default; a matrix shows by how many labels there are where
+        its samples lie.
     image_shape : tuple of int, optional
         ``(height, width)`` or ``(height, width, n_channels)`` where vectors are images, which
         MATLAB flattens column by column. They are turned to the rows of ``batch.images``.
@@ -92,31 +104,48 @@ def load_mat(
     >>> sets  # doctest: +SKIP
     LoadedSets of 40 sets of 41 to 41 images, 20 x 20
     """
-    check_choice("load_mat", "vectors", vectors, ("columns", "rows"))
+    check_choice("load_mat", "vectors", vectors, (None, "columns", "rows"))
+    if groups is not None and not isinstance(groups, str):
+        refuse("load_mat", "groups", "the name of a variable or None", groups)
     check_count("load_mat", "max_bytes", max_bytes)
     _check_image_shape(image_shape)
     wanted, labelled = _names("variable", variable), _names("labels", labels)
     started = time.perf_counter()
     source = regular_file("load_mat", path)
     with one_kind_of_error("load_mat", source), closing(_open(source, max_bytes)) as file:
-        wanted = wanted or [_only_candidate(file, labelled)]
-        cells = _check_cells(file, chain.from_iterable(_cells(file, name) for name in wanted))
-        kept = [i for i, cell in enumerate(cells) if not cell.is_empty]
-        sets = _read_sets(file, [cells[i] for i in kept], vectors)
-        classes = read_labels(file, labelled, len(cells), kept) if labelled else None
-    if classes is None and all(cell.row for cell in cells):
-        classes = np.array([cells[i].row for i in kept])
-    batch = _batch(sets, [cells[i].name for i in kept], classes, image_shape)
-    empty = len(cells) - len(kept)
+        wanted = wanted or [_only_candidate(file, labelled, groups)]
+        if len(wanted) == 1 and is_matrix(get(file, wanted[0])):
+            batch, layout = read_matrix(file, wanted[0], labelled, groups, vectors)
+            notes: tuple[str, ...] = ()
+        elif groups is not None:
+            reject(f"load_mat: groups are for a matrix, and {wanted} are cells, one per set.")
+        else:
+            batch, layout, notes = _read_cells(file, wanted, labelled, vectors or "columns")
     report = LoadReport(
         source,
-        f"{', '.join(map(repr, wanted))}: one cell per set, vectors are {vectors}",
+        layout,
         (source,) * len(batch.vectors),
-        notes=(f"{empty} of {len(cells)} cells are empty and were left out",) if empty else (),
+        notes=notes,
         seconds=time.perf_counter() - started,
         what="vectors" if image_shape is None else "images",
     )
-    return LoadedSets(batch, report)
+    return LoadedSets(batch if image_shape is None else _as_images(batch, image_shape), report)
+
+
+def _read_cells(
+    file: Mat5 | Mat73, wanted: list[str], labelled: list[str], vectors: str
+) -> tuple[SetBatch, str, tuple[str, ...]]:
+    """One set per cell, how it was understood, and what was left out."""
+    cells = _check_cells(file, chain.from_iterable(_cells(file, name) for name in wanted))
+    kept = [i for i, cell in enumerate(cells) if not cell.is_empty]
+    sets = _read_sets(file, [cells[i] for i in kept], vectors)
+    classes = read_labels(file, labelled, len(cells), kept) if labelled else None
+    if classes is None and all(cell.row for cell in cells):
+        classes = np.array([cells[i].row for i in kept])
+    layout = f"{', '.join(map(repr, wanted))}: one cell per set, vectors are {vectors}"
+    empty = len(cells) - len(kept)
+    notes = (f"{empty} of {len(cells)} cells are empty and were left out",) * (empty > 0)
+    return SetBatch.from_list(sets, [cells[i].name for i in kept], classes), layout, notes
 
 
 def _names(parameter: str, given: Any) -> list[str]:
@@ -146,17 +175,24 @@ def _open(path: Path, max_bytes: int) -> Mat5 | Mat73:
     )
 
 
-def _only_candidate(file: Mat5 | Mat73, labelled: list[str]) -> str:
+def _only_candidate(file: Mat5 | Mat73, labelled: list[str], groups: str | None) -> str:
     cells = [
         name
         for name, value in file.variables.items()
-        if value.kind == "cell" and name not in labelled
+        if value.kind == "cell" and name not in labelled and name != groups
     ]
     if len(cells) > 1:  # names of classes are a cell array too
         cells = [name for name in cells if not _is_text(file.get(name))]
-    if len(cells) != 1:
-        refuse_choice(file, "needs a variable: which cell array holds the sets?")
-    return cells[0]
+    # A matrix is not sets before it is known which samples belong together.
+    has_ids = bool(groups or (labelled and not cells))
+    candidates = matrices(file, (*labelled, groups)) if has_ids else cells
+    if len(candidates) != 1:
+        refuse_choice(
+            file,
+            "needs a variable: which cell array holds the sets? Or which matrix, and labels= "
+            "or groups= for its samples?",
+        )
+    return candidates[0]
 
 
 def _is_text(value: Value) -> bool:
@@ -168,7 +204,7 @@ def _cells(file: Mat5 | Mat73, name: str) -> Iterator[Cell]:
     if value.kind != "cell":
         reject(
             f"load_mat: {name!r} of {str(file.path)!r} is {describe(value)}. Expected a cell "
-            "array with one matrix per set; in MATLAB, num2cell and mat2cell make one."
+            "array with one matrix per set, or a full matrix of samples, of several rows and columns."
         )
     is_table = sum(n > 1 for n in value.shape) > 1
     for i, cell in enumerate(value.cells()):
@@ -221,20 +257,13 @@ def _check_features(path: Path, cells: list[Cell], axis: int) -> None:
             )
 
 
-def _batch(
-    sets: list[npt.NDArray[Any]],
-    names: list[str],
-    labels: npt.NDArray[Any] | None,
-    image_shape: tuple[int, ...] | None,
-) -> SetBatch:
-    if image_shape is None:
-        return SetBatch.from_list(sets, names, labels)
-    if sets[0].shape[1] != math.prod(image_shape):
+def _as_images(batch: SetBatch, shape: tuple[int, ...]) -> SetBatch:
+    """Vectors turned to the rows of images: MATLAB counts down the columns."""
+    if batch.n_features != math.prod(shape):
         reject(
-            f"load_mat: {names[0]!r} has {sets[0].shape[1]} features, so that its vectors "
-            f"cannot be images of shape {tuple(image_shape)}, {math.prod(image_shape)} pixels."
+            f"load_mat: {batch.names[0]!r} has {batch.n_features} features, so that its "
+            f"vectors cannot be images of shape {tuple(shape)}, {math.prod(shape)} pixels."
         )
-    # MATLAB counts down the columns, the first index fastest.
-    images = [rows.reshape(len(rows), *image_shape[::-1]) for rows in sets]
-    upright = [stack.transpose(0, *range(stack.ndim - 1, 0, -1)) for stack in images]
-    return SetBatch.from_images(upright, names, labels)
+    stack = batch.vectors.reshape(-1, *shape[::-1])
+    upright = stack.transpose(0, *range(stack.ndim - 1, 0, -1))
+    return batch.replaced(vectors=upright.reshape(len(stack), -1), image_shape=shape)

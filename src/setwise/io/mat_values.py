@@ -14,7 +14,15 @@ from setwise.io.mat5 import NUMERIC, Mat5
 from setwise.io.mat73 import Mat73
 from setwise.io.untrusted import check_declared
 
-__all__ = ["Value", "describe", "get", "read_labels", "refuse_choice", "times"]
+__all__ = [
+    "Value",
+    "describe",
+    "get",
+    "labels_in",
+    "read_labels",
+    "refuse_choice",
+    "times",
+]
 
 
 class Value(Protocol):
@@ -76,7 +84,7 @@ def read_labels(
     file: Mat5 | Mat73, names: list[str], n_cells: int, kept: list[int]
 ) -> npt.NDArray[Any]:
     """One label for each cell that is kept."""
-    parts = [_labels(file, name) for name in names]
+    parts = [labels_in(file, name) for name in names]
     labels = np.concatenate(parts)
     if len({part.dtype.kind for part in parts}) > 1 or len(labels) not in (n_cells, len(kept)):
         reject(
@@ -87,8 +95,8 @@ def read_labels(
     return labels[kept] if len(labels) == n_cells else labels
 
 
-def _labels(file: Mat5 | Mat73, name: str) -> npt.NDArray[Any]:
-    """One label per cell: numbers, rows of text, or cells of text."""
+def labels_in(file: Mat5 | Mat73, name: str, what: str = "set") -> npt.NDArray[Any]:
+    """One label per set or sample: numbers, rows of text, or cells of text."""
     value = get(file, name)
     n_bytes = 8 * math.prod(value.shape)
     check_declared("load_mat", file.path, f"variable {name!r}", n_bytes, file.max_bytes)
@@ -105,7 +113,7 @@ def _labels(file: Mat5 | Mat73, name: str) -> npt.NDArray[Any]:
             return np.array([_lines(cell)[0] for cell in cells])
     return reject(
         f"load_mat: labels {name!r} of {str(file.path)!r} is {describe(value)}. Expected a "
-        "numeric vector, a char matrix or a cell array of strings, one label per set."
+        f"numeric vector, a char matrix or a cell array of strings, one label per {what}."
     )
 
 

@@ -3,37 +3,45 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from setwise._support.parameters import check_choice
+from setwise._support.parameters import check_choice, check_count
 from setwise._support.progress import Progress
 from setwise.errors import SkippedFilesWarning, reject
 from setwise.io.arrays import load_arrays
 from setwise.io.decode import SUFFIXES
 from setwise.io.images import load_images
-from setwise.io.layouts import LAYOUTS, scan
+from setwise.io.layouts import LAYOUTS, refuse_unlabelled
 from setwise.io.loading_report import LoadedSets, Skipped
 from setwise.io.mat import load_mat
+from setwise.io.scan import check_exclude, scan
 from setwise.io.untrusted import check_path
 from setwise.io.video import VIDEO_SUFFIXES, load_video, load_videos
 
 __all__ = ["load_sets"]
-
-# As `max_files` of the loaders.
-MOST_ENTRIES = 100_000
 
 
 def load_sets(
     source: str | Path,
     *,
     layout: str = "auto",
+    labelled: bool = False,
     size: int | tuple[int, int] | None = 64,
     colour: bool = False,
+    thumbnails: bool = True,
+    gap_s: float = 30.0,
     on_error: str = "raise",
+    max_bad: float = 0.05,
+    max_pixels: int = 25_000_000,
+    max_files: int = 100_000,
+    exclude: str | Sequence[str] = (),
+    follow_links: bool = False,
     variable: str | list[str] | None = None,
     labels: str | None = None,
+    groups: str | None = None,
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> LoadedSets:
@@ -51,54 +59,92 @@ def load_sets(
         A folder, or a file.
     layout : str, default="auto"
         For folders, see :func:`load_images`; in ``"class/set"`` and ``"set"``, a clip is a set.
-    on_error, n_jobs
+    labelled : bool, default=False
+        The sets must have classes, as those of a gallery. A folder of photos is then one set
+        of the class it is named after, see :func:`load_images`; a source that has no classes
+        is refused.
+    on_error, max_bad, max_pixels
+        For folders and video, see :func:`load_images`.
+    gap_s, max_files, exclude, follow_links, n_jobs
         For folders, see :func:`load_images`.
-    size, colour
+    size, colour, thumbnails
         For images and video, see :func:`load_images`.
-    variable, labels
-        For MATLAB files, see :func:`load_mat`.
+    variable, labels, groups
+        For MATLAB files, see :func:`load_mat`; for archives they are the ``vectors``,
+        ``labels`` and ``groups`` of :func:`load_arrays`.
     progress : callable, optional
         Called with what is being done, how many steps of it are over, and of how many.
     """
     check_choice("load_sets", "layout", layout, ("auto", *LAYOUTS))
+    check_choice("load_sets", "labelled", labelled, (False, True))
     path = check_path("load_sets", source, "source")
     pictures: dict[str, Any] = {
-        "size": size, "colour": colour, "on_error": on_error, "progress": progress,
+        "size": size, "colour": colour, "thumbnails": thumbnails, "on_error": on_error,
+        "max_bad": max_bad, "max_pixels": max_pixels, "progress": progress,
     }  # fmt: skip
-    if path.is_dir():
-        return _load_folder(path, {"layout": layout, "n_jobs": n_jobs, **pictures})
+    if not path.is_dir():
+        named = {"variable": variable, "labels": labels, "groups": groups}
+        return _load_file(path, named, pictures, labelled)
+    check_count("load_sets", "max_files", max_files)
+    check_choice("load_sets", "follow_links", follow_links, (False, True))
+    search: dict[str, Any] = {
+        "max_files": max_files,
+        "exclude": check_exclude("load_sets", exclude),
+        "follow_links": follow_links,
+    }
+    options = {"layout": layout, "n_jobs": n_jobs, **pictures}
+    return _load_folder(path, search, options, {"gap_s": gap_s, "labelled": labelled})
+
+
+def _load_file(
+    path: Path, named: dict[str, Any], pictures: dict[str, Any], labelled: bool
+) -> LoadedSets:
     if not path.exists():
         reject(f"{path}: there is no such file or folder. Expected one with sets.")
     suffix = path.suffix.lower()
-    if suffix == ".mat":
-        return load_mat(path, variable, labels=labels)
-    if suffix in (".npz", ".npy"):
-        return load_arrays(path)
     if suffix in VIDEO_SUFFIXES:
+        if labelled:
+            refuse_unlabelled(path, "a clip alone has none")
         return load_video(path, **pictures)
-    return reject(
-        f"{path}: nothing is known of files ending in {suffix!r}. Expected a folder, a video "
-        f"({', '.join(sorted(VIDEO_SUFFIXES))}), .mat, .npz or .npy."
-    )
+    given = {parameter: name for parameter, name in named.items() if name is not None}
+    if suffix == ".mat":
+        loaded = load_mat(path, **given)
+    elif suffix in (".npz", ".npy"):
+        keys = {"vectors" if k == "variable" else k: name for k, name in given.items()}
+        loaded = load_arrays(path, **keys)
+    else:
+        reject(
+            f"{path}: nothing is known of files ending in {suffix!r}. Expected a folder, a "
+            f"video ({', '.join(sorted(VIDEO_SUFFIXES))}), .mat, .npz or .npy."
+        )
+    if labelled and loaded.labels is None:
+        refuse_unlabelled(path, f"its {len(loaded)} sets have none")
+    return loaded
 
 
-def _load_folder(root: Path, options: dict[str, Any]) -> LoadedSets:
+def _load_folder(
+    root: Path, search: dict[str, Any], options: dict[str, Any], of_photos: dict[str, Any]
+) -> LoadedSets:
     """Read a folder as what most of its files are, and say which files were left out."""
-    files = scan(root, MOST_ENTRIES, SUFFIXES | VIDEO_SUFFIXES, "images or videos").images
-    photos = [file.path for file in files if file.path.suffix.lower() in SUFFIXES]
-    clips = [file.path for file in files if file.path.suffix.lower() in VIDEO_SUFFIXES]
+    wanted = SUFFIXES | VIDEO_SUFFIXES
+    files = scan(root, suffixes=wanted, what="images or videos", **search).images
+    photos = [file for file in files if file.path.suffix.lower() in SUFFIXES]
+    clips = [file for file in files if file.path.suffix.lower() in VIDEO_SUFFIXES]
     if len(clips) > len(photos):
-        loaded, left_out = load_videos(root, **options), photos
+        loose = next((clip for clip in clips if clip.depth == 0), None)
+        if of_photos["labelled"] and loose is not None:
+            refuse_unlabelled(root, f"{loose.path} lies in no folder")
+        loaded, left_out = load_videos(root, **search, **options), photos
         reason = "is an image among videos. Move it elsewhere, or use load_images."
     else:
-        loaded, left_out = load_images(root, **options), clips
+        loaded, left_out = load_images(root, **search, **options, **of_photos), clips
         reason = "is a video among images. Move it elsewhere, or use load_videos."
     if not left_out:
         return loaded
     msg = (
         f"load_sets: {len(left_out)} of the {len(photos) + len(clips)} files of {root} were "
-        f"left out, the first {left_out[0]}, which {reason} The report lists them all."
+        f"left out, the first {left_out[0].path}, which {reason} The report lists them all."
     )
     warnings.warn(msg, SkippedFilesWarning, stacklevel=3)
-    skipped = (*loaded.report.skipped, *(Skipped(path, reason) for path in left_out))
+    skipped = (*loaded.report.skipped, *(Skipped(file.path, reason) for file in left_out))
     return LoadedSets(loaded, replace(loaded.report, skipped=skipped))

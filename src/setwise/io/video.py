@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -27,8 +28,10 @@ from setwise.errors import DataError, SkippedFilesWarning, reject
 from setwise.io.clips import LAYOUTS, VIDEO_SUFFIXES, clip_names, find_clips
 from setwise.io.frames import Reading, VideoFrames, open_video
 from setwise.io.loading_report import LoadedSets, LoadReport, Skipped
+from setwise.io.scan import check_exclude
 from setwise.io.untrusted import check_declared, check_path
 from setwise.sets import SetBatch
+from setwise.sets.origins import Origins
 
 __all__ = ["VIDEO_SUFFIXES", "load_video", "load_videos", "resize_image"]
 
@@ -51,6 +54,7 @@ def load_video(
     on_error: str = "raise",
     max_bad: float = 0.05,
     max_bytes: int = 2 * 2**30,
+    thumbnails: bool = True,
     name: str | None = None,
     progress: Progress | None = None,
 ) -> LoadedSets:
@@ -78,13 +82,15 @@ def load_video(
         Keep red, green and blue instead of grey.
     max_pixels : int, default=25_000_000
         Refuse larger frames, before they are decoded.
-    on_error : {"raise", "skip"}, default="raise"
+    on_error : {"raise", "skip", "list"}, default="raise"
         What to do about frames that cannot be decoded: refuse the file, or leave them out,
-        warn, and list them in the report.
+        warn, and list them in the report; with ``"list"`` however many they are.
     max_bad : float, default=0.05
         With ``on_error="skip"``, the part of the frames that may be left out.
     max_bytes : int, default=2 GiB
         The most memory that the images may take. A small file may hold millions of frames.
+    thumbnails : bool, default=True
+        Keep a small colour picture of each frame, of some 2 kB.
     name : str, optional
         What the set is called; the name of the file without its suffix by default.
     progress : callable, optional
@@ -93,7 +99,8 @@ def load_video(
     Returns
     -------
     LoadedSets
-        One set of uint8 images, without a label, with its ``report``.
+        One set of uint8 images, without a label, with its ``report``; its ``origins`` are
+        ``"clip.mp4, frame 12"`` and so on, with frames counted from 0.
 
     Raises
     ------
@@ -108,14 +115,15 @@ def load_video(
     """
     owner, started = "load_video", time.perf_counter()
     reading = Reading(
-        every, max_frames, start_s, stop_s, colour, max_pixels, on_error, max_bad, max_bytes
+        *(every, max_frames, start_s, stop_s, colour, max_pixels),
+        *(on_error, max_bad, max_bytes, thumbnails),
     )
     reading.check(owner)
     check_shape(owner, "size", size, optional=True)
     wanted = None if size is None else pair(size)
     with open_video(owner, path, reading) as video:
         called = video.path.stem if name is None else str(name)
-        images = _images(video, wanted, progress)
+        images, origins = _images(video, wanted, video.path.name, progress)
     if video.skipped:
         msg = f"{owner}: {len(video.skipped)} frames of {str(video.path)!r} were left out."
         warnings.warn(msg, SkippedFilesWarning, stacklevel=2)
@@ -129,7 +137,8 @@ def load_video(
     )
     # Not from_images, which would copy.
     rows, shape = images.reshape(len(images), -1), images.shape[1:]
-    return LoadedSets(SetBatch(rows, np.array([0, len(rows)]), [called], None, shape), report)
+    batch = SetBatch(rows, np.array([0, len(rows)]), [called], None, shape, origins)
+    return LoadedSets(batch, report)
 
 
 def load_videos(
@@ -147,6 +156,9 @@ def load_videos(
     on_error: str = "raise",
     max_bad: float = 0.05,
     max_bytes: int = 2 * 2**30,
+    exclude: str | Sequence[str] = (),
+    follow_links: bool = False,
+    thumbnails: bool = True,
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> LoadedSets:
@@ -164,14 +176,18 @@ def load_videos(
         As for :func:`load_video`, for each clip.
     max_files : int, default=100_000
         Refuse folders of more entries.
-    on_error : {"raise", "skip"}, default="raise"
+    on_error : {"raise", "skip", "list"}, default="raise"
         Refuse clips or frames that cannot be read, or leave them out, warn, and list them in
-        the report.
+        the report; with ``"list"`` however many they are.
     max_bad : float, default=0.05
         With ``on_error="skip"``, the part of the clips, and of the frames of each, that may be
         left out.
     max_bytes : int, default=2 GiB
         The most memory that the images of a clip may take.
+    exclude, follow_links
+        As for :func:`load_images`.
+    thumbnails : bool, default=True
+        Keep a small colour picture of each frame, of some 2 kB.
     n_jobs : int, optional
         How many clips to read at once; -1 is one per core.
     progress : callable, optional
@@ -191,7 +207,8 @@ def load_videos(
     """
     owner, started = "load_videos", time.perf_counter()
     reading = Reading(
-        every, max_frames, start_s, stop_s, colour, max_pixels, on_error, max_bad, max_bytes
+        *(every, max_frames, start_s, stop_s, colour, max_pixels),
+        *(on_error, max_bad, max_bytes, thumbnails),
     )
     reading.check(owner)
     check_shape(owner, "size", size, optional=True)
@@ -199,11 +216,13 @@ def load_videos(
     check_choice(owner, "layout", layout, ("auto", *LAYOUTS))
     check_count(owner, "max_files", max_files)
     check_jobs(owner, n_jobs)
+    check_choice(owner, "follow_links", follow_links, (False, True))
+    patterns = check_exclude(owner, exclude)
     folder = check_path(owner, root, "root")
-    layout, paths, notes = find_clips(folder, layout, max_files)
-    read = partial(_read_clip, owner=owner, reading=reading, size=wanted)
+    layout, paths, notes = find_clips(folder, layout, max_files, patterns, follow_links)
+    read = partial(_read_clip, root=folder, owner=owner, reading=reading, size=wanted)
     clips = list(reported(in_threads(read, paths, n_jobs), len(paths), "load", progress))
-    kept = _keep_readable(owner, folder, clips, max_bad)
+    kept = _keep_readable(owner, folder, clips, 1.0 if on_error == "list" else max_bad)
     report = LoadReport(
         source=folder,
         layout=layout,
@@ -226,17 +245,20 @@ class _Clip:
     images: npt.NDArray[np.uint8]
     skipped: tuple[Skipped, ...]
     notes: tuple[str, ...] = ()
+    origins: Origins | None = None
 
 
-def _read_clip(path: Path, owner: str, reading: Reading, size: tuple[int, int] | None) -> _Clip:
+def _read_clip(
+    path: Path, root: Path, owner: str, reading: Reading, size: tuple[int, int] | None
+) -> _Clip:
     try:
         with open_video(owner, path, reading) as video:
-            images = _images(video, size)
+            images, origins = _images(video, size, path.relative_to(root).as_posix())
     except DataError as error:
         if reading.on_error == "raise":
             raise
         return _Clip(path, np.empty(0, dtype=np.uint8), (Skipped(path, str(error)),))
-    return _Clip(path, images, tuple(video.skipped), video.notes())
+    return _Clip(path, images, tuple(video.skipped), video.notes(), origins)
 
 
 def _keep_readable(owner: str, root: Path, clips: list[_Clip], max_bad: float) -> list[_Clip]:
@@ -258,28 +280,43 @@ def _batch(owner: str, root: Path, layout: str, clips: list[_Clip]) -> SetBatch:
     names = clip_names([clip.path.relative_to(root) for clip in clips])
     has_labels = layout == "class/set"
     labels = np.array([clip.path.parent.name for clip in clips]) if has_labels else None
-    return SetBatch.from_images([clip.images for clip in clips], names, labels)
+    batch = SetBatch.from_images([clip.images for clip in clips], names, labels)
+    origins = Origins.join([clip.origins for clip in clips], [len(c.images) for c in clips])
+    return batch.replaced(origins=origins)
 
 
 def _images(
-    video: VideoFrames, size: tuple[int, int] | None, progress: Progress | None = None
-) -> npt.NDArray[np.uint8]:
-    """All frames that were asked for, resized."""
+    video: VideoFrames,
+    size: tuple[int, int] | None,
+    name: str,
+    progress: Progress | None = None,
+) -> tuple[npt.NDArray[np.uint8], Origins]:
+    """All frames that were asked for, resized, and where in the file of this name they are."""
     kept, shape = bytearray(), ()
+    files: list[str] = []
+    thumbnails: list[bytes] = []
     for i, frame in enumerate(reported(video, video.expected, "load", progress)):
         image = frame.pixels if size is None else resize_image(frame.pixels, size)
         shape = shape or image.shape
         if image.shape != shape:
             problem = f"has frames of shape {shape} and of {image.shape}"
             video.refuse(problem, "Choose a size, to which all are brought")
-        if i % CHUNK == 0:
-            n_bytes = (i + 1) * image.nbytes
-            what = f"the first {i + 1} frames"
-            check_declared(video.owner, video.path, what, n_bytes, video.reading.max_bytes)
-            what = f"{video.owner}: to keep frames {i} to {i + CHUNK} of {video.path}"
-            require_memory(CHUNK * image.nbytes, what, SMALLER)
         kept += image.tobytes()
-    return np.frombuffer(kept, dtype=np.uint8).reshape(-1, *shape)
+        files.append(f"{name}, frame {frame.number}")
+        thumbnails.append(frame.thumbnail)
+        if i % CHUNK == 0:
+            # All thumbnails are about as large as the latest.
+            _check_room(video, i, image.nbytes + len(frame.thumbnail))
+    images = np.frombuffer(kept, dtype=np.uint8).reshape(-1, *shape)
+    return images, Origins.of_files(files, thumbnails=thumbnails)
+
+
+def _check_room(video: VideoFrames, i: int, n_bytes: int) -> None:
+    """Refuse more frames of so many bytes each than were allowed, or than there is room for."""
+    what = f"the first {i + 1} frames"
+    check_declared(video.owner, video.path, what, (i + 1) * n_bytes, video.reading.max_bytes)
+    what = f"{video.owner}: to keep frames {i} to {i + CHUNK} of {video.path}"
+    require_memory(CHUNK * n_bytes, what, SMALLER)
 
 
 def resize_image(pixels: npt.NDArray[np.uint8], size: tuple[int, int]) -> npt.NDArray[np.uint8]:

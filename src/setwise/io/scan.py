@@ -1,0 +1,281 @@
+"""Which files lie below a folder, and what was met beside them."""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from setwise._support.parameters import refuse
+from setwise.errors import reject
+from setwise.io.decode import SUFFIXES
+
+__all__ = ["FoundFile", "Scan", "check_any", "check_exclude", "natural_key", "scan"]
+
+# The folders that lead to a file or folder, from the root on, and its own name.
+Parts: TypeAlias = tuple[str, ...]
+# Kinds of ignored files that are named; a folder may hold a new kind in every file.
+MOST_KINDS = 20
+
+
+@dataclass(frozen=True)
+class FoundFile:
+    """An image file, the folders and name that lead to it, and why it must not be opened."""
+
+    path: Path
+    parts: Parts
+    problem: str | None = None
+
+    @property
+    def depth(self) -> int:
+        """How many folders lie between the root and the image."""
+        return len(self.parts) - 1
+
+
+@dataclass
+class Scan:
+    """The images of a folder in natural order, and what else was met there."""
+
+    root: Path
+    what: str
+    images: list[FoundFile] = field(default_factory=list)
+    folders: list[Parts] = field(default_factory=list)
+    hidden: list[str] = field(default_factory=list)
+    ignored: dict[str, list[str]] = field(default_factory=dict)
+    excluded: dict[str, list[str]] = field(default_factory=dict)
+    n_entries: int = 0
+
+    def set_name(self, folder: Parts) -> str:
+        """What the images of a folder are called together."""
+        return "/".join(folder) or self.root.resolve().name
+
+    def notes(self) -> list[str]:
+        """What was left aside: how many of each kind, and an example."""
+        notes = []
+        if self.hidden:
+            notes.append(f"ignored, hidden: {_tally(self.hidden)}")
+        for pattern, paths in self.excluded.items():
+            notes.append(f"excluded by {pattern!r}: {_tally(paths) if paths else 'nothing'}")
+        if self.ignored:
+            kinds = sorted(self.ignored.items(), key=lambda kind: (-len(kind[1]), kind[0]))
+            told = [f"{len(paths)} {kind} such as {_first(paths)}" for kind, paths in kinds]
+            told[MOST_KINDS:] = ["further kinds"] * (len(told) > MOST_KINDS)
+            n_files = sum(map(len, self.ignored.values()))
+            notes.append(f"ignored, no {self.what}: {n_files} ({', '.join(told)})")
+        used = {i.parts[:n] for i in self.images for n in range(1, len(i.parts))}
+        bare = ["/".join(folder) for folder in self.folders if folder not in used]
+        if bare:
+            notes.append(f"folders without {self.what}: {_tally(bare)}")
+        return notes
+
+
+def _tally(paths: list[str]) -> str:
+    return f"{len(paths)}, such as {_first(paths)}"
+
+
+def _first(paths: list[str]) -> str:
+    first = min(paths)
+    return first if first.isprintable() else repr(first)
+
+
+@dataclass(frozen=True)
+class _Rules:
+    """What is looked for, how far, and what is passed by."""
+
+    max_files: int
+    suffixes: Set[str]
+    exclude: dict[str, re.Pattern[str]]
+    follow_links: bool
+
+    def excluding(self, parts: Parts) -> str | None:
+        """The pattern that excludes an entry: by its own name, or by its path."""
+        names = (parts[-1].casefold(), "/".join(parts).casefold())
+        matching = (p for p, rule in self.exclude.items() if any(map(rule.match, names)))
+        return next(matching, None)
+
+
+@dataclass(frozen=True)
+class _Folder:
+    path: Path
+    parts: Parts
+    # Where it and the folders above it really are: meeting one again is a loop.
+    real: tuple[str, ...]
+
+
+def check_exclude(owner: str, exclude: Any) -> tuple[str, ...]:
+    """The patterns that were given, one or several."""
+    patterns = (exclude,) if isinstance(exclude, str) else exclude
+    is_several = isinstance(patterns, list | tuple | set | frozenset)
+    if not is_several or not all(isinstance(p, str) and p.strip("/") for p in patterns):
+        expected = "patterns of names or paths, such as ['thumbs', '*.tmp', 'raw/*']"
+        refuse(owner, "exclude", expected, exclude)
+    return tuple(patterns)
+
+
+def scan(
+    root: Path,
+    max_files: int,
+    suffixes: Set[str] = SUFFIXES,
+    what: str = "images",
+    *,
+    exclude: Sequence[str] = (),
+    follow_links: bool = False,
+) -> Scan:
+    """Find every image below a folder; the order does not depend on the file system.
+
+    With other ``suffixes``, find ``what`` is named so.
+
+    Hidden files, files of other kinds and what matches a pattern of ``exclude`` are counted,
+    not read. Links are followed where they stay inside the root, with ``follow_links`` also
+    where they leave it.
+
+    Raises
+    ------
+    DataError
+        Where the root is no folder, holds more than ``max_files`` entries, has a loop of links,
+        a link to a folder outside, or a name that cannot be shown.
+    """
+    if not root.is_dir():
+        there = "is a file" if root.exists() else "does not exist"
+        reject(f"{root} {there}. Expected a folder of {what}.")
+    patterns = {p: re.compile(fnmatch.translate(p.strip("/").casefold())) for p in exclude}
+    rules = _Rules(max_files, suffixes, patterns, follow_links)
+    scanned = Scan(root, what, excluded={pattern: [] for pattern in exclude})
+    _check_name(root.resolve().name, root)
+    waiting = [_Folder(root, (), (os.path.realpath(root),))]
+    while waiting:
+        waiting += _look_into(waiting.pop(), scanned, rules)
+    # Folder by folder: a folder may hold images, and folders of images between them.
+    scanned.images.sort(
+        key=lambda image: (_natural_keys(image.parts[:-1]), natural_key(image.parts[-1]))
+    )
+    return scanned
+
+
+def check_any(scanned: Scan, suffixes: Set[str] = SUFFIXES) -> None:
+    """Refuse a folder in which there is nothing to read."""
+    if not scanned.images:
+        met = "; ".join(scanned.notes()) or "it is empty"
+        names = ", ".join(sorted(suffixes))
+        reject(f"{scanned.root} holds no {scanned.what} ({met}). Expected files named {names}.")
+
+
+def _look_into(folder: _Folder, scanned: Scan, rules: _Rules) -> Iterator[_Folder]:
+    """Take note of the files of a folder, and yield the folders in it."""
+    # Counted before anything is done to them: a folder may hold millions.
+    entries = list(islice(_entries(folder), rules.max_files - scanned.n_entries + 1))
+    scanned.n_entries += len(entries)
+    if scanned.n_entries > rules.max_files:
+        reject(
+            f"{scanned.root} holds more than max_files={rules.max_files} files and folders. Is "
+            "it the right one? If so, raise max_files."
+        )
+    for entry in entries:
+        if not _is_passed_by(entry, folder, scanned, rules):
+            yield from _take_note(entry, folder, scanned, rules)
+
+
+def _is_passed_by(
+    entry: os.DirEntry[str], folder: _Folder, scanned: Scan, rules: _Rules
+) -> bool:
+    """Whether an entry is hidden or excluded, which is then noted."""
+    parts = (*folder.parts, entry.name)
+    pattern = rules.excluding(parts)
+    if entry.name.startswith("."):
+        scanned.hidden.append("/".join(parts))
+    elif pattern is not None:
+        scanned.excluded[pattern].append("/".join(parts) + "/" * entry.is_dir())
+    else:
+        return False
+    return True
+
+
+def _take_note(
+    entry: os.DirEntry[str], folder: _Folder, scanned: Scan, rules: _Rules
+) -> Iterator[_Folder]:
+    real, problem = _locate(entry, folder, scanned.root, rules.follow_links)
+    path, parts = folder.path / entry.name, (*folder.parts, entry.name)
+    if problem is None and entry.is_dir():
+        _check_name(entry.name, folder.path)
+        scanned.folders.append(parts)
+        yield _Folder(path, parts, (*folder.real, real))
+    elif problem is not None or path.suffix.lower() in rules.suffixes:
+        _check_name(entry.name, folder.path)
+        scanned.images.append(FoundFile(path, parts, problem))
+    else:
+        scanned.ignored.setdefault(_kind(entry.name), []).append("/".join(parts))
+
+
+def _entries(folder: _Folder) -> Iterator[os.DirEntry[str]]:
+    try:
+        # Where it really is: a path through many links takes long to follow.
+        with os.scandir(folder.real[-1]) as entries:
+            yield from entries
+    except OSError as error:
+        reject(f"{folder.path} cannot be listed: {error.strerror}.", error)
+
+
+def _locate(
+    entry: os.DirEntry[str], folder: _Folder, root: Path, follow_links: bool
+) -> tuple[str, str | None]:
+    """Where an entry really is, and what forbids to follow it there."""
+    path, real = folder.path / entry.name, f"{folder.real[-1]}{os.sep}{entry.name}"
+    if entry.is_symlink():
+        try:
+            real = os.path.realpath(entry.path, strict=True)
+        except OSError as error:
+            return "", f"is a link that leads nowhere ({error.strerror}). Remove it."
+        if not follow_links and not Path(real).is_relative_to(folder.real[0]):
+            problem = (
+                f"is a link out of {root}, which is not followed. Copy its target there, "
+                "exclude it, or allow it by follow_links."
+            )
+            if entry.is_dir():
+                _check_name(entry.name, folder.path)
+                reject(f"{path} {problem}")
+            return real, problem
+    # Outside of the root, also a plain folder may be one that was met above.
+    if real in folder.real:
+        _check_name(entry.name, folder.path)
+        reject(
+            f"{path} is a link to a folder above it, and so without end. Remove or exclude it."
+        )
+    return real, None
+
+
+def _check_name(name: str, folder: Path) -> None:
+    """Refuse names that would break a line of a report, or are no text at all."""
+    if name.isprintable():
+        return
+    if any(unicodedata.category(letter) in ("Cc", "Cs", "Zl", "Zp") for letter in name):
+        reject(
+            f"{folder} holds the name {name!r}. Expected valid Unicode without control "
+            "characters or line breaks, as names of folders become labels: rename it."
+        )
+
+
+def _kind(name: str) -> str:
+    suffix = Path(name).suffix.lower()
+    return suffix if suffix and suffix.isprintable() else "without extension"
+
+
+def natural_key(name: str) -> tuple[tuple[str | int, ...], str]:
+    """Sort key in which numbers count as numbers: ``img2`` comes before ``img10``.
+
+    Examples
+    --------
+    >>> sorted(["img10.png", "img2.png"], key=natural_key)
+    ['img2.png', 'img10.png']
+    """
+    pieces = re.split("([0-9]+)", name)
+    return tuple(int(p) if i % 2 else p for i, p in enumerate(pieces)), name
+
+
+def _natural_keys(folders: Parts) -> tuple[tuple[tuple[str | int, ...], str], ...]:
+    return tuple(map(natural_key, folders))
