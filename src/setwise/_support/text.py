@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-__all__ = ["printable"]
+from typing import Any
+
+__all__ = ["printable", "spreadsheet_cell"]
 
 
 def printable(text: str) -> str:
@@ -17,3 +19,19 @@ def printable(text: str) -> str:
     anna\t\x1b[31m é
     """
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def spreadsheet_cell(value: Any) -> Any:
+    """What is written into a cell of a CSV file: text that would be a formula is quoted.
+
+    Examples
+    --------
+    >>> spreadsheet_cell("=1+1"), spreadsheet_cell(-0.5), spreadsheet_cell(None)
+    ("'=1+1", -0.5, '')
+    """
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        return value
+    safe = printable(value)
+    return f"'{safe}" if safe.startswith(("=", "+", "-", "@", "|", "%")) else safe

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import logging
+import os
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
 from setwise._support.compiled import plain_interrupts
 from setwise._support.text import printable
-from setwise.errors import SetwiseError
+from setwise.errors import DataError, SetwiseError, SetwiseWarning
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -21,7 +24,26 @@ if TYPE_CHECKING:
 
     from setwise._support.progress import Progress
 
-__all__ = ["AsJson", "Quiet", "clean_exit", "say", "shown_progress", "text_table"]
+__all__ = [
+    "EXIT_CODES",
+    "AsJson",
+    "Quiet",
+    "check_output",
+    "clean_exit",
+    "say",
+    "show_rows",
+    "show_tracebacks",
+    "shown_progress",
+    "text_table",
+]
+
+EXIT_CODES = {
+    0: "all went well",
+    1: "a file, a set or a parameter was refused; stderr says which, and what to do",
+    2: "the command was written wrongly",
+    3: "a bug in setwise: --debug shows where",
+    130: "interrupted with Ctrl-C; nothing that was finished is lost",
+}
 
 AsJson: TypeAlias = Annotated[
     bool, typer.Option("--json", help="Print one JSON document and nothing else.")
@@ -31,9 +53,24 @@ Quiet: TypeAlias = Annotated[
 ]
 
 
+_DEBUG = "SETWISE_DEBUG"
+
+
+def show_tracebacks() -> None:
+    """From now on, errors show where they come from."""
+    os.environ[_DEBUG] = "1"
+
+
 def say(text: str, *, err: bool = False) -> None:
     """Print lines, whose characters cannot do anything to the terminal."""
     typer.echo("\n".join(map(printable, text.split("\n"))), err=err)
+
+
+def show_rows(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print a table."""
+    from rich.console import Console
+
+    Console(highlight=False).print(text_table(columns, rows))
 
 
 def text_table(
@@ -55,19 +92,74 @@ def text_table(
 
 @contextmanager
 def clean_exit() -> Iterator[None]:
-    """Errors that are no bugs end in what they say and a status, not in a traceback."""
+    """Errors end in what they say and a status, not in a traceback, unless one is wanted."""
     try:
-        with plain_interrupts():
+        with plain_interrupts(), _told_warnings():
             yield
     except KeyboardInterrupt:
         typer.echo("setwise: interrupted.", err=True)
         raise typer.Exit(130) from None
-    except SetwiseError as error:
-        say(f"setwise: {error}", err=True)
-        raise typer.Exit(1) from None
-    except OSError as error:
-        say(f"setwise: {' '.join(str(error).split())}", err=True)
-        raise typer.Exit(1) from None
+    except (typer.Exit, typer.Abort, typer.BadParameter):
+        raise
+    except Exception as error:
+        if os.environ.get(_DEBUG):
+            raise
+        if isinstance(error, SetwiseError | OSError):
+            text = (
+                str(error) if isinstance(error, SetwiseError) else " ".join(str(error).split())
+            )
+            say(f"setwise: {text}", err=True)
+            raise typer.Exit(1) from None
+        what = " ".join(f"{type(error).__name__}: {error}".split())
+        say(f"setwise: a bug ({what}). Run `setwise --debug ...` to see where.", err=True)
+        raise typer.Exit(3) from None
+
+
+@contextmanager
+def _told_warnings() -> Iterator[None]:
+    """Warnings of setwise are said in one line each; where they come from interests nobody."""
+    before = warnings.showwarning
+
+    def show(message: Warning | str, category: type[Warning], *rest: Any) -> None:
+        if issubclass(category, SetwiseWarning):
+            say(f"setwise: note: {' '.join(str(message).split())}", err=True)
+        else:
+            before(message, category, *rest)
+
+    with warnings.catch_warnings():  # which puts back the one that shows them, too
+        warnings.simplefilter("default", SetwiseWarning)
+        warnings.showwarning = show  # type: ignore[assignment]
+        yield
+
+
+def check_output(path: Path | None, option: str, *, is_folder: bool = False) -> None:
+    """Refuse, before any work, a place where its result could not be written.
+
+    Parameters
+    ----------
+    path : Path, optional
+        Where the result is to go.
+    option : str
+        The option that named it, for the message.
+    is_folder : bool
+        Whether it is a folder, which may be there or not, rather than a file.
+    """
+    if path is None:
+        return
+    above = path.resolve().parent
+    while is_folder and not above.exists() and above != above.parent:
+        above = above.parent
+    if not above.is_dir():
+        msg = f"{option} {path}: there is no folder {above}. Make it first."
+    elif path.is_dir() and not is_folder:
+        msg = f"{option} {path}: is a folder. Expected the name of a file."
+    elif path.exists() and is_folder and not path.is_dir():
+        msg = f"{option} {path}: is a file. Expected a folder."
+    elif not os.access(path if path.exists() else above, os.W_OK):
+        msg = f"{option} {path}: cannot be written. Name a place where you may write."
+    else:
+        return
+    raise DataError(msg)
 
 
 @contextmanager

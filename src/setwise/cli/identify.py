@@ -1,0 +1,187 @@
+"""``setwise identify`` and ``classify``: whose the sets are, how sure that is, and why."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from setwise.cli.answers import answer_row, as_csv, line, table_row
+from setwise.cli.common import check_output, say, show_rows
+from setwise.cli.options import Jobs, Output, Reading, Source, Unknown, command
+from setwise.cli.reading import GALLERY_SUFFIX, fitted, joined, load
+from setwise.errors import ParameterError
+
+if TYPE_CHECKING:
+    from setwise import CVC, Answer, SetBatch
+    from setwise._support.progress import Progress
+    from setwise.io import LoadedSets
+
+__all__ = ["Files", "classify", "identify"]
+
+
+@dataclass(frozen=True)
+class Files:
+    """What is written beside what is said."""
+
+    explain: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="A picture of each answer goes here.")
+    ] = None
+    report: Annotated[
+        Path | None, typer.Option(help="One HTML page with all answers and photos.")
+    ] = None
+    csv: Annotated[Path | None, typer.Option(help="A table for spreadsheets.")] = None
+
+    def check(self) -> None:
+        """Refuse, before any work, places that cannot be written to."""
+        check_output(self.explain, "--explain", is_folder=True)
+        check_output(self.report, "--report")
+        check_output(self.csv, "--csv")
+
+
+@command
+def identify(
+    gallery: Annotated[
+        Path, typer.Argument(help="A gallery file of `setwise fit`, or a folder of sets.")
+    ],
+    probes: Annotated[list[Path], typer.Argument(help="Sets to judge: folders, clips, files.")],
+    files: Files,
+    reading: Reading,
+    output: Output,
+    unknown: Unknown = None,
+    jobs: Jobs = -1,
+) -> None:
+    """Say whose sets are: which class, how sure, and which photos look out of place.
+
+    Examples
+    --------
+      setwise identify people.setwise album/
+      setwise identify people.setwise DCIM/ --probe-layout bursts --gap 60 --csv bursts.csv
+      setwise identify gallery/ albums/ --unknown 0.05 --report answers.html
+    """
+    _identify(gallery, probes, reading, output, files, unknown, jobs)
+
+
+@command
+def classify(
+    gallery: Source,
+    probes: Annotated[Path, typer.Argument(help="Sets to judge, of the same kind.")],
+    files: Files,
+    reading: Reading,
+    output: Output,
+    unknown: Unknown = None,
+    jobs: Jobs = -1,
+) -> None:
+    """Label sets by a folder of labelled ones, in one go: `fit` and `identify` together.
+
+    Example:
+      setwise classify gallery/ albums/ --csv answers.csv
+    """
+    _identify(gallery, [probes], reading, output, files, unknown, jobs)
+
+
+def _identify(
+    gallery: Path,
+    probes: Sequence[Path],
+    reading: Reading,
+    output: Output,
+    files: Files,
+    unknown: float | None,
+    jobs: int,
+) -> None:
+    reading.check()
+    files.check()
+    with output.progress() as progress:
+        clf = _classifier(gallery, reading, output, unknown, jobs, progress)
+        options = reading.of_probes(clf.gallery_.sets.image_shape)
+        sources = [load(source, options, output, progress) for source in probes]
+        sets = joined(sources)
+        answers = list(clf.judge(sets, progress=progress))
+    told = [answer_row(answer, sets, i, clf.unknown_label) for i, answer in enumerate(answers)]
+    # First of all: nothing that comes later can lose what is known now.
+    _show(told, clf, gallery, sources, output)
+    with output.progress() as progress:
+        _write(files, clf, sets, answers, told, progress)
+
+
+def _classifier(
+    gallery: Path,
+    reading: Reading,
+    output: Output,
+    unknown: float | None,
+    jobs: int,
+    progress: Progress | None,
+) -> CVC:
+    """That of a gallery file, or one that is fitted to a folder now."""
+    if gallery.suffix != GALLERY_SUFFIX:
+        sets = load(gallery, reading.of_gallery(), output, progress, labelled=True)
+        return fitted(sets, unknown, jobs, progress)
+    from setwise import load as load_file
+
+    clf = load_file(gallery)
+    if unknown is not None and unknown != clf.unknown:
+        had = "cannot say unknown" if clf.unknown is None else f"has --unknown {clf.unknown:g}"
+        msg = (
+            f"--unknown {unknown:g}: {gallery} {had}, which was decided when it was fitted. "
+            f"Leave the option out, or run `setwise fit ... --unknown {unknown:g}`."
+        )
+        raise ParameterError(msg)
+    return clf.set_params(n_jobs=jobs)
+
+
+def _show(
+    told: list[dict[str, Any]],
+    clf: CVC,
+    gallery: Path,
+    sources: Sequence[LoadedSets],
+    output: Output,
+) -> None:
+    if output.as_json:
+        document = {
+            "format": 1,
+            "gallery": {
+                "source": str(gallery),
+                "n_sets": len(clf.gallery_.sets),
+                "classes": [str(label) for label in clf.classes_],
+                "can_say_unknown": clf.gallery_.threshold is not None,
+            },
+            "answers": told,
+            "left_out": [sets.report.to_dict() for sets in sources],
+        }
+        typer.echo(json.dumps(document, indent=2))
+    elif output.quiet:
+        for row in told:
+            typer.echo(line(row))
+    else:
+        columns = ("set", "label", "how sure", "margin", "next", "out of place", "")
+        show_rows(columns, [table_row(row) for row in told])
+
+
+def _write(
+    files: Files,
+    clf: CVC,
+    sets: SetBatch,
+    answers: Sequence[Answer],
+    told: list[dict[str, Any]],
+    progress: Progress | None,
+) -> None:
+    from setwise.io.tensors import write_atomically
+
+    if files.csv is not None:
+        with write_atomically(files.csv) as unfinished:
+            unfinished.write_text(as_csv(told), encoding="utf-8")
+        say(f"table: {files.csv}", err=True)
+    if files.explain is not None:
+        from setwise.report import draw_answers
+
+        drawn = draw_answers(files.explain, clf.gallery_, sets, answers, progress=progress)
+        say(f"{len(drawn)} pictures: {files.explain}", err=True)
+    if files.report is not None:
+        from setwise.report import write_answers
+
+        write_answers(files.report, clf.gallery_, sets, answers, progress=progress)
+        say(f"report: {files.report}", err=True)

@@ -1,0 +1,76 @@
+"""Sets and galleries from files, for the commands: and a word on what was left out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from setwise.cli.common import say
+
+if TYPE_CHECKING:
+    from setwise import CVC, SetBatch
+    from setwise._support.progress import Progress
+    from setwise.cli.options import Output
+    from setwise.io import LoadedSets, LoadReport
+
+__all__ = ["GALLERY_SUFFIX", "fitted", "joined", "load", "tell"]
+
+GALLERY_SUFFIX = ".setwise"
+
+
+def load(
+    source: Path,
+    options: dict[str, Any],
+    output: Output,
+    progress: Progress | None,
+    *,
+    labelled: bool = False,
+) -> LoadedSets:
+    """Read sets, which must have classes where ``labelled``, and say what was left out."""
+    from setwise._support.shared import quiet
+    from setwise.errors import SkippedFilesWarning
+    from setwise.io import load_sets
+
+    with quiet("", SkippedFilesWarning):  # said here
+        sets = load_sets(source, progress=progress, labelled=labelled, **options)
+    tell(sets.report, output)
+    return sets
+
+
+def tell(report: LoadReport, output: Output) -> None:
+    """Say what was left out of a source, on stderr; `--json` has it in its document."""
+    if output.as_json:
+        return
+    if not output.quiet:
+        if report.notes or report.skipped:
+            say(str(report), err=True)
+    elif report.skipped:
+        n_left = len(report.skipped)
+        say(f"{report.source}: {n_left} left out; `setwise inspect` lists them.", err=True)
+
+
+def joined(sources: Sequence[LoadedSets]) -> SetBatch:
+    """The sets of several sources as one batch; of one, as they are."""
+    from setwise import SetBatch
+
+    if len(sources) == 1:
+        return sources[0]
+    joined = SetBatch.join(sources)
+    names = [f"{one.report.source}: {name}" for one in sources for name in one.names]
+    # Sets of several folders may have one name.
+    return joined if len(set(joined.names)) == len(joined) else joined.replaced(names=names)
+
+
+def fitted(
+    sets: LoadedSets, unknown: float | None, jobs: int, progress: Progress | None
+) -> CVC:
+    """A classifier of these sets: images are seen as pixels and edges, vectors as they are."""
+    from setwise import CVC
+
+    make = CVC if sets.image_shape is None else CVC.for_images
+    report = progress or (lambda what, done, total: None)
+    report("fit", 0, 1)
+    clf = make(unknown=unknown, n_jobs=jobs, random_state=0).fit(sets, sets.labels)
+    report("fit", 1, 1)
+    return clf
