@@ -53,7 +53,8 @@ def fit(
         sets = load(gallery, reading.of_gallery(), output, progress, labelled=True)
         clf = fitted(sets, unknown, jobs, progress)
         clf.save(out, keep_vectors=not no_vectors)
-    _tell(clf, out, f"{_counted(clf)} in {out} ({_size(out)})", output, sets)
+    words = f"{_counted(clf)} in {out} ({_size(out)})"
+    _tell(clf, out, words, output, sets, has_vectors=not no_vectors)
 
 
 @command
@@ -150,7 +151,13 @@ def _size(path: Path) -> str:
 
 
 def _tell(
-    clf: CVC, path: Path, words: str, output: Output, sets: LoadedSets | None = None
+    clf: CVC,
+    path: Path,
+    words: str,
+    output: Output,
+    sets: LoadedSets | None = None,
+    *,
+    has_vectors: bool = True,
 ) -> None:
     if not output.as_json:
         say(words)
@@ -163,7 +170,7 @@ def _tell(
         "n_sets": len(gallery.sets),
         "classes": dict(zip(names, counts, strict=True)),
         "can_say_unknown": gallery.threshold is not None,
-        "has_vectors": gallery.has_vectors,
+        "has_vectors": has_vectors,
         "n_bytes": path.stat().st_size,
         "left_out": None if sets is None else sets.report.to_dict(),
     }

@@ -56,10 +56,10 @@ def joined(sources: Sequence[LoadedSets]) -> SetBatch:
 
     if len(sources) == 1:
         return sources[0]
-    joined = SetBatch.join(sources)
-    names = [f"{one.report.source}: {name}" for one in sources for name in one.names]
-    # Sets of several folders may have one name.
-    return joined if len(set(joined.names)) == len(joined) else joined.replaced(names=names)
+    names = [name for one in sources for name in one.names]
+    if len(set(names)) < len(names):  # sets of several folders may have one name
+        names = [f"{one.report.source}: {name}" for one in sources for name in one.names]
+    return SetBatch.join(sources).replaced(names=names)
 
 
 def fitted(
