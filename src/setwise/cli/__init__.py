@@ -12,8 +12,9 @@ import typer
 
 from setwise.cli.data import data
 from setwise.cli.demo import demo
+from setwise.cli.faces import faces
 from setwise.cli.reproduce import reproduce
-from setwise.cli.sets import classify, compare, faces, inspect
+from setwise.cli.sets import classify, compare, inspect
 
 __all__ = ["app"]
 

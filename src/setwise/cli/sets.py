@@ -1,4 +1,4 @@
-"""``setwise inspect``, ``classify``, ``compare`` and ``faces``: from files to answers."""
+"""``setwise inspect``, ``classify`` and ``compare``: from files to answers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from setwise.classify import Answer
     from setwise.io import LoadedSets
 
-__all__ = ["classify", "compare", "faces", "inspect"]
+__all__ = ["classify", "compare", "inspect"]
 
 _SOURCE = "A folder class/set/*.jpg or set/*.jpg, a folder of clips, a video, a .mat or .npz."
 Gallery: TypeAlias = Annotated[Path, typer.Argument(help=f"Labelled sets. {_SOURCE}")]
@@ -163,28 +163,6 @@ def compare(
         typer.echo(json.dumps(comparison.to_dict(), indent=2))
     else:
         say(comparison.summary() if quiet else str(comparison))
-
-
-def faces(
-    video: Annotated[Path, typer.Argument(help="A clip.")],
-    out: Annotated[Path, typer.Argument(help="New folder: one folder of crops per track.")],
-    size: Annotated[int, typer.Option(help="Pixels of a side.")] = 30,
-    equalise: Annotated[
-        bool, typer.Option("--equalise", help="Equalise the histogram of each face.")
-    ] = False,
-    as_json: AsJson = False,
-    quiet: Quiet = False,
-) -> None:
-    """Find and follow the faces of a clip, and write each track as a set of images."""
-    with clean_exit(), shown_progress(is_silent=as_json or quiet) as progress:
-        from setwise.io import face_tracks, save_images
-
-        tracks = face_tracks(video, size=size, equalise=equalise, progress=progress)
-        save_images(tracks, out)
-    if as_json:
-        typer.echo(json.dumps(_described(tracks) | {"folder": str(out)}, indent=2))
-    else:
-        say(f"{len(tracks)} tracks in {out}")
 
 
 def _options(
