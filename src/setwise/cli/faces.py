@@ -181,7 +181,10 @@ class _Work:
         }
 
     def summary(self) -> str:
-        left_out = f", {len(self.skipped)} left out" if self.skipped else ""
+        done = {row.clip.path for row in self.rows}
+        # Of a clip that is done, single frames may be missing.
+        n_left_out = len({path for path, _ in self.skipped} - done)
+        left_out = f", {n_left_out} clips left out" if n_left_out else ""
         return f"{len(self.rows)} tracks of {self.n_clips} clips in {self.out}{left_out}"
 
     def show(self) -> None:
@@ -266,10 +269,12 @@ class _Work:
 
         rows = []
         for row in self.rows:
-            start, length, n_faces, size = _shown(row)[1:]
-            details = (f"from {start}, for {length}", f"{n_faces} faces of {size}")
-            title = row.folder.name.removeprefix(f"{row.clip.name.split('/')[-1]}_")
-            rows.append(SheetRow(str(row.clip.path), title, details, row.pictures))
+            track, clip = row.track, row.clip
+            # The folder is "track 1 (frames 0-9)", after the clip where there are classes.
+            title = row.folder.name.removeprefix(f"{clip.name.split('/')[-1]}_").split(" (")[0]
+            frames = f"frames {track.first_frame}-{track.last_frame}"
+            details = (frames, f"{track.n_faces} faces of {track.median_size:.0f} px")
+            rows.append(SheetRow(clip.name, title, details, row.pictures))
         save_contact_sheet(rows, self.out / "contact.pdf")
 
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,9 +24,11 @@ __all__ = ["SheetRow", "save_contact_sheet", "sheet_pages", "spread"]
 N_PICTURES = 10
 ROWS_PER_PAGE = 14
 # In pixels, of which there are 200 to an inch: the pages are about as wide as A4.
-EDGE, CELL, GAP, TEXT, HEADING = 56, 120, 8, 300, 76
+EDGE, CELL, GAP, TEXT, HEADING, AIR = 56, 120, 8, 270, 72, 28
 WIDTH = 2 * EDGE + TEXT + N_PICTURES * (CELL + GAP) - GAP
 INK, FAINT, RULE, PAPER = "#1b1f24", "#6b7280", "#d7dbe0", "#ffffff"
+# Pillow's own font, the last resort, knows no letter beyond ASCII.
+FONTS = ("DejaVuSans.ttf", "NotoSans-Regular.ttf", "Arial.ttf", "LiberationSans-Regular.ttf")
 
 
 @dataclass(frozen=True)
@@ -94,7 +99,7 @@ def _page(groups: list[tuple[str, list[SheetRow]]]) -> Image:
     from PIL import Image, ImageDraw
 
     n_rows = sum(len(members) for _, members in groups)
-    height = 2 * EDGE + len(groups) * HEADING + n_rows * (CELL + GAP)
+    height = 2 * EDGE - AIR + len(groups) * (HEADING + AIR) + n_rows * (CELL + GAP)
     page = Image.new("RGB", (WIDTH, height), PAPER)
     draw, top = ImageDraw.Draw(page), EDGE
     for group, members in groups:
@@ -104,6 +109,7 @@ def _page(groups: list[tuple[str, list[SheetRow]]]) -> Image:
         for row in members:
             _draw_row(page, draw, top, row)
             top += CELL + GAP
+        top += AIR
     return page
 
 
@@ -123,11 +129,23 @@ def _write(
     draw: Any, place: tuple[int, int], text: str, size: int, colour: str, room: int
 ) -> None:
     """Write a line, cut short where there is no room for all of it."""
-    from PIL import ImageFont
-
-    font, line = ImageFont.load_default(size), printable(text)
+    font, line = _font(size), printable(text)
     if font.getlength(line) > room:
         while line and font.getlength(f"{line}...") > room:
             line = line[:-1]
         line = f"{line}..."
     draw.text(place, line, fill=colour, font=font)
+
+
+@cache
+def _font(size: int) -> Any:
+    """A font of this system or of Matplotlib with many letters, or else Pillow's own."""
+    from PIL import ImageFont
+
+    plots = find_spec("matplotlib")
+    places = [] if plots is None else map(Path, plots.submodule_search_locations or [])
+    bundled = [place / "mpl-data" / "fonts" / "ttf" / FONTS[0] for place in places]
+    for font in (*FONTS, *bundled):
+        with suppress(OSError):
+            return ImageFont.truetype(font, size)
+    return ImageFont.load_default(size)
