@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 
 import numpy as np
 import pytest
@@ -167,9 +168,15 @@ def test_people_see_a_table_and_where_to_look(looks, tmp_path):
     assert quiet.stderr == ""
 
 
-def test_help_ends_with_an_example():
-    shown = run("--help").stdout
-    assert "setwise faces clips/ tracks/" in " ".join(shown.split())
+def test_the_example_of_the_help_works(looks, tmp_path, monkeypatch):
+    clip(tmp_path / "clips" / "anna.mp4", 12)
+    monkeypatch.chdir(tmp_path)
+    shown = " ".join(run("--help").stdout.split())
+    example = re.search(r"Example: setwise (faces [^&]*) && setwise (inspect \S*)", shown)
+    for command in example.groups():
+        done = CliRunner().invoke(app, command.split())
+        assert done.exit_code == 0, done.output
+        assert "anna" in done.stdout
 
 
 # ------------------------------------------------------------- where results cannot go

@@ -13,18 +13,10 @@ from tests.io.made_videos import numbered_frames, write_video
 
 from setwise.errors import DataError, MissingExtraError, ParameterError
 from setwise.io.detectors import _cascade, cut_out, detect_faces
-from setwise.io.faces import FaceTrack, HaarFaces
-from setwise.io.faces import face_tracks as face_tracks_of
+from setwise.io.faces import FaceTrack, HaarFaces, face_tracks
 from setwise.io.frames import Frame
 
 HEIGHT, WIDTH, HEAD = 118, 360, 90
-
-
-def face_tracks(source, **options):
-    """Tracks of made-up things, which are smaller than faces must be."""
-    if "detector" in options:
-        options = {"min_size": 1, **options}
-    return face_tracks_of(source, **options)
 
 
 @pytest.fixture(scope="module")
@@ -177,17 +169,18 @@ def test_small_faces_are_left_out_and_counted():
         face_tracks(numbered_frames(8), detector=two, min_size=13)
 
 
-def test_30_pixels_are_enough_and_the_cascade_is_told_so(monkeypatch):
+def test_the_cascade_is_told_which_faces_are_too_small(monkeypatch):
     sizes_asked = []
 
     def look(self, grey):
         sizes_asked.append(self.min_size)
-        return [(0, 0, 30, 30), (31, 0, 29, 40)]
+        return [(0, 0, 31, 31), (31, 0, 29, 40)]
 
     monkeypatch.setattr(HaarFaces, "__call__", look)
-    assert face_tracks_of(numbered_frames(5)).sizes.tolist() == [5]
-    assert face_tracks_of(numbered_frames(5), min_size=29).sizes.tolist() == [5, 5]
-    assert set(sizes_asked) == {30, 29}
+    assert face_tracks(numbered_frames(5)).sizes.tolist() == [5, 5]
+    assert face_tracks(numbered_frames(5), min_size=29).sizes.tolist() == [5, 5]
+    assert face_tracks(numbered_frames(5), min_size=31).sizes.tolist() == [5]
+    assert sizes_asked == [30] * 5 + [29] * 5 + [31] * 5
 
 
 def test_a_forehead_inside_a_face_is_no_set():

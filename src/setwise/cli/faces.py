@@ -57,9 +57,12 @@ COLUMNS = (
 def faces(
     sources: Annotated[
         list[Path],
-        typer.Argument(help="Clips, or folders of them: root/clip.mp4 or root/class/clip.mp4."),
+        typer.Argument(
+            metavar="SOURCE...",
+            help="Clips, or folders of them: root/clip.mp4 or root/class/clip.mp4.",
+        ),
     ],
-    out: Annotated[Path, typer.Argument(help="New or empty folder.")],
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="New or empty folder.")],
     size: Annotated[int, typer.Option(min=1, help="Pixels of a side of the images.")] = 30,
     equalise: Annotated[
         bool, typer.Option("--equalise", help="Equalise the histogram of each face.")
@@ -87,7 +90,7 @@ def faces(
     OUT/contact.pdf shows all tracks at a glance: delete the folders of those that are no faces.
     OUT/tracks.csv lists when each was seen. Clips that are done stay, whatever happens later.
 
-    Example: setwise faces clips/ tracks/ --min-length 10, then: setwise inspect tracks/
+    Example: setwise faces clips/ tracks/ --min-length 10 && setwise inspect tracks/
     """
     options = {
         "size": size,

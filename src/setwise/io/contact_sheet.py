@@ -144,7 +144,7 @@ def _font(size: int) -> Any:
 
     plots = find_spec("matplotlib")
     places = [] if plots is None else map(Path, plots.submodule_search_locations or [])
-    bundled = [place / "mpl-data" / "fonts" / "ttf" / FONTS[0] for place in places]
+    bundled = [str(place / "mpl-data" / "fonts" / "ttf" / FONTS[0]) for place in places]
     for font in (*FONTS, *bundled):
         with suppress(OSError):
             return ImageFont.truetype(font, size)

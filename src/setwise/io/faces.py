@@ -83,7 +83,7 @@ def face_tracks(
     min_overlap: float = 0.3,
     max_gap: int = 3,
     min_length: int = 5,
-    min_size: int = 30,
+    min_size: int | None = None,
     max_pixels: int = 25_000_000,
     on_error: str = "raise",
     max_bad: float = 0.05,
@@ -122,9 +122,9 @@ def face_tracks(
         In how many of the frames looked at a track may go unseen and still go on.
     min_length : int, default=5
         Tracks of fewer faces are left out; most of them are no faces.
-    min_size : int, default=30
-        Faces with a side of fewer pixels are left out: they would have to be enlarged, and
-        many of them are no faces. The default detector does not even look for them.
+    min_size : int, optional
+        Faces with a side of fewer pixels are left out and counted: they say little, and many
+        are no faces. By default the detector decides; :class:`HaarFaces` looks for 30 or more.
     name : str, optional
         What the sets are called; the name of the file by default.
     progress : callable, optional
@@ -145,13 +145,15 @@ def face_tracks(
     owner, started = "face_tracks", time.perf_counter()
     reading = Reading(every, max_frames, start_s, stop_s, False, max_pixels, on_error, max_bad)
     reading.check(owner)
-    following = _Following(min_overlap, max_gap, min_length, min_size)
+    smallest = 1 if min_size is None else min_size
+    following = _Following(min_overlap, max_gap, min_length, smallest)
     following.check(owner)
-    found_by = HaarFaces(min_size=min_size) if detector is None else detector
-    cutting = _Cutting(found_by, size, equalise, margin)
+    if detector is None:
+        detector = HaarFaces() if min_size is None else HaarFaces(min_size=min_size)
+    cutting = _Cutting(detector, size, equalise, margin)
     cutting.check(owner)
     with open_frames(owner, source, reading) as video:
-        seen = _find_faces(video, owner, cutting, min_size, progress)
+        seen = _find_faces(video, owner, cutting, following.min_size, progress)
     if video.skipped:
         msg = f"{owner}: {len(video.skipped)} frames of {str(video.path)!r} were left out."
         warnings.warn(msg, SkippedFilesWarning, stacklevel=2)
