@@ -150,23 +150,6 @@ def test_compare_draws_a_picture(album, tmp_path):
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
-def test_faces_of_a_clip_become_folders(tmp_path):
-    skimage_data = pytest.importorskip("skimage.data")
-    pytest.importorskip("cv2")
-    from tests.io.made_videos import write_video
-
-    head = skimage_data.astronaut()[:240, 100:340]
-    write_video(tmp_path / "clip.mp4", [head] * 6)
-    found = document("faces", tmp_path / "clip.mp4", tmp_path / "tracks", "--equalise")
-    assert [row["n_images"] for row in found["sets"]] == [6]
-    again = document("inspect", tmp_path / "tracks", "--size", "30")
-    assert again["report"]["layout"] == "set"
-    assert [row["n_images"] for row in again["sets"]] == [6]
-    refused = run("faces", tmp_path / "clip.mp4", tmp_path / "tracks")
-    assert refused.exit_code == 1
-    assert "is there already" in refused.stderr
-
-
 def test_a_matlab_file_is_labelled_by_another_part_of_it(tmp_path):
     rng = np.random.default_rng(0)
     bases = rng.normal(size=(2, 20, 3))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import pickle
 import sys
 
@@ -12,7 +13,7 @@ from tests.io.made_videos import numbered_frames, write_video
 
 from setwise.errors import DataError, MissingExtraError, ParameterError
 from setwise.io.detectors import _cascade, cut_out, detect_faces
-from setwise.io.faces import HaarFaces, face_tracks
+from setwise.io.faces import FaceTrack, HaarFaces, face_tracks
 from setwise.io.frames import Frame
 
 HEIGHT, WIDTH, HEAD = 118, 360, 90
@@ -157,6 +158,71 @@ def test_short_tracks_are_left_out_and_counted():
     )
 
 
+def test_small_faces_are_left_out_and_counted():
+    def two(grey):
+        return [*bar(grey), (10, 10, 30, 12), (10, 30, 12, 12)]
+
+    tracks = face_tracks(numbered_frames(8), detector=two, min_size=12)
+    assert [track.median_size for track in tracks.tracks] == [12, 12]
+    assert tracks.report.notes[1:] == ("left out: 8 faces below 12 pixels",)
+    with pytest.raises(DataError, match=r"all 24 faces .* smaller than min_size = 13 pixels"):
+        face_tracks(numbered_frames(8), detector=two, min_size=13)
+
+
+def test_the_cascade_is_told_which_faces_are_too_small(monkeypatch):
+    sizes_asked = []
+
+    def look(self, grey):
+        sizes_asked.append(self.min_size)
+        return [(0, 0, 31, 31), (31, 0, 29, 40)]
+
+    monkeypatch.setattr(HaarFaces, "__call__", look)
+    assert face_tracks(numbered_frames(5)).sizes.tolist() == [5, 5]
+    assert face_tracks(numbered_frames(5), min_size=29).sizes.tolist() == [5, 5]
+    assert face_tracks(numbered_frames(5), min_size=31).sizes.tolist() == [5]
+    assert sizes_asked == [30] * 5 + [29] * 5 + [31] * 5
+
+
+def test_a_forehead_inside_a_face_is_no_set():
+    def face_and_forehead(grey):
+        return [(4, 4, 30, 30), (10, 6, 10, 10)]
+
+    tracks = face_tracks(numbered_frames(8), detector=face_and_forehead)
+    assert tracks.names == ("frames/track 1 (frames 0-7)",)
+    assert tracks.tracks[0].median_size == 30
+    assert tracks.report.notes == (
+        "8 frames looked at, 16 faces found, 0 of them left out in 0 tracks of fewer than 5",
+        "left out: 1 tracks inside others, as a forehead in a face",
+    )
+
+
+def test_tracks_know_when_and_how_large_they_were(tmp_path):
+    path = write_video(tmp_path / "bars.mp4", numbered_frames(12))
+    tracks = face_tracks(
+        path, detector=lambda grey: [(0, 0, 8, 20)], every=2, start_s=0.4, min_length=4
+    )
+    (track,) = tracks.tracks
+    assert track == FaceTrack(4, 10, pytest.approx(0.4), pytest.approx(0.6), 4, 8.0)
+    given_frames = face_tracks(numbered_frames(12), detector=bar)
+    assert np.isnan(given_frames.tracks[0].seconds)
+
+
+def test_images_remember_their_frame_and_look(frames, tmp_path):
+    path = write_video(tmp_path / "scene.mkv", frames, codec="ffv1", pixel_format="gray")
+    tracks = face_tracks(path)
+    assert tracks.origins.files[:2] == (f"{path}, frame 0", f"{path}, frame 1")
+    assert tracks.origins.files[-1] == f"{path}, frame 11"
+    assert len(tracks.origins) == len(tracks.vectors)
+    for image, thumbnail in zip(tracks.images, tracks.origins.thumbnails, strict=True):
+        picture = Image.open(io.BytesIO(thumbnail))
+        assert picture.format == "JPEG"
+        assert max(picture.size) <= 64
+        again = np.asarray(picture.resize((30, 30)), dtype=float)
+        assert np.corrcoef(again.ravel(), image.ravel().astype(float))[0, 1] > 0.95
+    wide = face_tracks(frames, detector=lambda grey: [(0, 0, 300, 100)]).origins
+    assert Image.open(io.BytesIO(wide.thumbnails[0])).size == (64, 21)
+
+
 def test_no_face_at_all_says_how_many_frames_were_looked_at():
     blank = [np.zeros((40, 40), dtype=np.uint8)] * 7
     with pytest.raises(DataError, match=r"7 frames of 'frames' .* found no face in them"):
@@ -247,7 +313,7 @@ def test_what_are_no_frames(frames, words):
     [
         {"detector": "haar"}, {"every": 0}, {"size": 0}, {"equalise": 1}, {"margin": -0.5},
         {"margin": np.nan}, {"min_overlap": 0.0}, {"min_overlap": 1.5}, {"max_gap": -1},
-        {"min_length": 0},
+        {"min_length": 0}, {"min_size": 0},
     ],
 )  # fmt: skip
 def test_parameters_out_of_range(asked):

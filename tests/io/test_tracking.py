@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from setwise.io.tracking import overlaps, track_boxes
+from setwise.io.tracking import Track, drop_nested, overlaps, track_boxes
 
 NONE = np.zeros((0, 4))
 
@@ -137,3 +137,93 @@ def test_the_order_inside_a_frame_does_not_matter(seen, seed):
     rng = np.random.default_rng(seed)
     shuffled = [rng.permutation(found) for found in seen]
     assert as_values(track_boxes(shuffled)) == as_values(track_boxes(seen))
+
+
+# ------------------------------------------------------------------- tracks inside tracks
+
+
+def track(boxes, first=0):
+    """A track with one box per frame; ``None`` is a frame it was not seen in."""
+    seen = [(first + i, tuple(map(float, b))) for i, b in enumerate(boxes) if b is not None]
+    return Track([frame for frame, _ in seen], [0] * len(seen), [b for _, b in seen])
+
+
+FACE = track([box(2 * i, 0, 30, 30) for i in range(10)])
+
+
+@pytest.mark.parametrize(
+    ("other", "is_dropped"),
+    [
+        (track([box(2 * i + 8, 2, 12, 12) for i in range(10)]), True),
+        (track([box(2 * i + 8, 40, 12, 12) for i in range(10)]), False),
+        # A box that sticks out by 4 of 10 is 60 % inside, by 5 it is not.
+        (track([box(2 * i, 24, 10, 10) for i in range(10)]), True),
+        (track([box(2 * i, 25, 10, 10) for i in range(10)]), False),
+        # The face walks away over it, and later it is elsewhere.
+        (track([box(0, 0, 11, 11)] * 5 + [box(60, 0, 11, 11)] * 5), False),
+        (track([box(2 * i, 0, 11, 11) for i in range(5)] + [box(90)] * 5), True),
+        (track([box(2 * i, 0, 11, 11) for i in range(4)] + [box(90)] * 6), False),
+        # It goes on where the face is not seen any more.
+        (track([box(2 * i, 0, 11, 11) for i in range(20)]), True),
+        (track([box(2 * i, 0, 11, 11) for i in range(21)]), False),
+        # In the same place at another time.
+        (track([box(8, 2, 12, 12)] * 10, first=10), False),
+        # A larger track around the face is no track inside of it, but the face is one in it.
+        (track([box(2 * i - 9, -9, 60, 60) for i in range(4)]), False),
+    ],
+)
+def test_a_track_inside_another_is_dropped(other, is_dropped):
+    for given_tracks in ([FACE, other], [other, FACE]):
+        left = drop_nested(given_tracks)
+        assert left == [t for t in given_tracks if t is FACE or not is_dropped]
+
+
+def test_of_one_track_seen_twice_one_is_left():
+    assert drop_nested([FACE, FACE]) == [FACE]
+
+
+def nested_slowly(tracks):
+    """Which tracks go, pixel by pixel: slow and literal."""
+
+    def pixels(where):
+        left, top, width, height = map(int, where)
+        return {(x, y) for x in range(left, left + width) for y in range(top, top + height)}
+
+    def room(t):
+        return sum(len(pixels(b)) for b in t.boxes), t.frames, t.boxes
+
+    def is_inside(t, other):
+        both = [
+            (pixels(b), pixels(c))
+            for frame, b in zip(t.frames, t.boxes, strict=True)
+            for at, c in zip(other.frames, other.boxes, strict=True)
+            if at == frame
+        ]
+        return 2 * sum(10 * len(b & c) >= 6 * len(b) for b, c in both) >= len(t)
+
+    return [any(room(o) > room(t) and is_inside(t, o) for o in tracks) for t in tracks]
+
+
+some_boxes = st.lists(
+    st.none() | st.tuples(places, places, sides, sides), min_size=1, max_size=5
+).filter(any)
+some_tracks = st.lists(
+    st.builds(track, some_boxes, st.integers(0, 2)), max_size=5, unique_by=str
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(some_tracks, st.randoms(use_true_random=False))
+def test_nested_tracks_are_those_found_pixel_by_pixel_in_any_order(tracks, random):
+    left = drop_nested(tracks)
+    goes = nested_slowly(tracks)
+    assert left == [t for t, is_nested in zip(tracks, goes, strict=True) if not is_nested]
+    shuffled = random.sample(tracks, len(tracks))
+    assert as_values(drop_nested(shuffled)) == as_values(left)
+
+
+@settings(max_examples=50, deadline=None)
+@given(some_tracks)
+def test_a_track_alone_is_never_dropped(tracks):
+    assert all(drop_nested([t]) == [t] for t in tracks)
+    assert bool(drop_nested(tracks)) == bool(tracks)

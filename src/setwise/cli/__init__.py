@@ -14,12 +14,12 @@ from setwise.cli.common import EXIT_CODES, show_tracebacks
 from setwise.cli.compare import compare
 from setwise.cli.data import data
 from setwise.cli.demo import demo
+from setwise.cli.faces import faces
 from setwise.cli.galleries import enroll, fit, forget
 from setwise.cli.identify import classify, identify
 from setwise.cli.inspect import inspect
 from setwise.cli.options import add_command
 from setwise.cli.reproduce import reproduce
-from setwise.cli.sets import faces
 
 __all__ = ["app"]
 

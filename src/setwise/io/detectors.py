@@ -35,14 +35,16 @@ class HaarFaces:
     ----------
     scale_factor : float, default=1.1
         Faces are looked for at sizes that grow by this factor. Smaller finds more, slower.
-    min_neighbours : int, default=5
+    min_neighbours : int, default=8
         How many overlapping hits make a face. Larger makes fewer mistakes and finds fewer.
     min_size : int, default=30
         Smallest side of a face, in pixels; the cascade knows none below 24.
     """
 
     scale_factor: float = 1.1
-    min_neighbours: int = 5
+    # Not 5, as usual: in a small trial on photos, 8 made fewer false tracks and found as many
+    # faces. Nobody has tried it on many films yet.
+    min_neighbours: int = 8
     min_size: int = 30
 
     def __post_init__(self) -> None:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import time
 import warnings
-from collections.abc import Iterable, Iterator, Sized
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
+from typing import NamedTuple, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -18,15 +17,53 @@ from setwise._support.extras import require
 from setwise._support.parameters import check_choice, check_count, check_number, refuse
 from setwise._support.progress import Progress, reported
 from setwise._support.types import FloatArray
-from setwise.errors import DataError, SkippedFilesWarning, reject
+from setwise.errors import DataError, SkippedFilesWarning
 from setwise.io.detectors import Detector, HaarFaces, cut_out, detect_faces
-from setwise.io.frames import Frame, Reading, VideoFrames, open_video
-from setwise.io.loading_report import LoadedSets, LoadReport, Skipped
-from setwise.io.tracking import Track, track_boxes
+from setwise.io.frames import Reading, VideoFrames
+from setwise.io.given_frames import GivenFrames, open_frames
+from setwise.io.loading_report import LoadedSets, LoadReport
+from setwise.io.thumbnails import small_jpeg
+from setwise.io.tracking import Track, drop_nested, track_boxes
 from setwise.io.video import resize_image
 from setwise.sets import SetBatch
+from setwise.sets.origins import Origins
 
-__all__ = ["Detector", "HaarFaces", "face_tracks"]
+__all__ = ["Detector", "FaceTrack", "FaceTracks", "HaarFaces", "face_tracks"]
+
+
+@dataclass(frozen=True)
+class FaceTrack:
+    """A face that was followed: when it was seen, how often, and how large it was.
+
+    Attributes
+    ----------
+    first_frame, last_frame : int
+        Numbers of frames, from 0, as in the file.
+    start_s, seconds : float
+        When it was first seen, and how long after that it was last seen; NaN where frames were
+        given, which have no times.
+    n_faces : int
+        In how many frames it was found.
+    median_size : float
+        Half of its faces are larger: the shorter side of the box, in pixels.
+    """
+
+    first_frame: int
+    last_frame: int
+    start_s: float
+    seconds: float
+    n_faces: int
+    median_size: float
+
+
+class FaceTracks(LoadedSets):
+    """One set per face that was followed, and in ``tracks`` what is known of each."""
+
+    def __init__(
+        self, sets: SetBatch, report: LoadReport, tracks: tuple[FaceTrack, ...]
+    ) -> None:
+        super().__init__(sets, report)
+        self.tracks = tracks
 
 
 def face_tracks(
@@ -43,18 +80,20 @@ def face_tracks(
     min_overlap: float = 0.3,
     max_gap: int = 3,
     min_length: int = 5,
+    min_size: int | None = None,
     max_pixels: int = 25_000_000,
     on_error: str = "raise",
     max_bad: float = 0.05,
     name: str | None = None,
     progress: Progress | None = None,
-) -> LoadedSets:
+) -> FaceTracks:
     """Read the faces of a video: each one that is followed through it becomes a set.
 
     Faces are detected in each frame, joined by how much they overlap from frame to frame, cut
     out, made grey and resized. The paper made its sets of YouTube Celebrities in this way
     ("automatically detected, tracked and cropped to 30 x 30 gray-scale images"), without
-    saying by which detector and tracker.
+    saying by which detector and tracker. What is followed inside of a face, such as a
+    forehead, is left out (see :func:`setwise.io.tracking.drop_nested`).
 
     Parameters
     ----------
@@ -80,6 +119,9 @@ def face_tracks(
         In how many of the frames looked at a track may go unseen and still go on.
     min_length : int, default=5
         Tracks of fewer faces are left out; most of them are no faces.
+    min_size : int, optional
+        Faces with a side of fewer pixels are left out and counted: they say little, and many
+        are no faces. By default the detector decides; :class:`HaarFaces` looks for 30 or more.
     name : str, optional
         What the sets are called; the name of the file by default.
     progress : callable, optional
@@ -87,9 +129,10 @@ def face_tracks(
 
     Returns
     -------
-    LoadedSets
+    FaceTracks
         One set per track, such as ``"clip/track 1 (frames 3-40)"``, without labels. Frames are
-        numbered from 0, as in the file.
+        numbered from 0, as in the file. ``tracks`` says when each was seen, ``origins`` which
+        frame each image comes from, and the notes of the ``report`` what was left out.
 
     Raises
     ------
@@ -99,29 +142,46 @@ def face_tracks(
     owner, started = "face_tracks", time.perf_counter()
     reading = Reading(every, max_frames, start_s, stop_s, False, max_pixels, on_error, max_bad)
     reading.check(owner)
-    cutting = _Cutting(HaarFaces() if detector is None else detector, size, equalise, margin)
+    smallest = 1 if min_size is None else min_size
+    following = _Following(min_overlap, max_gap, min_length, smallest)
+    following.check(owner)
+    if detector is None:
+        detector = HaarFaces() if min_size is None else HaarFaces(min_size=min_size)
+    cutting = _Cutting(detector, size, equalise, margin)
     cutting.check(owner)
-    check_number(owner, "min_overlap", min_overlap, at_most=1.0)
-    check_count(owner, "max_gap", max_gap, at_least=0)
-    check_count(owner, "min_length", min_length)
-    with _open_frames(owner, source, reading) as video:
-        frames = reported(video, video.expected, "find faces", progress)
-        seen = _find_faces(frames, owner, cutting)
+    with open_frames(owner, source, reading) as video:
+        seen = _find_faces(video, owner, cutting, following.min_size, progress)
     if video.skipped:
         msg = f"{owner}: {len(video.skipped)} frames of {str(video.path)!r} were left out."
         warnings.warn(msg, SkippedFilesWarning, stacklevel=2)
-    tracks = track_boxes(seen.boxes, min_overlap=min_overlap, max_gap=max_gap)
-    kept = _keep_long_tracks(owner, video.path, tracks, seen, cutting, min_length)
+    tracks, notes = _follow(owner, video.path, seen, cutting, following)
     report = LoadReport(
         source=video.path,
         layout="face tracks",
-        files=(video.path,) * sum(map(len, kept)),
+        files=(video.path,) * sum(map(len, tracks)),
         skipped=tuple(video.skipped),
-        notes=(_account(tracks, kept, seen, min_length), *video.notes()),
+        notes=(*notes, *video.notes()),
         seconds=time.perf_counter() - started,
     )
     called = video.path.stem if name is None else str(name)
-    return LoadedSets(_batch(called, kept, seen), report)
+    summaries = tuple(_summary(track, seen) for track in tracks)
+    return FaceTracks(_batch(called, video.path, tracks, seen), report, summaries)
+
+
+@dataclass(frozen=True)
+class _Following:
+    """Which faces are followed, how, and which tracks are kept; see `face_tracks`."""
+
+    min_overlap: float
+    max_gap: int
+    min_length: int
+    min_size: int
+
+    def check(self, owner: str) -> None:
+        check_number(owner, "min_overlap", self.min_overlap, at_most=1.0)
+        check_count(owner, "max_gap", self.max_gap, at_least=0)
+        check_count(owner, "min_length", self.min_length)
+        check_count(owner, "min_size", self.min_size)
 
 
 @dataclass(frozen=True)
@@ -141,138 +201,135 @@ class _Cutting:
         if self.margin != 0:
             check_number(owner, "margin", self.margin)
 
-    def image(self, pixels: npt.NDArray[np.uint8], box: FloatArray) -> npt.NDArray[np.uint8]:
-        """The face in a box, as an image of the set."""
-        face = resize_image(cut_out(pixels, box, self.margin), (self.size, self.size))
-        return require("cv2", "faces").equalizeHist(face) if self.equalise else face
+    def cut(self, pixels: npt.NDArray[np.uint8], box: FloatArray) -> _Face:
+        """The face in a box, as an image of the set and as a small picture."""
+        from PIL import Image
+
+        crop = cut_out(pixels, box, self.margin)
+        face = resize_image(crop, (self.size, self.size))
+        image = require("cv2", "faces").equalizeHist(face) if self.equalise else face
+        return _Face(image, small_jpeg(Image.fromarray(crop)))
+
+
+class _Face(NamedTuple):
+    """A face that was cut out, as it goes into its set, and a small JPEG of it."""
+
+    image: npt.NDArray[np.uint8]
+    thumbnail: bytes
 
 
 @dataclass
 class _Seen:
-    """What was found in each frame: its number, the boxes, and the face in each box."""
+    """What was found in each frame: its number and time, the boxes, and the face in each."""
 
     numbers: list[int] = field(default_factory=list)
+    times: list[float] = field(default_factory=list)
     boxes: list[FloatArray] = field(default_factory=list)
-    faces: list[list[npt.NDArray[np.uint8]]] = field(default_factory=list)
+    faces: list[list[_Face]] = field(default_factory=list)
+    n_small: int = 0
 
     @property
     def n_faces(self) -> int:
         return sum(map(len, self.boxes))
 
 
-def _find_faces(frames: Iterable[Frame], owner: str, cutting: _Cutting) -> _Seen:
+def _find_faces(
+    video: VideoFrames | GivenFrames,
+    owner: str,
+    cutting: _Cutting,
+    min_size: int,
+    progress: Progress | None,
+) -> _Seen:
     """Find and cut out the faces of each frame; the frames themselves are not kept."""
     seen = _Seen()
-    for frame in frames:
+    for frame in reported(video, video.expected, "find faces", progress):
         boxes = detect_faces(owner, cutting.detector, frame)
+        is_large = boxes[:, 2:].min(axis=1) >= min_size
+        seen.n_small += int(np.sum(~is_large))
         seen.numbers.append(frame.number)
-        seen.boxes.append(boxes)
-        seen.faces.append([cutting.image(frame.pixels, box) for box in boxes])
+        seen.times.append(video.end_s)
+        seen.boxes.append(boxes[is_large])
+        seen.faces.append([cutting.cut(frame.pixels, box) for box in boxes[is_large]])
     return seen
 
 
-def _keep_long_tracks(
-    owner: str, path: Path, tracks: list[Track], seen: _Seen, cutting: _Cutting, min_length: int
-) -> list[Track]:
-    kept = [track for track in tracks if len(track) >= min_length]
-    if kept:
-        return kept
+def _follow(
+    owner: str, path: Path, seen: _Seen, cutting: _Cutting, following: _Following
+) -> tuple[list[Track], list[str]]:
+    """The tracks that are kept, and notes on those that are not."""
+    tracks = track_boxes(
+        seen.boxes, min_overlap=following.min_overlap, max_gap=following.max_gap
+    )
+    long = [track for track in tracks if len(track) >= following.min_length]
+    if not long:
+        _refuse_clip(owner, path, tracks, seen, cutting, following)
+    kept = drop_nested(long)
+    n_short = sum(map(len, tracks)) - sum(map(len, long))
+    notes = [
+        f"{len(seen.numbers)} frames looked at, {seen.n_faces} faces found, {n_short} of them "
+        f"left out in {len(tracks) - len(long)} tracks of fewer than {following.min_length}"
+    ]
+    if seen.n_small:
+        notes.append(f"left out: {seen.n_small} faces below {following.min_size} pixels")
+    if len(kept) < len(long):
+        n_nested = len(long) - len(kept)
+        notes.append(f"left out: {n_nested} tracks inside others, as a forehead in a face")
+    return kept, notes
+
+
+def _refuse_clip(
+    owner: str,
+    path: Path,
+    tracks: list[Track],
+    seen: _Seen,
+    cutting: _Cutting,
+    following: _Following,
+) -> NoReturn:
     looked = f"{owner}: {len(seen.numbers)} frames of {str(path)!r} were looked at"
-    if not tracks:
+    if tracks:
+        msg = (
+            f"{looked} and {seen.n_faces} faces found, but no face in more than "
+            f"{max(map(len, tracks))} frames. Expected min_length = {following.min_length}: "
+            "lower it or min_overlap, or raise max_gap."
+        )
+    elif seen.n_small:
+        msg = (
+            f"{looked}, and all {seen.n_small} faces in them are smaller than min_size = "
+            f"{following.min_size} pixels. Lower it, or give a video of more pixels."
+        )
+    else:
         msg = (
             f"{looked}, and {cutting.detector!r} found no face in them. Expected faces that it "
             "knows: turn the video upright, or give another detector."
         )
-    else:
-        msg = (
-            f"{looked} and {seen.n_faces} faces found, but no face in more than "
-            f"{max(map(len, tracks))} frames. Expected min_length = {min_length}: lower it or "
-            "min_overlap, or raise max_gap."
-        )
     raise DataError(msg)
 
 
-def _account(tracks: list[Track], kept: list[Track], seen: _Seen, min_length: int) -> str:
-    n_left_out = sum(map(len, tracks)) - sum(map(len, kept))
-    return (
-        f"{len(seen.numbers)} frames looked at, {seen.n_faces} faces found, {n_left_out} of "
-        f"them left out in {len(tracks) - len(kept)} tracks of fewer than {min_length}"
+def _summary(track: Track, seen: _Seen) -> FaceTrack:
+    first, last = track.frames[0], track.frames[-1]
+    return FaceTrack(
+        first_frame=seen.numbers[first],
+        last_frame=seen.numbers[last],
+        start_s=seen.times[first],
+        seconds=seen.times[last] - seen.times[first],
+        n_faces=len(track),
+        median_size=float(np.median(np.array(track.boxes)[:, 2:].min(axis=1))),
     )
 
 
-def _batch(called: str, tracks: list[Track], seen: _Seen) -> SetBatch:
+def _batch(called: str, path: Path, tracks: list[Track], seen: _Seen) -> SetBatch:
     """A set for each track."""
     sets, names = [], []
+    files: list[str] = []
+    thumbnails: list[bytes] = []
     for i, track in enumerate(tracks, start=1):
-        places = zip(track.frames, track.picks, strict=True)
-        sets.append(np.stack([seen.faces[frame][pick] for frame, pick in places]))
-        first, last = seen.numbers[track.frames[0]], seen.numbers[track.frames[-1]]
-        names.append(f"{called}/track {i} (frames {first}-{last})")
-    return SetBatch.from_images(sets, names)
-
-
-@dataclass
-class _GivenFrames:
-    """Frames that are there already, read as those of a file are."""
-
-    owner: str
-    source: Iterable[npt.NDArray[np.uint8]]
-    reading: Reading
-    path: Path = Path("frames")
-    skipped: tuple[Skipped, ...] = ()
-
-    def __iter__(self) -> Iterator[Frame]:
-        taken = islice(enumerate(self.source), 0, None, self.reading.every)
-        n_taken = 0
-        for number, pixels in islice(taken, self.reading.max_frames):
-            n_taken += 1
-            yield Frame(number, self._grey(number, pixels))
-        if n_taken == 0:
-            reject(
-                f"{self.owner}: there are no frames. Expected a path, or at least one frame."
-            )
-
-    @property
-    def expected(self) -> int:
-        n_frames = len(self.source) if isinstance(self.source, Sized) else 0
-        return self.reading.expected(n_frames)
-
-    def notes(self) -> tuple[str, ...]:
-        return ()
-
-    def _grey(self, number: int, pixels: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
-        from PIL import Image
-
-        shape = np.shape(pixels)
-        is_image = len(shape) == 2 or (len(shape) == 3 and shape[2] == 3)
-        if not is_image or getattr(pixels, "dtype", None) != np.uint8 or 0 in shape:
-            reject(
-                f"{self.owner}: frame {number} has shape {shape} and dtype "
-                f"{getattr(pixels, 'dtype', type(pixels).__name__)}. Expected a uint8 array of "
-                "shape (height, width) or (height, width, 3)."
-            )
-        grey = pixels if len(shape) == 2 else np.asarray(Image.fromarray(pixels).convert("L"))
-        return np.ascontiguousarray(grey)
-
-
-@contextmanager
-def _open_frames(
-    owner: str,
-    source: str | os.PathLike[str] | Iterable[npt.NDArray[np.uint8]],
-    reading: Reading,
-) -> Iterator[VideoFrames | _GivenFrames]:
-    """The frames of a file, or those given."""
-    if isinstance(source, str | os.PathLike):
-        with open_video(owner, source, reading) as video:
-            yield video
-        return
-    if not isinstance(source, Iterable):
-        refuse(owner, "source", "a path or an iterable of frames", source)
-    if (reading.start_s, reading.stop_s) != (0.0, None):
-        refuse(
-            owner,
-            "start_s and stop_s",
-            "left out where frames are given, which have no times",
-            (reading.start_s, reading.stop_s),
-        )
-    yield _GivenFrames(owner, source, reading)
+        places = list(zip(track.frames, track.picks, strict=True))
+        faces = [seen.faces[frame][pick] for frame, pick in places]
+        sets.append(np.stack([face.image for face in faces]))
+        thumbnails += [face.thumbnail for face in faces]
+        numbers = [seen.numbers[frame] for frame in track.frames]
+        files += [f"{path}, frame {number}" for number in numbers]
+        names.append(f"{called}/track {i} (frames {numbers[0]}-{numbers[-1]})")
+    batch = SetBatch.from_images(sets, names)
+    batch.origins = Origins.of_files(files, thumbnails=thumbnails)
+    return batch

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 
 from setwise.errors import reject
+from setwise.io.untrusted import check_path
 from setwise.sets import SetBatch
 
-__all__ = ["save_images"]
+__all__ = ["add_images", "claim_folder", "plain_name", "save_images"]
 
 
 def save_images(sets: SetBatch, folder: str | Path) -> Path:
@@ -26,36 +29,124 @@ def save_images(sets: SetBatch, folder: str | Path) -> Path:
     folder : str or Path
         A folder that is not there yet.
     """
-    from PIL import Image
-
-    target = Path(folder)
-    images = sets.images
-    if images.dtype != np.uint8:
-        reject(
-            f"save_images: the images are of dtype {images.dtype}. Expected uint8, 0 to 255."
-        )
+    target, set_folders = Path(folder), _set_folders(sets)
     if target.exists():
         reject(f"save_images: {target} is there already. Expected a new folder.")
     target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as work:
-        whole = Path(work) / "sets"
-        for i, name in enumerate(_folders(sets)):
-            (whole / name).mkdir(parents=True)
-            for j, image in enumerate(images[sets.offsets[i] : sets.offsets[i + 1]]):
-                Image.fromarray(image).save(whole / name / f"{j:04d}.png")
+    with _written(sets, set_folders, target.parent) as whole:
         whole.rename(target)
     return target
 
 
-def _folders(sets: SetBatch) -> list[Path]:
+def add_images(sets: SetBatch, folder: str | Path) -> list[Path]:
+    """Write sets as :func:`save_images` does, into a folder that may hold other sets.
+
+    Nothing appears in it before all of these sets are written.
+
+    Parameters
+    ----------
+    sets : SetBatch
+        Images of dtype uint8.
+    folder : str or Path
+        A folder that is there.
+
+    Returns
+    -------
+    list of Path
+        The folder of each set.
+    """
+    target, set_folders = Path(folder), _set_folders(sets)
+    for set_folder in set_folders:
+        if (target / set_folder).exists():
+            reject(
+                f"add_images: {target / set_folder} is there already. Expected sets of other "
+                "names than those in the folder."
+            )
+    with _written(sets, set_folders, target) as whole:
+        for path in whole.iterdir():
+            # A class is moved as a whole, unless others of its sets are there.
+            is_new = not (target / path.name).exists()
+            for moved in [path] if is_new else list(path.iterdir()):
+                moved.rename(target / moved.relative_to(whole))
+    return [target / set_folder for set_folder in set_folders]
+
+
+def claim_folder(owner: str, folder: str | Path) -> Path:
+    """Make the folder for results that will take long, and see that it can be written to.
+
+    Parameters
+    ----------
+    owner : str
+        Who asks, for messages.
+    folder : str or Path
+        A folder that is not there yet, or empty.
+
+    Raises
+    ------
+    DataError
+        Where something is there already, or nothing can be written.
+    """
+    target = check_path(owner, folder, "folder")
+    try:
+        if target.exists() and not target.is_dir():
+            reject(f"{owner}: {target} is a file. Expected a new or empty folder.")
+        if target.is_dir() and any(target.iterdir()):
+            reject(
+                f"{owner}: {target} is there already, and not empty. Expected a new or empty "
+                "folder: choose another, or remove it."
+            )
+        target.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryDirectory(dir=target).cleanup()
+    except OSError as error:
+        reject(
+            f"{owner}: nothing can be written to {target} ({error.strerror}). Expected a "
+            "folder that can be made, such as one in your home.",
+            error,
+        )
+    return target
+
+
+def plain_name(name: str) -> str:
+    """A name that is one folder on every system.
+
+    Examples
+    --------
+    >>> plain_name("../anna: clip 1?")
+    '_anna_ clip 1_'
+    """
+    return re.sub(r"[^\w .()+-]", "_", name).strip(". ") or "_"
+
+
+@contextmanager
+def _written(sets: SetBatch, set_folders: list[Path], beside: Path) -> Iterator[Path]:
+    """A folder with all sets in it, to be moved from, hidden in the one beside its target."""
+    from PIL import Image
+
+    images = sets.images
+    with tempfile.TemporaryDirectory(dir=beside, prefix=".unfinished-") as work:
+        whole = Path(work) / "sets"
+        for i, set_folder in enumerate(set_folders):
+            (whole / set_folder).mkdir(parents=True)
+            for j, image in enumerate(images[sets.offsets[i] : sets.offsets[i + 1]]):
+                Image.fromarray(image).save(whole / set_folder / f"{j:04d}.png")
+        yield whole
+
+
+def _set_folders(sets: SetBatch) -> list[Path]:
     """A folder for each set, named after it, below its class where it has one."""
+    if sets.images.dtype != np.uint8:
+        reject(
+            f"save_images: the images are of dtype {sets.images.dtype}. Expected uint8, 0 to "
+            "255."
+        )
     folders: list[Path] = []
     for i, name in enumerate(sets.names):
         if sets.labels is None:
-            folders.append(Path(_plain(name)))
+            folders.append(Path(plain_name(name)))
         else:
             label = str(sets.labels[i])
-            folders.append(Path(_plain(label)) / _plain(name.removeprefix(f"{label}/")))
+            inner = plain_name(name.removeprefix(f"{label}/"))
+            folders.append(Path(plain_name(label)) / inner)
     doubled = {path for path in folders if folders.count(path) > 1}
     if doubled:
         reject(
@@ -63,8 +154,3 @@ def _folders(sets: SetBatch) -> list[Path]:
             "different names."
         )
     return folders
-
-
-def _plain(name: str) -> str:
-    """A name that is one folder on every system."""
-    return re.sub(r"[^\w .()+-]", "_", name).strip(". ") or "_"

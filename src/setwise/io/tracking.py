@@ -10,7 +10,14 @@ from scipy.optimize import linear_sum_assignment
 
 from setwise._support.types import FloatArray
 
-__all__ = ["Track", "overlaps", "track_boxes"]
+__all__ = ["Track", "drop_nested", "overlaps", "track_boxes"]
+
+# A box lies inside another with more than half of its area: a forehead whose box is not quite
+# straight sticks out a little, while two heads side by side share far less.
+INSIDE = 0.6
+# A track is nested where that is so in at least half of its frames: detectors miss some, and a
+# face that passes another one for a moment is a face of its own.
+NESTED = 0.5
 
 
 @dataclass
@@ -63,10 +70,15 @@ def overlaps(boxes: FloatArray, others: FloatArray) -> FloatArray:
     array([[0.333, 0.   ]])
     """
     first, second = boxes[:, None, :], others[None, :, :]
-    starts = np.maximum(first[..., :2], second[..., :2])
-    ends = np.minimum(first[..., :2] + first[..., 2:], second[..., :2] + second[..., 2:])
-    shared = np.prod(np.maximum(ends - starts, 0.0), axis=-1)
+    shared = _shared_areas(first, second)
     return shared / (np.prod(first[..., 2:], -1) + np.prod(second[..., 2:], -1) - shared)
+
+
+def _shared_areas(boxes: FloatArray, others: FloatArray) -> FloatArray:
+    """Area that lies in both of two boxes, for arrays of them that broadcast."""
+    starts = np.maximum(boxes[..., :2], others[..., :2])
+    ends = np.minimum(boxes[..., :2] + boxes[..., 2:], others[..., :2] + others[..., 2:])
+    return np.prod(np.maximum(ends - starts, 0.0), axis=-1)
 
 
 def track_boxes(
@@ -127,3 +139,55 @@ def _matches(alive: list[Track], boxes: FloatArray, min_overlap: float) -> dict[
     gains[gains < min_overlap] = 0.0
     pairs = zip(*linear_sum_assignment(gains, maximize=True), strict=True)
     return {int(box): int(track) for box, track in pairs if gains[box, track] > 0}
+
+
+def drop_nested(tracks: Sequence[Track]) -> list[Track]:
+    """Leave out tracks inside others, such as a forehead that is followed inside of its face.
+
+    A track goes where, in at least half of its frames, at least 60 % of its box lies in the
+    box that another track has in the same frame, and that other track covers more: its boxes
+    have the larger sum of areas, as they are larger or there are more of them.
+
+    Parameters
+    ----------
+    tracks : sequence of Track
+        Whose frames are numbered alike. Their order decides that of the result only.
+
+    Returns
+    -------
+    list of Track
+        Those that are left, in the order given. The one that covers most is always among them.
+
+    Examples
+    --------
+    >>> face = Track([0, 1], [0, 0], [(0, 0, 9, 9), (1, 0, 9, 9)])
+    >>> forehead = Track([1], [1], [(3, 1, 4, 4)])
+    >>> drop_nested([forehead, face]) == [face]
+    True
+    """
+    areas = [sum(width * height for _, _, width, height in track.boxes) for track in tracks]
+    # Equally large ones are told apart by what they are, so that their order does not count.
+    ranked = sorted(
+        range(len(tracks)), key=lambda i: (areas[i], tracks[i].frames, tracks[i].boxes)
+    )
+    nested = {
+        i
+        for place, i in enumerate(ranked)
+        if any(_is_inside(tracks[i], tracks[j]) for j in ranked[place + 1 :])
+    }
+    return [track for i, track in enumerate(tracks) if i not in nested]
+
+
+def _is_inside(track: Track, other: Track) -> bool:
+    """Whether a track lies in another one in enough of its frames."""
+    there = dict(zip(other.frames, other.boxes, strict=True))
+    pairs = [
+        (box, there[frame])
+        for frame, box in zip(track.frames, track.boxes, strict=True)
+        if frame in there
+    ]
+    if len(pairs) < NESTED * len(track):
+        return False
+    boxes, others = np.asarray(pairs, dtype=np.float64).transpose(1, 0, 2)
+    shares = _shared_areas(boxes, others) / np.prod(boxes[:, 2:], axis=1)
+    return bool(np.sum(shares >= INSIDE) >= NESTED * len(track))

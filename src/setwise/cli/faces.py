@@ -1,0 +1,373 @@
+"""``setwise faces``: from clips to one folder of face images per track.
+
+What ``--json`` prints::
+
+    {
+      "folder": "tracks",                     as given
+      "table": "tracks/tracks.csv",
+      "contact_sheet": "tracks/contact.pdf",
+      "n_clips": 2,                           clips with tracks
+      "tracks": [{
+        "clip": "clips/anna.mp4",
+        "class": null,                        or the folder that the clip lies in
+        "folder": "anna/track 1 (frames 3-40)",      inside of "folder"
+        "first_frame": 3, "last_frame": 40,   from 0
+        "start_s": 0.12, "seconds": 1.48,     when it is first seen, and for how long
+        "n_faces": 36,
+        "median_size": 88.0                   pixels
+      }],
+      "notes": [{"clip": "clips/anna.mp4", "note": "1000 frames looked at, ..."}],
+      "skipped": [{"clip": "clips/bad.mp4", "reason": "..."}]
+    }
+
+The columns of ``tracks.csv`` are the fields of ``"tracks"``.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import typer
+
+from setwise._support.text import spreadsheet_cell
+from setwise.cli.common import AsJson, Quiet, clean_exit, say, shown_progress, text_table
+
+if TYPE_CHECKING:
+    from setwise._support.progress import Progress
+    from setwise.io.faces import FaceTrack, FaceTracks
+
+__all__ = ["faces"]
+
+OWNER = "setwise faces"
+MAX_FILES = 100_000
+# Bytes of a folder's name that a clip may take: file systems allow 255, and the track follows.
+LONGEST = 200
+COLUMNS = (
+    "clip", "class", "folder", "first_frame", "last_frame", "start_s", "seconds", "n_faces",
+    "median_size",
+)  # fmt: skip
+
+
+def faces(
+    sources: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="SOURCE...",
+            help="Clips, or folders of them: root/clip.mp4 or root/class/clip.mp4.",
+        ),
+    ],
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="New or empty folder.")],
+    size: Annotated[int, typer.Option(min=1, help="Pixels of a side of the images.")] = 30,
+    equalise: Annotated[
+        bool, typer.Option("--equalise", help="Equalise the histogram of each face.")
+    ] = False,
+    min_length: Annotated[
+        int, typer.Option(min=1, help="Leave out tracks of fewer faces.")
+    ] = 5,
+    min_size: Annotated[
+        int, typer.Option(min=1, help="Leave out faces of fewer pixels a side.")
+    ] = 30,
+    every: Annotated[int, typer.Option(min=1, help="Look at each n-th frame.")] = 1,
+    margin: Annotated[
+        float, typer.Option(min=0, help="Cut out more at each side, as a part of the face.")
+    ] = 0.0,
+    skip_bad: Annotated[
+        bool, typer.Option("--skip-bad", help="List clips that give no track, and go on.")
+    ] = False,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Find and follow the faces of clips, and write each track as a set of images.
+
+    OUT is read by all other commands. A track of clip.mp4 goes to OUT/clip/track 1 (...)/, and
+    one of anna/clip.mp4 to OUT/anna/clip_track 1 (...)/, so that anna is its class.
+    OUT/contact.pdf shows all tracks at a glance: delete the folders of those that are no faces.
+    OUT/tracks.csv lists when each was seen. Clips that are done stay, whatever happens later.
+
+    Example: setwise faces clips/ tracks/ --min-length 10 && setwise inspect tracks/
+    """
+    options = {
+        "size": size,
+        "equalise": equalise,
+        "min_length": min_length,
+        "min_size": min_size,
+        "every": every,
+        "margin": margin,
+        "on_error": "skip" if skip_bad else "raise",
+    }
+    with clean_exit(), shown_progress(is_silent=as_json or quiet) as progress:
+        from setwise.io.save import claim_folder
+
+        clips, notes = _find_clips(sources)
+        work = _Work(claim_folder(OWNER, out), options, skip_bad, notes=notes)
+        work.do_all(clips, progress)
+    if as_json:
+        typer.echo(json.dumps(work.to_dict(), indent=2))
+    elif quiet:
+        say(work.summary())
+    else:
+        work.show()
+
+
+class _Clip(NamedTuple):
+    """A video file, the class it is of, and what its sets and their folders are called."""
+
+    path: Path
+    label: str | None
+    name: str
+    top_folder: str
+
+
+class _Row(NamedTuple):
+    """A track that was written, and some small pictures of it."""
+
+    clip: _Clip
+    folder: Path
+    track: FaceTrack
+    pictures: tuple[bytes, ...]
+
+    def cells(self) -> dict[str, Any]:
+        track = {
+            key: round(value, 3) if isinstance(value, float) else value
+            for key, value in asdict(self.track).items()
+        }
+        folder = self.folder.as_posix()
+        return {"clip": str(self.clip.path), "class": self.clip.label, "folder": folder} | track
+
+
+@dataclass
+class _Work:
+    """Clips to be looked at, one after the other, and what became of them."""
+
+    out: Path
+    options: dict[str, Any]
+    skip_bad: bool
+    rows: list[_Row] = field(default_factory=list)
+    notes: list[tuple[Path, str]] = field(default_factory=list)
+    skipped: list[tuple[Path, str]] = field(default_factory=list)
+
+    @property
+    def n_clips(self) -> int:
+        return len({row.clip for row in self.rows})
+
+    def do_all(self, clips: list[_Clip], progress: Progress | None) -> None:
+        """Look at all clips; whatever happens, those that are done have their rows."""
+        from setwise.errors import reject
+
+        with self._kept(len(clips)):
+            lengths = self._open_all(clips, progress)
+            n_before = 0
+            for clip, n_frames in lengths.items():
+                with self._skipping(clip):
+                    self._do(clip, _shifted(progress, n_before, n_frames, lengths))
+                n_before += n_frames
+            if not self.rows:
+                _, reason = self.skipped[0]
+                reject(f"{OWNER}: none of {len(clips)} clips gives a track. First: {reason}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """For ``--json``; see the top of this file."""
+        return {
+            "folder": str(self.out),
+            "table": str(self.out / "tracks.csv"),
+            "contact_sheet": str(self.out / "contact.pdf"),
+            "n_clips": self.n_clips,
+            "tracks": [row.cells() for row in self.rows],
+            "notes": [{"clip": str(path), "note": note} for path, note in self.notes],
+            "skipped": [{"clip": str(path), "reason": why} for path, why in self.skipped],
+        }
+
+    def summary(self) -> str:
+        done = {row.clip.path for row in self.rows}
+        # Of a clip that is done, single frames may be missing.
+        n_left_out = len({path for path, _ in self.skipped} - done)
+        left_out = f", {n_left_out} clips left out" if n_left_out else ""
+        return f"{len(self.rows)} tracks of {self.n_clips} clips in {self.out}{left_out}"
+
+    def show(self) -> None:
+        from rich.console import Console
+
+        columns = ("track", "start", "length", "faces", "size")
+        table = text_table(columns, map(_shown, self.rows), are_numbers=True)
+        Console(highlight=False).print(table)
+        for path, note in self.notes:
+            say(f"{path}: {note}")
+        for path, reason in self.skipped:
+            say(f"left out {path}: {reason}", err=True)
+        say(f"{self.summary()}; look at {self.out / 'contact.pdf'}")
+
+    def _open_all(self, clips: list[_Clip], progress: Progress | None) -> dict[_Clip, int]:
+        """How many frames each clip has; what is no video is met before the long work."""
+        from setwise._support.progress import reported
+        from setwise.io.frames import Reading, open_video
+
+        lengths = {}
+        reading = Reading(every=self.options["every"])
+        for clip in reported(clips, len(clips), "open clips", progress):
+            with self._skipping(clip), open_video(OWNER, clip.path, reading) as video:
+                lengths[clip] = video.expected
+        return lengths
+
+    def _do(self, clip: _Clip, progress: Progress | None) -> None:
+        import numpy as np
+
+        from setwise._support.shared import quiet
+        from setwise.errors import SkippedFilesWarning
+        from setwise.io import face_tracks
+        from setwise.io.save import add_images
+
+        with quiet("", SkippedFilesWarning):  # said here
+            tracks = face_tracks(clip.path, name=clip.name, progress=progress, **self.options)
+        tracks.labels = np.array([clip.top_folder] * len(tracks))
+        folders = add_images(tracks, self.out)
+        self.rows += _rows(clip, tracks, [folder.relative_to(self.out) for folder in folders])
+        self.notes += [(clip.path, note) for note in tracks.report.notes]
+        self.skipped += [(left.path, left.reason) for left in tracks.report.skipped]
+
+    @contextmanager
+    def _skipping(self, clip: _Clip) -> Iterator[None]:
+        from setwise.errors import DataError
+
+        try:
+            yield
+        except DataError as error:
+            if not self.skip_bad:
+                raise
+            self.skipped.append((clip.path, str(error)))
+
+    @contextmanager
+    def _kept(self, n_clips: int) -> Iterator[None]:
+        """Whatever ends the work, clips that are done stay, with their table and sheet."""
+        try:
+            yield
+        except BaseException:
+            if self.rows:
+                done = f"{self.n_clips} of {n_clips} clips were done"
+                say(f"{done}; they stay in {self.out}", err=True)
+            raise
+        finally:
+            if self.rows:
+                self._write_table()
+                self._draw_sheet()
+            else:
+                with suppress(OSError):  # somebody else may have put something there
+                    self.out.rmdir()
+
+    def _write_table(self) -> None:
+        with (self.out / "tracks.csv").open("w", newline="", encoding="utf-8") as file:
+            table = csv.writer(file)
+            table.writerow(COLUMNS)
+            for row in self.rows:
+                cells = row.cells()
+                table.writerow([spreadsheet_cell(cells[column]) for column in COLUMNS])
+
+    def _draw_sheet(self) -> None:
+        from setwise.io.contact_sheet import SheetRow, save_contact_sheet
+
+        rows = []
+        for row in self.rows:
+            track, clip = row.track, row.clip
+            # The folder is "track 1 (frames 0-9)", after the clip where there are classes.
+            title = row.folder.name.removeprefix(f"{clip.name.split('/')[-1]}_").split(" (")[0]
+            frames = f"frames {track.first_frame}-{track.last_frame}"
+            details = (frames, f"{track.n_faces} faces of {track.median_size:.0f} px")
+            rows.append(SheetRow(clip.name, title, details, row.pictures))
+        save_contact_sheet(rows, self.out / "contact.pdf")
+
+
+def _find_clips(sources: Sequence[Path]) -> tuple[list[_Clip], list[tuple[Path, str]]]:
+    """All clips of files and folders, and notes on what else lies there."""
+    from setwise.io.clips import clip_names, find_clips
+    from setwise.io.untrusted import regular_file
+
+    found: list[tuple[Path, str | None, str]] = []
+    notes: list[tuple[Path, str]] = []
+    for source in sources:
+        if not source.is_dir():
+            found.append((regular_file(OWNER, source), None, source.stem))
+            continue
+        layout, paths, others = find_clips(source, "auto", MAX_FILES)
+        notes += [(source, note) for note in others]
+        names = clip_names([path.relative_to(source) for path in paths])
+        for path, name in zip(paths, names, strict=True):
+            label = path.parent.name if layout == "class/set" else None
+            found.append((path, label, name.removeprefix(f"{label}/")))
+    return _name_clips(found), notes
+
+
+def _name_clips(found: Sequence[tuple[Path, str | None, str]]) -> list[_Clip]:
+    """Clips whose names are different, and can be those of folders."""
+    labels = {label: None for _, label, _ in found if label is not None}
+    top_folders = dict(zip(labels, _distinct(labels), strict=True))
+    clips = {}
+    for each in (None, *labels):
+        members = [i for i, (_, label, _) in enumerate(found) if label == each]
+        names = _distinct(found[i][2] for i in members)
+        for i, name in zip(members, names, strict=True):
+            top = name if each is None else top_folders[each]
+            clips[i] = _Clip(found[i][0], each, name if each is None else f"{top}/{name}", top)
+    return [clips[i] for i in range(len(found))]
+
+
+def _distinct(names: Iterable[str]) -> list[str]:
+    """Names of folders, different also where capital letters do not count.
+
+    Examples
+    --------
+    >>> _distinct(["anna", "Anna", "a?", "a*"])
+    ['anna', 'Anna (2)', 'a_', 'a_ (2)']
+    """
+    from setwise.io.save import plain_name
+
+    taken: dict[str, str] = {}
+    for name in names:
+        plain = chosen = plain_name(name).encode()[:LONGEST].decode(errors="ignore")
+        n_alike = 1
+        while chosen.casefold() in taken:
+            n_alike += 1
+            chosen = f"{plain} ({n_alike})"
+        taken[chosen.casefold()] = chosen
+    return list(taken.values())
+
+
+def _shifted(
+    progress: Progress | None, n_before: int, n_frames: int, lengths: dict[_Clip, int]
+) -> Progress | None:
+    """Word of one clip as word of all: frames of earlier clips are done."""
+    if progress is None:
+        return None
+    total = sum(lengths.values())
+
+    def report(what: str, done: int, _: int) -> None:
+        # A file may hold more frames than it announces.
+        progress(what, n_before + min(done, n_frames), total)
+
+    return report
+
+
+def _rows(clip: _Clip, tracks: FaceTracks, folders: list[Path]) -> Iterator[_Row]:
+    from setwise.io.contact_sheet import spread
+
+    pictures = () if tracks.origins is None else tracks.origins.thumbnails
+    for i, (folder, track) in enumerate(zip(folders, tracks.tracks, strict=True)):
+        begin = int(tracks.offsets[i])
+        chosen = tuple(pictures[begin + place] for place in spread(track.n_faces))
+        yield _Row(clip, folder, track, chosen)
+
+
+def _shown(row: _Row) -> tuple[str, ...]:
+    """A track in words."""
+    track = row.track
+    return (
+        row.folder.as_posix(),
+        f"{track.start_s:.1f} s",
+        f"{track.seconds:.1f} s",
+        str(track.n_faces),
+        f"{track.median_size:.0f} px",
+    )
