@@ -104,7 +104,7 @@ def test_folders_of_classes_stay_classes(looks, tmp_path):
     found = document(tmp_path / "clips", tmp_path / "tracks")
     assert [row["class"] for row in found["tracks"]] == ["anna", "anna", "bob"]
     assert found["notes"][0] == {
-        "clip": str(tmp_path / "clips"), "note": "ignored, no videos: 1 (1 .txt)",
+        "clip": str(tmp_path / "clips"), "note": "ignored, no videos: 1 (1 .txt such as notes.txt)",
     }  # fmt: skip
     sets = load_images(tmp_path / "tracks")
     assert sets.labels.tolist() == ["anna", "anna", "bob"]
@@ -312,7 +312,7 @@ def test_an_interrupt_keeps_what_is_done(looks, tmp_path, monkeypatch):
     ("value", "cell"),
     [
         ("=1+1", "'=1+1"), ("+a", "'+a"), ("-a", "'-a"), ("@a", "'@a"), ("a=b", "a=b"),
-        ("\t=1", "\\t=1"), ("a\nb", "a\\nb"), (-3.5, -3.5), (0, 0), (None, None),
+        ("\t=1", "\\t=1"), ("a\nb", "a\\nb"), (-3.5, -3.5), (0, 0), (None, ""),
     ],
 )  # fmt: skip
 def test_no_cell_is_a_formula(value, cell):

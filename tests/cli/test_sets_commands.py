@@ -89,12 +89,15 @@ def test_compare_knows_names_with_commas_and_checks_them_before_loading(album, t
     assert "Did you mean 'MSM'?" in nowhere.stderr
 
 
-def test_compare_needs_labels(album):
-    found = run("compare", album / "gallery", album / "probes")
+def test_compare_needs_labels(album, tmp_path):
+    np.savez(tmp_path / "sets.npz", **{f"set {i}": np.ones((5, 4)) for i in range(3)})
+    found = run("compare", tmp_path / "sets.npz", tmp_path / "sets.npz")
     assert found.exit_code == 1
-    assert "probes" in found.stderr
-    assert "class/set" in found.stderr
-    assert len(found.stderr.strip().splitlines()[-1:]) == 1
+    assert "the sets need classes" in found.stderr
+    assert "gallery/anna/*.jpg" in found.stderr
+    strangers = run("compare", album / "gallery", album / "probes")
+    assert strangers.exit_code == 1
+    assert "'set 0', which is no class of the gallery" in strangers.stderr
 
 
 def test_archives_are_sets_too(album, tmp_path):
@@ -116,15 +119,30 @@ def test_what_is_no_source_gets_one_line(tmp_path, name):
     assert len(found.stderr.splitlines()) == 1
 
 
+def test_inspect_lists_every_bad_file(tmp_path):
+    save_images(striped_sets(8), tmp_path / "sets")
+    bad = [tmp_path / "sets" / "flat" / f"set {i}" / "0000.png" for i in (0, 3)]
+    for file in bad:
+        file.write_bytes(b"no image")
+    for option in ((), ("--quiet",), ("--json",)):
+        found = run("inspect", tmp_path / "sets", *option)
+        assert found.exit_code == 1
+        assert all(str(file) in found.stdout for file in bad)
+
+
 def test_a_bad_file_stops_or_is_skipped(album, tmp_path):
     save_images(striped_sets(8), tmp_path / "sets")
     bad = tmp_path / "sets" / "flat" / "set 0" / "0000.png"
     bad.write_bytes(b"no image")
-    refused = run("inspect", tmp_path / "sets")
+    command = ("classify", tmp_path / "sets", album / "probes", "--size", "16")
+    refused = run(*command)
     assert refused.exit_code == 1
-    assert "0000.png" in refused.stderr
-    found = document("inspect", tmp_path / "sets", "--skip-bad")
-    assert [left["path"] for left in found["report"]["skipped"]] == [str(bad)]
+    assert str(bad) in refused.stderr
+    skipped = run(*command, "--skip-bad")
+    assert skipped.exit_code == 0
+    assert str(bad) in skipped.stderr
+    assert run(*command, "--skip-bad", "--max-bad", "0").exit_code == 1
+    assert len(document(*command, "--exclude", "0000.png")["answers"]) == 3
 
 
 def test_compare_on_images_tries_the_one_that_looks_at_images(album):
