@@ -18,7 +18,7 @@ from setwise.studies.kinds.fusion import FusionSection
 from setwise.studies.kinds.gaussians import CloudRow, GaussiansSection, SwitchRow
 from setwise.studies.kinds.methods import MethodsSection
 from setwise.studies.kinds.robustness import RobustnessSection
-from setwise.studies.report.confusion import Confusion
+from setwise.report.confusion import Confusion
 from setwise.studies.report.probe_page import WrongProbe
 from setwise.studies.study import Failure, Study, StudyResult
 

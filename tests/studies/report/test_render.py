@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 from tests.studies.report.made_results import failure, made, only
-from tests.studies.report.parsed import Parsed
+from tests.report.parsed import Parsed
 
 from setwise.errors import DataError
 from setwise.studies.report import pictures

@@ -31,7 +31,7 @@ from setwise.studies.items import Item, seed_for
 from setwise.studies.kinds.base import Experiment, PicturesOf, Section, Words
 from setwise.studies.leakage import check_leakage
 from setwise.studies.plan import Desk, Finished, Planned, Result
-from setwise.studies.report.inline_svg import picture
+from setwise.report.inline_svg import picture
 from setwise.studies.spec import Count, Data, Strict
 
 __all__ = [

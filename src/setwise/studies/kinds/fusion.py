@@ -19,7 +19,7 @@ from setwise.studies.figures.curves import plot_dimensions
 from setwise.studies.kinds.base import PicturesOf, Section, Words
 from setwise.studies.kinds.classify import OnFolds
 from setwise.studies.plan import Desk, Finished, Planned, Result
-from setwise.studies.report.inline_svg import picture
+from setwise.report.inline_svg import picture
 from setwise.studies.spec import Method
 
 __all__ = ["Fusion", "FusionSection"]

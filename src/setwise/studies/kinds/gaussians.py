@@ -18,7 +18,7 @@ from setwise.studies.figures.gaussians import plot_by_size, plot_clouds, plot_sw
 from setwise.studies.items import Item, seed_for
 from setwise.studies.kinds.base import Experiment, PicturesOf, Section, Words
 from setwise.studies.plan import Desk, Finished, Planned, Result
-from setwise.studies.report.inline_svg import picture
+from setwise.report.inline_svg import picture
 from setwise.studies.spec import Count
 
 __all__ = ["CloudRow", "Gaussians", "GaussiansItem", "GaussiansSection", "SwitchRow"]

@@ -16,9 +16,9 @@ from setwise.studies.kinds.base import PicturesOf, Section, Words
 from setwise.studies.kinds.classify import ClassifyItem, OnFolds
 from setwise.studies.kinds.explain import ExplainItem
 from setwise.studies.plan import Desk, Finished, Planned, Result
-from setwise.studies.report.confusion import Confusion, confusion_table
+from setwise.report.confusion import Confusion, confusion_table
 from setwise.studies.report.glance import Fact
-from setwise.studies.report.inline_svg import picture
+from setwise.report.inline_svg import picture
 from setwise.studies.report.pictures import Pictures
 from setwise.studies.report.probe_page import WrongProbe, probe_pages
 from setwise.studies.spec import OneLabelEach

@@ -14,7 +14,7 @@ from setwise.studies.figures.curves import plot_outliers
 from setwise.studies.kinds.base import PicturesOf, Section, Words
 from setwise.studies.kinds.classify import ClassifyItem, OnFolds, Outliers
 from setwise.studies.plan import Desk, Finished, Planned
-from setwise.studies.report.inline_svg import picture
+from setwise.report.inline_svg import picture
 from setwise.studies.spec import Count, OneLabelEach
 
 __all__ = ["Robustness", "RobustnessSection", "Side"]

@@ -52,7 +52,7 @@ def png_data_uri(image: npt.NDArray[Any], largest_side: int = LARGEST_SIDE) -> s
     Examples
     --------
     >>> import numpy as np
-    >>> from setwise.studies.report.thumbnails import png_data_uri
+    >>> from setwise.report.thumbnails import png_data_uri
     >>> png_data_uri(np.zeros((2, 2), dtype=np.uint8))[:22]
     'data:image/png;base64,'
     """
