@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-__all__ = ["printable"]
+import re
+
+__all__ = ["file_name", "printable"]
 
 
 def printable(text: str) -> str:
@@ -17,3 +19,14 @@ def printable(text: str) -> str:
     anna\t\x1b[31m é
     """
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def file_name(name: str) -> str:
+    """A name that is one file or folder on every system.
+
+    Examples
+    --------
+    >>> file_name("../anna: May?")
+    '_anna_ May_'
+    """
+    return re.sub(r"[^\w .()+-]", "_", name).strip(". ") or "_"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import tempfile
 from pathlib import Path
 
 import numpy as np
 
+from setwise._support.text import file_name
 from setwise.errors import reject
 from setwise.sets import SetBatch
 
@@ -52,10 +52,10 @@ def _folders(sets: SetBatch) -> list[Path]:
     folders: list[Path] = []
     for i, name in enumerate(sets.names):
         if sets.labels is None:
-            folders.append(Path(_plain(name)))
+            folders.append(Path(file_name(name)))
         else:
             label = str(sets.labels[i])
-            folders.append(Path(_plain(label)) / _plain(name.removeprefix(f"{label}/")))
+            folders.append(Path(file_name(label)) / file_name(name.removeprefix(f"{label}/")))
     doubled = {path for path in folders if folders.count(path) > 1}
     if doubled:
         reject(
@@ -63,8 +63,3 @@ def _folders(sets: SetBatch) -> list[Path]:
             "different names."
         )
     return folders
-
-
-def _plain(name: str) -> str:
-    """A name that is one folder on every system."""
-    return re.sub(r"[^\w .()+-]", "_", name).strip(". ") or "_"

@@ -20,6 +20,7 @@ from setwise.report.votes import VoteCount, count_votes, votes_by_view
 from setwise.report.words import (
     Sentence,
     kind_of,
+    meanings_in,
     number,
     runner_up_probability,
     sentence,
@@ -126,6 +127,8 @@ class AnswerPage:
         What is most like the answer, and like the runner-up.
     by_view : dict
         Share of the votes by kind of label, for each thing that was looked at.
+    meanings : dict
+        What the words in the names of these things mean.
     votes, clusters, shown, snr, tree, tree_note
         As on the page of a wrong probe of a study.
     """
@@ -140,6 +143,7 @@ class AnswerPage:
     n_more: int
     likenesses: tuple[Likeness, ...]
     by_view: dict[str, dict[str, float]]
+    meanings: dict[str, str]
     votes: VoteCount
     clusters: ClusterTable
     shown: str
@@ -192,11 +196,11 @@ def is_right(answer: Answer, truth: str) -> bool:
 def bars(answer: Answer, most: int = _MOST_BARS) -> tuple[Bar, ...]:
     """The most probable classes: the answer, the runner-up, and others."""
     kinds = kinds_of(answer)
-    ranked = np.argsort(-answer.probabilities, kind="stable")
+    chances = zip(map(str, answer.classes), map(float, answer.probabilities), strict=True)
+    found = [Bar(label, kinds.get(label, "other"), chance) for label, chance in chances]
     # The answer may share its probability with others: it comes first all the same.
-    ranked = sorted(ranked, key=lambda code: kinds.get(str(answer.classes[code])) != "first")
-    found = [(str(answer.classes[c]), float(answer.probabilities[c])) for c in ranked[:most]]
-    return tuple(Bar(label, kinds.get(label, "other"), chance) for label, chance in found)
+    found.sort(key=lambda bar: (bar.kind != "first", -bar.probability))
+    return tuple(found[:most])
 
 
 def kinds_of(answer: Answer) -> dict[str, str]:
@@ -210,6 +214,7 @@ def answer_page(
 ) -> AnswerPage:
     """Everything the page of one set shows."""
     i, is_out, kinds = row.index, ~answer.is_typical, kinds_of(answer)
+    by_view = votes_by_view(why, kinds)
     with_photos = has_photos(probes)
     labels = (answer.label, *[answer.runner_up] * (answer.runner_up is not None))
     tree, tree_note = tree_figure(why, f"Tree of cuts of set {i + 1}, {row.name}")
@@ -227,7 +232,8 @@ def answer_page(
         likenesses=likenesses(gallery, probes, i, answer.is_typical, labels, _MOST_PAIRS)
         if alike
         else (),
-        by_view=votes_by_view(why, kinds),
+        by_view=by_view,
+        meanings=meanings_in(" ".join(by_view)),
         votes=count_votes(why, kinds),
         clusters=cluster_table(why, kinds),
         shown=str(why.shown),

@@ -30,7 +30,7 @@ def render_page(
     styles: tuple[str, ...] = (),
     **content: Any,
 ) -> str:
-    """A template as a page, with styles and the one script inside, and a policy that lets no other run.
+    """A template as a page, with styles and script inside; its policy lets no other script run.
 
     Parameters
     ----------
@@ -47,8 +47,10 @@ def render_page(
     """
     style = "\n".join(_text(name) for name in ("style.css", *styles))
     script = _text("report.js")
-    return _environment(packages, filters or {}).get_template(template).render(
-        style=style, script=script, script_hash=_hash_for_policy(script), **content
+    return (
+        _environment(packages, filters or {})
+        .get_template(template)
+        .render(style=style, script=script, script_hash=_hash_for_policy(script), **content)
     )
 
 

@@ -1,4 +1,4 @@
-"""What the vectors of sets look like and which files they are: for any sets, with or without either."""
+"""What the vectors of sets look like, and which files they are, as far as that is known."""
 
 from __future__ import annotations
 
@@ -16,7 +16,16 @@ from setwise._support.types import BoolArray, IntArray
 from setwise.report.thumbnails import png_data_uri
 from setwise.sets import SetBatch
 
-__all__ = ["Photo", "choose", "has_photos", "noun_of", "photo", "pixels", "time_span"]
+__all__ = [
+    "Photo",
+    "choose",
+    "has_photos",
+    "noun_of",
+    "photo",
+    "photo_name",
+    "pixels",
+    "time_span",
+]
 
 # Pixels of the longer side of an image that is made from a vector.
 LARGEST_SIDE = 64
@@ -49,8 +58,13 @@ def photo(sets: SetBatch, i: int, j: int, *, is_out: bool = False) -> Photo:
     """Vector ``j`` of set ``i``: its small picture, or else what its numbers show as pixels."""
     row = int(sets.offsets[i]) + j
     path = "" if sets.origins is None else sets.origins.files[row]
-    file = PurePath(path.replace("\\", "/")).name if path else f"{noun_of(sets)} {j + 1}"
-    return Photo(_uri(sets, row), file, path, is_out)
+    return Photo(_uri(sets, row), photo_name(sets, i, j), path, is_out)
+
+
+def photo_name(sets: SetBatch, i: int, j: int) -> str:
+    """Last part of the path of vector ``j`` of set ``i``; its number where no file is known."""
+    path = "" if sets.origins is None else sets.origins.files[int(sets.offsets[i]) + j]
+    return PurePath(path.replace("\\", "/")).name or f"{noun_of(sets)} {j + 1}"
 
 
 def pixels(sets: SetBatch, i: int, j: int) -> npt.NDArray[Any] | None:

@@ -13,8 +13,8 @@ from setwise.report.words import number
 
 __all__ = ["Kinds", "MemberCell", "Tally", "VoteCount", "count_votes", "votes_by_view"]
 
-# What a label is to the reader, by the label: "truth" and "answer" of a wrong probe, "first" and
-# "second" of an answer. All that are not named are "other".
+# What each label is to the reader: "truth" and "answer" of a wrong probe, "first" and "second"
+# of an answer. All that are not named are "other".
 Kinds: TypeAlias = Mapping[str, str]
 OTHER = "other"
 

@@ -3,15 +3,39 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import NamedTuple
 
 from setwise.classify.judge import Answer
 
-__all__ = ["NOTHING", "QUITE_SURE", "SURE", "Sentence", "kind_of", "number", "sentence", "sureness"]
+__all__ = [
+    "NOTHING",
+    "QUITE_SURE",
+    "SURE",
+    "Sentence",
+    "kind_of",
+    "meanings_in",
+    "number",
+    "runner_up_probability",
+    "sentence",
+    "sureness",
+]
 
 NOTHING = "–"  # noqa: RUF001 (an en dash, meant)
 # Probabilities from which on an answer is called so.
 SURE, QUITE_SURE = 0.9, 0.7
+# What the words mean that ways to look at a set are called by.
+_MEANINGS = {
+    "pixels": "light and dark, point by point",
+    "fine edges": "outlines and texture",
+    "coarse edges": "rough outlines",
+    "whitened": "what all sets share is played down",
+    "mean": "their average",
+    "means": "a few averages",
+    "centred": "how they differ from their average",
+    "svd": "what they have in common",
+    "dictionary": "parts that they are made of",
+}
 
 
 class Sentence(NamedTuple):
@@ -46,7 +70,9 @@ def sentence(answer: Answer) -> Sentence:
     """What a gallery says of a set, in one plain sentence."""
     kind, label = kind_of(answer), str(answer.label)
     if kind == "guess":
-        return Sentence("No answer: it has nothing in common with anything in the gallery.", "", "")
+        return Sentence(
+            "No answer: it has nothing in common with anything in the gallery.", "", ""
+        )
     if kind == "unknown":
         before = "Unknown: nothing in the gallery is near enough. It is most like "
         return Sentence(before, label, ".")
@@ -54,9 +80,13 @@ def sentence(answer: Answer) -> Sentence:
     if answer.runner_up is not None:
         runner_up = f"next comes {answer.runner_up}, with {runner_up_probability(answer):.2f}"
     if kind == "unsure":
-        return Sentence("Probably ", label, f", but unsure: {answer.probability:.2f}; {runner_up}.")
+        return Sentence(
+            "Probably ", label, f", but unsure: {answer.probability:.2f}; {runner_up}."
+        )
     return Sentence(
-        "This is ", label, f" – {sureness(answer)}, {answer.probability:.2f}; {runner_up}."  # noqa: RUF001 (a dash)
+        "This is ",
+        label,
+        f" – {sureness(answer)}, {answer.probability:.2f}; {runner_up}.",  # noqa: RUF001 (a dash)
     )
 
 
@@ -67,10 +97,15 @@ def runner_up_probability(answer: Answer) -> float:
     return float(answer.probabilities[(answer.classes == answer.runner_up).argmax()])
 
 
+def meanings_in(text: str) -> dict[str, str]:
+    """What the words of a text mean, as far as they are known."""
+    return {
+        word: meaning for word, meaning in _MEANINGS.items() if re.search(rf"\b{word}\b", text)
+    }
+
+
 def number(value: float | None, digits: int = 3) -> str:
     """Any number in a few digits; what is infinite says so."""
     if value is None or math.isnan(value):
         return NOTHING
     return "∞" if math.isinf(value) else f"{value:.{digits}g}"
-
-

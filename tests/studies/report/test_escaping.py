@@ -3,8 +3,8 @@
 import re
 
 import pytest
-from tests.studies.report.made_results import HOSTILE, failure, made
 from tests.report.parsed import Parsed
+from tests.studies.report.made_results import HOSTILE, failure, made
 
 
 @pytest.fixture(scope="module")

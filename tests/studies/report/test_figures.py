@@ -3,8 +3,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.studies.report.made_results import CLASSES, made, striped_images, wrong_probes
 from tests.report.parsed import Parsed
+from tests.studies.report.made_results import CLASSES, made, striped_images, wrong_probes
 
 from setwise.classify.explanation import Explanation
 from setwise.report.tree_figure import tree_figure

@@ -10,6 +10,7 @@ from setwise.studies.accuracy import AccuracyRow
 
 __all__ = ["accuracy", "agreement", "seconds", "signed", "tolerance"]
 
+
 def accuracy(value: float | None) -> str:
     """An accuracy in percent.
 

@@ -10,10 +10,10 @@ import numpy as np
 
 from setwise.classify.explanation import Explanation
 from setwise.report.clusters import ClusterTable, cluster_table
-from setwise.studies.report.pictures import Album, Pictures
 from setwise.report.tree_figure import tree_figure
 from setwise.report.votes import VoteCount, count_votes
 from setwise.report.words import number
+from setwise.studies.report.pictures import Album, Pictures
 
 __all__ = ["ProbePage", "Tile", "WrongProbe", "probe_pages"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -125,7 +125,7 @@ def _study_name(result: StudyResult) -> str:
     return next(named, "STUDY.toml")
 
 
-_FILTERS = {
+_FILTERS: dict[str, Callable[..., Any]] = {
     "accuracy": numbers.accuracy,
     "signed": numbers.signed,
     "seconds": numbers.seconds,
