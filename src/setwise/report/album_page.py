@@ -59,7 +59,7 @@ def write_answers(
     answers : sequence of Answer
         What :func:`setwise.classify.judge` said of them, in their order.
     truth : sequence, optional
-        What each set really is, as far as that is known: then the page says which answers are
+        What each set really is, None where nobody knows: then the page says which answers are
         right, and what was taken for what. A label that no class of the gallery has is a
         stranger, and "unknown" is right of it.
     title, command : str
@@ -192,8 +192,9 @@ def _confusion(gallery: Gallery, rows: Sequence[AnswerRow]) -> ConfusionTable:
     """What was taken for what; strangers, and what was taken for one, are "unknown"."""
     classes = [str(label) for label in gallery.classes]
     stranger = "unknown" if "unknown" not in classes else "(unknown)"
-    truths = [row.truth if row.truth in classes else stranger for row in rows]
-    said = [row.label if row.kind in ("known", "unsure") else stranger for row in rows]
+    judged = [row for row in rows if row.is_right is not None]
+    truths = [row.truth if row.truth in classes else stranger for row in judged]
+    said = [row.label if row.kind in ("known", "unsure") else stranger for row in judged]
     if stranger in (*truths, *said):
         classes.append(stranger)
     counts = Counter(zip(truths, said, strict=True))

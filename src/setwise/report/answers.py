@@ -12,7 +12,7 @@ from setwise.classify.explanation import Explanation
 from setwise.classify.gallery import Gallery
 from setwise.classify.judge import Answer
 from setwise.report.clusters import ClusterTable, cluster_table
-from setwise.report.likeness import Likeness, likenesses
+from setwise.report.likeness import Likeness, likenesses, why_nothing_is_alike
 from setwise.report.photos import Photo, choose, has_photos, photo, time_span
 from setwise.report.thumbnails import strip_data_uri
 from setwise.report.tree_figure import tree_figure
@@ -157,7 +157,7 @@ def answer_rows(
 ) -> list[AnswerRow]:
     """A row for each set: what needs a look first."""
     rows = [
-        _row(probes, i, answer, None if truth is None else str(truth[i]))
+        _row(probes, i, answer, None if truth is None or truth[i] is None else str(truth[i]))
         for i, answer in enumerate(answers)
     ]
     return sorted(rows, key=lambda row: row.urgency)
@@ -219,7 +219,7 @@ def answer_page(
     labels = (answer.label, *[answer.runner_up] * (answer.runner_up is not None))
     tree, tree_note = tree_figure(why, f"Tree of cuts of set {i + 1}, {row.name}")
     shown = choose(is_out, _MOST_ON_PAGE) if with_photos else ()
-    alike = answer.is_informed and with_photos and has_photos(gallery.sets)
+    can_compare = with_photos and not why_nothing_is_alike(gallery) and has_photos(gallery.sets)
     return AnswerPage(
         row=row,
         sentence=sentence(answer),
@@ -230,7 +230,7 @@ def answer_page(
         bars=bars(answer),
         n_more=max(len(answer.classes) - _MOST_BARS, 0),
         likenesses=likenesses(gallery, probes, i, answer.is_typical, labels, _MOST_PAIRS)
-        if alike
+        if answer.is_informed and can_compare
         else (),
         by_view=by_view,
         meanings=meanings_in(" ".join(by_view)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -32,6 +33,8 @@ _NAMES, _BARS = 1.45, 2.4
 _ALIKE, _PAIR = 5.3, 0.58
 _MOST_ROWS, _MOST_PAIRS, _MOST_BARS = 3, 4, 6
 _OUT = "#a83e22"
+# Letters of a file name; of any script, these are fewer bytes than file systems allow.
+_LONGEST_NAME = 60
 _COLOURS = {"first": PALETTE[0], "second": PALETTE[1], "other": OTHER}
 
 
@@ -93,8 +96,9 @@ def draw_answer(
     sheet = Sheet.empty()
     top = _draw_title(sheet, probes, i, answer)
     top = _draw_photos(sheet, top, probes, i, ~answer.is_typical)
-    below_bars = _draw_bars(sheet, top, answer)
-    bottom = max(below_bars, _draw_alike(sheet, top, gallery, probes, i, answer))
+    below_alike = _draw_alike(sheet, top, gallery, probes, i, answer)
+    width = _BARS if below_alike > top else WIDTH - 2 * _LEFT - _NAMES - 0.5
+    bottom = max(below_alike, _draw_bars(sheet, top, answer, width))
     _make_folder(file.parent)
     try:
         sheet.save(file, bottom + 0.1)
@@ -120,12 +124,12 @@ def _unwritable(path: Path, error: OSError) -> DataError:
 def _file_names(names: Sequence[str]) -> Iterator[str]:
     """A file for each set: safe on every system, and different where letters' case is not."""
     taken: set[str] = set()
+    n_alike: Counter[str] = Counter()
     for name in names:
-        plain = file_name(name)[:100]
-        n_tries, own = 1, plain
+        plain = own = file_name(name)[:_LONGEST_NAME]
         while own.casefold() in taken:
-            n_tries += 1
-            own = f"{plain} ({n_tries})"
+            n_alike[plain] += 1
+            own = f"{plain} ({n_alike[plain] + 1})"
         taken.add(own.casefold())
         yield f"{own}.png"
 
@@ -170,7 +174,7 @@ def _name_on_photo(sheet: Sheet, x: float, y: float, name: str) -> None:
     sheet.write(x + side / 2, y + side - 0.04, one_line(name, 15), **centre)
 
 
-def _draw_bars(sheet: Sheet, top: float, answer: Answer) -> float:
+def _draw_bars(sheet: Sheet, top: float, answer: Answer, width: float) -> float:
     """How probable the answer and the runner-up are, and others, small and grey."""
     title = "How probable"
     if kind_of(answer) == "unknown":
@@ -188,10 +192,10 @@ def _draw_bars(sheet: Sheet, top: float, answer: Answer) -> float:
         sheet.write(
             _LEFT, base, one_line(bar.label, 20), size=size, color=colour, weight=weight
         )
-        sheet.rectangle(x, top, _BARS, height, LIGHT)
-        sheet.rectangle(x, top, _BARS * bar.probability, height, _COLOURS[bar.kind])
+        sheet.rectangle(x, top, width, height, LIGHT)
+        sheet.rectangle(x, top, width * bar.probability, height, _COLOURS[bar.kind])
         chance = f"{bar.probability:.2f}"
-        sheet.write(x + _BARS + 0.08, base, chance, size=size, color=colour, weight=weight)
+        sheet.write(x + width + 0.08, base, chance, size=size, color=colour, weight=weight)
         top += height + 0.11
     if len(answer.classes) > len(shown):
         words = f"and {len(answer.classes) - len(shown)} more, less probable"
@@ -205,7 +209,8 @@ def _draw_alike(
 ) -> float:
     """Photos of the set beside those of answer and runner-up that are most alike."""
     if why_nothing_is_alike(gallery):
-        sheet.write(_ALIKE, top, why_nothing_is_alike(gallery), size=8, color=GREY)
+        right = {"size": 8, "color": GREY, "ha": "right"}
+        sheet.write(WIDTH - _LEFT, top, why_nothing_is_alike(gallery), **right)
         return top
     if not (answer.is_informed and has_photos(probes) and has_photos(gallery.sets)):
         return top

@@ -6,6 +6,7 @@ Nothing goes through pyplot: no window opens, and no setting of the caller chang
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,8 +44,8 @@ class Sheet:
     def write(self, x: float, y: float, text: str, **style: Any) -> Any:
         """Write text as it is, whatever its script: no mathematics in it."""
         style = {"size": 9, "color": INK, "va": "baseline", **style}
-        family, known = fonts_for([text])
-        drawable = "".join(c if ord(c) in known else "□" for c in text)
+        family, known = _fonts("".join(sorted({c for c in text if not c.isascii()})))
+        drawable = "".join(c if c.isascii() or ord(c) in known else "□" for c in text)
         place = x / WIDTH, 1 - y / _HEIGHT
         return self.figure.text(*place, drawable, family=family, parse_math=False, **style)
 
@@ -75,3 +76,9 @@ class Sheet:
 
         drawn = Bbox.from_extents(0, _HEIGHT - height, WIDTH, _HEIGHT)
         self.figure.savefig(path, facecolor="white", bbox_inches=drawn)
+
+
+@cache
+def _fonts(letters: str) -> tuple[list[str], set[int]]:
+    """Fonts that can draw these letters; looking into fonts takes longer than drawing."""
+    return fonts_for([letters])

@@ -24,6 +24,8 @@ __all__ = [
 NOTHING = "–"  # noqa: RUF001 (an en dash, meant)
 # Probabilities from which on an answer is called so.
 SURE, QUITE_SURE = 0.9, 0.7
+# Less is 0.00 to a reader.
+_WORTH_SAYING = 0.005
 # What the words mean that ways to look at a set are called by.
 _MEANINGS = {
     "pixels": "light and dark, point by point",
@@ -76,9 +78,10 @@ def sentence(answer: Answer) -> Sentence:
     if kind == "unknown":
         before = "Unknown: nothing in the gallery is near enough. It is most like "
         return Sentence(before, label, ".")
-    runner_up = "nothing speaks for anything else"
-    if answer.runner_up is not None:
-        runner_up = f"next comes {answer.runner_up}, with {runner_up_probability(answer):.2f}"
+    chance = runner_up_probability(answer)
+    runner_up = "nothing else comes near"
+    if chance >= _WORTH_SAYING:
+        runner_up = f"next comes {answer.runner_up}, with {chance:.2f}"
     if kind == "unsure":
         return Sentence(
             "Probably ", label, f", but unsure: {answer.probability:.2f}; {runner_up}."
