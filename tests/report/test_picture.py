@@ -1,5 +1,6 @@
 """One picture per set."""
 
+import io
 from dataclasses import replace
 
 import numpy as np
@@ -55,14 +56,8 @@ def test_photos_are_the_thumbnails_in_colour(albums, tmp_path):
     file = draw_answer(tmp_path / "a.png", albums.gallery, albums.probes, 1, albums.answers[1])
     with Image.open(file) as picture:
         first = picture.convert("RGB").getpixel((100, 180))  # in the first photo
-    red = Image.open(_stream(albums.probes.of_set(1).thumbnails[0])).getpixel((4, 3))
+    red = Image.open(io.BytesIO(albums.probes.of_set(1).thumbnails[0])).getpixel((4, 3))
     np.testing.assert_allclose(first, red, atol=6)
-
-
-def _stream(content):
-    import io
-
-    return io.BytesIO(content)
 
 
 def test_unknown_is_said(albums, tmp_path, drawn):

@@ -225,7 +225,9 @@ def _draw_alike(
             sheet.image(x, top + 0.1, _PAIR, pixels(probes, i, pair.vector))
             sheet.image(x + _PAIR, top + 0.1, _PAIR, pixels(gallery.sets, pair.set, pair.other))
             name = photo_name(gallery.sets, pair.set, pair.other)
-            sheet.write(x + _PAIR, top + _PAIR + 0.22, one_line(name, 13), size=6, color=GREY)
+            words = one_line(f"{gallery.sets.names[pair.set]}, {name}", 24)
+            right = {"ha": "right", "size": 6, "color": GREY}
+            sheet.write(x + 2 * _PAIR, top + _PAIR + 0.21, words, **right)
         top += _PAIR + 0.55
     words = "left a photo of this set, right the one of the gallery most like it"
     sheet.write(_ALIKE, top - 0.12, words, size=7.5, color=GREY)

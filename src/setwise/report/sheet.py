@@ -16,7 +16,7 @@ from setwise.plots.style import INK, LIGHT
 from setwise.report.thumbnails import as_pixels
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes
 
 __all__ = ["WIDTH", "Sheet"]
 
@@ -26,9 +26,9 @@ _DOTS_PER_INCH = 120
 
 @dataclass(frozen=True)
 class Sheet:
-    """A figure that is cut off below what is drawn."""
+    """Axes as large as the paper, which is cut off below what is drawn."""
 
-    figure: Figure
+    axes: Axes
 
     @classmethod
     def empty(cls) -> Sheet:
@@ -39,43 +39,50 @@ class Sheet:
 
         figure = Figure(figsize=(WIDTH, _HEIGHT), dpi=_DOTS_PER_INCH, facecolor="white")
         FigureCanvasAgg(figure)
-        return cls(figure)
+        axes = figure.add_axes((0, 0, 1, 1), xlim=(0, WIDTH), ylim=(_HEIGHT, 0))
+        axes.set_axis_off()
+        return cls(axes)
 
-    def write(self, x: float, y: float, text: str, **style: Any) -> Any:
+    def write(self, x: float, y: float, text: str, **style: Any) -> None:
         """Write text as it is, whatever its script: no mathematics in it."""
         style = {"size": 9, "color": INK, "va": "baseline", **style}
         family, known = _fonts("".join(sorted({c for c in text if not c.isascii()})))
         drawable = "".join(c if c.isascii() or ord(c) in known else "□" for c in text)
-        place = x / WIDTH, 1 - y / _HEIGHT
-        return self.figure.text(*place, drawable, family=family, parse_math=False, **style)
+        self.axes.text(x, y, drawable, family=family, parse_math=False, **style)
 
-    def rectangle(self, x: float, y: float, width: float, height: float, colour: str) -> None:
-        """A filled rectangle; ``x`` and ``y`` are of its upper left corner."""
+    def rectangle(
+        self, x: float, y: float, width: float, height: float, colour: str, **style: Any
+    ) -> None:
+        """A rectangle; ``x`` and ``y`` are of its upper left corner."""
         from matplotlib.patches import Rectangle
 
-        corner = x / WIDTH, 1 - (y + height) / _HEIGHT
-        sides = width / WIDTH, height / _HEIGHT
-        self.figure.add_artist(Rectangle(corner, *sides, facecolor=colour, linewidth=0))
+        style = {"facecolor": colour, "linewidth": 0, "zorder": 2, **style}
+        self.axes.add_patch(Rectangle((x, y), width, height, **style))
 
     def image(self, x: float, y: float, side: float, image: Any, frame: str = "") -> None:
         """The middle of an image as a square, or a grey square where there is none."""
-        box = x / WIDTH, 1 - (y + side) / _HEIGHT, side / WIDTH, side / _HEIGHT
-        axes = self.figure.add_axes(box, facecolor=LIGHT, xticks=[], yticks=[])
-        axes.spines[:].set(visible=bool(frame), color=frame or LIGHT, linewidth=3)
         if image is None:
-            return
-        height, width = image.shape[:2]
-        axes.imshow(as_pixels(image), cmap="gray", vmin=0, vmax=255)
-        half = min(height, width) / 2
-        axes.set_xlim((width - 1) / 2 - half, (width - 1) / 2 + half)
-        axes.set_ylim((height - 1) / 2 + half, (height - 1) / 2 - half)
+            self.rectangle(x, y, side, side, LIGHT)
+        else:
+            place = {"extent": (x, x + side, y + side, y), "aspect": "auto", "zorder": 1}
+            self.axes.imshow(_square(as_pixels(image)), "gray", vmin=0, vmax=255, **place)
+            self.axes.set(xlim=(0, WIDTH), ylim=(_HEIGHT, 0))  # images change them
+        if frame:
+            self.rectangle(x, y, side, side, "none", edgecolor=frame, linewidth=3)
 
     def save(self, path: Path, height: float) -> None:
         """Save as much of it as was drawn on."""
         from matplotlib.transforms import Bbox
 
         drawn = Bbox.from_extents(0, _HEIGHT - height, WIDTH, _HEIGHT)
-        self.figure.savefig(path, facecolor="white", bbox_inches=drawn)
+        self.axes.figure.savefig(path, facecolor="white", bbox_inches=drawn)
+
+
+def _square(image: Any) -> Any:
+    height, width = image.shape[:2]
+    side = min(height, width)
+    top, left = (height - side) // 2, (width - side) // 2
+    return image[top : top + side, left : left + side]
 
 
 @cache
