@@ -161,10 +161,13 @@ def test_names_never_become_part_of_the_page(hostile_page, albums):
 def test_truth_marks_right_and_wrong_and_wrong_ones_come_first(albums):
     truth = [answer.label for answer in albums.answers]
     truth[4], truth[1], truth[5] = truth[0], "a stranger", None
-    html = render_answers(albums.gallery, albums.probes, albums.answers, truth=truth)
+    html = render_answers(
+        albums.gallery, albums.probes, albums.answers, truth=truth, most_pages=1
+    )
     rows = re.findall(r'<tr id="row-set-(\d)"', html)
     assert rows[0] == "5"
     assert f"✗ wrong: it is {truth[4]}" in words(row_of(html, 4))
+    assert f"✗ That is wrong: it is {truth[4]}." in words(page_of(html, 4))
     assert "✓ right" in words(row_of(html, 1))  # unknown, and so it is
     assert not re.search("right|wrong", words(row_of(html, 5)))
     assert "Right 4 of 5" in words(part(html, '<dl class="glance">', "</dl>"))

@@ -1,6 +1,7 @@
 """One picture per set."""
 
 import io
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -12,6 +13,7 @@ from tests.report.made_albums import HOSTILE, STRANGE
 from setwise import CVC, SetBatch
 from setwise.errors import DataError
 from setwise.report import draw_answer, draw_answers
+from setwise.report.picture import _file_names
 from setwise.report.sheet import Sheet
 
 
@@ -88,23 +90,27 @@ def test_a_gallery_without_vectors_says_so(albums, tmp_path, drawn):
     assert len(frames) == 8
 
 
-def test_files_are_named_after_sets_and_none_is_lost_or_elsewhere(albums, tmp_path):
-    names = ["../../etc/x", "A", "a", "日" * 300, "", *HOSTILE][:6]
-    probes = albums.probes.replaced(names=names)
+def test_every_set_has_a_file_in_the_folder(albums, tmp_path):
+    probes, steps = albums.probes[[0, 1]].replaced(names=["../../x", "a/b"]), []
+
+    def progress(*step):
+        steps.append(step)
+
     folder = tmp_path / "pictures"
-    steps = []
-    paths = draw_answers(
-        folder,
-        albums.gallery,
-        probes,
-        albums.answers,
-        progress=lambda *step: steps.append(step),
-    )
+    paths = draw_answers(folder, albums.gallery, probes, albums.answers[:2], progress=progress)
     assert sorted(folder.iterdir()) == sorted(paths)
-    assert len({path.name.casefold() for path in paths}) == len(names)
-    assert all(path.parent == folder for path in paths)
-    assert [path.name for path in paths[1:3]] == ["A.png", "a (2).png"]
-    assert steps[-1] == ("draw", 6, 6)
+    assert [path.name for path in paths] == ["_.._x.png", "a_b.png"]
+    assert steps == [("draw", 0, 2), ("draw", 1, 2), ("draw", 2, 2)]
+
+
+def test_file_names_are_safe_and_differ_where_case_does_not_count():
+    names = [*["A", "a", "a", "a (2)", "", ".", "/", "日" * 300], *HOSTILE, "x" * 300]
+    files = list(_file_names(names))
+    assert files[:4] == ["A.png", "a (2).png", "a (3).png", "a (2) (2).png"]
+    assert len({file.casefold() for file in files}) == len(names)
+    for file in files:
+        assert len(file.encode()) <= 255
+        assert re.fullmatch(r"[\w .()+-]+\.png", file)
 
 
 def test_hostile_names_are_drawn_as_they_are(albums, tmp_path):

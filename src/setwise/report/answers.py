@@ -216,10 +216,8 @@ def answer_page(
     i, is_out, kinds = row.index, ~answer.is_typical, kinds_of(answer)
     by_view = votes_by_view(why, kinds)
     with_photos = has_photos(probes)
-    labels = (answer.label, *[answer.runner_up] * (answer.runner_up is not None))
     tree, tree_note = tree_figure(why, f"Tree of cuts of set {i + 1}, {row.name}")
     shown = choose(is_out, _MOST_ON_PAGE) if with_photos else ()
-    can_compare = with_photos and not why_nothing_is_alike(gallery) and has_photos(gallery.sets)
     return AnswerPage(
         row=row,
         sentence=sentence(answer),
@@ -229,9 +227,7 @@ def answer_page(
         strip="" if with_photos else strip_data_uri(probes[i]),
         bars=bars(answer),
         n_more=max(len(answer.classes) - _MOST_BARS, 0),
-        likenesses=likenesses(gallery, probes, i, answer.is_typical, labels, _MOST_PAIRS)
-        if answer.is_informed and can_compare
-        else (),
+        likenesses=_alike(gallery, probes, i, answer),
         by_view=by_view,
         meanings=meanings_in(" ".join(by_view)),
         votes=count_votes(why, kinds),
@@ -241,3 +237,13 @@ def answer_page(
         tree=tree,
         tree_note=tree_note,
     )
+
+
+def _alike(gallery: Gallery, probes: SetBatch, i: int, answer: Answer) -> tuple[Likeness, ...]:
+    """What of the set is most like answer and runner-up, where both sides can be shown."""
+    if why_nothing_is_alike(gallery) or not answer.is_informed:
+        return ()
+    if not (has_photos(probes) and has_photos(gallery.sets)):
+        return ()
+    labels = (answer.label, *[answer.runner_up] * (answer.runner_up is not None))
+    return likenesses(gallery, probes, i, answer.is_typical, labels, _MOST_PAIRS)

@@ -8,15 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from setwise._support.extras import require
 from setwise.plots.labels import fonts_for
 from setwise.plots.style import INK, LIGHT
 from setwise.report.thumbnails import as_pixels
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 __all__ = ["WIDTH", "Sheet"]
 
@@ -28,7 +25,7 @@ _DOTS_PER_INCH = 120
 class Sheet:
     """Axes as large as the paper, which is cut off below what is drawn."""
 
-    axes: Axes
+    axes: Any
 
     @classmethod
     def empty(cls) -> Sheet:
