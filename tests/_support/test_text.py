@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from setwise._support.text import printable
+from setwise._support.text import distinct_file_names, printable, spreadsheet_cell
 
 
 def test_what_acts_on_a_terminal_or_forges_lines_is_escaped():
@@ -23,3 +24,28 @@ def test_any_text_becomes_one_line_that_can_be_written(text):
     assert shown.isprintable()
     assert len(shown.splitlines()) <= 1
     shown.encode()
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        (["anna", "Anna", "a?", "a*", "a_"], ["anna", "Anna (2)", "a_", "a_ (2)", "a_ (3)"]),
+        (["x (2)", "x", "x"], ["x (2)", "x", "x (3)"]),
+        (["A", "a", "a", "a (2)"], ["A", "a (2)", "a (3)", "a (2) (2)"]),
+        (["../..", ".", "é" * 300], ["_", "_ (2)", "é" * 100]),
+        (["\x1b[31mred\n", ""], ["__31mred_", "_"]),
+    ],
+)
+def test_names_of_files_are_safe_and_differ_where_case_does_not_count(names, expected):
+    assert distinct_file_names(names) == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "cell"),
+    [
+        ("=1+1", "'=1+1"), ("+a", "'+a"), ("-a", "'-a"), ("@a", "'@a"), ("a=b", "a=b"),
+        ("\t=1", "\\t=1"), ("a\nb", "a\\nb"), (-3.5, -3.5), (0, 0), (None, ""),
+    ],
+)  # fmt: skip
+def test_no_cell_is_a_formula(value, cell):
+    assert spreadsheet_cell(value) == cell

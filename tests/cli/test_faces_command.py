@@ -11,9 +11,7 @@ import pytest
 from tests.io.made_videos import numbered_frames, write_video
 from typer.testing import CliRunner
 
-from setwise._support.text import spreadsheet_cell
 from setwise.cli import app
-from setwise.cli.faces import _distinct
 from setwise.io import HaarFaces, load_images
 
 pytest.importorskip("av")
@@ -117,19 +115,6 @@ def test_clips_of_one_name_are_kept_apart(looks, tmp_path):
     tops = [row["folder"].split("/")[0] for row in found["tracks"]]
     assert tops == ["x", "x (2)", "x (3)"]
     assert [row["clip"] for row in found["tracks"]] == list(map(str, paths))
-
-
-@pytest.mark.parametrize(
-    ("names", "expected"),
-    [
-        (["anna", "Anna", "a?", "a*", "a_"], ["anna", "Anna (2)", "a_", "a_ (2)", "a_ (3)"]),
-        (["x (2)", "x", "x"], ["x (2)", "x", "x (3)"]),
-        (["../..", ".", "é" * 300], ["_", "_ (2)", "é" * 100]),
-        (["\x1b[31mred\n"], ["__31mred_"]),
-    ],
-)
-def test_names_of_folders(names, expected):
-    assert _distinct(names) == expected
 
 
 def test_options_choose_frames_and_tracks(looks, tmp_path):
@@ -306,17 +291,6 @@ def test_an_interrupt_keeps_what_is_done(looks, tmp_path, monkeypatch):
 
 
 # -------------------------------------------------------------------------- hostile names
-
-
-@pytest.mark.parametrize(
-    ("value", "cell"),
-    [
-        ("=1+1", "'=1+1"), ("+a", "'+a"), ("-a", "'-a"), ("@a", "'@a"), ("a=b", "a=b"),
-        ("\t=1", "\\t=1"), ("a\nb", "a\\nb"), (-3.5, -3.5), (0, 0), (None, ""),
-    ],
-)  # fmt: skip
-def test_no_cell_is_a_formula(value, cell):
-    assert spreadsheet_cell(value) == cell
 
 
 def test_names_cannot_act_on_spreadsheets_or_terminals(looks, tmp_path, monkeypatch):

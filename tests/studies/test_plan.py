@@ -67,7 +67,7 @@ def test_other_code_has_other_keys(monkeypatch):
 
 def test_the_code_is_what_computes(tmp_path, monkeypatch):
     """A changed file of the mathematics changes the fingerprint, a changed plot does not."""
-    for folder in ("cut", "plots", "studies/report", "studies/figures"):
+    for folder in ("cut", "plots", "report", "studies/report", "studies/figures"):
         (tmp_path / folder).mkdir(parents=True)
 
     def now() -> str:
@@ -77,7 +77,7 @@ def test_the_code_is_what_computes(tmp_path, monkeypatch):
     monkeypatch.setattr(fingerprint.setwise, "__file__", str(tmp_path / "__init__.py"))
     try:
         empty = now()
-        for showing in ("plots", "studies/report", "studies/figures"):
+        for showing in ("plots", "report", "studies/report", "studies/figures"):
             (tmp_path / showing / "tree_plot.py").write_text("1")
         (tmp_path / "README.md").write_text("1")
         assert now() == empty

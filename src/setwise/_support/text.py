@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from typing import Any
 
-__all__ = ["printable", "spreadsheet_cell"]
+__all__ = ["distinct_file_names", "file_name", "printable", "spreadsheet_cell"]
 
 
 def printable(text: str) -> str:
@@ -35,3 +37,40 @@ def spreadsheet_cell(value: Any) -> Any:
         return value
     safe = printable(value)
     return f"'{safe}" if safe.startswith(("=", "+", "-", "@", "|", "%")) else safe
+
+
+def file_name(name: str) -> str:
+    """A name that is one file or folder on every system.
+
+    Examples
+    --------
+    >>> file_name("../anna: May?")
+    '_anna_ May_'
+    """
+    return re.sub(r"[^\w .()+-]", "_", name).strip(". ") or "_"
+
+
+def distinct_file_names(names: Iterable[str], longest: int = 200) -> list[str]:
+    """Names of files or folders, different also where capital letters do not count.
+
+    Parameters
+    ----------
+    names : iterable of str
+        What they are to be called after.
+    longest : int, default=200
+        Bytes that a name may take; file systems allow 255, and something may follow.
+
+    Examples
+    --------
+    >>> distinct_file_names(["anna", "Anna", "a?", "a*"])
+    ['anna', 'Anna (2)', 'a_', 'a_ (2)']
+    """
+    taken: dict[str, str] = {}
+    n_alike: dict[str, int] = {}
+    for name in names:
+        plain = chosen = file_name(name).encode()[:longest].decode(errors="ignore")
+        while chosen.casefold() in taken:
+            n_alike[plain] = n_alike.get(plain, 1) + 1
+            chosen = f"{plain} ({n_alike[plain]})"
+        taken[chosen.casefold()] = chosen
+    return list(taken.values())

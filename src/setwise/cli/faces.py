@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from setwise._support.text import spreadsheet_cell
+from setwise._support.text import distinct_file_names, spreadsheet_cell
 from setwise.cli.common import AsJson, Quiet, clean_exit, say, shown_progress, text_table
 
 if TYPE_CHECKING:
@@ -46,8 +46,6 @@ __all__ = ["faces"]
 
 OWNER = "setwise faces"
 MAX_FILES = 100_000
-# Bytes of a folder's name that a clip may take: file systems allow 255, and the track follows.
-LONGEST = 200
 COLUMNS = (
     "clip", "class", "folder", "first_frame", "last_frame", "start_s", "seconds", "n_faces",
     "median_size",
@@ -304,36 +302,15 @@ def _find_clips(sources: Sequence[Path]) -> tuple[list[_Clip], list[tuple[Path, 
 def _name_clips(found: Sequence[tuple[Path, str | None, str]]) -> list[_Clip]:
     """Clips whose names are different, and can be those of folders."""
     labels = {label: None for _, label, _ in found if label is not None}
-    top_folders = dict(zip(labels, _distinct(labels), strict=True))
+    top_folders = dict(zip(labels, distinct_file_names(labels), strict=True))
     clips = {}
     for each in (None, *labels):
         members = [i for i, (_, label, _) in enumerate(found) if label == each]
-        names = _distinct(found[i][2] for i in members)
+        names = distinct_file_names(found[i][2] for i in members)
         for i, name in zip(members, names, strict=True):
             top = name if each is None else top_folders[each]
             clips[i] = _Clip(found[i][0], each, name if each is None else f"{top}/{name}", top)
     return [clips[i] for i in range(len(found))]
-
-
-def _distinct(names: Iterable[str]) -> list[str]:
-    """Names of folders, different also where capital letters do not count.
-
-    Examples
-    --------
-    >>> _distinct(["anna", "Anna", "a?", "a*"])
-    ['anna', 'Anna (2)', 'a_', 'a_ (2)']
-    """
-    from setwise.io.save import plain_name
-
-    taken: dict[str, str] = {}
-    for name in names:
-        plain = chosen = plain_name(name).encode()[:LONGEST].decode(errors="ignore")
-        n_alike = 1
-        while chosen.casefold() in taken:
-            n_alike += 1
-            chosen = f"{plain} ({n_alike})"
-        taken[chosen.casefold()] = chosen
-    return list(taken.values())
 
 
 def _shifted(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,11 +9,12 @@ from pathlib import Path
 
 import numpy as np
 
+from setwise._support.text import file_name
 from setwise.errors import reject
 from setwise.io.untrusted import check_path
 from setwise.sets import SetBatch
 
-__all__ = ["add_images", "claim_folder", "plain_name", "save_images"]
+__all__ = ["add_images", "claim_folder", "save_images"]
 
 
 def save_images(sets: SetBatch, folder: str | Path) -> Path:
@@ -106,17 +106,6 @@ def claim_folder(owner: str, folder: str | Path) -> Path:
     return target
 
 
-def plain_name(name: str) -> str:
-    """A name that is one folder on every system.
-
-    Examples
-    --------
-    >>> plain_name("../anna: clip 1?")
-    '_anna_ clip 1_'
-    """
-    return re.sub(r"[^\w .()+-]", "_", name).strip(". ") or "_"
-
-
 @contextmanager
 def _written(sets: SetBatch, set_folders: list[Path], beside: Path) -> Iterator[Path]:
     """A folder with all sets in it, to be moved from, hidden in the one beside its target."""
@@ -142,11 +131,11 @@ def _set_folders(sets: SetBatch) -> list[Path]:
     folders: list[Path] = []
     for i, name in enumerate(sets.names):
         if sets.labels is None:
-            folders.append(Path(plain_name(name)))
+            folders.append(Path(file_name(name)))
         else:
             label = str(sets.labels[i])
-            inner = plain_name(name.removeprefix(f"{label}/"))
-            folders.append(Path(plain_name(label)) / inner)
+            inner = file_name(name.removeprefix(f"{label}/"))
+            folders.append(Path(file_name(label)) / inner)
     doubled = {path for path in folders if folders.count(path) > 1}
     if doubled:
         reject(

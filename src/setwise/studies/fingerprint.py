@@ -15,7 +15,7 @@ __all__ = ["code_fingerprint", "machine", "versions"]
 
 # What shows results, and changes none. Everything else may: a room that is added later
 # counts without being named here.
-SHOWING = ("cli", "plots", "studies/figures", "studies/report")
+SHOWING = ("cli", "plots", "report", "studies/figures", "studies/report")
 LIBRARIES = ("setwise", "numpy", "scipy", "scikit-learn", "numba", "scikit-image")
 
 

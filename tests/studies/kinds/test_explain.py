@@ -6,8 +6,6 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from tests.studies.small_hands import write_hands
 from tests.studies.small_objects import write_objects
 
@@ -17,7 +15,7 @@ from setwise.features import unit_rows
 from setwise.studies.data import read_data
 from setwise.studies.items import perform
 from setwise.studies.kinds.classify import ClassifyItem, Outliers
-from setwise.studies.kinds.explain import MOST_PAIRS, MOST_POINTS, ExplainItem, _closest_pairs
+from setwise.studies.kinds.explain import MOST_PAIRS, MOST_POINTS, ExplainItem
 from setwise.studies.spec import Data, Recipe
 
 DATA = Data(name="hands")
@@ -84,16 +82,6 @@ def test_pairs_are_the_closest_images(folder, which):
         least = np.linalg.norm(probe[:, None] - every, axis=2).min()
         assert pairs[0]["distance"] == pytest.approx(least, abs=2e-6)
     assert labels == ({True} if which == "nearest_of_truth" else {True, False})
-
-
-@given(st.integers(1, 12), st.integers(1, 12), st.integers(0, 2**32 - 1))
-def test_each_image_of_the_probe_once_and_of_the_gallery_while_there_are_others(n, m, seed):
-    distances = np.random.default_rng(seed).integers(0, 5, (n, m)) / 4.0
-    pairs = _closest_pairs(distances)
-    assert len(pairs) == min(MOST_PAIRS, n)
-    assert len({row for row, _ in pairs}) == len(pairs)
-    assert len({column for _, column in pairs}) == min(len(pairs), m)
-    assert distances[pairs[0]] == distances.min()
 
 
 def test_what_cannot_be_is_refused(folder):

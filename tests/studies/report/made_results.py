@@ -8,6 +8,7 @@ import numpy as np
 from tests.striped_sets import stripes
 
 from setwise import CVC, SetBatch
+from setwise.report.confusion import Confusion
 from setwise.studies.accuracy import AccuracyRow, Curve
 from setwise.studies.kinds.distributions import (
     DistributionExample,
@@ -18,7 +19,6 @@ from setwise.studies.kinds.fusion import FusionSection
 from setwise.studies.kinds.gaussians import CloudRow, GaussiansSection, SwitchRow
 from setwise.studies.kinds.methods import MethodsSection
 from setwise.studies.kinds.robustness import RobustnessSection
-from setwise.studies.report.confusion import Confusion
 from setwise.studies.report.probe_page import WrongProbe
 from setwise.studies.study import Failure, Study, StudyResult
 

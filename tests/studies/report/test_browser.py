@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from tests.studies.report.browser import browsing, complaints, resize
+from tests.report.browser import browsing, complaints, resize
 from tests.studies.report.made_results import MEANS
 
 VISIBLE_ROWS = """

@@ -3,8 +3,8 @@
 import re
 
 import pytest
+from tests.report.parsed import Parsed
 from tests.studies.report.made_results import HOSTILE, failure, made
-from tests.studies.report.parsed import Parsed
 
 
 @pytest.fixture(scope="module")

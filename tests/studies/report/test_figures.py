@@ -3,11 +3,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.report.parsed import Parsed
 from tests.studies.report.made_results import CLASSES, made, striped_images, wrong_probes
-from tests.studies.report.parsed import Parsed
 
 from setwise.classify.explanation import Explanation
-from setwise.studies.report.tree_figure import tree_figure
+from setwise.report.tree_figure import tree_figure
 
 
 @pytest.fixture(scope="module")

@@ -2,11 +2,11 @@ import math
 
 import pytest
 
+from setwise.report.words import number
 from setwise.studies.accuracy import AccuracyRow
 from setwise.studies.report.numbers import (
     accuracy,
     agreement,
-    number,
     seconds,
     signed,
     tolerance,

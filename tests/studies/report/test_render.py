@@ -4,8 +4,8 @@ import re
 from dataclasses import replace
 
 import pytest
+from tests.report.parsed import Parsed
 from tests.studies.report.made_results import failure, made, only
-from tests.studies.report.parsed import Parsed
 
 from setwise.errors import DataError
 from setwise.studies.report import pictures

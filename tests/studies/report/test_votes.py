@@ -5,7 +5,7 @@ import pytest
 from tests.studies.report.made_results import CLASSES, striped_images, wrong_probes
 
 from setwise.classify.explanation import Explanation
-from setwise.studies.report.votes import Kinds, count_votes
+from setwise.report.votes import count_votes
 
 NONE_NEAR = np.full(3, np.inf)
 
@@ -28,7 +28,9 @@ def judged(why, *distances, weights=None):
 
 
 def counted(why, truth=0, answer=1):
-    return count_votes(why, Kinds(str(why.classes[truth]), str(why.classes[answer])))
+    return count_votes(
+        why, {str(why.classes[truth]): "truth", str(why.classes[answer]): "answer"}
+    )
 
 
 def test_each_member_votes_for_its_nearest_class(why):

@@ -23,6 +23,7 @@ from setwise.cut import CutRule
 from setwise.errors import reject
 from setwise.features import unit_rows
 from setwise.graph import LassoGraph
+from setwise.report.inline_svg import picture
 from setwise.sets import SetBatch
 from setwise.studies.data import StudyData, read_data
 from setwise.studies.figures.clusters import plot_distances, plot_points
@@ -31,7 +32,6 @@ from setwise.studies.items import Item, seed_for
 from setwise.studies.kinds.base import Experiment, PicturesOf, Section, Words
 from setwise.studies.leakage import check_leakage
 from setwise.studies.plan import Desk, Finished, Planned, Result
-from setwise.studies.report.inline_svg import picture
 from setwise.studies.spec import Count, Data, Strict
 
 __all__ = [

@@ -8,10 +8,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from setwise._support.types import FloatArray, IntArray
+from setwise._support.types import IntArray
 from setwise.classify import CVC, Explanation
 from setwise.errors import ParameterError, reject
-from setwise.features import unit_rows
+from setwise.features.nearest import nearest_pairs
 from setwise.studies.data import StudyData, read_data
 from setwise.studies.items import Item
 from setwise.studies.kinds.classify import ClassifyItem, Sides, classifier_of, sides_of
@@ -101,37 +101,15 @@ def _thin_out(why: Explanation) -> Explanation:
 
 def _nearest(data: StudyData, probe: int, gallery: IntArray) -> list[dict[str, Any]]:
     """Images of a probe with the image of the gallery that each is most like."""
-    from sklearn.metrics.pairwise import euclidean_distances
-
-    if len(gallery) == 0:
-        return []
     sets = data.sets[gallery]
-    distances = euclidean_distances(unit_rows(data.sets[probe]), unit_rows(sets.vectors))
-    pairs = []
-    for image, row in _closest_pairs(distances):
-        place = int(np.searchsorted(sets.offsets, row, side="right")) - 1
-        pairs.append(
-            {
-                "image": image,
-                "set": int(gallery[place]),
-                "set_name": sets.names[place],
-                "label": str(data.labels[gallery[place]]),
-                "gallery_image": row - int(sets.offsets[place]),
-                "distance": round(float(distances[image, row]), 6),
-            }
-        )
-    return pairs
-
-
-def _closest_pairs(distances: FloatArray) -> list[tuple[int, int]]:
-    """The closest pairs, each row once, and each column once while there are others."""
-    rows_left = distances.astype(np.float64)
-    both_left = rows_left.copy()
-    pairs: list[tuple[int, int]] = []
-    while len(pairs) < min(MOST_PAIRS, len(distances)):
-        left = both_left if np.isfinite(both_left).any() else rows_left
-        row, column = map(int, np.unravel_index(left.argmin(), left.shape))
-        pairs.append((row, column))
-        rows_left[row] = both_left[row] = np.inf
-        both_left[:, column] = np.inf
-    return sorted(pairs, key=lambda pair: (distances[pair], pair))
+    return [
+        {
+            "image": pair.vector,
+            "set": int(gallery[pair.set]),
+            "set_name": sets.names[pair.set],
+            "label": str(data.labels[gallery[pair.set]]),
+            "gallery_image": pair.other,
+            "distance": round(pair.distance, 6),
+        }
+        for pair in nearest_pairs(data.sets[probe], sets, MOST_PAIRS)
+    ]

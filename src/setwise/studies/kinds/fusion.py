@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import model_validator
 
+from setwise.report.inline_svg import picture
 from setwise.studies.accuracy import (
     AccuracyRow,
     Curve,
@@ -19,7 +20,6 @@ from setwise.studies.figures.curves import plot_dimensions
 from setwise.studies.kinds.base import PicturesOf, Section, Words
 from setwise.studies.kinds.classify import OnFolds
 from setwise.studies.plan import Desk, Finished, Planned, Result
-from setwise.studies.report.inline_svg import picture
 from setwise.studies.spec import Method
 
 __all__ = ["Fusion", "FusionSection"]

@@ -11,14 +11,14 @@ from pydantic import model_validator
 
 from setwise._support.progress import duration
 from setwise.plots.accuracy_time import plot_accuracy_time
+from setwise.report.confusion import Confusion, confusion_table
+from setwise.report.inline_svg import picture
 from setwise.studies.accuracy import AccuracyRow, accuracy_cells
 from setwise.studies.kinds.base import PicturesOf, Section, Words
 from setwise.studies.kinds.classify import ClassifyItem, OnFolds
 from setwise.studies.kinds.explain import ExplainItem
 from setwise.studies.plan import Desk, Finished, Planned, Result
-from setwise.studies.report.confusion import Confusion, confusion_table
 from setwise.studies.report.glance import Fact
-from setwise.studies.report.inline_svg import picture
 from setwise.studies.report.pictures import Pictures
 from setwise.studies.report.probe_page import WrongProbe, probe_pages
 from setwise.studies.spec import OneLabelEach

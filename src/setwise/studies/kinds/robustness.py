@@ -9,12 +9,12 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
+from setwise.report.inline_svg import picture
 from setwise.studies.accuracy import Curve, accuracy_of, curve_of, mean_text
 from setwise.studies.figures.curves import plot_outliers
 from setwise.studies.kinds.base import PicturesOf, Section, Words
 from setwise.studies.kinds.classify import ClassifyItem, OnFolds, Outliers
 from setwise.studies.plan import Desk, Finished, Planned
-from setwise.studies.report.inline_svg import picture
 from setwise.studies.spec import Count, OneLabelEach
 
 __all__ = ["Robustness", "RobustnessSection", "Side"]

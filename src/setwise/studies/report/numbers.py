@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 
 from setwise._support.progress import duration
+from setwise.report.words import NOTHING
 from setwise.studies.accuracy import AccuracyRow
 
-__all__ = ["accuracy", "agreement", "number", "seconds", "signed", "tolerance"]
-
-NOTHING = "–"  # noqa: RUF001 (an en dash, meant)
+__all__ = ["accuracy", "agreement", "seconds", "signed", "tolerance"]
 
 
 def accuracy(value: float | None) -> str:
@@ -38,13 +37,6 @@ def signed(value: float | None) -> str:
     rounded = round(value, 2)
     sign = "+" if rounded > 0 else "−" if rounded < 0 else ""  # noqa: RUF001 (a minus)
     return f"{sign}{abs(rounded):.2f}"
-
-
-def number(value: float | None, digits: int = 3) -> str:
-    """Any number in a few digits; what is infinite says so."""
-    if value is None or math.isnan(value):
-        return NOTHING
-    return "∞" if math.isinf(value) else f"{value:.{digits}g}"
 
 
 def seconds(value: float | None) -> str:

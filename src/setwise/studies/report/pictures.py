@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from setwise.errors import SetwiseError
+from setwise.report.thumbnails import Sprite, png_data_uri, sprite, strip_data_uri
 from setwise.sets import SetBatch
 from setwise.studies.data import read_data
-from setwise.studies.report.thumbnails import Sprite, png_data_uri, sprite, strip_data_uri
 from setwise.studies.spec import Data
 
 __all__ = ["Album", "Pictures"]

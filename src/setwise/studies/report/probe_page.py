@@ -8,17 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from setwise._support.types import FloatArray
 from setwise.classify.explanation import Explanation
-from setwise.plots.plot_page import probe_clusters
-from setwise.studies.report.numbers import number
+from setwise.report.clusters import ClusterTable, cluster_table
+from setwise.report.tree_figure import tree_figure
+from setwise.report.votes import VoteCount, count_votes
+from setwise.report.words import number
 from setwise.studies.report.pictures import Album, Pictures
-from setwise.studies.report.tree_figure import tree_figure
-from setwise.studies.report.votes import Kinds, VoteCount, count_votes
 
 __all__ = ["ProbePage", "Tile", "WrongProbe", "probe_pages"]
 
-_MOST_CLUSTERS, _MOST_ROWS, _MOST_NEIGHBOURS = 12, 16, 6
+_MOST_NEIGHBOURS = 6
 
 
 @dataclass(frozen=True)
@@ -68,14 +67,6 @@ class Neighbour:
     set_name: str
     label: str
     distance: float | None
-
-
-@dataclass(frozen=True)
-class ClusterTable:
-    """Shares of classes and probe (last) in the clusters that hold the probe, and the rest."""
-
-    numbers: tuple[int, ...]
-    rows: tuple[tuple[str, str, tuple[float, ...], float, str], ...]
 
 
 @dataclass(frozen=True)
@@ -155,7 +146,7 @@ def _page(
 ) -> ProbePage:
     why = Explanation.from_dict(wrong.explanation["why"])
     previous, own, following = around
-    kinds = Kinds(wrong.truth, wrong.answer)
+    kinds = {wrong.truth: "truth", wrong.answer: "answer"}
     tree, note = tree_figure(why, f"Tree of cuts of {wrong.probe}")
     album = pictures.album(wrong.index)
     return ProbePage(
@@ -168,7 +159,7 @@ def _page(
         wrong=wrong,
         thumbnail=pictures.one(wrong.index, pictures.size(wrong.index) // 2),
         votes=count_votes(why, kinds),
-        clusters=_clusters(why, kinds),
+        clusters=cluster_table(why, kinds),
         shown=str(why.shown),
         snr=number(float(why.snr)),
         tree=tree,
@@ -180,36 +171,6 @@ def _page(
         nearest_of_truth=_neighbours(wrong, "nearest_of_truth", pictures),
         is_informed=bool(why.is_informed),
     )
-
-
-def _clusters(why: Explanation, kinds: Kinds) -> ClusterTable:
-    """The clusters that hold the probe, numbered as the leaves of the tree."""
-    numbers, shown, rest = probe_clusters(why, _MOST_CLUSTERS)
-    distances = _distances(why)
-    names = [str(label) for label in why.classes]
-    ranked = np.argsort(distances, kind="stable")
-    codes = [int(c) for c in ranked if shown[c].any() or names[c] == kinds.truth][:_MOST_ROWS]
-    rows = [
-        (names[c], kinds.of(names[c]), _shares(shown[c]), float(rest[c]), distances[c])
-        for c in codes
-    ]
-    own = ("probe", "probe", _shares(shown[-1]), float(rest[-1]), np.nan)
-    return ClusterTable(
-        numbers=tuple(int(one) + 1 for one in numbers),
-        rows=tuple((*row[:4], number(float(row[4]))) for row in [*rows, own]),
-    )
-
-
-def _shares(row: FloatArray) -> tuple[float, ...]:
-    return tuple(float(share) for share in row)
-
-
-def _distances(why: Explanation) -> FloatArray:
-    """Of the shown member, to each class."""
-    for vote in why.votes:
-        if vote.member == why.shown:
-            return vote.distances
-    return np.full(len(why.classes), np.nan)
 
 
 def _tile(why: Explanation, image: int) -> Tile:

@@ -11,7 +11,7 @@ from setwise.classify.explanation import Explanation
 from setwise.plots.plot_page import SIZE_INCHES, Page
 from setwise.plots.style import PAPER, PROBE, new_figure
 from setwise.plots.tree_plot import draw_tree
-from setwise.studies.report.inline_svg import inline
+from setwise.report.inline_svg import inline
 
 if TYPE_CHECKING:
     from markupsafe import Markup

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from setwise.studies.report.thumbnails import png_data_uri, sprite, strip_data_uri
+from setwise.report.thumbnails import png_data_uri, sprite, strip_data_uri
 
 
 def pixels(uri):

@@ -55,7 +55,7 @@
     }
   }
 
-  // Filtering: rows of a table by what their first cell says, cards by class and by name.
+  // Filtering: rows of a table by what their first cell says and by their marks, cards by class and by name.
   const folded = (text) => text.trim().toLocaleLowerCase();
   const hideBut = (items, isShown, output) => {
     let shown = 0;
@@ -65,12 +65,14 @@
     }
     output.textContent = shown === items.length ? "" : `${shown} of ${items.length}`;
   };
-  for (const input of document.querySelectorAll("input[data-filters]")) {
-    const rows = document.getElementById(input.dataset.filters).tBodies[0].rows;
-    const output = input.closest(".controls").querySelector("output");
-    input.addEventListener("input", () => {
-      const wanted = folded(input.value);
-      hideBut(rows, (row) => folded(row.cells[0].textContent).includes(wanted), output);
+  for (const control of document.querySelectorAll("[data-filters]")) {
+    const rows = document.getElementById(control.dataset.filters).tBodies[0].rows;
+    const controls = control.closest(".controls");
+    const [name, mark] = [controls.querySelector("input"), controls.querySelector("select")];
+    control.addEventListener("input", () => {
+      const wanted = folded(name.value);
+      hideBut(rows, (row) => folded(row.cells[0].textContent).includes(wanted)
+        && (!mark || !mark.value || row.dataset.marks.split(" ").includes(mark.value)), controls.querySelector("output"));
     });
   }
   for (const list of document.querySelectorAll(".wrong")) {
@@ -95,7 +97,7 @@
     }
   }
 
-  // Pages of wrong probes: arrow keys turn them, Escape leads back.
+  // Pages of single sets: arrow keys turn them, Escape leads back.
   const openPage = () => {
     const name = location.hash.slice(1);
     const found = name ? document.getElementById(name) : null;

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-__all__ = ["Sprite", "png_data_uri", "sprite", "strip_data_uri"]
+__all__ = ["Sprite", "as_pixels", "png_data_uri", "sprite", "strip_data_uri"]
 
 # Pixels of the longer side of an image in a report: larger ones are made smaller.
 LARGEST_SIDE = 40
@@ -52,11 +52,11 @@ def png_data_uri(image: npt.NDArray[Any], largest_side: int = LARGEST_SIDE) -> s
     Examples
     --------
     >>> import numpy as np
-    >>> from setwise.studies.report.thumbnails import png_data_uri
+    >>> from setwise.report.thumbnails import png_data_uri
     >>> png_data_uri(np.zeros((2, 2), dtype=np.uint8))[:22]
     'data:image/png;base64,'
     """
-    return _data_uri(_small(_pixels(image), largest_side))
+    return _data_uri(_small(as_pixels(image), largest_side))
 
 
 def sprite(
@@ -73,7 +73,7 @@ def sprite(
     largest_side : int, default=40
         Of one image.
     """
-    small = [np.asarray(_small(one, largest_side)) for one in _pixels(images, is_many=True)]
+    small = [np.asarray(_small(one, largest_side)) for one in as_pixels(images, is_many=True)]
     n_columns = min(n_columns, len(small))
     n_rows = -(-len(small) // n_columns)
     blank = np.zeros_like(small[0])
@@ -103,7 +103,7 @@ def strip_data_uri(vectors: npt.NDArray[Any]) -> str:
     return _data_uri(Image.fromarray((235 - 200 * grey).astype(np.uint8)))
 
 
-def _pixels(image: npt.NDArray[Any], *, is_many: bool = False) -> npt.NDArray[np.uint8]:
+def as_pixels(image: npt.NDArray[Any], *, is_many: bool = False) -> npt.NDArray[np.uint8]:
     """Bytes of one image, or of many, in one or three channels."""
     values = np.asarray(image)
     if values.ndim - is_many == 3 and values.shape[-1] != 3:

@@ -1,32 +1,26 @@
-"""Who voted for what on one wrong probe, counted as the classifier counts."""
+"""Who voted for what on one set, counted as the classifier counts."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
 from setwise.classify.explanation import Explanation, MemberVote
-from setwise.studies.report.numbers import number
+from setwise.report.words import number
 
-__all__ = ["Kinds", "MemberCell", "Tally", "VoteCount", "count_votes"]
+__all__ = ["Kinds", "MemberCell", "Tally", "VoteCount", "count_votes", "votes_by_view"]
+
+# What each label is to the reader: "truth" and "answer" of a wrong probe, "first" and "second"
+# of an answer. All that are not named are "other".
+Kinds: TypeAlias = Mapping[str, str]
+OTHER = "other"
 
 _MOST_LABELS = 6
 # A probability that is shown though nobody voted for the class.
 _WORTH_SHOWING = 0.01
-
-
-@dataclass(frozen=True)
-class Kinds:
-    """What a label is to a wrong probe: its class, what it was taken for, or another one."""
-
-    truth: str
-    answer: str
-
-    def of(self, label: str) -> str:
-        """``"truth"``, ``"answer"`` or ``"other"``."""
-        return {self.truth: "truth", self.answer: "answer"}.get(label, "other")
 
 
 @dataclass(frozen=True)
@@ -55,7 +49,7 @@ class VoteCount:
     Attributes
     ----------
     tally : tuple of Tally
-        Classes that got a vote or some probability, and the true one.
+        Classes that got a vote or some probability, and those whose kind is named.
     n_votes : float
         Votes altogether; members may count more or less than one.
     n_silent : int
@@ -92,6 +86,21 @@ def count_votes(why: Explanation, kinds: Kinds) -> VoteCount:
     )
 
 
+def votes_by_view(why: Explanation, kinds: Kinds) -> dict[str, dict[str, float]]:
+    """Share of the votes that went to each kind of label, by what the voices looked at."""
+    votes: dict[str, dict[str, float]] = {}
+    for vote in why.votes:
+        nearest = _nearest(vote, why)
+        view = votes.setdefault(vote.representation, {})
+        for label in nearest:
+            kind = kinds.get(label, OTHER)
+            view[kind] = view.get(kind, 0.0) + vote.weight / len(nearest)
+    return {
+        view: {kind: n_votes / sum(by_kind.values()) for kind, n_votes in by_kind.items()}
+        for view, by_kind in votes.items()
+    }
+
+
 def _nearest(vote: MemberVote, why: Explanation) -> list[str]:
     """The classes a member votes for: mostly one."""
     if vote.label is None:
@@ -105,8 +114,8 @@ def _tally(why: Explanation, votes: Mapping[str, float], kinds: Kinds) -> tuple[
     ranked = sorted(chances, key=lambda label: (-votes[label], -chances[label]))
     kept = [one for one in ranked if votes[one] or chances[one] >= _WORTH_SHOWING]
     kept = kept[:_MOST_LABELS]
-    kept += [one for one in (kinds.answer, kinds.truth) if one in chances and one not in kept]
-    return tuple(Tally(one, kinds.of(one), votes[one], chances[one]) for one in kept)
+    kept += [one for one in kinds if one in chances and one not in kept]
+    return tuple(Tally(one, kinds.get(one, OTHER), votes[one], chances[one]) for one in kept)
 
 
 def _grid(
@@ -132,4 +141,4 @@ def _cell(vote: MemberVote, nearest: list[str], kinds: Kinds) -> MemberCell:
         words = f"{vote.member}: {', '.join(nearest)} are equally near{weight}"
         return MemberCell(f"{len(nearest)} tie", "tie", words)
     words = f"{vote.member}: {nearest[0]}, SNR {number(float(vote.snr))}{weight}"
-    return MemberCell(nearest[0], kinds.of(nearest[0]), words)
+    return MemberCell(nearest[0], kinds.get(nearest[0], OTHER), words)

@@ -1,0 +1,88 @@
+"""Paper to draw an answer on, measured in inches from its upper left corner.
+
+Nothing goes through pyplot: no window opens, and no setting of the caller changes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from setwise._support.extras import require
+from setwise.plots.labels import fonts_for
+from setwise.plots.style import INK, LIGHT
+from setwise.report.thumbnails import as_pixels
+
+__all__ = ["WIDTH", "Sheet"]
+
+WIDTH, _HEIGHT = 11.0, 16.0
+_DOTS_PER_INCH = 120
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """Axes as large as the paper, which is cut off below what is drawn."""
+
+    axes: Any
+
+    @classmethod
+    def empty(cls) -> Sheet:
+        """A sheet with nothing on it."""
+        require("matplotlib", "plot")
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=(WIDTH, _HEIGHT), dpi=_DOTS_PER_INCH, facecolor="white")
+        FigureCanvasAgg(figure)
+        axes = figure.add_axes((0, 0, 1, 1), xlim=(0, WIDTH), ylim=(_HEIGHT, 0))
+        axes.set_axis_off()
+        return cls(axes)
+
+    def write(self, x: float, y: float, text: str, **style: Any) -> None:
+        """Write text as it is, whatever its script: no mathematics in it."""
+        style = {"size": 9, "color": INK, "va": "baseline", **style}
+        family, known = _fonts("".join(sorted({c for c in text if not c.isascii()})))
+        drawable = "".join(c if c.isascii() or ord(c) in known else "□" for c in text)
+        self.axes.text(x, y, drawable, family=family, parse_math=False, **style)
+
+    def rectangle(
+        self, x: float, y: float, width: float, height: float, colour: str, **style: Any
+    ) -> None:
+        """A rectangle; ``x`` and ``y`` are of its upper left corner."""
+        from matplotlib.patches import Rectangle
+
+        style = {"facecolor": colour, "linewidth": 0, "zorder": 2, **style}
+        self.axes.add_patch(Rectangle((x, y), width, height, **style))
+
+    def image(self, x: float, y: float, side: float, image: Any, frame: str = "") -> None:
+        """The middle of an image as a square, or a grey square where there is none."""
+        if image is None:
+            self.rectangle(x, y, side, side, LIGHT)
+        else:
+            place = {"extent": (x, x + side, y + side, y), "aspect": "auto", "zorder": 1}
+            self.axes.imshow(_square(as_pixels(image)), "gray", vmin=0, vmax=255, **place)
+            self.axes.set(xlim=(0, WIDTH), ylim=(_HEIGHT, 0))  # images change them
+        if frame:
+            self.rectangle(x, y, side, side, "none", edgecolor=frame, linewidth=3)
+
+    def save(self, path: Path, height: float) -> None:
+        """Save as much of it as was drawn on."""
+        from matplotlib.transforms import Bbox
+
+        drawn = Bbox.from_extents(0, _HEIGHT - height, WIDTH, _HEIGHT)
+        self.axes.figure.savefig(path, facecolor="white", bbox_inches=drawn)
+
+
+def _square(image: Any) -> Any:
+    height, width = image.shape[:2]
+    side = min(height, width)
+    top, left = (height - side) // 2, (width - side) // 2
+    return image[top : top + side, left : left + side]
+
+
+@cache
+def _fonts(letters: str) -> tuple[list[str], set[int]]:
+    """Fonts that can draw these letters; looking into fonts takes longer than drawing."""
+    return fonts_for([letters])
