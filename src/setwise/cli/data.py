@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from setwise.cli.common import AsJson, Quiet, clean_exit, say, shown_progress
+from setwise.cli.options import add_command
 
 __all__ = ["data"]
 
@@ -17,9 +18,12 @@ data = typer.Typer(
 )
 
 
-@data.command("list")
 def list_command(as_json: AsJson = False) -> None:
-    """Show the known datasets: where they come from, their licence and their protocol."""
+    """Show the known datasets: where they come from, their licence and their protocol.
+
+    Example:
+      setwise data list
+    """
     from setwise.io.datasets import SOURCES
 
     if as_json:
@@ -33,7 +37,6 @@ def list_command(as_json: AsJson = False) -> None:
             typer.echo(f"    {file.address}")
 
 
-@data.command("fetch")
 def fetch_command(
     name: Annotated[str, typer.Argument(help="One of `setwise data list`.")],
     folder: Annotated[
@@ -48,7 +51,11 @@ def fetch_command(
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Download a dataset, verified; run again, it goes on where it stopped."""
+    """Download a dataset, verified; run again, it goes on where it stopped.
+
+    Example:
+      setwise data fetch eth80 --folder data/
+    """
     with clean_exit(), shown_progress(is_silent=as_json or quiet) as progress:
         from setwise.io.datasets import fetch
 
@@ -64,3 +71,7 @@ def fetch_command(
     else:
         for path in paths:
             say(str(path))
+
+
+add_command(data, list_command, "list")
+add_command(data, fetch_command, "fetch")

@@ -72,8 +72,7 @@ def enroll(
 
     The file changes at once or not at all, and two that enroll at once wait for each other.
 
-    Examples
-    --------
+    Example:
       setwise enroll people.setwise new/                   (new/dora/*.jpg: sets of dora)
       setwise enroll people.setwise holiday/ --label anna
     """
@@ -118,8 +117,7 @@ def forget(
 ) -> None:
     """Take classes or single sets out of a gallery file: as if they had never been there.
 
-    Examples
-    --------
+    Example:
       setwise forget people.setwise --label bert
       setwise forget people.setwise --set "anna/holiday"
     """

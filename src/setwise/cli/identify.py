@@ -57,8 +57,7 @@ def identify(
 ) -> None:
     """Say whose sets are: which class, how sure, and which photos look out of place.
 
-    Examples
-    --------
+    Example:
       setwise identify people.setwise album/
       setwise identify people.setwise DCIM/ --probe-layout bursts --gap 60 --csv bursts.csv
       setwise identify gallery/ albums/ --unknown 0.05 --report answers.html

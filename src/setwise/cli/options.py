@@ -179,7 +179,7 @@ def add_command(
     """Make a function a command, whose help ends in the example of its docstring."""
     words, _, examples = cleandoc(function.__doc__ or "").partition("\n\nExample")
     epilog = f"\b\nExample{examples}" if examples else None
-    app.command(help=words, epilog=epilog)(function)
+    app.command(name, help=words, epilog=epilog)(function)
 
 
 def _options_of(kind: Any) -> list[Parameter]:

@@ -52,6 +52,9 @@ def reproduce(
     What is done is kept at once: stop it in whatever way, and the same command goes on. Ctrl-C
     finishes the items that are being worked on; a second one stops at once. Ends with tables
     and, for each study, a report of one HTML file.
+
+    Example:
+      setwise reproduce eth80 --data data/ --out results/
     """
     with clean_exit():
         if is_list or not names:
