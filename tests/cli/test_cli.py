@@ -69,9 +69,9 @@ def test_tables(result, monkeypatch):
     assert found.exit_code == 0
     lines = [" ".join(line.split()) for line in found.stdout.splitlines() if line.strip()]
     assert lines[0] == (
-        "Which digit does a set of handwritten images show? The gallery has 4 sets of 12 images "
-        "of each of 8 digits; two are left out. Each set was taken in a light of its own, as "
-        "albums are."
+        "Which digit does a set of handwritten images show? The gallery has 4 sets of 12 "
+        "images of each of 8 digits; two are left out. Each set was taken in a light of its "
+        "own, as albums are."
     )
     assert lines[1] == "% right 8 sets 8 with 4 strangers 4 of a digit not in the gallery"
     assert [line.rsplit(" ", 3)[0] for line in lines[3:8]] == list(result.accuracy)

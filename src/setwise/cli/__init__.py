@@ -12,6 +12,8 @@ import typer
 
 from setwise.cli.data import data
 from setwise.cli.demo import demo
+from setwise.cli.doctor import EXAMPLE as DOCTOR_EXAMPLE
+from setwise.cli.doctor import doctor
 from setwise.cli.reproduce import reproduce
 from setwise.cli.sets import classify, compare, faces, inspect
 
@@ -54,4 +56,5 @@ def version_command() -> None:
 
 for command in (demo, inspect, classify, compare, faces, reproduce):
     app.command()(command)
+app.command(epilog=DOCTOR_EXAMPLE)(doctor)
 app.add_typer(data, name="data")
