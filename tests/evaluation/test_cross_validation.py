@@ -276,6 +276,25 @@ def test_what_is_shown_and_written_down():
 
 
 @pytest.mark.parametrize(
+    ("kinds", "written"),
+    [
+        ([1, 2], [1, 2]),
+        ([False, True], [False, True]),
+        (np.array(["2026-01-01", "2026-01-02"], "M8[D]"), ["2026-01-01", "2026-01-02"]),
+    ],
+)
+def test_labels_of_any_kind_can_be_written_down(kinds, written):
+    sets, labels = albums((4, 4))
+    of_kind = np.asarray(kinds)[(labels == "bert").astype(int)]
+    found = cross_validate(MeanVector(), sets, of_kind, folds=2)
+    document = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert document["confusion"]["rows"] == written
+    assert document["n_right"] == sum(n for n, _ in found.per_class.values())
+    assert {row["truth"] for row in document["sets"]} == set(written)
+    assert repr(found) == f"Evaluation: {found.summary()}"
+
+
+@pytest.mark.parametrize(
     ("change", "error", "text"),
     [
         ({"folds": 1}, ParameterError, "folds must be an int of at least 2, got 1"),

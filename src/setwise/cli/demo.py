@@ -37,7 +37,7 @@ def demo(
     with clean_exit(), shown_progress(is_silent=as_json or quiet) as progress:
         from setwise.demo import run_demo
 
-        result = run_demo(out, quick=quick, progress=progress)
+        result = run_demo(out, quick=quick, progress=progress, n_jobs=-1)
     if as_json:
         typer.echo(json.dumps(result.to_dict(), indent=2))
     elif quiet:

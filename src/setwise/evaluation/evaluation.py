@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -19,7 +19,7 @@ __all__ = ["Evaluation", "JudgedSet"]
 CONFIDENCE = 0.95
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class JudgedSet:
     """What a classifier that had not seen a set said of it.
 
@@ -56,7 +56,7 @@ class JudgedSet:
     runner_up: Any = None
     is_known: bool | None = None
     n_out_of_place: int | None = None
-    answer: Answer | None = None
+    answer: Answer | None = field(default=None, repr=False)
 
     @property
     def is_right(self) -> bool:
@@ -69,18 +69,18 @@ class JudgedSet:
             "set": self.name,
             "index": self.index,
             "fold": self.fold,
-            "truth": _plain(self.truth),
-            "label": _plain(self.label),
+            "truth": _as_json(self.truth),
+            "label": _as_json(self.label),
             "is_right": self.is_right,
             "probability": self.probability,
             "margin": self.margin,
-            "runner_up": _plain(self.runner_up),
+            "runner_up": _as_json(self.runner_up),
             "is_known": self.is_known,
             "n_out_of_place": self.n_out_of_place,
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Evaluation:
     """Labelled sets, each judged by a gallery without it. Print it, or look into it.
 
@@ -166,12 +166,12 @@ class Evaluation:
             "low": low,
             "high": high,
             "per_class": [
-                {"class": label, "n_right": n_right, "n_judged": n_judged}
+                {"class": _as_json(label), "n_right": n_right, "n_judged": n_judged}
                 for label, (n_right, n_judged) in self.per_class.items()
             ],
             "confusion": {
-                "rows": self.classes.tolist(),
-                "columns": list(self.columns),
+                "rows": [_as_json(label) for label in self.classes],
+                "columns": [_as_json(label) for label in self.columns],
                 "counts": self.confusion.tolist(),
             },
             "sets": [result.to_dict() for result in self.results],
@@ -187,6 +187,9 @@ class Evaluation:
             f"{100 * self.accuracy:.1f} % ({100 * CONFIDENCE:g} % interval {low:.1f} to "
             f"{high:.1f})"
         )
+
+    def __repr__(self) -> str:
+        return f"Evaluation: {self.summary()}"
 
     def __str__(self) -> str:
         blocks = [self.summary(), _aligned(self._class_rows())]
@@ -216,8 +219,14 @@ class Evaluation:
 
 
 def _plain(label: Any) -> Any:
-    """A label as Python has it, which JSON knows too unless it is a date."""
+    """A label as Python has it."""
     return label.item() if isinstance(label, np.generic) else label
+
+
+def _as_json(label: Any) -> Any:
+    """A label as JSON has it: what is neither text nor a number, such as a date, as text."""
+    plain = _plain(label)
+    return plain if plain is None or isinstance(plain, str | int | float) else str(plain)
 
 
 def _aligned(rows: list[tuple[str, ...]]) -> str:
