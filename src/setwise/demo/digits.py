@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from setwise._support.types import BoolArray, IntArray
-from setwise.errors import DataError
+from setwise.errors import reject
 from setwise.sets import SetBatch
 
 __all__ = ["DigitSets", "digit_sets"]
@@ -98,12 +98,11 @@ def digit_sets(
     n_wanted = n_outliers if one_other else 1
     needed = (n_gallery + n_probes) * n_images + 9 * n_wanted * (n_probes // 2)
     if needed > min(map(len, piles)) or not 0 <= n_outliers <= min(n_images, 9):
-        msg = (
+        reject(
             f"digit_sets: {n_gallery} gallery and {n_probes} probe sets of {n_images} images "
             f"with {n_outliers} outliers may need {needed} images of a digit. Expected at most "
             f"{min(map(len, piles))}, and at most 9 outliers."
         )
-        raise DataError(msg)
 
     def deal(n_sets: int, shown: Sequence[int]) -> list[list[Any]]:
         return [[piles[d].pop() for _ in range(n_images)] for d in shown for _ in range(n_sets)]
@@ -120,15 +119,19 @@ def digit_sets(
             is_outlier[i, places] = True
 
     def batch(sets: list[list[Any]], shown: Sequence[int]) -> SetBatch:
-        n_sets = len(sets) // len(shown)
-        labels = np.repeat(shown, n_sets)
-        names = [f"{digit}, set {i % n_sets + 1}" for i, digit in enumerate(labels)]
         taken = [images[chosen] for chosen in sets]
         if light:
-            taken = [_photographed(image_set, light, rng) for image_set in taken]
-        return SetBatch.from_list(taken, names, labels, image_shape=(8, 8))
+            taken = [_photographed(ink, light, rng) for ink in taken]
+        return _batch(taken, shown)
 
     return DigitSets(batch(gallery, known), batch(probes, range(10)), is_outlier)
+
+
+def _batch(sets: list[npt.NDArray[Any]], shown: Sequence[int]) -> SetBatch:
+    n_sets = len(sets) // len(shown)
+    labels = np.repeat(shown, n_sets)
+    names = [f"{digit}, set {i % n_sets + 1}" for i, digit in enumerate(labels)]
+    return SetBatch.from_list(sets, names, labels, image_shape=(8, 8))
 
 
 def _photographed(

@@ -213,7 +213,8 @@ class Evaluation:
     def _wrong_rows(self) -> list[tuple[str, ...]]:
         rows: list[tuple[str, ...]] = [("set", "is", "taken for", "probability")]
         for result in self.wrong:
-            sure = "" if result.probability is None else f"{result.probability:.2f}"
+            is_told = result.probability is not None and result.is_known is not False
+            sure = f"{result.probability:.2f}" if is_told else ""
             rows.append((result.name, str(result.truth), str(result.label), sure))
         return rows
 
