@@ -73,7 +73,7 @@ def test_tables(result, monkeypatch):
         "images of each of 8 digits; two are left out. Each set was taken in a light of its "
         "own, as albums are."
     )
-    assert lines[1] == "% right 8 sets 8 with 4 strangers 4 of a digit not in the gallery"
+    assert lines[1] == "% right 8 sets 8 with 4 strangers 4 of an unknown digit"
     assert [line.rsplit(" ", 3)[0] for line in lines[3:8]] == list(result.accuracy)
     mixed, stranger = result.mixed.answer, result.stranger.answer
     assert any(line.startswith(f"{mixed.name}: {mixed.label}, probability") for line in lines)

@@ -48,7 +48,7 @@ def demo(
 
 def _summary(result: DemoResult) -> str:
     sets, vote = result.accuracy["CVC"], result.accuracy["vote of the images"]
-    known = result.accuracy["CVC that may say unknown"]
+    known = result.accuracy["CVC(unknown=0.05)"]
     return (
         f"with strangers among the images, {100 * sets.mixed:.1f} % of "
         f"{result.counts()['mixed']} sets right, {100 * vote.mixed:.1f} % by a vote; "
@@ -95,7 +95,7 @@ def _show_accuracy(result: DemoResult, sets: dict[str, Any], console: Console) -
         "% right",
         f"{n_probes['plain']} sets",
         f"{n_probes['mixed']} with {sets['n_outliers']} strangers",
-        f"{n_probes['unknown']} of a digit not in the gallery",
+        f"{n_probes['unknown']} of an unknown digit",
     )
     rows = [
         (method, *(f"{100 * value:.1f}" for value in (share.plain, share.mixed, share.unknown)))
@@ -110,9 +110,9 @@ def _remarks(document: dict[str, Any]) -> str:
         f"Strangers are images of one other digit, {sets['n_outliers']} of "
         f"{sets['n_images']}. CVC found {found['n_found']} of the {found['n_strangers']} out "
         f"of place, and {found['n_false']} images that were not.\n"
-        "A vote always names somebody, so of an unknown digit it cannot be right. CVC that may "
-        "say unknown pays for it: it also refuses sets that it knows. "
-        f"{sets['n_known_digits']} classes are few to learn that from."
+        "A vote always names somebody, so of an unknown digit it cannot be right. CVC may say "
+        "unknown, at a price: it also refuses some sets of digits that it knows. "
+        f"{sets['n_known_digits']} classes are few to learn from what is unknown."
     )
 
 

@@ -31,8 +31,8 @@ from setwise.sets import SetBatch
 __all__ = ["Accuracy", "DemoResult", "Identified", "Round", "run_demo"]
 
 ONE_BY_ONE, BY_VOTE, BY_MEAN = "each image alone", "vote of the images", "cosine of the means"
-OURS, OURS_KNOWN = "CVC", "CVC that may say unknown"
 UNKNOWN, RATE = "unknown", 0.05
+OURS, OURS_KNOWN = "CVC", f"CVC(unknown={RATE})"
 N_OUTLIERS, LIGHT = 4, 0.5
 
 
