@@ -66,7 +66,7 @@ def _show_demo(result: DemoResult) -> None:
     _show_accuracy(result, document["sets"], console)
     console.print(_remarks(document))
     console.print(f"\nThe gallery is one file now, {result.gallery_file}.", soft_wrap=True)
-    console.print("Loaded again, and asked about two sets:")
+    console.print("Loaded again, and asked about two sets, chosen to show it:")
     for identified in document["identified"]:
         console.print(_identified(identified))
     console.print(f"\nImages of the first, above the gallery's: {result.sheet}", soft_wrap=True)
@@ -107,6 +107,8 @@ def _show_accuracy(result: DemoResult, sets: dict[str, Any], console: Console) -
 def _remarks(document: dict[str, Any]) -> str:
     sets, found = document["sets"], document["out_of_place"]
     return (
+        "It is the light that misleads single images: in even light, their vote is as good as "
+        "CVC, and better with so many strangers.\n"
         f"Strangers are images of one other digit, {sets['n_outliers']} of "
         f"{sets['n_images']}. CVC found {found['n_found']} of the {found['n_strangers']} out "
         f"of place, and {found['n_false']} images that were not.\n"
