@@ -40,6 +40,8 @@ _HOMES = {
     "load_videos": "setwise.io",
     "Comparison": "setwise.evaluation",
     "compare": "setwise.evaluation",
+    "Evaluation": "setwise.evaluation",
+    "cross_validate": "setwise.evaluation",
 }
 
 __all__ = [
@@ -53,6 +55,7 @@ __all__ = [
     "Committee",
     "Comparison",
     "Dictionary",
+    "Evaluation",
     "Explanation",
     "Gallery",
     "GaussianGraph",
@@ -64,6 +67,7 @@ __all__ = [
     "Whitener",
     "__version__",
     "compare",
+    "cross_validate",
     "edit",
     "face_tracks",
     "gallery_probe_split",

@@ -56,17 +56,30 @@ def test_json_is_one_document_and_nothing_else(tmp_path):
     assert found.returncode == 0
     assert found.stderr == ""
     document = json.loads(found.stdout)
-    assert document["accuracy"]["coefficient"]["all"] > 0.9
-    assert {"sets", "accuracy", "per_class", "seconds", "picture"} <= set(document)
+    assert document["accuracy"]["CVC"]["plain"] > 0.9
+    assert {"sets", "accuracy", "identified", "seconds", "picture"} <= set(document)
     assert (tmp_path / "new" / "explanation.png").stat().st_size > 50_000
+    assert (tmp_path / "new" / "digits.setwise").is_file()
 
 
 def test_tables(result, monkeypatch):
     demo_that(monkeypatch, lambda progress: result)
-    found = CliRunner().invoke(app, ["demo"], env={"FORCE_COLOR": "", "TTY_COMPATIBLE": ""})
+    environment = {"FORCE_COLOR": "", "TTY_COMPATIBLE": "", "COLUMNS": "240"}
+    found = CliRunner().invoke(app, ["demo"], env=environment)
     assert found.exit_code == 0
-    for text in ("each image alone", "fusion coefficient", "mixed", "Seconds:", "by digit"):
-        assert text in found.stdout
+    lines = [" ".join(line.split()) for line in found.stdout.splitlines() if line.strip()]
+    assert lines[0] == (
+        "Which digit does a set of handwritten images show? The gallery has 4 sets of 12 "
+        "images of each of 8 digits; two are left out. Each set was taken in a light of its "
+        "own, as albums are."
+    )
+    assert lines[1] == "% right 8 sets 8 with 4 strangers 4 of an unknown digit"
+    assert [line.rsplit(" ", 3)[0] for line in lines[3:8]] == list(result.accuracy)
+    mixed, stranger = result.mixed.answer, result.stranger.answer
+    assert any(line.startswith(f"{mixed.name}: {mixed.label}, probability") for line in lines)
+    assert any(line.startswith(f"{stranger.name}: unknown; nearest to") for line in lines)
+    assert f"The gallery is one file now, {result.gallery_file}." in lines
+    assert lines[-1].startswith("Seconds: load ")
     assert str(result.picture) in found.stdout
     assert "\x1b" not in found.stdout
 
@@ -95,7 +108,8 @@ def test_quiet_is_one_line(result, monkeypatch):
     found = CliRunner().invoke(app, ["demo", "--quiet"])
     assert found.exit_code == 0
     assert found.output.count("\n") == 1
-    assert "of 20 sets right" in found.output
+    assert "of 8 sets right" in found.output
+    assert "of 4 unknown sets refused" in found.output
     assert logging.getLogger("setwise").level == logging.NOTSET
 
 

@@ -14,6 +14,8 @@ from setwise.cli.common import EXIT_CODES, show_tracebacks
 from setwise.cli.compare import compare
 from setwise.cli.data import data
 from setwise.cli.demo import demo
+from setwise.cli.doctor import doctor
+from setwise.cli.evaluate import evaluate
 from setwise.cli.faces import faces
 from setwise.cli.galleries import enroll, fit, forget
 from setwise.cli.identify import classify, identify
@@ -75,7 +77,8 @@ def version_command() -> None:
 
 
 for function in (
-    demo, fit, identify, enroll, forget, classify, inspect, compare, faces, reproduce,
+    demo, fit, identify, enroll, forget, classify, evaluate, compare, inspect, faces,
+    reproduce, doctor,
 ):  # fmt: skip
     add_command(app, function)
 app.add_typer(data, name="data")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from setwise.cli.options import Output
     from setwise.io import LoadedSets, LoadReport
 
-__all__ = ["GALLERY_SUFFIX", "fitted", "joined", "load", "tell"]
+__all__ = ["GALLERY_SUFFIX", "classifier_for", "fitted", "joined", "load", "tell"]
 
 GALLERY_SUFFIX = ".setwise"
 
@@ -62,15 +62,20 @@ def joined(sources: Sequence[LoadedSets]) -> SetBatch:
     return SetBatch.join(sources).replaced(names=names)
 
 
-def fitted(
-    sets: LoadedSets, unknown: float | None, jobs: int, progress: Progress | None
-) -> CVC:
-    """A classifier of these sets: images are seen as pixels and edges, vectors as they are."""
+def classifier_for(sets: LoadedSets, unknown: float | None, jobs: int | None = None) -> CVC:
+    """Of images, one that sees pixels and edges; of vectors, one that sees them as they are."""
     from setwise import CVC
 
     make = CVC if sets.image_shape is None else CVC.for_images
+    return make(unknown=unknown, n_jobs=jobs, random_state=0)
+
+
+def fitted(
+    sets: LoadedSets, unknown: float | None, jobs: int, progress: Progress | None
+) -> CVC:
+    """The classifier of these sets."""
     report = progress or (lambda what, done, total: None)
     report("fit", 0, 1)
-    clf = make(unknown=unknown, n_jobs=jobs, random_state=0).fit(sets, sets.labels)
+    clf = classifier_for(sets, unknown, jobs).fit(sets, sets.labels)
     report("fit", 1, 1)
     return clf

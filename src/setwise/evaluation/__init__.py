@@ -1,6 +1,8 @@
 """Which method for these sets? All of them, on one table, with how sure it is."""
 
 from setwise.evaluation.compare import TimedAnswers, compare, evaluate, timed_answers
+from setwise.evaluation.cross_validation import cross_validate
+from setwise.evaluation.evaluation import Evaluation, JudgedSet
 from setwise.evaluation.methods import METHODS, SLOW, check_methods
 from setwise.evaluation.table import Comparison, MethodResult, plot_accuracy_time
 
@@ -8,10 +10,13 @@ __all__ = [
     "METHODS",
     "SLOW",
     "Comparison",
+    "Evaluation",
+    "JudgedSet",
     "MethodResult",
     "TimedAnswers",
     "check_methods",
     "compare",
+    "cross_validate",
     "evaluate",
     "plot_accuracy_time",
     "timed_answers",

@@ -31,7 +31,7 @@ _MOST_NAMES = 200
 
 def write_answers(
     path: str | os.PathLike[str],
-    gallery: Gallery,
+    gallery: Gallery | Sequence[Gallery],
     probes: SetBatch,
     answers: Sequence[Answer],
     *,
@@ -51,7 +51,7 @@ def write_answers(
     ----------
     path : path
         Of the HTML file. Folders above it are made; a file that is there is replaced.
-    gallery : Gallery
+    gallery : Gallery, or one per set
         By which the sets were judged, as ``clf.gallery_``.
     probes : SetBatch
         The sets. Photos and file names are those of their ``origins``; without any, vectors
@@ -90,7 +90,7 @@ def write_answers(
 
 
 def render_answers(
-    gallery: Gallery,
+    gallery: Gallery | Sequence[Gallery],
     probes: SetBatch,
     answers: Sequence[Answer],
     *,
@@ -104,11 +104,13 @@ def render_answers(
 ) -> str:
     """The page that :func:`write_answers` writes."""
     _check_lengths(probes, answers, truth)
+    galleries = [gallery] * len(probes) if isinstance(gallery, Gallery) else list(gallery)
+    gallery = galleries[0]  # whose classes all have
     rows = answer_rows(probes, answers, truth)
     explained = rows[:most_pages]
-    whys = _explanations(gallery, probes, explained, n_jobs, progress)
+    whys = _explanations(galleries, probes, explained, n_jobs, progress)
     pages = [
-        answer_page(gallery, probes, row, answers[row.index], why)
+        answer_page(galleries[row.index], probes, row, answers[row.index], why)
         for row, why in zip(explained, whys, strict=True)
     ]
     return render_page(
@@ -142,13 +144,14 @@ def _check_lengths(
 
 
 def _explanations(
-    gallery: Gallery,
+    galleries: Sequence[Gallery],
     probes: SetBatch,
     rows: Sequence[AnswerRow],
     n_jobs: int | None,
     progress: Progress | None,
 ) -> Iterator[Explanation]:
     def why(row: AnswerRow) -> Explanation:
+        gallery = galleries[row.index]
         return explain(gallery, gallery.check(probes[[row.index]], "write_answers")[0])
 
     return reported(in_threads(why, rows, n_jobs), len(rows), "explain", progress)

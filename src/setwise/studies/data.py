@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from setwise._support.parameters import check_known
 from setwise.errors import reject
+from setwise.evaluation.leakage import check_leakage, image_numbers
 from setwise.features import HOG, LBP, Equalised, ImageFeature, Pixels
 from setwise.io.datasets import (
     SOURCES,
@@ -34,7 +35,6 @@ from setwise.io.datasets.places import places
 from setwise.io.datasets.protocols import Fold
 from setwise.sets import SetBatch
 from setwise.studies.items import seed_for
-from setwise.studies.leakage import check_leakage, image_numbers
 from setwise.studies.spec import Data, Feature
 
 __all__ = ["StudyData", "read_data"]

@@ -21,6 +21,7 @@ from setwise.classify.member import Columns, Comparison, MemberResult
 from setwise.cluster import Clusterer
 from setwise.cut import CutRule
 from setwise.errors import reject
+from setwise.evaluation.leakage import check_leakage
 from setwise.features import unit_rows
 from setwise.graph import LassoGraph
 from setwise.report.inline_svg import picture
@@ -30,7 +31,6 @@ from setwise.studies.figures.clusters import plot_distances, plot_points
 from setwise.studies.figures.distributions import plot_distributions
 from setwise.studies.items import Item, seed_for
 from setwise.studies.kinds.base import Experiment, PicturesOf, Section, Words
-from setwise.studies.leakage import check_leakage
 from setwise.studies.plan import Desk, Finished, Planned, Result
 from setwise.studies.spec import Count, Data, Strict
 

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from setwise.errors import DataError, LeakageError
+from setwise.evaluation.leakage import check_leakage, image_numbers, sets_that_share
 from setwise.io.datasets import load
 from setwise.sets import SetBatch
-from setwise.studies.leakage import check_leakage, image_numbers
 
 
 def sets_of(*numbers: list[int]) -> SetBatch:
@@ -73,3 +73,13 @@ def test_the_real_datasets_have_no_leak(real, name):
     numbers = image_numbers(found.sets)
     for gallery, probes in found.folds:
         check_leakage(found.sets, gallery, probes, numbers=numbers)
+
+
+@given(st.lists(st.lists(st.integers(0, 9), min_size=1, max_size=4), min_size=2, max_size=6))
+def test_pairs_that_share_are_those_of_the_first_set_of_each_image(numbers):
+    expected = {}
+    for image in range(10):
+        owners = [i for i, images in enumerate(numbers) if image in images]
+        for other in owners[1:]:
+            expected[owners[0], other] = expected.get((owners[0], other), 0) + 1
+    assert sets_that_share(sets_of(*numbers)) == expected

@@ -10,7 +10,7 @@ from setwise._support.types import IntArray
 from setwise.errors import LeakageError
 from setwise.sets import SetBatch
 
-__all__ = ["check_leakage", "image_numbers"]
+__all__ = ["check_leakage", "image_numbers", "sets_that_share"]
 
 
 def image_numbers(sets: SetBatch) -> IntArray:
@@ -80,6 +80,36 @@ def check_leakage(
         "copies from the data, or keep sets that share images on one side."
     )
     raise LeakageError(msg)
+
+
+def sets_that_share(sets: SetBatch) -> dict[tuple[int, int], int]:
+    """Pairs of sets that hold the same images, and how many images they share.
+
+    An image that is in many sets pairs each of them with the first alone.
+
+    Parameters
+    ----------
+    sets : SetBatch
+        Images, or any vectors.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from setwise import SetBatch
+    >>> sets_that_share(SetBatch.from_list([np.array([[1, 2], [3, 4]]), np.array([[1, 2]])]))
+    {(0, 1): 1}
+    """
+    numbers = image_numbers(sets)
+    owners = np.repeat(np.arange(len(sets)), sets.sizes)
+    first_owner = owners[np.unique(numbers, return_index=True)[1]][numbers]
+    is_copy = owners != first_owner
+    copies = np.unique(
+        np.stack([first_owner[is_copy], owners[is_copy], numbers[is_copy]]), axis=1
+    )
+    shared: dict[tuple[int, int], int] = {}
+    for first, other in zip(*copies[:2].tolist(), strict=True):
+        shared[first, other] = shared.get((first, other), 0) + 1
+    return shared
 
 
 def _rows(sets: SetBatch, chosen: IntArray) -> IntArray:

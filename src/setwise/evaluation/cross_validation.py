@@ -1,0 +1,251 @@
+"""How good is a classifier on one's own labelled sets? Each set judged by the others."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import clone
+
+from setwise._support.parameters import check_jobs, is_whole, refuse
+from setwise._support.progress import Progress, reported
+from setwise._support.types import IntArray
+from setwise.errors import SetwiseWarning
+from setwise.evaluation.evaluation import Evaluation, JudgedSet
+from setwise.evaluation.folds import ALWAYS_GALLERY, fold_of_sets
+from setwise.evaluation.leakage import sets_that_share
+from setwise.sets import SetBatch, check_labels, check_sets
+
+__all__ = ["cross_validate"]
+
+# What was warned of, by kind, once for each fold that did.
+Warned = dict[type[Warning], list[str]]
+
+# Names of sets and classes that a note lists.
+_MOST_NAMED = 5
+
+
+def cross_validate(
+    clf: Any,
+    sets: Any,
+    labels: Any,
+    *,
+    folds: int = 5,
+    groups: Any = None,
+    seed: int = 0,
+    n_jobs: int | None = None,
+    keep_fitted: bool = False,
+    progress: Progress | None = None,
+) -> Evaluation:
+    """Judge every labelled set by a gallery of others: accuracy, confusion, what is wrong.
+
+    Sets are dealt to folds, never cut, each class spread over the folds as evenly as possible.
+    The sets of one fold at a time are judged by a fresh copy of the classifier that has learnt
+    all others. A class with a single set (or group) stays in every gallery and is not judged;
+    a note names it. So does one where two sets hold the same vectors.
+
+    Parameters
+    ----------
+    clf : classifier of sets
+        Such as ``CVC()``; it is cloned, not fitted. Anything with ``fit`` and ``predict``
+        works; probabilities need ``predict_proba``, vectors out of place need ``judge``.
+    sets, labels
+        Labelled sets, as for :meth:`setwise.CVC.fit`.
+    folds : int, default=5
+        At least 2.
+    groups : array of shape (n_sets,), optional
+        Sets of one group, such as one session, are never on both sides.
+    seed : int, default=0
+        Which folds. Labels do not depend on ``n_jobs``.
+    n_jobs : int, optional
+        Threads, of classifiers that have ``n_jobs``.
+    keep_fitted : bool, default=False
+        Keep the classifier of every fold, so that its answers can be explained. Otherwise
+        there is one gallery in memory at a time.
+    progress : callable, optional
+        Called with what is being done, how many sets are judged, and of how many.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from setwise.baselines import MeanVector
+    >>> from setwise.evaluation import cross_validate
+    >>> rng = np.random.default_rng(0)
+    >>> sets = [rng.normal(size=(9, 5)) + 3 * label for label in (0, 1) * 8]
+    >>> print(cross_validate(MeanVector(), sets, ["anna", "bert"] * 8).summary())
+    16 of 16 sets right: 100.0 % (95 % interval 79.4 to 100.0)
+    """
+    caller = "cross_validate"
+    check_jobs(caller, n_jobs)
+    if not is_whole(seed) or seed < 0:
+        refuse(caller, "seed", "an int of at least 0", seed)
+    _check_classifier(clf)
+    batch = check_sets(sets, caller=f"{caller}: sets")
+    classes, codes = check_labels(labels, len(batch), caller=f"{caller}: labels")
+    fold_of = fold_of_sets(codes, folds, groups=groups, seed=seed, caller=caller)
+    heard: Warned = {}
+    kept: list[Any] = []
+    work = _results(
+        clf, batch, classes[codes], fold_of, n_jobs, heard, kept if keep_fitted else None
+    )
+    n_judged = int((fold_of != ALWAYS_GALLERY).sum())
+    results = list(reported(work, n_judged, "evaluate", progress))
+    notes = [
+        *_single_notes(classes[np.unique(codes[fold_of == ALWAYS_GALLERY])], groups),
+        *_shared_notes(batch, fold_of),
+        *(f"{texts[0]} (In {len(texts)} of {folds} folds.)" for texts in heard.values()),
+    ]
+    return Evaluation(
+        classes=classes,
+        results=tuple(sorted(results, key=lambda result: result.index)),
+        fold_of_set=fold_of,
+        n_folds=folds,
+        notes=tuple(notes),
+        fitted=tuple(kept),
+    )
+
+
+def _check_classifier(clf: Any) -> None:
+    is_whole_classifier = all(hasattr(clf, part) for part in ("fit", "predict", "get_params"))
+    if isinstance(clf, type) or not is_whole_classifier:
+        expected = "a classifier with fit and predict, like scikit-learn's"
+        refuse("cross_validate", "clf", expected, clf)
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """Which sets are judged in a fold, and what they are."""
+
+    fold: int
+    indices: IntArray
+    truths: npt.NDArray[Any]
+
+    def of(self, i: int, name: str) -> dict[str, Any]:
+        """What is known of the i-th of them beforehand."""
+        index = int(self.indices[i])
+        return {"index": index, "name": name, "truth": self.truths[i], "fold": self.fold}
+
+
+def _results(
+    clf: Any,
+    batch: SetBatch,
+    labels: npt.NDArray[Any],
+    fold_of: IntArray,
+    n_jobs: int | None,
+    heard: Warned,
+    kept: list[Any] | None,
+) -> Iterator[JudgedSet]:
+    """Judge the sets fold by fold; what the classifier warns of goes to ``heard``.
+
+    The classifiers go to ``kept``, if they are wanted.
+    """
+    for fold in range(int(fold_of.max()) + 1):
+        learnt, probes = np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)
+        fitted = clone(clf)
+        if "n_jobs" in fitted.get_params(deep=False):
+            fitted.set_params(n_jobs=n_jobs)
+        judge = _by_answers if hasattr(fitted, "judge") else _by_labels
+        with _heard(heard):
+            fitted.fit(batch[learnt], labels[learnt])
+            results = judge(fitted, batch[probes], _Judged(fold, probes, labels[probes]))
+        if kept is not None:
+            kept.append(fitted)
+        del fitted  # one gallery at a time
+        yield from results
+
+
+@contextmanager
+def _heard(heard: Warned) -> Iterator[None]:
+    """Keep the first of each kind of setwise's own warnings; pass the others on."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", SetwiseWarning)
+        yield
+    first: dict[type[Warning], str] = {}
+    for warning in caught:
+        if issubclass(warning.category, SetwiseWarning):
+            first.setdefault(warning.category, str(warning.message))
+        else:
+            warnings.warn_explicit(
+                warning.message, warning.category, warning.filename, warning.lineno
+            )
+    for category, text in first.items():
+        heard.setdefault(category, []).append(text)
+
+
+def _by_answers(fitted: Any, probes: SetBatch, judged: _Judged) -> list[JudgedSet]:
+    """By a classifier that answers as CVC does."""
+    stranger = getattr(fitted, "unknown_label", None)
+    return [
+        JudgedSet(
+            **judged.of(i, answer.name),
+            label=stranger if answer.is_known is False else answer.label,
+            probability=answer.probability,
+            margin=answer.margin,
+            runner_up=answer.runner_up,
+            is_known=answer.is_known,
+            n_out_of_place=int((~answer.is_typical).sum()),
+            answer=answer,
+        )
+        for i, answer in enumerate(fitted.judge(probes))
+    ]
+
+
+def _by_labels(fitted: Any, probes: SetBatch, judged: _Judged) -> list[JudgedSet]:
+    """By any classifier: labels, and probabilities where it has them."""
+    labels = np.asarray(fitted.predict(probes))
+    if not hasattr(fitted, "predict_proba"):
+        return [
+            JudgedSet(**judged.of(i, name), label=labels[i])
+            for i, name in enumerate(probes.names)
+        ]
+    shares, classes = np.asarray(fitted.predict_proba(probes)), fitted.classes_
+    results = []
+    for i, name in enumerate(probes.names):
+        is_label = classes == labels[i]
+        others = np.where(is_label, -np.inf, shares[i])
+        own, rival = float(shares[i][is_label].sum()), int(others.argmax())
+        results.append(
+            JudgedSet(
+                **judged.of(i, name),
+                label=labels[i],
+                probability=own,
+                margin=own - float(others[rival]),
+                runner_up=classes[rival],
+            )
+        )
+    return results
+
+
+def _single_notes(classes: npt.NDArray[Any], groups: Any) -> Iterator[str]:
+    if len(classes):
+        unit = "set" if groups is None else "group"
+        yield (
+            f"{_listed(classes)}: a single {unit}, which stays in every gallery and is not "
+            "judged. Give a second one to judge it."
+        )
+
+
+def _shared_notes(batch: SetBatch, fold_of: IntArray) -> Iterator[str]:
+    shared = {
+        pair: n
+        for pair, n in sets_that_share(batch).items()
+        if fold_of[pair[0]] != fold_of[pair[1]]
+    }
+    if shared:
+        pairs = [f"{batch.names[i]} and {batch.names[j]} ({n})" for (i, j), n in shared.items()]
+        yield (
+            f"Equal vectors are in sets of different folds: {_listed(pairs)}. A set is then "
+            "recognised by its copies, and the accuracy is too good: remove them, or keep "
+            "such sets together by groups."
+        )
+
+
+def _listed(names: Any) -> str:
+    shown = ", ".join(str(name) for name in names[:_MOST_NAMED])
+    more = len(names) - _MOST_NAMED
+    return shown if more <= 0 else f"{shown} and {more} more"
