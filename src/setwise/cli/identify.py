@@ -104,7 +104,8 @@ def _identify(
     # First of all: nothing that comes later can lose what is known now.
     _show(told, clf, gallery, sources, output)
     with output.progress() as progress:
-        _write(files, clf, sets, answers, told, progress)
+        left_out = [left for source in sources for left in source.report.skipped]
+        _write(files, clf, sets, answers, told, left_out, progress)
 
 
 def _classifier(
@@ -166,6 +167,7 @@ def _write(
     sets: SetBatch,
     answers: Sequence[Answer],
     told: list[dict[str, Any]],
+    left_out: Sequence[Any],
     progress: Progress | None,
 ) -> None:
     from setwise.io.tensors import write_atomically
@@ -182,5 +184,7 @@ def _write(
     if files.report is not None:
         from setwise.report import write_answers
 
-        write_answers(files.report, clf.gallery_, sets, answers, progress=progress)
+        write_answers(
+            files.report, clf.gallery_, sets, answers, left_out=left_out, progress=progress
+        )
         say(f"report: {files.report}", err=True)
