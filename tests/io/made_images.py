@@ -63,6 +63,14 @@ def tree(root: Path, *paths: str) -> Path:
     return root
 
 
+def files(root: Path, *paths: str) -> Path:
+    """A folder with an empty file at each path."""
+    for path in paths:
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).touch()
+    return root
+
+
 def chunk(kind: bytes, content: bytes) -> bytes:
     """One chunk of a PNG."""
     checksum = zlib.crc32(kind + content)
