@@ -71,6 +71,11 @@ def files(root: Path, *paths: str) -> Path:
     return root
 
 
+def heic(kind: bytes = b"heic") -> bytes:
+    """How a photo of a phone begins, and no more of it."""
+    return b"\0\0\0\x18ftyp" + kind + b"\0\0\0\0mif1heic" + bytes(1000)
+
+
 def chunk(kind: bytes, content: bytes) -> bytes:
     """One chunk of a PNG."""
     checksum = zlib.crc32(kind + content)

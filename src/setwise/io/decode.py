@@ -168,8 +168,6 @@ def _read(path: Path, wanted: Wanted) -> Picture:
         turn = _TURNS.get((exif or {}).get(_ORIENTATION, 1))
         time = None if exif is None else time_taken(exif)
         image.load()
-        # A HEIC may turn out larger than its header says.
-        _check_size(path, image, wanted.max_pixels)
         is_turned_already = image.format == "TIFF"
         turned = partial(_turned, turn=None if is_turned_already else turn)
         plain = turned(_plain(image, wanted.mode))
@@ -226,7 +224,12 @@ def _turned(image: Image, turn: str | None) -> Image:
 
 def _check_header(path: Path, image: Any, max_pixels: int) -> None:
     """Refuse, before any pixel is decoded, what is too large or no single image."""
-    _check_size(path, image, max_pixels)
+    width, height = image.size
+    if width * height > max_pixels:
+        reject(
+            f"{path} has {width} x {height} pixels, more than max_pixels={max_pixels}. Make it "
+            "smaller, or raise max_pixels if you trust it."
+        )
     if getattr(image, "is_animated", False) and image.format not in _OF_SEVERAL:
         reject(
             f"{path} holds several frames ({image.format}). Expected one image per file: save "
@@ -237,15 +240,6 @@ def _check_header(path: Path, image: Any, max_pixels: int) -> None:
         reject(
             f"{path} has pixels of mode {image.mode!r}, whose scale is unknown. Expected 8 or "
             "16 bits per channel: convert it first."
-        )
-
-
-def _check_size(path: Path, image: Any, max_pixels: int) -> None:
-    width, height = image.size
-    if width * height > max_pixels:
-        reject(
-            f"{path} has {width} x {height} pixels, more than max_pixels={max_pixels}. Make it "
-            "smaller, or raise max_pixels if you trust it."
         )
 
 
