@@ -211,8 +211,8 @@ def _preview(image: Image) -> Image:
     """The image in colour, a few times larger than a thumbnail, without a copy of all of it."""
     from PIL import Image as pillow
 
-    size = fitted_size(image.size, _ENOUGH)
-    return _plain(image.resize(size, pillow.Resampling.NEAREST), "RGB")
+    shrunk = image.resize(fitted_size(image.size, _ENOUGH), pillow.Resampling.NEAREST)
+    return shrunk if image.mode == "YCbCr" else _plain(shrunk, "RGB")
 
 
 def _turned(image: Image, turn: str | None) -> Image:
