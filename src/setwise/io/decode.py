@@ -22,7 +22,7 @@ from setwise._support.shared import SharedContext
 from setwise.errors import DataError, reject
 from setwise.io.bursts import time_taken
 from setwise.io.image_heads import costly, is_heif
-from setwise.io.thumbnails import fitted_size, small_jpeg
+from setwise.io.thumbnails import SIDE, fitted_size, small_jpeg
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -54,7 +54,7 @@ _OF_SEVERAL = ("MPO", "HEIF")
 # How the parts of a JPEG are numbered that is neither JFIF nor Adobe, as cameras write it.
 _YCC_PARTS = [1, 2, 3]
 # Thumbnails are made of so many times their pixels: of more, nobody sees the difference.
-_ENOUGH = 4 * 64
+_ENOUGH = 4 * SIDE
 
 # How Pillow calls the kinds of pixels that have a known scale.
 _EIGHT_BITS = {"1", "L", "LA", "P", "PA", "RGB", "RGBA", "RGBX", "CMYK", "YCbCr", "LAB"}
