@@ -234,7 +234,7 @@ def test_an_excluded_link_or_name_harms_nobody(tmp_path):
     assert names(scan(tmp_path / "root", 100, exclude=["t", "*.tmp.png"])) == ["s/a.png"]
 
 
-@pytest.mark.parametrize("wrong", [None, 7, [""], ["/"], [7], {"a": 1}])
+@pytest.mark.parametrize("wrong", [None, 7, [""], ["/"], [7], {"a": 1}, {"a"}])
 def test_patterns_are_text(wrong):
     with pytest.raises(ParameterError, match=r"load_images: exclude must be patterns .*, got "):
         check_exclude("load_images", wrong)
