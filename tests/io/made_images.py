@@ -63,6 +63,19 @@ def tree(root: Path, *paths: str) -> Path:
     return root
 
 
+def files(root: Path, *paths: str) -> Path:
+    """A folder with an empty file at each path."""
+    for path in paths:
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).touch()
+    return root
+
+
+def heic(kind: bytes = b"heic") -> bytes:
+    """How a photo of a phone begins, and no more of it."""
+    return b"\0\0\0\x18ftyp" + kind + b"\0\0\0\0mif1heic" + bytes(1000)
+
+
 def chunk(kind: bytes, content: bytes) -> bytes:
     """One chunk of a PNG."""
     checksum = zlib.crc32(kind + content)

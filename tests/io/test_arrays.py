@@ -242,3 +242,45 @@ def test_sets_of_different_dtypes_get_one_that_holds_both(tmp_path):
     loaded = load_arrays(tmp_path / "sets.npz")
     assert loaded.vectors.dtype == np.float32
     assert loaded.vectors.tolist() == [[7] * 3, [7] * 3, [0.5] * 3]
+
+
+def saved(path, **arrays):
+    np.savez(path / "a.npz", **arrays)
+    return path / "a.npz"
+
+
+def test_vectors_with_the_class_and_the_set_of_each(tmp_path):
+    X = np.arange(12.0).reshape(6, 2)
+    y, clip = np.array(list("aabbba")), np.array([5, 5, 7, 7, 8, 9])
+    path = saved(tmp_path, X=X, y=y, clip=clip)
+    batch = load_arrays(path, vectors="X", labels="y", groups="clip")
+    assert batch.names == ("5", "7", "8", "9")
+    assert batch.labels.tolist() == ["a", "b", "b", "a"]
+    assert batch[1].tolist() == X[2:4].tolist()
+    by_class = load_arrays(path, vectors="X", labels="y")
+    assert by_class.names == ("a", "b")
+    assert by_class[0].tolist() == X[[0, 1, 5]].tolist()
+    assert load_arrays(path, vectors="X", groups="clip").labels is None
+
+
+def test_images_in_groups_keep_their_shape(tmp_path):
+    path = saved(tmp_path, images=np.ones((3, 4, 5), np.uint8), clip=np.array([0, 1, 0]))
+    batch = load_arrays(path, groups="clip")
+    assert (batch.image_shape, batch.sizes.tolist()) == ((4, 5), [2, 1])
+
+
+@pytest.mark.parametrize(
+    ("parameters", "said"),
+    [
+        ({"groups": "none"}, "has no array 'none'"),
+        ({"labels": "none"}, "has no array 'none'"),
+        ({"groups": "few"}, r"has 'few' of shape \(2,\) for 3 vectors in 'X'"),
+        ({"labels": "few"}, r"has 'few' of shape \(2,\) for 3 vectors in 'X'"),
+        ({"labels": "y", "groups": "g"}, "set '1' has two labels, '0' and '1' .row 1"),
+        ({"vectors": None, "groups": "g"}, "Say which of its arrays"),
+    ],
+)
+def test_groups_and_labels_that_do_not_fit(tmp_path, parameters, said):
+    path = saved(tmp_path, X=np.eye(3), y=np.arange(3), g=np.ones(3, int), few=np.arange(2))
+    with pytest.raises(DataError, match=f"load_arrays: .*{said}"):
+        load_arrays(path, **{"vectors": "X", **parameters})

@@ -1,13 +1,16 @@
 from __future__ import annotations
 
+import io
 import os
 import threading
 import warnings
+from datetime import datetime
 
 import numpy as np
 import pytest
 from PIL import Image
-from tests.io.made_images import chunk, damaged_exif, photo, png, scene, write
+from tests.io.made_heic import heic_file
+from tests.io.made_images import chunk, damaged_exif, heic, photo, png, scene, write
 
 from setwise.errors import DataError
 from setwise.io import decode as module
@@ -17,6 +20,7 @@ from setwise.io.decode import (
     FORMATS,
     ON_BLACK,
     ROTATED,
+    NotSupportedError,
     Picture,
     Wanted,
     decode,
@@ -279,3 +283,135 @@ def test_overlapping_loads_leave_the_warnings_as_they_were():
     other.join(10)
     assert (list(warnings.filters), warnings.showwarning) == before
     assert limit == Image.MAX_IMAGE_PIXELS
+
+
+def thumbnail_of(path, size=(32, 32), colour=False):
+    with_one = read(path, Wanted(size, colour, 10**7, thumbnail=True))
+    without = read(path, Wanted(size, colour, 10**7))
+    np.testing.assert_array_equal(with_one.pixels, without.pixels)
+    assert without.thumbnail == b""
+    assert with_one.remarks == without.remarks
+    return Image.open(io.BytesIO(with_one.thumbnail))
+
+
+@pytest.mark.parametrize("size", [None, (16, 16), (64, 64)])
+@pytest.mark.parametrize("colour", [False, True])
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        *(("a.jpg", {"subsampling": sampling, "quality": 88}) for sampling in (0, 1, 2)),
+        ("a.jpg", {"progressive": True}),
+        ("a.jpg", {"keep_rgb": True}),
+        ("a.png", {}),
+        ("a.webp", {}),
+        ("a.tif", {}),
+        ("a.avif", {}),
+    ],
+)
+def test_a_thumbnail_does_not_change_a_single_bit(tmp_path, name, options, size, colour):
+    pixels = scene(height=301, width=477, colour=True)
+    noise = np.random.default_rng(0).integers(0, 60, pixels.shape, dtype=np.uint8)
+    path = write(tmp_path / name, pixels // 2 + noise, **options)
+    small = thumbnail_of(path, size, colour)
+    assert small.format == "JPEG"
+    assert max(small.size) <= 64
+    assert small.width > small.height
+
+
+@pytest.mark.parametrize("name", ["a.jpg", "a.png", "a.avif"])
+def test_a_thumbnail_looks_like_its_image(tmp_path, name):
+    pixels = scene(height=480, width=640, colour=True)
+    small = thumbnail_of(write(tmp_path / name, pixels), (64, 64))
+    assert (small.mode, small.size) == ("RGB", (64, 48))
+    expected = Image.fromarray(pixels).resize((64, 48), Image.Resampling.BOX)
+    difference = np.asarray(small).astype(int) - np.asarray(expected)
+    assert np.abs(difference).mean() < 3
+
+
+@pytest.mark.parametrize("kind", ["CMYK", "P", "1", "LA", "RGBA", "I;16", "L"])
+def test_thumbnails_of_every_kind_of_pixels(tmp_path, kind):
+    image = Image.fromarray(scene(height=400, width=300, colour=True))
+    if kind == "I;16":
+        image = Image.fromarray((scene(height=400, width=300).astype(np.uint16) << 8) + 77)
+    else:
+        image = image.convert(kind)
+    path = tmp_path / ("a.tif" if kind == "CMYK" else "a.png")
+    image.save(path)
+    small = thumbnail_of(path)
+    assert (small.mode, small.size) == ("RGB", (48, 64))
+    assert np.asarray(small).std() > 5
+
+
+@pytest.mark.parametrize("orientation", [1, 3, 6])
+@pytest.mark.parametrize("suffix", [".jpg", ".png", ".tif"])
+def test_thumbnails_are_upright_and_tell_nothing_else(tmp_path, orientation, suffix):
+    path = photo(tmp_path / f"a{suffix}", "2024:05:01 12:00:00", orientation=orientation)
+    small = thumbnail_of(path, size=None)
+    upright = np.asarray(Image.fromarray(read(path).pixels))
+    assert small.size == upright.shape[::-1]
+    assert np.abs(np.asarray(small.convert("L")).astype(int) - upright).mean() < 4
+    assert not small.getexif()
+    assert set(small.info) <= {"jfif", "jfif_version", "jfif_unit", "jfif_density"}
+
+
+def test_small_images_are_not_enlarged(tmp_path):
+    path = write(tmp_path / "a.png", scene(height=5, width=7))
+    assert thumbnail_of(path, size=None).size == (7, 5)
+
+
+def test_the_time_is_read_where_it_is_there(tmp_path):
+    timed = photo(tmp_path / "a.jpg", "2024:05:01 12:00:00", "5")
+    assert read(timed).time == datetime(2024, 5, 1, 12, microsecond=500_000)
+    assert read(photo(tmp_path / "b.jpg")).time is None
+    assert read(damaged_exif(tmp_path / "c.jpg")).time is None
+
+
+def test_avif_is_read_and_its_size_checked_first(tmp_path, monkeypatch):
+    path = write(tmp_path / "a.avif", scene(), quality=95)
+    assert np.abs(read(path).pixels.astype(int) - scene()).max() < 8
+    monkeypatch.setattr("PIL.AvifImagePlugin.AvifImageFile.load", lambda _: pytest.fail("read"))
+    with pytest.raises(DataError, match="has 64 x 48 pixels, more than max_pixels=3071"):
+        read(path, Wanted(None, False, 3071))
+
+
+@pytest.mark.parametrize("kind", [b"heic", b"mif1"])
+def test_heic_without_its_package_is_named(tmp_path, monkeypatch, kind):
+    monkeypatch.setattr(module, "_reads_heif", lambda: False)
+    (tmp_path / "a.jpg").write_bytes(heic(kind))
+    with pytest.raises(
+        NotSupportedError, match=r'a\.jpg is HEIC, which is not supported: pip install "setw'
+    ):
+        read(tmp_path / "a.jpg")
+
+
+def test_heic_is_read_by_its_package(tmp_path):
+    pytest.importorskip("pi_heif", reason="pi_heif is not installed")
+    pixels = scene(height=96, width=128, colour=True)
+    (tmp_path / "a.heic").write_bytes(heic_file(pixels))
+    picture = read(tmp_path / "a.heic", IN_COLOUR)
+    assert np.abs(picture.pixels.astype(int) - pixels).mean() < 2
+    assert thumbnail_of(tmp_path / "a.heic").size == (64, 48)
+
+
+@pytest.mark.parametrize(
+    ("announced", "said"),
+    [
+        (None, "has 128 x 96 pixels, more than max_pixels=12287"),
+        ((4000, 3000), "has 4000 x 3000 pixels, more than max_pixels=12287"),
+        ((8, 8), "is damaged and cannot be decoded"),
+    ],
+)
+def test_the_size_of_a_heic_is_checked_before_it_is_decoded(tmp_path, announced, said):
+    pytest.importorskip("pi_heif", reason="pi_heif is not installed")
+    pixels = scene(height=96, width=128, colour=True)
+    (tmp_path / "a.heic").write_bytes(heic_file(pixels, announced))
+    with pytest.raises(DataError, match=said):
+        read(tmp_path / "a.heic", Wanted(None, True, 128 * 96 - 1))
+
+
+def test_junk_that_begins_like_a_heic(tmp_path):
+    pytest.importorskip("pi_heif", reason="pi_heif is not installed")
+    (tmp_path / "a.heic").write_bytes(heic())
+    with pytest.raises(DataError, match=r"a\.heic (is none of|is damaged)") as raised:
+        read(tmp_path / "a.heic")
+    assert not isinstance(raised.value, NotSupportedError)

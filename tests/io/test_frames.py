@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from importlib import import_module
 
 import numpy as np
@@ -90,3 +91,94 @@ def test_a_frame_without_features_is_refused(frame):
 
 def test_what_is_no_frame_is_refused():
     assert "data frame" in refusal(np.eye(3), set="s")
+
+
+VECTORS = {
+    "lists": lambda rows: [list(row) for row in rows],
+    "tuples": lambda rows: [tuple(row) for row in rows],
+    "arrays": list,
+}
+
+
+@pytest.mark.parametrize("kind", VECTORS)
+@pytest.mark.parametrize("library", MAKERS)
+def test_a_column_of_vectors(library, kind):
+    make = getattr(pytest.importorskip(library), MAKERS[library])
+    rows = np.arange(12.0).reshape(3, 4)
+    table = make({"s": ["b", "a", "b"], "note": ["x", "y", "z"], "e": VECTORS[kind](rows)})
+    batch = SetBatch.from_frame(table, set="s", vector="e")
+    assert batch.names == ("b", "a")
+    assert batch.vectors.tolist() == rows[[0, 2, 1]].tolist()
+    assert batch.vectors.dtype == np.float64
+    assert batch.origins is None
+
+
+def test_columns_that_polars_knows_to_hold_vectors():
+    pl = pytest.importorskip("polars")
+    rows = [[1.0, 2.0], [3.0, 4.0]]
+    for kind in (pl.List(pl.Float32), pl.Array(pl.Float32, 2)):
+        table = pl.DataFrame({"s": ["a", "b"], "e": pl.Series(rows, dtype=kind)})
+        batch = SetBatch.from_frame(table, set="s", vector="e")
+        assert batch.vectors.tolist() == rows
+        assert batch.vectors.dtype == np.float32
+        said = refusal(table, set="s")
+        assert "column 'e'" in said
+        assert "vector='e'" in said
+
+
+@pytest.mark.parametrize(
+    ("column", "said"),
+    [
+        ([[1.0, 2.0], [1.0], [1.0, 2.0]], "holds 1 numbers in row 1 and 2 in row 0"),
+        ([[1.0, 2.0], None, [1.0, 2.0]], "holds NoneType None in row 1"),
+        ([[1.0, 2.0], [1.0, float("nan")], [1.0, 2.0]], "holds nan in row 1, at place 1"),
+        ([[1.0, 2.0], [1.0, 2.0], [float("inf"), 2.0]], "holds inf in row 2, at place 0"),
+        ([["a", "b"], ["a", "b"], ["a", "b"]], r"in row 0\. Expected a list"),
+        ([[], [], []], r"in row 0\. Expected a list"),
+        ([[[1.0], [2.0]]] * 3, r"in row 0\. Expected a list"),
+        ([[1.0, [2.0]]] * 3, "holds a ragged list in row 0"),
+        (["a", "b", "c"], "holds str 'a' in row 0"),
+        ([1.0, 2.0, 3.0], "in row 0"),
+    ],
+)
+def test_vectors_that_are_none_name_their_row(column, said):
+    pd = pytest.importorskip("pandas")
+    table = pd.DataFrame({"s": ["a", "a", "b"], "e": column})
+    with pytest.raises(DataError, match=rf"SetBatch\.from_frame: column 'e' .*{said}"):
+        SetBatch.from_frame(table, set="s", vector="e")
+
+
+def test_a_column_of_vectors_must_be_named(frame):
+    said = refusal(frame({"s": ["a", "b"], "e": [[1.0, 2.0], [3.0, 4.0]]}), set="s")
+    assert "column 'e'" in said
+    assert "vector='e'" in said
+
+
+def test_files_and_times_become_origins(frame):
+    noon = datetime(2024, 5, 1, 12)
+    table = frame({
+        "s": ["b", "a", "b"], "x": [1.0, 2.0, 3.0],
+        "f": ["1.jpg", None, "3.jpg"], "t": [noon, noon, None],
+    })  # fmt: skip
+    batch = SetBatch.from_frame(table, set="s", file="f", time="t")
+    assert batch.vectors.tolist() == [[1.0], [3.0], [2.0]]
+    assert batch.origins.files == ("1.jpg", "3.jpg", "")
+    assert batch.origins.times.astype(str).tolist() == [
+        "2024-05-01T12:00:00.000000", "NaT", "2024-05-01T12:00:00.000000",
+    ]  # fmt: skip
+    only_times = frame({"s": ["a"], "x": [1.0], "t": [noon]})
+    assert SetBatch.from_frame(only_times, set="s", time="t").origins.files == ("",)
+
+
+def test_times_of_a_zone_are_those_on_its_clocks():
+    pd = pytest.importorskip("pandas")
+    times = pd.to_datetime(["2024-05-01 12:00"]).tz_localize("Europe/Vienna")
+    table = pd.DataFrame({"s": ["a"], "x": [1.0], "t": times})
+    batch = SetBatch.from_frame(table, set="s", time="t")
+    assert batch.origins.times[0] == np.datetime64("2024-05-01T12:00")
+
+
+def test_columns_of_origins_that_are_none(frame):
+    table = frame({"s": ["a", "b"], "x": [1.0, 2.0], "t": ["noon", "night"]})
+    assert "column 't' is of type" in refusal(table, set="s", time="t")
+    assert "there is no column 'f'" in refusal(table, set="s", file="f")

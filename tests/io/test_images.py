@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import io
 import signal
 import subprocess
 import sys
@@ -10,9 +11,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.io.made_images import damaged_exif, photo, scene, tree, write
+from PIL import Image
+from tests.io.made_images import damaged_exif, heic, photo, scene, tree, write
 
 from setwise.errors import DataError, ParameterError, SkippedFilesWarning, TooLargeError
+from setwise.io import decode
 from setwise.io import images as module
 from setwise.io.images import load_images
 
@@ -79,6 +82,131 @@ def test_bursts_of_classes(tmp_path):
         "cat/2024-05-01 12:00:00", "dog/2024-05-01 12:00:01", "dog/2024-05-01 13:00:01",
     )  # fmt: skip
     assert list(sets.labels) == ["cat", "dog", "dog"]
+
+
+def test_bursts_of_a_card_go_over_from_folder_to_folder(tmp_path):
+    photo(tmp_path / "DCIM/100EK113/1.jpg", "2024:05:01 12:00:00")
+    photo(tmp_path / "DCIM/100EK113/2.jpg", "2024:05:01 12:10:00")
+    photo(tmp_path / "DCIM/101EK113/1.jpg", "2024:05:01 12:10:10")
+    photo(tmp_path / "loose.jpg", "2024:05:01 12:20:00")
+    sets = load_images(tmp_path, layout="bursts")
+    assert sets.names == ("2024-05-01 12:00:00", "2024-05-01 12:10:00", "2024-05-01 12:20:00")
+    assert sets.origins.files == (
+        "DCIM/100EK113/1.jpg", "DCIM/100EK113/2.jpg", "DCIM/101EK113/1.jpg", "loose.jpg",
+    )  # fmt: skip
+    of_classes = load_images(tmp_path, layout="class/bursts", exclude="loose.jpg")
+    assert of_classes.names == ("DCIM/2024-05-01 12:00:00", "DCIM/2024-05-01 12:10:00")
+    assert list(of_classes.labels) == ["DCIM", "DCIM"]
+
+
+def test_a_folder_of_photos_is_one_set_of_its_class(tmp_path):
+    tree(tmp_path, "anna/1.png", "anna/2.png", "bert/1.png")
+    gallery = load_images(tmp_path, labelled=True)
+    assert (gallery.report.layout, gallery.names) == ("class", ("anna", "bert"))
+    assert list(gallery.labels) == ["anna", "bert"]
+    assert list(gallery.sizes) == [2, 1]
+    named = load_images(tmp_path, layout="class")
+    assert list(named.labels) == ["anna", "bert"]
+    assert load_images(tmp_path).labels is None
+
+
+def test_photos_in_a_class_and_folders_in_it(tmp_path):
+    tree(tmp_path, "anna/a.png", "anna/party/1.png", "anna/z.png", "bert/beach/1.png")
+    gallery = load_images(tmp_path, labelled=True)
+    assert gallery.names == ("anna", "anna/party", "bert/beach")
+    assert list(gallery.labels) == ["anna", "anna", "bert"]
+    assert list(gallery.sizes) == [2, 1, 1]
+    assert gallery.report.notes[0].startswith("folders at several depths: each with images")
+
+
+def test_origins_are_where_the_images_come_from(tmp_path):
+    photo(tmp_path / "s/1.jpg", "2024:05:01 12:00:00", orientation=6)
+    write(tmp_path / "s/2.png", scene(1, height=300, width=400, colour=True))
+    write(tmp_path / "t/1.png")
+    sets = load_images(tmp_path, size=16)
+    assert sets.origins.files == ("s/1.jpg", "s/2.png", "t/1.png")
+    assert sets.of_set(1).files == ("t/1.png",)
+    assert sets.origins.times[0] == np.datetime64("2024-05-01T12:00:00")
+    assert np.isnat(sets.origins.times[1:]).all()
+    sizes = [Image.open(io.BytesIO(jpeg)).size for jpeg in sets.origins.thumbnails]
+    assert sizes == [(48, 64), (64, 48), (64, 48)]
+
+
+@pytest.mark.parametrize("colour", [False, True])
+def test_images_do_not_depend_on_thumbnails(tmp_path, colour):
+    for i, suffix in enumerate((".jpg", ".png", ".webp")):
+        write(tmp_path / f"{i}{suffix}", scene(i, height=300, width=400, colour=True))
+    with_them = load_images(tmp_path, colour=colour)
+    without = load_images(tmp_path, colour=colour, thumbnails=False)
+    np.testing.assert_array_equal(with_them.vectors, without.vectors)
+    assert all(with_them.origins.thumbnails)
+    assert without.origins.thumbnails == (b"",) * 3
+    again = load_images(tmp_path, colour=colour, n_jobs=2)
+    assert again.origins.thumbnails == with_them.origins.thumbnails
+
+
+def test_what_is_excluded_is_not_read(tmp_path):
+    tree(tmp_path, "s/1.png", "s/thumbs/1.png")
+    (tmp_path / "s/broken.png").write_bytes(b"junk")
+    sets = load_images(tmp_path, exclude=("thumbs", "BROKEN.*"))
+    assert sets.names == ("s",)
+    assert sets.report.notes == (
+        "excluded by 'thumbs': 1, such as s/thumbs/",
+        "excluded by 'BROKEN.*': 1, such as s/broken.png",
+    )
+
+
+def test_links_outside_are_read_on_request(tmp_path):
+    tree(tmp_path, "root/s/1.png", "other/2.png")
+    (tmp_path / "root/t").symlink_to(tmp_path / "other")
+    with pytest.raises(DataError, match="allow it by follow_links"):
+        load_images(tmp_path / "root")
+    assert load_images(tmp_path / "root", follow_links=True).names == ("s", "t")
+
+
+def test_every_bad_file_and_set_can_be_listed(tmp_path):
+    tree(tmp_path, "s/1.png")
+    for path in ("s/2.png", "s/3.png", "t/1.png", "u/1.png", "u/2.png"):
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_bytes(b"junk")
+    with pytest.warns(SkippedFilesWarning, match="5 of 6 images were left out"):
+        sets = load_images(tmp_path, on_error="list")
+    assert sets.names == ("s",)
+    skipped = [str(left.path.relative_to(tmp_path)) for left in sets.report.skipped]
+    assert skipped == ["s/2.png", "s/3.png", "t/1.png", "u/1.png", "u/2.png", "t", "u"]
+    assert sets.report.skipped[-1].reason.startswith("is a set with no image that can be read")
+    (tmp_path / "s/1.png").write_bytes(b"junk")
+    with pytest.raises(DataError, match=r"set 's' of .* has no image that can be read"):
+        load_images(tmp_path, on_error="list")
+
+
+@pytest.fixture
+def no_heif(monkeypatch):
+    monkeypatch.setattr(decode, "_reads_heif", lambda: False)
+
+
+@pytest.mark.usefixtures("no_heif")
+def test_heic_that_cannot_be_read_is_listed(tmp_path):
+    tree(tmp_path, "s/1.png")
+    for i in range(5):
+        (tmp_path / f"s/IMG_{i}.HEIC").write_bytes(heic())
+    for on_error in ("raise", "skip"):
+        with pytest.warns(SkippedFilesWarning, match=r"5 of 6 .*IMG_0\.HEIC, which is HEIC"):
+            sets = load_images(tmp_path, on_error=on_error)
+        assert len(sets.report.skipped) == 5
+        reason = 'is HEIC, which is not supported: pip install "setwise[heif]".'
+        assert {left.reason for left in sets.report.skipped} == {reason}
+
+
+@pytest.mark.usefixtures("no_heif")
+def test_a_set_of_nothing_but_heic_is_an_error(tmp_path):
+    tree(tmp_path, "s/1.png")
+    (tmp_path / "t").mkdir()
+    (tmp_path / "t/1.heic").write_bytes(heic())
+    with pytest.raises(DataError, match=r"set 't' .* which is HEIC, .*setwise\[heif\]"):
+        load_images(tmp_path)
+    with pytest.raises(DataError, match=r"which is HEIC, .*setwise\[heif\]"):
+        load_images(tmp_path / "t")
 
 
 def test_a_photo_without_time_belongs_to_no_burst(tmp_path):
@@ -292,6 +420,10 @@ def test_memory_of_images_that_keep_their_size(tmp_path, monkeypatch):
         {"max_files": 1.5},
         {"n_jobs": 0},
         {"n_jobs": "2"},
+        {"exclude": 7},
+        {"follow_links": "yes"},
+        {"labelled": "yes"},
+        {"thumbnails": "yes"},
     ],
 )
 def test_parameters_are_checked_first(wrong):

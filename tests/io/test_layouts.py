@@ -1,82 +1,11 @@
 from __future__ import annotations
 
-import os
-import random
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from tests.io.made_images import files
 
 from setwise.errors import DataError
-from setwise.io import layouts
-from setwise.io.layouts import LAYOUTS, decide_layout, natural_key, scan
-
-
-def files(root, *paths):
-    for path in paths:
-        (root / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / path).touch()
-    return root
-
-
-def names(found):
-    return ["/".join(image.parts) for image in found.images]
-
-
-def test_natural_order_of_folders_and_files(tmp_path):
-    paths = ["b/s1/i1.png", "a/s10/i1.png", "a/s2/i10.png", "a/s2/i2.png", "a/s2/i02.png"]
-    found = scan(files(tmp_path, *paths), 100)
-    assert names(found) == ["a/s2/i02.png", "a/s2/i2.png", "a/s2/i10.png", "a/s10/i1.png",
-                            "b/s1/i1.png"]  # fmt: skip
-
-
-def test_order_does_not_depend_on_the_file_system(tmp_path, monkeypatch):
-    files(tmp_path, *(f"s{i}/x{j}.png" for i in range(5) for j in range(12)))
-    expected = names(scan(tmp_path, 1000))
-    listed = os.scandir
-
-    class Shuffled:
-        def __init__(self, folder):
-            with listed(folder) as entries:
-                self.entries = random.Random(3).sample(found := list(entries), len(found))
-
-        def __enter__(self):
-            return iter(self.entries)
-
-        def __exit__(self, *_):
-            return None
-
-    monkeypatch.setattr(os, "scandir", Shuffled)
-    assert names(scan(tmp_path, 1000)) == expected
-
-
-@given(st.lists(st.text(alphabet="ab019.", max_size=8), unique=True))
-def test_natural_order_is_total(given_names):
-    backwards = given_names[::-1]
-    assert sorted(given_names, key=natural_key) == sorted(backwards, key=natural_key)
-
-
-@given(st.integers(0, 10**30), st.integers(0, 10**30))
-def test_numbers_count_as_numbers(a, b):
-    assert (natural_key(f"x{a}.png") < natural_key(f"x{b}.png")) == (a < b)
-
-
-def test_what_is_no_image_is_counted(tmp_path):
-    files(tmp_path, "s/a.JPG", "s/b.Tiff", "s/.DS_Store", "s/notes.txt", "s/README")
-    files(tmp_path, "Thumbs.db", ".git/x.png", "empty/notes.txt")
-    found = scan(tmp_path, 100)
-    assert names(found) == ["s/a.JPG", "s/b.Tiff"]
-    notes = found.notes()
-    assert notes[0] == "ignored, hidden: 2"
-    assert notes[1].startswith("ignored, no images: 4 (2 .txt, ")
-    assert "1 .db" in notes[1]
-    assert "1 without extension" in notes[1]
-    assert notes[2:] == ["folders without images: 1, such as 'empty'"]
-
-
-def test_odd_extensions_do_not_break_a_line(tmp_path):
-    found = scan(files(tmp_path, "a.png", "b.\n", "Icon\r"), 100)
-    assert found.notes() == ["ignored, no images: 2 (2 without extension)"]
+from setwise.io.layouts import LAYOUTS, decide_layout
+from setwise.io.scan import scan
 
 
 @pytest.mark.parametrize(
@@ -88,15 +17,62 @@ def test_odd_extensions_do_not_break_a_line(tmp_path):
     ],
 )
 def test_auto_tells_by_depth(tmp_path, paths, layout):
-    assert decide_layout(scan(files(tmp_path, *paths), 100), "auto") == layout
+    assert decide_layout(scan(files(tmp_path, *paths), 100), "auto").name == layout
 
 
-def test_auto_refuses_a_mixture_naming_two_files(tmp_path):
-    files(tmp_path, "c/s/a.png", "d/b.png")
+@pytest.mark.parametrize(
+    ("inner", "outer"), [("c/a.png", "b.png"), ("c/s/a.png", "b.png"), ("c/s/a.png", "c/b.png")]
+)
+def test_auto_refuses_a_mixture_naming_two_files(tmp_path, inner, outer):
+    """A folder of images in a folder of images: one set or two?"""
+    files(tmp_path, inner, outer, "d/c.png")
     with pytest.raises(DataError, match="mixes layouts") as raised:
         decide_layout(scan(tmp_path, 100), "auto")
-    for word in (str(tmp_path / "c/s/a.png"), str(tmp_path / "d/b.png"), *map(repr, LAYOUTS)):
+    for word in (str(tmp_path / inner), str(tmp_path / outer), *map(repr, LAYOUTS), "exclude"):
         assert word in str(raised.value)
+
+
+def test_folders_at_several_depths_are_sets_where_none_holds_another(tmp_path):
+    found = scan(files(tmp_path, "c/s/a.png", "d/b.png"), 100)
+    layout = decide_layout(found, "auto")
+    assert (layout.name, layout.has_labels, layout.is_uneven) == ("set", False, True)
+    assert [layout.home(image) for image in found.images] == [("c", "s"), ("d",)]
+
+
+@pytest.mark.parametrize(
+    ("paths", "layout", "is_uneven"),
+    [
+        (["anna/1.png", "bert/2.png"], "class", False),
+        (["anna/s/1.png", "bert/s/2.png"], "class/set", False),
+        (["anna/1.png", "anna/s/1.png", "bert/2.png"], "class/set", True),
+    ],
+)
+def test_the_first_folder_of_a_gallery_is_the_class(tmp_path, paths, layout, is_uneven):
+    decided = decide_layout(scan(files(tmp_path, *paths), 100), "auto", labelled=True)
+    assert (decided.name, decided.has_labels, decided.is_uneven) == (layout, True, is_uneven)
+
+
+@pytest.mark.parametrize(
+    ("path", "layout"), [("a.png", "auto"), ("s/a.png", "set"), ("a.png", "bursts")]
+)
+def test_a_gallery_needs_classes(tmp_path, path, layout):
+    with pytest.raises(DataError, match="the sets need classes, and ") as raised:
+        decide_layout(scan(files(tmp_path, path), 100), layout, labelled=True)
+    for word in ("gallery/anna/*.jpg", "class/set/*.jpg", "labels="):
+        assert word in str(raised.value)
+
+
+@pytest.mark.parametrize(("layout", "depth"), [("bursts", 0), ("class/bursts", 1)])
+def test_bursts_lie_at_any_depth(tmp_path, layout, depth):
+    folder = tmp_path.joinpath(*"x"[:depth])
+    files(folder, "a.png", "DCIM/b.png", "DCIM/100EK113/c.png")
+    decided = decide_layout(scan(tmp_path, 100), layout)
+    assert {decided.home(image) for image in scan(tmp_path, 100).images} == {("x",) * depth}
+
+
+def test_bursts_of_classes_lie_in_a_class(tmp_path):
+    with pytest.raises(DataError, match=r"a\.png lies 0 folders .* images 1 or more below"):
+        decide_layout(scan(files(tmp_path, "a.png"), 100), "class/bursts")
 
 
 def test_auto_refuses_what_is_too_deep(tmp_path):
@@ -105,138 +81,29 @@ def test_auto_refuses_what_is_too_deep(tmp_path):
         decide_layout(scan(tmp_path, 100), "auto")
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
-def test_a_named_layout_holds_for_every_image(tmp_path, layout):
-    folder = tmp_path.joinpath(*"xy"[: LAYOUTS[layout]])
+@pytest.mark.parametrize(
+    ("layout", "depth"), [("class/set", 2), ("class", 1), ("set", 1), ("single", 0)]
+)
+def test_a_named_layout_holds_for_every_image(tmp_path, layout, depth):
+    folder = tmp_path.joinpath(*"xy"[:depth])
     files(folder, "a.png")
-    assert decide_layout(scan(tmp_path, 100), layout) == layout
+    assert decide_layout(scan(tmp_path, 100), layout) == LAYOUTS[layout]
     stray = folder / "deeper/b.png"
     files(folder, "deeper/b.png")
-    with pytest.raises(DataError, match=f"{stray} lies {LAYOUTS[layout] + 1} folders below"):
+    with pytest.raises(DataError, match=f"{stray} lies {depth + 1} folders below"):
         decide_layout(scan(tmp_path, 100), layout)
 
 
 @pytest.mark.parametrize(
     ("paths", "said"),
-    [([], "holds no images .it is empty"), (["a.gif", "b.gif"], r"no images: 2 \(2 \.gif\)")],
+    [
+        ([], "holds no images .it is empty"),
+        (["a.gif", "b.gif"], r"no images: 2 \(2 \.gif such as a"),
+    ],
 )
 def test_no_images_at_all(tmp_path, paths, said):
     with pytest.raises(DataError, match=said):
         decide_layout(scan(files(tmp_path, *paths), 100), "auto")
-
-
-def test_no_folder(tmp_path):
-    with pytest.raises(DataError, match="nowhere does not exist"):
-        scan(tmp_path / "nowhere", 100)
-    with pytest.raises(DataError, match=r"a\.png is a file. Expected a folder"):
-        scan(files(tmp_path, "a.png") / "a.png", 100)
-
-
-def test_folder_that_cannot_be_listed(tmp_path, monkeypatch):
-    def denied(_):
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr(os, "scandir", denied)
-    with pytest.raises(DataError, match="cannot be listed: Permission denied"):
-        scan(tmp_path, 100)
-
-
-def test_more_entries_than_allowed(tmp_path):
-    files(tmp_path, *(f"s/{i}.txt" for i in range(9)))
-    assert scan(tmp_path, 10).n_entries == 10
-    with pytest.raises(DataError, match="more than max_files=9 files and folders"):
-        scan(tmp_path, 9)
-
-
-def test_looking_stops_at_the_limit(tmp_path, monkeypatch):
-    files(tmp_path, *(f"{i}.png" for i in range(50)))
-    listed, seen = layouts._entries, []
-
-    def counted(folder):
-        for entry in listed(folder):
-            seen.append(entry.name)
-            yield entry
-
-    monkeypatch.setattr(layouts, "_entries", counted)
-    with pytest.raises(DataError, match="max_files=5"):
-        scan(tmp_path, 5)
-    assert len(seen) == 5 + 1
-
-
-@pytest.mark.parametrize("name", ["a\nb", "a\x1b[2J", "a\x7f", "a\u2028b", "a\udcff"])
-@pytest.mark.parametrize("kind", ["folder/x.png", "file.png"])
-def test_names_that_cannot_be_shown_are_refused(tmp_path, name, kind):
-    path = kind.replace("folder", name).replace("file", name)
-    files(tmp_path, path)
-    with pytest.raises(DataError, match="valid Unicode") as raised:
-        scan(tmp_path, 100)
-    assert repr(name)[1:-1] in str(raised.value)
-    assert str(raised.value).isprintable()
-
-
-@pytest.mark.parametrize(
-    "name", ["Zoë", "猫", "👩‍👩‍👧", "-rf", "a..b", "a b", "x<script>", "a\u00a0b"]
-)
-def test_any_other_name_is_welcome(tmp_path, name):
-    files(tmp_path, f"{name}/{name}.png")
-    assert names(scan(tmp_path, 100)) == [f"{name}/{name}.png"]
-
-
-def test_links_inside_the_root_are_followed(tmp_path):
-    files(tmp_path, "s/a.png")
-    (tmp_path / "t").symlink_to(tmp_path / "s")
-    (tmp_path / "s/b.png").symlink_to("a.png")
-    found = scan(tmp_path, 100)
-    assert names(found) == ["s/a.png", "s/b.png", "t/a.png", "t/b.png"]
-    assert all(image.problem is None for image in found.images)
-
-
-def test_the_root_itself_may_be_a_link(tmp_path):
-    files(tmp_path, "real/s/a.png")
-    (tmp_path / "root").symlink_to("real")
-    (tmp_path / "real/s/b.png").symlink_to(tmp_path / "real/s/a.png")
-    found = scan(tmp_path / "root", 100)
-    assert [image.problem for image in found.images] == [None, None]
-    assert found.images[0].path == tmp_path / "root/s/a.png"
-
-
-def test_a_link_to_a_file_outside_is_a_problem_of_that_file(tmp_path):
-    files(tmp_path, "root/s/a.png", "secret.png")
-    (tmp_path / "root/s/b.png").symlink_to(tmp_path / "secret.png")
-    first, second = scan(tmp_path / "root", 100).images
-    assert first.problem is None
-    assert "is a link out of" in second.problem
-
-
-def test_a_neighbour_whose_name_begins_like_the_root_is_outside(tmp_path):
-    files(tmp_path, "root/a.png", "root2/b.png")
-    (tmp_path / "root/b.png").symlink_to(tmp_path / "root2/b.png")
-    assert "is a link out of" in scan(tmp_path / "root", 100).images[1].problem
-
-
-def test_a_link_to_a_folder_outside_is_refused(tmp_path):
-    files(tmp_path, "root/s/a.png", "other/b.png")
-    (tmp_path / "root/t").symlink_to(tmp_path / "other")
-    with pytest.raises(DataError, match="t is a link out of"):
-        scan(tmp_path / "root", 100)
-
-
-@pytest.mark.parametrize("target", [".", "..", "../t"])
-def test_loops_of_folders_are_refused(tmp_path, target):
-    files(tmp_path, "s/a.png", "t/b.png")
-    (tmp_path / "s/loop").symlink_to(target)
-    (tmp_path / "t/loop").symlink_to("../s")
-    with pytest.raises(DataError, match="loop is a link to a folder above it"):
-        scan(tmp_path, 100)
-
-
-def test_links_that_lead_nowhere_are_a_problem(tmp_path):
-    files(tmp_path, "s/a.png")
-    (tmp_path / "s/gone.png").symlink_to("nowhere.png")
-    (tmp_path / "s/self.png").symlink_to("self.png")
-    problems = [image.problem for image in scan(tmp_path, 100).images]
-    assert problems[0] is None
-    assert all("is a link that leads nowhere" in problem for problem in problems[1:])
 
 
 def test_nothing_but_problems_has_no_layout(tmp_path):

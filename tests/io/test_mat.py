@@ -433,3 +433,104 @@ def test_the_eth80_file_of_others_agrees_with_ours(real):
         differences.append(between[i, :, j][pairs].mean())
     assert np.mean(differences) < 1.0  # grey levels; 0.19 measured
     assert np.max(differences) < 1.0
+
+
+@pytest.fixture
+def samples():
+    """Seven samples of three features, whose classes and groups are mixed."""
+    X = np.arange(21.0).reshape(7, 3)
+    return X, np.array([1, 2, 1, 2, 1, 3, 3]), np.array([10, 20, 11, 20, 10, 30, 30])
+
+
+@pytest.mark.parametrize("side", ["rows", "columns"])
+def test_a_matrix_with_labels_is_one_set_per_class(save, samples, side):
+    X, gnd, _ = samples
+    path = save(fea=X if side == "rows" else X.T, gnd=gnd[:, None].astype(float))
+    batch = load_mat(path, "fea", labels="gnd")
+    assert batch.names == ("1", "2", "3")
+    assert batch.labels.tolist() == [1, 2, 3]
+    assert batch[0].tolist() == X[[0, 2, 4]].tolist()
+    assert batch.vectors.flags.c_contiguous
+    expected = f"'fea' with 'gnd': one set per class, vectors are {side}"
+    assert batch.report.layout == expected
+    assert batch.origins is None
+
+
+def test_a_matrix_with_labels_and_groups(save, samples):
+    X, gnd, groups = samples
+    path = save(X=X, gnd=gnd, clip=groups)
+    batch = load_mat(path, "X", labels="gnd", groups="clip")
+    assert batch.names == ("10", "20", "11", "30")
+    assert batch.labels.tolist() == [1, 2, 1, 3]
+    assert batch[0].tolist() == X[[0, 4]].tolist()
+    assert load_mat(path, "X", groups="clip").labels is None
+
+
+def test_the_matrix_need_not_be_named_where_there_is_one(save, samples):
+    X, gnd, groups = samples
+    path = save(X=X, gnd=gnd, clip=groups)
+    assert load_mat(path, labels="gnd").names == ("1", "2", "3")
+    assert load_mat(path, groups="clip").names == ("10", "20", "11", "30")
+    text = refusal(path)
+    assert "needs a variable" in text
+    assert "labels=" in text
+    two = save(X=X, Y=X, gnd=gnd)
+    assert "needs a variable" in refusal(two, labels="gnd")
+
+
+def test_groups_may_be_text(save, samples):
+    X, gnd, _ = samples
+    path = save(X=X, gnd=gnd, clip=as_cell(list("abcbadd")))
+    batch = load_mat(path, "X", labels="gnd", groups="clip")
+    assert batch.names == ("a", "b", "c", "d")
+
+
+def test_images_of_a_matrix_are_upright(save):
+    upright = np.arange(24.0).reshape(2, 3, 4)
+    X = np.stack([image.ravel(order="F") for image in upright])
+    batch = load_mat(save(X=X, y=np.array([1.0, 2.0])), "X", labels="y", image_shape=(3, 4))
+    np.testing.assert_array_equal(batch.images, upright)
+
+
+@pytest.mark.parametrize(
+    ("changes", "parameters", "said"),
+    [
+        ({"gnd": np.ones(6)}, {}, "'X' of .* is 7x3, and 'gnd' has 6. Expected as many as r"),
+        ({"X": np.eye(7)}, {}, "is 7x7, and 'gnd' has 7. Both would fit: say whether vectors="),
+        ({}, {"vectors": "columns"}, "'gnd' has 7. Expected as many as columns"),
+        ({}, {"groups": "few"}, "'gnd' has 7, 'few' has 2. Expected as many"),
+        ({}, {"groups": "none"}, "has no variable 'none'"),
+        ({}, {"groups": "X"}, "labels 'X' of .* is a double of size 7x3. Expected a numeric"),
+        ({"clip": np.array([1, 1, 1, 2, 2, 3, 3])}, {"groups": "clip"},
+         "set '1' has two labels, '1' and '2' .row 1"),
+        ({"gnd": np.array([1, 2, np.nan, 2, 1, 3, 3])}, {}, "row 2 belongs to no set"),
+        ({}, {"labels": ["gnd", "few"]}, "not known which of its samples belong together"),
+        ({}, {"labels": None}, "not known which of its samples belong together"),
+        ({"X": np.ones((7, 3, 2))}, {}, "Expected a cell array .*, or a full matrix"),
+    ],
+)  # fmt: skip
+def test_matrices_that_do_not_tell_their_sets(save, samples, changes, parameters, said):
+    X, gnd, _ = samples
+    path = save(**{"X": X, "gnd": gnd.astype(float), "few": np.ones(2), **changes})
+    with pytest.raises(DataError, match=rf"(?s)load_mat: .*{said}"):
+        load_mat(path, "X", **{"labels": "gnd", **parameters})
+
+
+def test_a_square_matrix_by_its_named_side(save):
+    path = save(X=np.arange(9.0).reshape(3, 3), y=np.arange(1.0, 4.0))
+    assert load_mat(path, "X", labels="y", vectors="rows")[0].tolist() == [[0, 1, 2]]
+    assert load_mat(path, "X", labels="y", vectors="columns")[0].tolist() == [[0, 3, 6]]
+
+
+def test_groups_of_cells_are_refused(save, sets):
+    path = save(X=as_cell(sets), g=np.arange(3.0))
+    assert "groups are for a matrix" in refusal(path, "X", groups="g")
+    with pytest.raises(ParameterError, match="load_mat: groups must be the name of a variable"):
+        load_mat(path, "X", groups=7)
+
+
+def test_a_matrix_is_not_read_where_it_is_too_large(save, samples):
+    X, gnd, _ = samples
+    said = refusal(save(X=X, gnd=gnd), "X", labels="gnd", max_bytes=7 * 3 * 8 - 1)
+    assert "variable 'X'" in said
+    assert "max_bytes=167" in said

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from PIL import Image
 from scipy.io import savemat
+from tests.io.made_images import photo
 from tests.io.made_videos import numbered_frames, write_video
 from tests.striped_sets import striped_sets
 
@@ -170,3 +171,64 @@ def test_what_is_no_source(tmp_path, name, words):
     (tmp_path / "a.doc").write_bytes(b"")
     with pytest.raises(DataError, match=words):
         load_sets(tmp_path / name)
+
+
+def test_a_gallery_of_photos_has_classes(sets, tmp_path):
+    folder = save_images(sets.replaced(labels=None), tmp_path / "album")
+    assert load_sets(folder).labels is None
+    gallery = load_sets(folder, labelled=True)
+    assert gallery.report.layout == "class"
+    assert gallery.labels.tolist() == list(gallery.names)
+
+
+def test_what_has_no_classes_is_no_gallery(sets, tmp_path):
+    folder = save_images(sets.replaced(labels=None), tmp_path / "album")
+    cells = np.empty(2, dtype=object)
+    cells[:] = [np.eye(4), np.eye(4)]
+    savemat(tmp_path / "sets.mat", {"faces": cells})
+    np.save(tmp_path / "sets.npy", np.ones((2, 3, 4)))
+    clip = write_video(tmp_path / "clips" / "1.mp4", numbered_frames(3))
+    sources = [next(folder.iterdir()), tmp_path / "sets.mat", tmp_path / "sets.npy", clip]
+    for source in (*sources, clip.parent):
+        with pytest.raises(DataError, match=r"the sets need classes.*gallery/anna/\*\.jpg"):
+            load_sets(source, labelled=True)
+
+
+def test_labels_and_groups_of_a_matrix(tmp_path):
+    X, y = np.arange(12.0).reshape(6, 2), np.array([0, 0, 0, 1, 1, 1])
+    groups = np.array([0, 0, 1, 2, 2, 2])
+    savemat(tmp_path / "a.mat", {"X": X, "gnd": y, "clip": groups})
+    np.savez(tmp_path / "a.npz", X=X, gnd=y, clip=groups)
+    for source in ("a.mat", "a.npz"):
+        options = {"variable": "X", "labels": "gnd", "labelled": True}
+        sets = load_sets(tmp_path / source, groups="clip", **options)
+        assert sets.sizes.tolist() == [2, 1, 3]
+        assert sets.labels.tolist() == [0, 0, 1]
+        assert load_sets(tmp_path / source, **options).sizes.tolist() == [3, 3]
+
+
+def test_options_are_passed_on(tmp_path):
+    photo(tmp_path / "DCIM/1.jpg", "2024:05:01 12:00:00")
+    photo(tmp_path / "DCIM/2.jpg", "2024:05:01 12:01:00")
+    photo(tmp_path / "raw/3.jpg", "2024:05:01 12:01:00")
+    bursts = {"layout": "bursts", "exclude": ["raw"]}
+    assert load_sets(tmp_path, **bursts).sizes.tolist() == [1, 1]
+    slow = load_sets(tmp_path, **bursts, gap_s=90, thumbnails=False)
+    assert slow.sizes.tolist() == [2]
+    assert slow.origins.thumbnails == (b"", b"")
+    with pytest.raises(DataError, match="max_files=3"):
+        load_sets(tmp_path, max_files=3)
+    with pytest.raises(DataError, match="max_pixels=100"):
+        load_sets(tmp_path, max_pixels=100)
+    (tmp_path / "raw/4.jpg").write_bytes(b"junk")
+    with pytest.warns(SkippedFilesWarning, match="4.jpg"):
+        assert load_sets(tmp_path, on_error="skip", max_bad=0.5).sizes.tolist() == [2, 1]
+
+
+def test_links_are_followed_on_request_by_load_sets(sets, tmp_path):
+    folder = save_images(sets, tmp_path / "album")
+    (tmp_path / "root").mkdir()
+    (tmp_path / "root/x").symlink_to(next(folder.iterdir()))
+    with pytest.raises(DataError, match="is a link out of"):
+        load_sets(tmp_path / "root")
+    assert load_sets(tmp_path / "root", follow_links=True).report.layout == "class/set"

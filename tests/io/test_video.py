@@ -525,3 +525,47 @@ def test_a_video_becomes_a_label_in_three_lines(tmp_path):
 def test_how_containers_begin(head, is_other):
     """The second is an m2ts, of which nothing is searched for tables of frames."""
     assert is_other_container(io.BytesIO(head)) == is_other
+
+
+def test_frames_remember_where_they_come_from(tmp_path):
+    write_video(tmp_path / "class" / "clip.mp4", numbered_frames(6))
+    loaded = load_video(tmp_path / "class" / "clip.mp4", every=3, size=8)
+    assert loaded.origins.files == ("clip.mp4, frame 0", "clip.mp4, frame 3")
+    small = [Image.open(io.BytesIO(jpeg)) for jpeg in loaded.origins.thumbnails]
+    assert [(image.mode, image.size) for image in small] == [("RGB", (64, 48))] * 2
+    assert [number_of(np.asarray(image)) for image in small] == [0, 3]
+    assert np.isnat(loaded.origins.times).all()
+    clips = load_videos(tmp_path, every=3, size=8)
+    assert clips.origins.files == ("class/clip.mp4, frame 0", "class/clip.mp4, frame 3")
+    assert clips.origins.thumbnails == loaded.origins.thumbnails
+
+
+def test_frames_do_not_depend_on_thumbnails(tmp_path):
+    clip = write_video(tmp_path / "clip.mp4", numbered_frames(4))
+    without = load_video(clip, thumbnails=False)
+    np.testing.assert_array_equal(load_video(clip).vectors, without.vectors)
+    assert without.origins.thumbnails == (b"",) * 4
+
+
+def test_thumbnails_of_a_turned_clip_are_upright(tmp_path):
+    clip = write_video(tmp_path / "clip.mp4", numbered_frames(2))
+    loaded = load_video(turned(clip, tmp_path / "turned.mp4"))
+    assert Image.open(io.BytesIO(loaded.origins.thumbnails[0])).size == (48, 64)
+
+
+def test_every_bad_clip_can_be_listed(tmp_path):
+    write_video(tmp_path / "a.mp4", numbered_frames(2))
+    for name in "bcd":
+        (tmp_path / f"{name}.mp4").write_bytes(b"junk" * 100)
+    with pytest.warns(SkippedFilesWarning, match="3 clips or frames"):
+        loaded = load_videos(tmp_path, on_error="list")
+    assert loaded.names == ("a",)
+    assert len(loaded.report.skipped) == 3
+
+
+def test_clips_that_are_excluded_or_linked(tmp_path):
+    write_video(tmp_path / "root" / "a.mp4", numbered_frames(2))
+    write_video(tmp_path / "b.mp4", numbered_frames(2))
+    (tmp_path / "root/b.mp4").symlink_to(tmp_path / "b.mp4")
+    assert load_videos(tmp_path / "root", exclude="B.*").names == ("a",)
+    assert load_videos(tmp_path / "root", follow_links=True).names == ("a", "b")

@@ -21,13 +21,17 @@ from setwise.sets import SetBatch
 
 __all__ = ["load_arrays"]
 
+# The key of the labels that an archive may have or not.
+LABELS = "set_labels"
+
 
 def load_arrays(
     path: str | os.PathLike[str],
     *,
     vectors: str | None = None,
     set_index: str = "set_index",
-    labels: str = "set_labels",
+    labels: str = LABELS,
+    groups: str | None = None,
     class_names: str = "class_names",
     names: str = "set_names",
     max_bytes: int = 2 * 2**30,
@@ -35,8 +39,10 @@ def load_arrays(
     """Read the sets of a NumPy file.
 
     An ``.npz`` with an array ``set_index`` has all vectors in one array, and there the set of
-    each. Any other ``.npz`` has one array per set, whose key is its name. An ``.npy`` holds
-    sets of equal size, ``(n_sets, n_vectors, n_features)``. Nothing is ever unpickled.
+    each. With ``groups``, or with ``vectors`` and ``labels``, it has all vectors in one array,
+    and in others the set and the class of each. Any other ``.npz`` has one array per set, whose
+    key is its name. An ``.npy`` holds sets of equal size, ``(n_sets, n_vectors, n_features)``.
+    Nothing is ever unpickled.
 
     Parameters
     ----------
@@ -48,7 +54,10 @@ def load_arrays(
     set_index : str, default="set_index"
         Key of the set of each vector, a number from 0.
     labels : str, default="set_labels"
-        Key of the class of each set.
+        Key of the class of each set; where there is no ``set_index``, of each vector.
+    groups : str, optional
+        Key of the set of each vector, by any name or number. Without it and without
+        ``set_index``, all vectors of a class are one set.
     class_names : str, default="class_names"
         Key of the names of the classes, which the labels then count from 0. Labels stay as
         they are where there is none.
@@ -65,8 +74,9 @@ def load_arrays(
     """
     check_count("load_arrays", "max_bytes", max_bytes)
     about = {"labels": labels, "class_names": class_names, "names": names}
-    for parameter, key in (about | {"set_index": set_index, "vectors": vectors}).items():
-        if not isinstance(key, str) and not (parameter == "vectors" and key is None):
+    optional = {"vectors": vectors, "groups": groups}
+    for parameter, key in (about | {"set_index": set_index} | optional).items():
+        if not isinstance(key, str) and not (parameter in optional and key is None):
             refuse("load_arrays", parameter, "the key of an array", key)
     started = time.perf_counter()
     source = regular_file("load_arrays", path)
@@ -76,10 +86,7 @@ def load_arrays(
         elif _begins(source, b"PK"):
             with zipfile.ZipFile(source) as archive:
                 members = Members(source, archive, max_bytes)
-                if set_index in members.keys or vectors is not None:
-                    batch, layout = _indexed(members, vectors, set_index, about)
-                else:
-                    batch, layout = _one_array_per_set(members, about), "one array per set"
+                batch, layout = _from_archive(members, vectors, set_index, groups, about)
         else:
             reject(f"load_arrays: {str(source)!r} is neither an .npz nor an .npy file.")
     report = LoadReport(
@@ -110,6 +117,48 @@ def _array_of_sets(path: Path, max_bytes: int) -> SetBatch:
     return SetBatch(array.reshape(-1, array.shape[2]), offsets)
 
 
+def _from_archive(
+    members: Members,
+    vectors: str | None,
+    set_index: str,
+    groups: str | None,
+    about: dict[str, str],
+) -> tuple[SetBatch, str]:
+    """The sets of an archive, and how it was understood."""
+    if about["labels"] != LABELS:
+        members.headers([about["labels"]])  # which must be there, as it was asked for
+    has_index = set_index in members.keys
+    by_class = vectors is not None and not has_index and about["labels"] in members.keys
+    if groups is not None or by_class:
+        return _grouped(members, vectors, groups, about)
+    if has_index or vectors is not None:
+        return _indexed(members, vectors, set_index, about)
+    return _one_array_per_set(members, about), "one array per set"
+
+
+def _grouped(
+    members: Members, vectors: str | None, groups: str | None, about: dict[str, str]
+) -> tuple[SetBatch, str]:
+    """All vectors in one array, and in others the set and the class of each."""
+    ids_key = groups or about["labels"]
+    key = _key_of_vectors(members, vectors, ids_key)
+    extra = [about[k] for k in ("labels", "class_names") if about[k] in members.keys]
+    arrays = members.read(list(dict.fromkeys([key, ids_key, *extra])))
+    values, labels = arrays[key], _classes(members, arrays, about)
+    _check_vectors(members, key, values)
+    ids = labels if groups is None and labels is not None else arrays[ids_key]
+    for what, given in ((ids_key, ids), (about["labels"], labels)):
+        if given is not None and given.shape != (len(values),):
+            members.refuse(
+                f"has {what!r} of shape {given.shape} for {len(values)} vectors in {key!r}. "
+                "Expected one for each vector"
+            )
+    caller = f"load_arrays: {key!r} of {str(members.path)!r}"
+    batch = SetBatch._from_ids(caller, values.reshape(len(values), -1), ids, labels)
+    shape = values.shape[1:] if values.ndim > 2 else None
+    return batch.replaced(image_shape=shape), f"{key} with {ids_key}"
+
+
 def _indexed(
     members: Members, vectors: str | None, set_index: str, about: dict[str, str]
 ) -> tuple[SetBatch, str]:
@@ -118,12 +167,7 @@ def _indexed(
     extra = [name for name in about.values() if name in members.keys]
     arrays = members.read(list(dict.fromkeys([key, set_index, *extra])))
     values, index = arrays[key], arrays[set_index]
-    _check_numbers(members.path, f"array {key!r}", values.dtype)
-    if values.ndim not in (2, 3, 4) or 0 in values.shape:
-        members.refuse(
-            f"has {key!r} of shape {values.shape}. Expected (n_vectors, n_features) or "
-            "(n_images, height, width[, n_channels]), none of them 0"
-        )
+    _check_vectors(members, key, values)
     names, labels = _names(members, arrays, about), _classes(members, arrays, about)
     counts = {len(given) for given in (names, labels) if given is not None}
     if len(counts) > 1:
@@ -189,7 +233,8 @@ def _one_array_per_set(members: Members, about: dict[str, str]) -> SetBatch:
             members.refuse(
                 f"has {key!r} of shape {shape} and {first_key!r} of {first.shape}. Expected "
                 "one array per set, (n_vectors, n_features) or (n_images, height, "
-                "width[, n_channels]), that differ in the first number alone"
+                "width[, n_channels]), that differ in the first number alone; or all vectors "
+                "in one, vectors=, with labels= or groups= for each"
             )
     labels = _classes(members, extra, about)
     if labels is not None and len(labels) != len(sets):
@@ -232,6 +277,15 @@ def _classes(
             f"{about['class_names']!r} from 0"
         )
     return class_names[labels]
+
+
+def _check_vectors(members: Members, key: str, values: npt.NDArray[Any]) -> None:
+    _check_numbers(members.path, f"array {key!r}", values.dtype)
+    if values.ndim not in (2, 3, 4) or 0 in values.shape:
+        members.refuse(
+            f"has {key!r} of shape {values.shape}. Expected (n_vectors, n_features) or "
+            "(n_images, height, width[, n_channels]), none of them 0"
+        )
 
 
 def _check_numbers(path: Path, what: str, dtype: np.dtype[Any]) -> None:

@@ -22,7 +22,7 @@ from setwise._support.shared import SharedContext
 from setwise.errors import DataError, reject
 from setwise.io.bursts import time_taken
 from setwise.io.image_heads import costly, is_heif
-from setwise.io.thumbnails import fitted_size, small_jpeg
+from setwise.io.thumbnails import SIDE, fitted_size, small_jpeg
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -54,7 +54,7 @@ _OF_SEVERAL = ("MPO", "HEIF")
 # How the parts of a JPEG are numbered that is neither JFIF nor Adobe, as cameras write it.
 _YCC_PARTS = [1, 2, 3]
 # Thumbnails are made of so many times their pixels: of more, nobody sees the difference.
-_ENOUGH = 4 * 64
+_ENOUGH = 4 * SIDE
 
 # How Pillow calls the kinds of pixels that have a known scale.
 _EIGHT_BITS = {"1", "L", "LA", "P", "PA", "RGB", "RGBA", "RGBX", "CMYK", "YCbCr", "LAB"}
@@ -168,8 +168,6 @@ def _read(path: Path, wanted: Wanted) -> Picture:
         turn = _TURNS.get((exif or {}).get(_ORIENTATION, 1))
         time = None if exif is None else time_taken(exif)
         image.load()
-        # A HEIC may turn out larger than its header says.
-        _check_size(path, image, wanted.max_pixels)
         is_turned_already = image.format == "TIFF"
         turned = partial(_turned, turn=None if is_turned_already else turn)
         plain = turned(_plain(image, wanted.mode))
@@ -213,8 +211,8 @@ def _preview(image: Image) -> Image:
     """The image in colour, a few times larger than a thumbnail, without a copy of all of it."""
     from PIL import Image as pillow
 
-    size = fitted_size(image.size, _ENOUGH)
-    return _plain(image.resize(size, pillow.Resampling.NEAREST), "RGB")
+    shrunk = image.resize(fitted_size(image.size, _ENOUGH), pillow.Resampling.NEAREST)
+    return shrunk if image.mode == "YCbCr" else _plain(shrunk, "RGB")
 
 
 def _turned(image: Image, turn: str | None) -> Image:
@@ -226,7 +224,12 @@ def _turned(image: Image, turn: str | None) -> Image:
 
 def _check_header(path: Path, image: Any, max_pixels: int) -> None:
     """Refuse, before any pixel is decoded, what is too large or no single image."""
-    _check_size(path, image, max_pixels)
+    width, height = image.size
+    if width * height > max_pixels:
+        reject(
+            f"{path} has {width} x {height} pixels, more than max_pixels={max_pixels}. Make it "
+            "smaller, or raise max_pixels if you trust it."
+        )
     if getattr(image, "is_animated", False) and image.format not in _OF_SEVERAL:
         reject(
             f"{path} holds several frames ({image.format}). Expected one image per file: save "
@@ -237,15 +240,6 @@ def _check_header(path: Path, image: Any, max_pixels: int) -> None:
         reject(
             f"{path} has pixels of mode {image.mode!r}, whose scale is unknown. Expected 8 or "
             "16 bits per channel: convert it first."
-        )
-
-
-def _check_size(path: Path, image: Any, max_pixels: int) -> None:
-    width, height = image.size
-    if width * height > max_pixels:
-        reject(
-            f"{path} has {width} x {height} pixels, more than max_pixels={max_pixels}. Make it "
-            "smaller, or raise max_pixels if you trust it."
         )
 
 

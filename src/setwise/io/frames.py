@@ -200,6 +200,7 @@ class VideoFrames:
         # A frame may turn out larger than announced; FFmpeg then refuses to decode it.
         context.options = {"max_pixels": str(self.reading.max_pixels)}
         self._container, self._stream = container, films[0]
+        self._shrinker = require("av.video.reformatter", "video").VideoReformatter()
         self.announced = max(films[0].frames, 0)
         self.length_s = max((container.duration or 0) / AV_TIME_BASE, 0.0)
 
@@ -253,7 +254,7 @@ class VideoFrames:
     def _pixels(self, frame: Any) -> npt.NDArray[np.uint8]:
         quarters = _quarters(frame)
         self.n_rotated += quarters != 0
-        pixels = self._converted(frame, format="rgb24" if self.reading.colour else "gray")
+        pixels = self._converted(frame, "rgb24" if self.reading.colour else "gray")
         return _turned(pixels, quarters)
 
     def _thumbnail(self, frame: Any) -> bytes:
@@ -262,13 +263,18 @@ class VideoFrames:
 
         if not self.reading.thumbnails:
             return b""
-        width, height = fitted_size((frame.width, frame.height), 2 * SIDE)
-        pixels = self._converted(frame, format="rgb24", width=width, height=height)
+        size = fitted_size((frame.width, frame.height), 2 * SIDE)
+        pixels = self._converted(frame, "rgb24", size)
         return small_jpeg(Image.fromarray(_turned(pixels, _quarters(frame))))
 
-    def _converted(self, frame: Any, **to: Any) -> npt.NDArray[np.uint8]:
+    def _converted(
+        self, frame: Any, kind: str, size: tuple[int, int] | None = None
+    ) -> npt.NDArray[np.uint8]:
         try:
-            return frame.to_ndarray(**to)
+            if size is not None:
+                # One for all frames: setting it up takes longer than its work.
+                frame = self._shrinker.reformat(frame, *size, kind, interpolation="AREA")
+            return frame.to_ndarray(format=kind)
         except (require("av", "video").error.FFmpegError, ValueError) as error:
             kind = f"has frames of a kind, {frame.format.name}, that cannot be converted"
             self.refuse(f"{kind} ({_reason(error)})", "Convert it, such as to mp4", error)

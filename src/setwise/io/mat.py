@@ -185,7 +185,7 @@ def _only_candidate(file: Mat5 | Mat73, labelled: list[str], groups: str | None)
         cells = [name for name in cells if not _is_text(file.get(name))]
     # A matrix is not sets before it is known which samples belong together.
     has_ids = bool(groups or (labelled and not cells))
-    candidates = matrices(file, (*labelled, groups)) if has_ids else cells
+    candidates = matrices(file, (*labelled, groups or "")) if has_ids else cells
     if len(candidates) != 1:
         refuse_choice(
             file,
@@ -204,7 +204,8 @@ def _cells(file: Mat5 | Mat73, name: str) -> Iterator[Cell]:
     if value.kind != "cell":
         reject(
             f"load_mat: {name!r} of {str(file.path)!r} is {describe(value)}. Expected a cell "
-            "array with one matrix per set, or a full matrix of samples, of several rows and columns."
+            "array with one matrix per set, or a full matrix of samples, of several rows and "
+            "columns."
         )
     is_table = sum(n > 1 for n in value.shape) > 1
     for i, cell in enumerate(value.cells()):

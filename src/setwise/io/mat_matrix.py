@@ -56,7 +56,7 @@ def read_matrix(
     about = {key: labels_in(file, key, "sample") for key in (*labels, groups) if key}
     axis = _samples_axis(file, name, value, about, vectors)
     samples = value.read()
-    rows = samples if axis == 0 else samples.T
+    rows = np.ascontiguousarray(samples if axis == 0 else samples.T)
     ids = about[groups or labels[0]]
     classes = about[labels[0]] if labels else None
     batch = SetBatch._from_ids(f"load_mat: {name!r} of {str(file.path)!r}", rows, ids, classes)

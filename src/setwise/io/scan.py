@@ -111,7 +111,7 @@ class _Folder:
 def check_exclude(owner: str, exclude: Any) -> tuple[str, ...]:
     """The patterns that were given, one or several."""
     patterns = (exclude,) if isinstance(exclude, str) else exclude
-    is_several = isinstance(patterns, list | tuple | set | frozenset)
+    is_several = isinstance(patterns, list | tuple)
     if not is_several or not all(isinstance(p, str) and p.strip("/") for p in patterns):
         expected = "patterns of names or paths, such as ['thumbs', '*.tmp', 'raw/*']"
         refuse(owner, "exclude", expected, exclude)

@@ -31,12 +31,16 @@ def fitted_size(size: tuple[int, int], side: int = SIDE) -> tuple[int, int]:
 
 
 def small_jpeg(image: Image) -> bytes:
-    """A JPEG of at most 64 x 64 pixels, of a grey or RGB image, without metadata."""
+    """A JPEG of at most 64 x 64 pixels, in colour, of a grey or coloured image, and no more."""
     from PIL import Image as pillow
 
-    small = image.resize(fitted_size(image.size), pillow.Resampling.BILINEAR)
+    # Whole pixels are added up first, which is much faster.
+    size, method = fitted_size(image.size), pillow.Resampling.BILINEAR
+    small = image.resize(size, method, reducing_gap=1.0)
+    if small.mode != "YCbCr":  # as which JPEG has its colours
+        small = small.convert("RGB")
     # Pillow writes the profile and comment that it finds there.
     small.info = {}
     buffer = io.BytesIO()
-    small.convert("RGB").save(buffer, "JPEG", quality=QUALITY)
+    small.save(buffer, "JPEG", quality=QUALITY)
     return buffer.getvalue()

@@ -12,6 +12,7 @@ from setwise._support.types import FloatArray, IntArray
 from setwise.errors import reject
 from setwise.sets.identifiers import as_identifiers, is_missing, unique_identifiers
 from setwise.sets.origins import Origins
+from setwise.sets.tables import Table
 
 __all__ = ["SetBatch"]
 
@@ -178,7 +179,16 @@ class SetBatch:
         return cls._from_ids("SetBatch.from_groups", vectors, ids)
 
     @classmethod
-    def from_frame(cls, frame: Any, *, set: str, label: str | None = None) -> SetBatch:
+    def from_frame(
+        cls,
+        frame: Any,
+        *,
+        set: str,
+        label: str | None = None,
+        vector: str | None = None,
+        file: str | None = None,
+        time: str | None = None,
+    ) -> SetBatch:
         """Gather the rows of a data frame (pandas, polars, ...) into sets.
 
         Parameters
@@ -189,35 +199,24 @@ class SetBatch:
             Column that says which set a row belongs to.
         label : str, optional
             Column with the class; it must not vary inside a set. Ends up in ``labels``.
-            All other columns are features.
-        """
-        import narwhals.stable.v1 as nw
+        vector : str, optional
+            Column that holds a whole vector in each row: lists, tuples or arrays of numbers.
+            Without it, all columns not named here are features; with it, they are left aside.
+        file, time : str, optional
+            Columns that say which file each row was made of, and when that was taken. They
+            end up in ``origins``.
 
-        try:
-            table = nw.from_native(frame, eager_only=True)
-        except TypeError:
-            reject(
-                f"SetBatch.from_frame: got {type(frame).__name__}. Expected a data frame "
-                "(pandas, polars, ...)."
-            )
-        for column in [set] if label is None else [set, label]:
-            if column not in table.columns:
-                reject(
-                    f"SetBatch.from_frame: there is no column {column!r}; the columns "
-                    f"are {', '.join(map(repr, table.columns[:20]))}."
-                )
-        features = [column for column in table.columns if column not in (set, label)]
-        if not features:
-            reject(
-                "SetBatch.from_frame: there are no feature columns beside "
-                f"{', '.join(map(repr, table.columns))}. Expected at least one."
-            )
-        for column in features:
-            _check_column(table[column], column)
-        vectors = table.select(features).to_numpy()
-        ids = table[set].to_numpy()
-        labels = None if label is None else table[label].to_numpy()
-        return cls._from_ids("SetBatch.from_frame", vectors, ids, labels)
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> faces = pd.DataFrame({"clip": ["a", "a"], "embedding": [[1.0, 2.0], [3.0, 4.0]]})
+        >>> SetBatch.from_frame(faces, set="clip", vector="embedding")
+        SetBatch of 1 sets of 2 to 2 vectors, 2 features
+        """
+        table = Table(frame, set, label, vector, file, time)
+        return cls._from_ids(
+            "SetBatch.from_frame", table.vectors(), table.ids(), table.labels(), table.origins()
+        )
 
     @classmethod
     def _from_ids(
@@ -226,6 +225,7 @@ class SetBatch:
         vectors: FloatArray,
         ids: npt.NDArray[Any],
         vector_labels: npt.NDArray[Any] | None = None,
+        origins: Origins | None = None,
     ) -> SetBatch:
         missing = np.flatnonzero(is_missing(ids))
         if len(missing):
@@ -252,7 +252,8 @@ class SetBatch:
                     f"'{labels[position[i]]}' and '{vector_labels[i]}' (row {i}). A set "
                     "has one label: correct it, or make two sets of it."
                 )
-        return cls(vectors[order], offsets, names, labels)
+        ordered = None if origins is None else origins.take(order)
+        return cls(vectors[order], offsets, names, labels, origins=ordered)
 
     def replaced(self, **changes: Any) -> SetBatch:
         """The same sets with something else: any of the parameters of the class.
@@ -364,22 +365,3 @@ def _two_dimensional(caller: str, X: npt.ArrayLike) -> npt.NDArray[Any]:
             f"{caller}: X has shape {vectors.shape}. Expected a 2-D array, one vector per row."
         )
     return vectors
-
-
-def _check_column(values: Any, name: str) -> None:
-    """Refuse a column of a data frame that holds something else than numbers."""
-    import narwhals.stable.v1 as nw
-
-    if not (values.dtype.is_numeric() or values.dtype == nw.Boolean):
-        reject(
-            f"SetBatch.from_frame: column {name!r} is of type {values.dtype}. Expected "
-            "numbers: drop it, or name it as set= or label=."
-        )
-    is_missing = values.is_null()
-    if values.dtype.is_float():
-        is_missing = is_missing | values.is_nan()
-    if is_missing.any():
-        reject(
-            f"SetBatch.from_frame: column {name!r} has no value in row "
-            f"{is_missing.arg_true()[0]}. Expected one in every row: fill it or drop the row."
-        )
