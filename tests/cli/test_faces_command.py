@@ -102,8 +102,9 @@ def test_folders_of_classes_stay_classes(looks, tmp_path):
     found = document(tmp_path / "clips", tmp_path / "tracks")
     assert [row["class"] for row in found["tracks"]] == ["anna", "anna", "bob"]
     assert found["notes"][0] == {
-        "clip": str(tmp_path / "clips"), "note": "ignored, no videos: 1 (1 .txt such as notes.txt)",
-    }  # fmt: skip
+        "clip": str(tmp_path / "clips"),
+        "note": "ignored, no videos: 1 (1 .txt such as notes.txt)",
+    }
     sets = load_images(tmp_path / "tracks")
     assert sets.labels.tolist() == ["anna", "anna", "bob"]
     assert sets.names[1] == "anna/2_track 1 (frames 0-7)"

@@ -73,15 +73,16 @@ def _note(answer: Answer) -> str:
 
 def table_row(row: dict[str, Any]) -> tuple[str, ...]:
     """An answer as a row of the table for people."""
+    is_stranger = row["is_known"] is False  # of whom the numbers would say how like it is
     strange = [one["file"] or f"image {one['image']}" for one in row["out_of_place"]]
     shown = ", ".join(Path(name).name for name in strange[:3])
     more = f" and {len(strange) - 3} more" if len(strange) > 3 else ""
     return (
         row["set"],
         row["label"],
-        f"{row['probability']:.2f}",
-        f"{row['margin']:.2f}",
-        row["runner_up"] or "",
+        "" if is_stranger else f"{row['probability']:.2f}",
+        "" if is_stranger else f"{row['margin']:.2f}",
+        "" if is_stranger else row["runner_up"] or "",
         shown + more,
         row["note"],
     )

@@ -130,7 +130,7 @@ def refuse_unlabelled(source: Path, reason: str) -> NoReturn:
         f"{source}: the sets need classes, and {reason}. Expected a folder per class: "
         "gallery/anna/*.jpg, where each is one set, or class/set/*.jpg, such as "
         "gallery/anna/party/*.jpg, where it has several; class/*.mp4 for clips; and for a "
-        ".mat or .npz file, the labels= in it."
+        ".mat or .npz file, what holds its labels (labels=, --labels)."
     )
 
 
