@@ -80,7 +80,7 @@ def test_quiet_is_one_line():
 
 def test_help_ends_with_an_example_that_works(document):
     last = run("--help").stdout.strip().splitlines()[-1].strip()
-    assert last == "Example: setwise doctor --json"
+    assert last == "setwise doctor people.setwise"
 
 
 def test_a_gallery_file_is_described(gallery):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from setwise.features import is_typical, unit_rows
-from setwise.features.typical import majority_direction
+from setwise.features.typical import is_out_of_place, majority_direction
 
 
 def crowd(rng, n, centre, spread=0.1):
@@ -64,3 +64,28 @@ def test_the_majority_is_found_whoever_comes_first(n):
     )
     direction = majority_direction(np.vstack([few, many]))
     assert direction @ unit_rows(many.mean(axis=0, keepdims=True))[0] > 0.99
+
+
+@pytest.mark.parametrize("noise", [0.1, 1.0])
+@pytest.mark.parametrize(("n_own", "n_strangers"), [(5, 0), (9, 0), (9, 2), (7, 4), (20, 5)])
+def test_noise_alone_puts_nobody_out_of_place(noise, n_own, n_strangers):
+    """Bursts are nearly equal photos: an odd number of them must not look like two crowds."""
+    rng = np.random.default_rng(0)
+    scene, other = rng.normal(size=(2, 400))
+    false, missed = 0, 0
+    for _ in range(20):
+        own = scene + noise * rng.normal(size=(n_own, 400))
+        vectors = np.vstack([own, other + noise * rng.normal(size=(n_strangers, 400))])
+        is_out = is_out_of_place(vectors, is_typical(vectors))
+        false += is_out[:n_own].sum()
+        missed += (~is_out[n_own:]).sum()
+    assert false <= 0.05 * 20 * n_own
+    assert missed == 0
+
+
+def test_only_what_was_left_out_can_be_out_of_place():
+    vectors = np.vstack([np.eye(4)[:1].repeat(5, axis=0), -np.eye(4)[:1]])
+    everything = np.ones(6, dtype=bool)
+    assert not is_out_of_place(vectors, everything).any()
+    assert is_out_of_place(vectors, np.arange(6) < 5).tolist() == [False] * 5 + [True]
+    assert is_out_of_place(vectors, np.arange(6) < 1).tolist() == [False] + [True] * 5

@@ -20,6 +20,7 @@ from setwise.classify.fusion import Ballot, Fusion, fuse, is_decided, votes
 from setwise.classify.gallery import Gallery, SetBases
 from setwise.classify.unknown import is_near, nearness
 from setwise.cluster import HierarchicalClusters
+from setwise.features.typical import is_out_of_place
 
 __all__ = ["Answer", "ballot_of", "judge", "look_at"]
 
@@ -49,8 +50,8 @@ class Answer:
         How near it is to the nearest class, by an absolute measure: see
         :func:`setwise.classify.unknown.nearness`.
     is_typical : array of bool, shape (n_vectors,)
-        Which vectors of the set belong to it; the others are out of place, and were not
-        listened to (``outliers="drop"``).
+        Which vectors of the set look as if they belong to it; the others are out of place,
+        and were not listened to (``outliers="drop"``).
     classes : array of shape (n_classes,)
         The labels, in the order of everything below.
     probabilities, scores : arrays of shape (n_classes,)
@@ -116,7 +117,8 @@ def judge(
     def answer(i: int) -> Answer:
         bases = gallery.bases(probes[i])
         seen = look_at(gallery, bases, stop_early=stop_early)
-        return _answer(gallery, probes.names[i], seen, bases.is_kept)
+        is_typical = ~is_out_of_place(probes[i], bases.is_kept)
+        return _answer(gallery, probes.names[i], seen, is_typical)
 
     answers = in_threads(answer, range(len(probes)), n_jobs)
     return reported(answers, len(probes), "classify", progress)

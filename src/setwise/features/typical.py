@@ -7,7 +7,7 @@ import numpy as np
 from setwise._support.types import BoolArray, FloatArray
 from setwise.features.units import unit_rows
 
-__all__ = ["is_typical", "majority_direction"]
+__all__ = ["is_out_of_place", "is_typical", "majority_direction"]
 
 # Of fewer vectors, nobody can say which is the stranger.
 FEWEST = 5
@@ -76,3 +76,36 @@ def is_typical(vectors: FloatArray) -> BoolArray:
     wide = np.flatnonzero(np.diff(ordered[: first + 1]) > WIDEST_GAP * scale)
     floor = ordered[wide[-1] + 1] if len(wide) else -np.inf
     return np.asarray(cosines >= floor, dtype=np.bool_)
+
+
+def is_out_of_place(vectors: FloatArray, is_kept: BoolArray) -> BoolArray:
+    """Which of the vectors that were left out a person would call out of place.
+
+    What is left out of a set is chosen so that the rest is pure, at the price of some that do
+    belong: a vector is nearer to a mean that it is part of, and that alone may set a majority
+    apart. Here every vector is compared with the mean of the kept ones *without itself*. It is
+    out of place if it is half as far again, by one minus the cosine, as the farthest of them.
+
+    Parameters
+    ----------
+    vectors : array of shape (n_vectors, n_features)
+        One set.
+    is_kept : array of bool, shape (n_vectors,)
+        Those that were not left out, at least one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> own, stranger = 3 + rng.normal(size=(6, 20)), rng.normal(size=(1, 20)) - 3
+    >>> is_kept = np.array([True, True, True, True, False, True, False])
+    >>> np.flatnonzero(is_out_of_place(np.vstack([own, stranger]), is_kept))
+    array([6])
+    """
+    if is_kept.all() or is_kept.sum() < 2:
+        return ~is_kept
+    units = unit_rows(np.asarray(vectors, dtype=np.float64))
+    sums = units[is_kept].sum(axis=0) - units * is_kept[:, None]
+    cosines = np.einsum("ij,ij->i", units, unit_rows(sums))
+    farthest = 1.0 - float(cosines[is_kept].min())
+    return np.asarray(~is_kept & (1.0 - cosines > 1.5 * farthest), dtype=np.bool_)
