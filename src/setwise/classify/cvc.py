@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.pipeline import make_pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from setwise._support.parallel import one_blas_thread
@@ -242,6 +241,8 @@ class CVC(PartParameters, SetClassifier):
         **parameters
             Those of the class, instead of these.
         """
+        from sklearn.pipeline import make_pipeline
+
         chosen = []
         for name, feature in _image_views():
             whitened = make_pipeline(feature, Whitener())

@@ -15,9 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax
-from scipy.stats import binomtest
 
 from setwise._support.parallel import in_threads
 from setwise._support.types import BoolArray, FloatArray, IntArray
@@ -188,6 +186,8 @@ def survivors(is_right: FloatArray, *, level: float = LEVEL) -> FloatArray:
     level : float
         Of the test.
     """
+    from scipy.stats import binomtest
+
     best = is_right[is_right.mean(axis=1).argmax()]
     weights = np.ones(len(is_right))
     for i, right in enumerate(is_right):
@@ -223,6 +223,8 @@ def fitted_power(logits: FloatArray, codes: IntArray, *, most: float = 50.0) -> 
     most : float
         The largest factor.
     """
+    from scipy.optimize import minimize_scalar
+
     rows = np.arange(len(logits))
 
     def loss(log_factor: float) -> float:

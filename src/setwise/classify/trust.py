@@ -6,7 +6,6 @@ import warnings
 from dataclasses import replace
 
 import numpy as np
-from scipy.stats import binomtest
 
 from setwise._support.types import BoolArray, IntArray
 from setwise.classify.gallery import Gallery
@@ -40,6 +39,8 @@ def guessing(n_right: int, truth: IntArray) -> tuple[float, str | None]:
     warning : str or None
         The warning, if there is any.
     """
+    from scipy.stats import binomtest
+
     n = len(truth)
     chance = float(np.bincount(truth).max() / n)
     above = (n_right / n - chance) / (1.0 - chance)

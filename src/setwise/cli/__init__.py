@@ -6,6 +6,7 @@ for scikit-learn. Results go to stdout, progress and errors to stderr.
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 import typer
@@ -21,9 +22,10 @@ from setwise.cli.galleries import enroll, fit, forget
 from setwise.cli.identify import classify, identify
 from setwise.cli.inspect import inspect
 from setwise.cli.options import add_command
+from setwise.cli.quick_start import leave_at_once
 from setwise.cli.reproduce import reproduce
 
-__all__ = ["app"]
+__all__ = ["app", "run"]
 
 _STATUS = "\n".join(f"  {code:<4} {words}" for code, words in EXIT_CODES.items())
 _EPILOG = f"""\b
@@ -82,3 +84,11 @@ for function in (
 ):  # fmt: skip
     add_command(app, function)
 app.add_typer(data, name="data")
+
+
+def run() -> None:
+    """The command; one that answers at once does not wait for the interpreter to tidy up."""
+    if sys.argv[1:2] == ["identify"]:
+        leave_at_once(app)
+    else:
+        app()

@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.exceptions import NotFittedError
-from sklearn.pipeline import Pipeline
 
 from setwise._support.progress import reported
 from setwise.errors import ParameterError, reject
@@ -151,8 +150,8 @@ class ImageFeature(  # type: ignore[call-arg]
 
 def check_image_feature(owner: str, feature: Any) -> None:
     """Refuse what is neither an image feature nor a pipeline of nothing but image features."""
-    if isinstance(feature, Pipeline):
-        for step in _steps(feature):
+    if is_pipeline(feature):
+        for step in steps_of(feature):
             check_image_feature(owner, step)
     elif not isinstance(feature, ImageFeature):
         msg = (
@@ -165,8 +164,8 @@ def check_image_feature(owner: str, feature: Any) -> None:
 
 def fingerprint_of(feature: Any) -> dict[str, Any]:
     """The fingerprint of an image feature, or of a pipeline of image features."""
-    if isinstance(feature, Pipeline):
-        return {"steps": [fingerprint_of(step) for step in _steps(feature)]}
+    if is_pipeline(feature):
+        return {"steps": [fingerprint_of(step) for step in steps_of(feature)]}
     return feature.fingerprint()
 
 
@@ -178,7 +177,13 @@ def values_of(feature: Any, X: Any) -> npt.NDArray[Any]:
     return made.vectors if made.image_shape is None else made.images
 
 
-def _steps(pipeline: Pipeline) -> list[Any]:
+def is_pipeline(transformer: Any) -> bool:
+    """Whether it is one of scikit-learn's, which is not imported only to find out."""
+    return hasattr(transformer, "named_steps")
+
+
+def steps_of(pipeline: Any) -> list[Any]:
+    """The steps that do anything."""
     return [step for _, step in pipeline.steps if step is not None and step != "passthrough"]
 
 

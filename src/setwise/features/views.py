@@ -12,13 +12,12 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.pipeline import Pipeline, make_pipeline
 
 from setwise._support.parameters import check_choice, check_known, refuse
 from setwise._support.types import BoolArray, FloatArray
 from setwise.errors import DataError, ParameterError
 from setwise.features.hog import HOG
-from setwise.features.images import ImageFeature
+from setwise.features.images import ImageFeature, is_pipeline, steps_of
 from setwise.features.lbp import LBP
 from setwise.features.pixels import Pixels
 from setwise.features.units import unit_rows
@@ -135,17 +134,20 @@ class View:
 
 def _steps(transformer: Any) -> Iterator[Any]:
     """The transformers that a pipeline, of pipelines perhaps, consists of."""
-    if not isinstance(transformer, Pipeline):
+    if not is_pipeline(transformer):
         yield transformer
         return
-    for _, step in transformer.steps:
-        if step is not None and step != "passthrough":
-            yield from _steps(step)
+    for step in steps_of(transformer):
+        yield from _steps(step)
 
 
 def _in_a_row(steps: Sequence[Any]) -> Any:
     """One transformer that does what several do, None if there are none."""
-    return make_pipeline(*steps) if len(steps) > 1 else steps[0] if steps else None
+    if len(steps) < 2:
+        return steps[0] if steps else None
+    from sklearn.pipeline import make_pipeline
+
+    return make_pipeline(*steps)
 
 
 KNOWN = {

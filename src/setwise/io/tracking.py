@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from setwise._support.types import FloatArray
 
@@ -133,6 +132,8 @@ def track_boxes(
 
 def _matches(alive: list[Track], boxes: FloatArray, min_overlap: float) -> dict[int, int]:
     """Which track each box continues; boxes that continue none are left out."""
+    from scipy.optimize import linear_sum_assignment
+
     if not alive or not len(boxes):
         return {}
     gains = overlaps(boxes, np.array([track.boxes[-1] for track in alive]))
