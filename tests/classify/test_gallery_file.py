@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import struct
 from datetime import datetime
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,6 +17,8 @@ from setwise import CVC, Dictionary, GaussianGraph, SetBatch
 from setwise.errors import DataError, ParameterError
 from setwise.io.tensors import read_tensors, write_tensors
 from setwise.sets import Origins
+
+GALLERIES = Path(__file__).resolve().parents[1] / "data" / "galleries"
 
 KINDS = {
     "default": {},
@@ -283,3 +287,16 @@ def test_arrays_that_lead_astray_are_refused_before_they_are_followed(
     write_tensors(saved, document, arrays)
     with pytest.raises(DataError, match="contradicts itself"):
         setwise.load(saved)
+
+
+# --- files of every format that was ever written
+
+
+@pytest.mark.parametrize("folder", sorted(GALLERIES.iterdir()), ids=lambda path: path.name)
+def test_files_of_every_format_are_still_read(folder):
+    expected = json.loads((folder / "expected.json").read_text())
+    clf = setwise.load(folder / "people.setwise")
+    probes = [np.array(probe) for probe in expected["probes"]]
+    assert clf.predict(probes).tolist() == expected["labels"]
+    np.testing.assert_allclose(clf.predict_proba(probes), expected["probabilities"], atol=1e-6)
+    assert clf.gallery_.sets.origins.files[0] == "0.jpg"

@@ -249,3 +249,46 @@ def test_a_table_of_answers_holds_no_formula(albums, tmp_path):
     cells = {cell for row in csv.reader(table.read_text("utf-8").splitlines()) for cell in row}
     assert "'=cmd()" in cells
     assert not {cell for cell in cells if cell.startswith(("=", "+", "@"))}
+
+
+def test_report_pictures_and_table_are_written(albums, tmp_path):
+    pytest.importorskip("jinja2")
+    pytest.importorskip("matplotlib")
+    places = {"--report": "answers.html", "--explain": "pictures", "--csv": "answers.csv"}
+    options = [word for name, file in places.items() for word in (name, tmp_path / file)]
+    found = run("identify", albums / "people.setwise", albums / "probes", *options, "-q")
+    assert found.exit_code == 0, found.output
+    page = (tmp_path / "answers.html").read_text("utf-8")
+    assert all(f"set {i}" in page for i in range(3))
+    assert "0000.png" in page
+    pictures = sorted(file.name for file in (tmp_path / "pictures").iterdir())
+    assert pictures == ["set 0.png", "set 1.png", "set 2.png"]
+    assert len((tmp_path / "answers.csv").read_text("utf-8").splitlines()) == 4
+
+
+def test_one_image_against_one_is_not_certain(tmp_path):
+    rng = np.random.default_rng(0)
+    images = [rng.integers(0, 255, (1, 16, 16), dtype=np.uint8) for _ in range(3)]
+    labels = np.array(["anna", "bert", "carl"])
+    save_images(setwise.SetBatch.from_images(images, labels=labels), tmp_path / "gallery")
+    probe = rng.integers(0, 255, (1, 16, 16), dtype=np.uint8)
+    save_images(setwise.SetBatch.from_images([probe]), tmp_path / "probe")
+    (answer,) = document("classify", tmp_path / "gallery", tmp_path / "probe")["answers"]
+    assert answer["probability"] < 0.9
+
+
+def test_evaluate_on_ones_own_folder(albums, tmp_path):
+    pytest.importorskip("jinja2")
+    page = tmp_path / "evaluation.html"
+    options = ("--folds", "2", "--size", "32", "--report", page)
+    found = document("evaluate", albums / "gallery", *options)
+    assert (found["n_judged"], found["n_folds"]) == (6, 2)
+    assert found["accuracy"] == found["n_right"] / 6
+    assert found["confusion"]["rows"] == ["flat", "slanted", "steep"]
+    assert found["left_out"]["n_images"] == sum(
+        len(list(folder.rglob("*.png"))) for folder in (albums / "gallery").iterdir()
+    )
+    assert "How well these sets are told apart" in page.read_text("utf-8")
+    line = run("evaluate", albums / "gallery", "--folds", "2", "--size", "32", "--quiet")
+    assert line.stdout.count("\n") == 1
+    assert run("evaluate", albums / "gallery", "--folds", "1").exit_code == 1

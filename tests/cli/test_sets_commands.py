@@ -225,3 +225,10 @@ def test_errors_cannot_act_on_the_terminal(tmp_path):
     assert found.exit_code == 1
     assert r"no\x1b[31mwhere" in found.stderr
     assert "\x1b" not in found.stderr
+
+
+def test_a_picture_that_cannot_be_drawn_is_refused_first(tmp_path):
+    found = run("compare", "none", "none", "--picture", tmp_path / "nosuch" / "x.png")
+    assert found.exit_code == 1
+    assert "--picture" in found.stderr
+    assert "there is no folder" in found.stderr

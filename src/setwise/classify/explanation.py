@@ -20,6 +20,7 @@ from setwise.classify.member import MemberResult
 from setwise.classify.unknown import is_near, nearness
 from setwise.cluster import HierarchicalClusters
 from setwise.cut import sign_switches
+from setwise.features.typical import is_out_of_place
 from setwise.sets.classifier import largest_by_class
 
 if TYPE_CHECKING:
@@ -122,7 +123,7 @@ class Explanation:
     nearness : float
         How near it is to the nearest class, see :func:`setwise.classify.unknown.nearness`.
     is_typical : array of bool, shape (n_vectors,)
-        Which vectors belong to the set; the others were left out.
+        Which vectors look as if they belong to the set; the others are out of place.
     votes : tuple of MemberVote
         One per voice that counts.
     shown : str
@@ -136,7 +137,7 @@ class Explanation:
     support : array of shape (n_vectors,)
         For each vector of the probe, how far its clusters and edges speak for the answer,
         between 0 (other classes) and 1 (the answer's), over all members; NaN where none
-        speaks. Vectors that do not belong to the set have 0.
+        speaks. Vectors that were left out of the set have 0.
     sign_switches : array of shape (n_vectors,)
         How often the vector changed sides while the Fiedler vectors of the shown member
         settled (DFVC): a measure of doubt. Cuts of more than 2000 columns are not counted.
@@ -171,11 +172,11 @@ class Explanation:
         order = np.argsort(-self.probabilities, kind="stable")[:3]
         ranking = ", ".join(f"{self.classes[i]} {self.probabilities[i]:.2f}" for i in order)
         agree = sum(vote.label == self.label for vote in self.votes)
-        doubtful = int((self.support < 0.5).sum())
+        n_out = int((~self.is_typical).sum())
         stranger = "unknown, most like " if self.is_known is False else ""
         return (
             f"{stranger}{self.label}: {ranking}; {agree} of {len(self.votes)} voices agree, "
-            f"{doubtful} of {len(self.support)} vectors speak for another class or for none."
+            f"{n_out} of {len(self.support)} vectors look out of place."
         )
 
     def plot(self, path: str | Path | None = None) -> Figure:
@@ -226,7 +227,7 @@ def explain(gallery: Gallery, vectors: FloatArray) -> Explanation:
         is_informed=answer.is_informed,
         is_known=is_near(gallery, near),
         nearness=near,
-        is_typical=bases.is_kept,
+        is_typical=~is_out_of_place(vectors, bases.is_kept),
         votes=ballots,
         shown=str(member),
         snr=signal_to_noise(_class_distances(gallery, result)),

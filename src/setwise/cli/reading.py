@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["GALLERY_SUFFIX", "classifier_for", "fitted", "joined", "load", "tell"]
 
 GALLERY_SUFFIX = ".setwise"
+WHOLE_FRAMES = "whole frames are read; to judge faces, cut them out first: `setwise faces`."
 
 
 def load(
@@ -45,6 +46,8 @@ def tell(report: LoadReport, output: Output) -> None:
     if not output.quiet:
         if report.notes or report.skipped:
             say(str(report), err=True)
+        if report.what == "frames":
+            say(f"{report.source}: {WHOLE_FRAMES}", err=True)
     elif report.skipped:
         n_left = len(report.skipped)
         say(f"{report.source}: {n_left} left out; `setwise inspect` lists them.", err=True)

@@ -134,6 +134,7 @@ def load_video(
         skipped=tuple(video.skipped),
         notes=video.notes(),
         seconds=time.perf_counter() - started,
+        what="frames",
     )
     # Not from_images, which would copy.
     rows, shape = images.reshape(len(images), -1), images.shape[1:]
@@ -230,6 +231,7 @@ def load_videos(
         skipped=tuple(left for clip in clips for left in clip.skipped),
         notes=(*(note for clip in kept for note in clip.notes), *notes),
         seconds=time.perf_counter() - started,
+        what="frames",
     )
     if report.skipped:
         msg = f"{owner}: {len(report.skipped)} clips or frames of {folder} were left out."
