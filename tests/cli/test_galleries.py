@@ -187,6 +187,8 @@ def test_a_card_is_read_in_bursts_whatever_folder_they_lie_in(albums, tmp_path):
         "EK0001.jpg", "EK0006.jpg", "EK0011.jpg",
     ]  # fmt: skip
     assert [row["n_images"] for row in rows] == ["5", "5", "5"]
+    unasked = run("identify", albums / "people.setwise", tmp_path / "DCIM")
+    assert "`--probe-layout bursts`" in unasked.stderr  # not silently one label for a folder
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from setwise.cli.answers import answer_row, as_csv, line, table_row
 from setwise.cli.common import check_output, say, show_rows
 from setwise.cli.options import Jobs, Output, Reading, Source, Unknown, command
 from setwise.cli.quick_start import import_estimators
-from setwise.cli.reading import GALLERY_SUFFIX, fitted, joined, load
+from setwise.cli.reading import fitted, joined, load
 from setwise.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from setwise.io import LoadedSets
 
 __all__ = ["Files", "classify", "identify"]
+
+# Files of sets; any other one is a gallery file, whatever it is called.
+ARRAY_SUFFIXES = (".mat", ".npz", ".npy")
 
 
 @dataclass(frozen=True)
@@ -121,7 +124,7 @@ def _classifier(
     progress: Progress | None,
 ) -> CVC:
     """That of a gallery file, or one that is fitted to a folder now."""
-    if gallery.suffix != GALLERY_SUFFIX:
+    if gallery.is_dir() or gallery.suffix.lower() in ARRAY_SUFFIXES:
         sets = load(gallery, reading.of_gallery(), output, progress, labelled=True)
         return fitted(sets, unknown, jobs, progress)
     from setwise import load as load_file

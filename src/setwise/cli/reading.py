@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,9 +15,14 @@ if TYPE_CHECKING:
     from setwise.cli.options import Output
     from setwise.io import LoadedSets, LoadReport
 
-__all__ = ["GALLERY_SUFFIX", "classifier_for", "fitted", "joined", "load", "tell"]
+__all__ = ["classifier_for", "fitted", "joined", "load", "tell"]
 
-GALLERY_SUFFIX = ".setwise"
+# Folders of a camera's card, by the rule that cameras follow (DCF): 100EK113, 101_PANA, ...
+_OF_A_CARD = re.compile(r"DCIM|[1-9]\d\d\w{5}")
+CARD = (
+    "these are the folders of a camera's card, each read as one set; `--probe-layout bursts` "
+    "(of a gallery, `--layout class/bursts`) judges each burst by itself."
+)
 WHOLE_FRAMES = "whole frames are read; to judge faces, cut them out first: `setwise faces`."
 
 
@@ -36,7 +42,14 @@ def load(
     with quiet("", SkippedFilesWarning):  # said here
         sets = load_sets(source, progress=progress, labelled=labelled, **options)
     tell(sets.report, output)
+    if "bursts" not in sets.report.layout and not output.is_silent and _is_card(sets):
+        say(f"{source}: {CARD}", err=True)
     return sets
+
+
+def _is_card(sets: LoadedSets) -> bool:
+    """Whether sets are named after folders that cameras make, which no person does."""
+    return any(_OF_A_CARD.fullmatch(part) for name in sets.names for part in name.split("/"))
 
 
 def tell(report: LoadReport, output: Output) -> None:

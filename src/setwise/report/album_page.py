@@ -34,6 +34,24 @@ def write_answers(
     gallery: Gallery | Sequence[Gallery],
     probes: SetBatch,
     answers: Sequence[Answer],
+    **options: Any,
+) -> Path:
+    """Write a page of answers to a file: all of it, or nothing.
+
+    Parameters
+    ----------
+    path : path
+        Of the HTML file. Folders above it are made; a file that is there is replaced.
+    gallery, probes, answers, **options
+        As for :func:`render_answers`.
+    """
+    return write_whole(Path(path), render_answers(gallery, probes, answers, **options))
+
+
+def render_answers(
+    gallery: Gallery | Sequence[Gallery],
+    probes: SetBatch,
+    answers: Sequence[Answer],
     *,
     truth: Sequence[Any] | None = None,
     title: str = "What is in these albums",
@@ -42,15 +60,13 @@ def write_answers(
     most_pages: int = 60,
     n_jobs: int | None = None,
     progress: Progress | None = None,
-) -> Path:
-    """Write a page of answers to a file: all of it, or nothing.
+) -> str:
+    """A page of answers: one HTML file that asks the network for nothing.
 
-    The page is one file, asks the network for nothing, and can be read without JavaScript.
+    It can be read without JavaScript.
 
     Parameters
     ----------
-    path : path
-        Of the HTML file. Folders above it are made; a file that is there is replaced.
     gallery : Gallery, or one per set
         By which the sets were judged, as ``clf.gallery_``.
     probes : SetBatch
@@ -74,35 +90,6 @@ def write_answers(
     progress : callable, optional
         Called with what is being done, how many sets are done, and of how many.
     """
-    page = render_answers(
-        gallery,
-        probes,
-        answers,
-        truth=truth,
-        title=title,
-        command=command,
-        left_out=left_out,
-        most_pages=most_pages,
-        n_jobs=n_jobs,
-        progress=progress,
-    )
-    return write_whole(Path(path), page)
-
-
-def render_answers(
-    gallery: Gallery | Sequence[Gallery],
-    probes: SetBatch,
-    answers: Sequence[Answer],
-    *,
-    truth: Sequence[Any] | None = None,
-    title: str = "What is in these albums",
-    command: str = "",
-    left_out: Sequence[Any] = (),
-    most_pages: int = 60,
-    n_jobs: int | None = None,
-    progress: Progress | None = None,
-) -> str:
-    """The page that :func:`write_answers` writes."""
     _check_lengths(probes, answers, truth)
     galleries = [gallery] * len(probes) if isinstance(gallery, Gallery) else list(gallery)
     gallery = galleries[0]  # whose classes all have
