@@ -37,12 +37,12 @@ from setwise.classify.explanation import Explanation, explain
 from setwise.classify.fusion import Fusion
 from setwise.classify.gallery import Gallery
 from setwise.classify.gallery_file import save_gallery
+from setwise.classify.image_looks import image_looks, named_features
 from setwise.classify.judge import Answer, judge
 from setwise.classify.solve import solve, update
 from setwise.cluster import Clusterer
 from setwise.cut import CutRule
 from setwise.errors import DataError, NoInformationWarning
-from setwise.features import HOG, ImageFeature, Pixels, Whitener
 from setwise.graph import Graph, LassoGraph
 from setwise.sets import SetClassifier, check_labels, check_sets
 from setwise.sets.classifier import one_set
@@ -227,42 +227,43 @@ class CVC(PartParameters, SetClassifier):
         return cls(**(paper | parameters))
 
     @classmethod
-    def for_images(cls, **parameters: Any) -> Self:
-        """For sets of images: pixels, fine edges and coarse edges vote together.
+    def for_images(cls, features: str | Sequence[str] = "auto", **parameters: Any) -> Self:
+        """For sets of images: pixels, edges and a network's features vote together.
 
-        The views are the pixels at 20 x 20, and histograms of oriented gradients of the image
-        at 64 x 64 in cells of 8 and of 16 pixels. Each is looked at in two ways: how a set
-        varies (centred), and what it spans (whitened, svd). Galleries chose this, see
-        docs/accuracy.md. Needs sets that know they are images (``load_images``,
-        ``SetBatch.from_images``), and scikit-image: ``pip install "setwise[image]"``.
+        Each feature is looked at in two ways or three: how a set varies (centred), what it
+        spans (whitened, svd) and, of embeddings, where it is (mean). How much each counts is
+        learnt from the gallery: see :attr:`view_weights_`. Needs sets that know they are images
+        (``load_images``, ``SetBatch.from_images``).
 
         Parameters
         ----------
+        features : str or sequence of str, default="auto"
+            ``"pixels"`` (20 x 20), ``"edges"`` (histograms of oriented gradients of the image
+            at 64 x 64, in cells of 8 and of 16 pixels: ``pip install "setwise[image]"``),
+            ``"network"`` (:class:`setwise.features.Network`: ``"setwise[network]"``),
+            ``"faces"`` (:class:`setwise.features.Faces`, for faces alone:
+            ``"setwise[faces]"``). ``"auto"`` takes all that are installed but ``"faces"``.
         **parameters
             Those of the class, instead of these.
         """
-        from sklearn.pipeline import make_pipeline
-
-        chosen = []
-        for name, feature in _image_views():
-            whitened = make_pipeline(feature, Whitener())
-            chosen += [((name, feature), "centred"), ((f"whitened {name}", whitened), "svd")]
-        return cls(**({"representations": tuple(chosen)} | parameters))
+        looks = tuple(image_looks(named_features(features, "CVC.for_images")))
+        return cls(**({"representations": looks} | parameters))
 
     @classmethod
     def for_turntables(cls, **parameters: Any) -> Self:
         """For sets that show their objects in the same ways: all round, in the same light.
 
-        The centred representations of :meth:`for_images` alone. *How a set varies* then says
-        most, and this is the best on ETH-80. Where sets show other sides of their objects, or
-        other light, it is much worse: docs/accuracy.md.
+        Pixels, fine and coarse edges, centred alone. *How a set varies* then says most, and
+        this is the best on ETH-80. Where sets show other sides of their objects, or other
+        light, it is much worse: docs/accuracy.md.
 
         Parameters
         ----------
         **parameters
             Those of the class, instead of these.
         """
-        centred = tuple((view, "centred") for view in _image_views())
+        looks = image_looks(("pixels", "edges"))
+        centred = tuple(look for look in looks if look[1] == "centred")
         return cls(**({"representations": centred} | parameters))
 
     def describe(self) -> Description:
@@ -329,6 +330,18 @@ class CVC(PartParameters, SetClassifier):
     def weights_(self) -> FloatArray:
         """How much each voice counts."""
         return self.gallery_.weights
+
+    @property
+    def view_weights_(self) -> dict[str, float]:
+        """Share of each view in what counts, the largest first: what the gallery has chosen.
+
+        A view and its whitened form count as one.
+        """
+        shares: dict[str, float] = {}
+        for voice, weight in zip(self.voices_, self.weights_ / self.weights_.sum(), strict=True):
+            name = voice.member.representation.view.name.removeprefix("whitened ")
+            shares[name] = shares.get(name, 0.0) + float(weight)
+        return dict(sorted(shares.items(), key=lambda item: -item[1]))
 
     @property
     def gallery_accuracy_(self) -> Mapping[str, float] | None:
@@ -497,14 +510,6 @@ class CVC(PartParameters, SetClassifier):
         batch = one_set(probe, lambda sets: gallery.check(sets, caller), caller)
         with one_blas_thread():
             return explain(gallery, batch[0])
-
-
-def _image_views() -> tuple[tuple[str, ImageFeature], ...]:
-    return (
-        ("pixels", Pixels(20)),
-        ("fine edges", HOG(64, cell=8)),
-        ("coarse edges", HOG(64, cell=16)),
-    )
 
 
 def _check_unknown_label(label: Any, classes: npt.NDArray[Any]) -> None:

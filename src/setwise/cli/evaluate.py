@@ -47,7 +47,7 @@ def evaluate(
 
         sets = load(gallery, reading.of_gallery(), output, progress, labelled=True)
         found = cross_validate(
-            classifier_for(sets, unknown),
+            classifier_for(sets, reading.features, unknown),
             sets,
             sets.labels,
             folds=folds,

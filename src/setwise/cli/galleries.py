@@ -51,7 +51,7 @@ def fit(
     check_output(out, "--out")
     with output.progress() as progress:
         sets = load(gallery, reading.of_gallery(), output, progress, labelled=True)
-        clf = fitted(sets, unknown, jobs, progress)
+        clf = fitted(sets, reading.features, unknown, jobs, output, progress)
         clf.save(out, keep_vectors=not no_vectors)
     words = f"{_counted(clf)} in {out} ({_size(out)})"
     _tell(clf, out, words, output, sets, has_vectors=not no_vectors)
@@ -168,6 +168,7 @@ def _tell(
         "n_sets": len(gallery.sets),
         "classes": dict(zip(names, counts, strict=True)),
         "can_say_unknown": gallery.threshold is not None,
+        "views": clf.view_weights_,
         "has_vectors": has_vectors,
         "n_bytes": path.stat().st_size,
         "left_out": None if sets is None else sets.report.to_dict(),

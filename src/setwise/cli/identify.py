@@ -126,7 +126,7 @@ def _classifier(
     """That of a gallery file, or one that is fitted to a folder now."""
     if gallery.is_dir() or gallery.suffix.lower() in ARRAY_SUFFIXES:
         sets = load(gallery, reading.of_gallery(), output, progress, labelled=True)
-        return fitted(sets, unknown, jobs, progress)
+        return fitted(sets, reading.features, unknown, jobs, output, progress)
     from setwise import load as load_file
 
     clf = load_file(gallery)

@@ -51,8 +51,20 @@ class Reading:
     gap: Annotated[
         float, typer.Option(help="Seconds between two photos that begin a new burst.")
     ] = 30.0
-    size: Annotated[int, typer.Option(help="Pixels of a side, for images and video.")] = 64
-    colour: Annotated[bool, typer.Option("--colour", help="Keep the colours.")] = False
+    features: Annotated[
+        str,
+        typer.Option(
+            help='What of images is looked at: "pixels", "edges", "network", "faces", several '
+            'with commas, or "auto": all that are installed but faces.'
+        ),
+    ] = "auto"
+    size: Annotated[
+        int | None,
+        typer.Option(help="Pixels of a side of images and video: 64, or 96 for networks."),
+    ] = None
+    colour: Annotated[
+        bool, typer.Option("--colour", help="Keep the colours, as for networks anyway.")
+    ] = False
     exclude: Annotated[
         list[str] | None,
         typer.Option(help='Leave out files or folders of such names, such as "*.tmp".'),
@@ -81,13 +93,21 @@ class Reading:
         str | None, typer.Option(help="Of such a file of probes, where it is another.")
     ] = None
 
+    @property
+    def needs_colour(self) -> bool:
+        """Whether a network will look at the images, which sees colours and details."""
+        from setwise.classify.image_looks import named_features
+
+        names = named_features(self.features, "setwise --features")
+        return not {"network", "faces"}.isdisjoint(names)
+
     def of_gallery(self) -> dict[str, Any]:
         """What `load_sets` has to know of labelled sets."""
         return {
             "layout": self.layout,
             "gap_s": self.gap,
-            "size": self.size,
-            "colour": self.colour,
+            "size": self.size or (96 if self.needs_colour else 64),
+            "colour": self.colour or self.needs_colour,
             "exclude": tuple(self.exclude or ()),
             "follow_links": self.follow_links,
             "on_error": "skip" if self.skip_bad else "raise",
@@ -124,7 +144,9 @@ class Reading:
         if self.max_bad != 0:
             check_number("setwise", "--max-bad", self.max_bad, at_most=1.0)
         for option in ("size", "max_pixels", "max_files"):
-            check_count("setwise", f"--{option.replace('_', '-')}", getattr(self, option))
+            if getattr(self, option) is not None:
+                check_count("setwise", f"--{option.replace('_', '-')}", getattr(self, option))
+        _ = self.needs_colour  # which knows what --features may be
 
 
 @dataclass(frozen=True)

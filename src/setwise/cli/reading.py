@@ -78,20 +78,31 @@ def joined(sources: Sequence[LoadedSets]) -> SetBatch:
     return SetBatch.join(sources).replaced(names=names)
 
 
-def classifier_for(sets: LoadedSets, unknown: float | None, jobs: int | None = None) -> CVC:
-    """Of images, one that sees pixels and edges; of vectors, one that sees them as they are."""
+def classifier_for(
+    sets: LoadedSets, features: str, unknown: float | None, jobs: int | None = None
+) -> CVC:
+    """Of images, one that looks at these features; of vectors, one that sees them as they are."""
     from setwise import CVC
 
+    own: dict[str, Any] = {} if sets.image_shape is None else {"features": features}
     make = CVC if sets.image_shape is None else CVC.for_images
-    return make(unknown=unknown, n_jobs=jobs, random_state=0)
+    return make(unknown=unknown, n_jobs=jobs, random_state=0, **own)
 
 
 def fitted(
-    sets: LoadedSets, unknown: float | None, jobs: int, progress: Progress | None
+    sets: LoadedSets,
+    features: str,
+    unknown: float | None,
+    jobs: int,
+    output: Output,
+    progress: Progress | None,
 ) -> CVC:
-    """The classifier of these sets."""
+    """The classifier of these sets; what of images counts for it is said."""
     report = progress or (lambda what, done, total: None)
     report("fit", 0, 1)
-    clf = classifier_for(sets, unknown, jobs).fit(sets, sets.labels)
+    clf = classifier_for(sets, features, unknown, jobs).fit(sets, sets.labels)
     report("fit", 1, 1)
+    if sets.image_shape is not None and not output.is_silent:
+        shares = ", ".join(f"{name} {100 * w:.0f} %" for name, w in clf.view_weights_.items())
+        say(f"the gallery listens to {shares}", err=True)
     return clf

