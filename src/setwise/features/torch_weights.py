@@ -138,26 +138,36 @@ class _Machine:
         """What the pickle that comes next in a file builds."""
         for code, argument, _ in islice(pickletools.genops(file), MOST_INSTRUCTIONS):
             if code.name == "STOP":
-                return self.stack.pop()
+                return self.taken(1)[0]
             action = _ACTIONS.get(code.name)
             if action is None:
-                msg = f"it has the instruction {code.name}, which no dictionary of tensors needs"
+                msg = (
+                    f"it has the instruction {code.name}, which no dictionary of tensors needs"
+                )
                 raise ValueError(msg)
             action(self, argument)
         msg = f"it has more than {MOST_INSTRUCTIONS} instructions"
         raise ValueError(msg)
 
+    @property
+    def top(self) -> Any:
+        (value,) = self.taken(1)
+        self.stack.append(value)
+        return value
+
     def mark(self, _: Any) -> None:
         self.marks.append(len(self.stack))
 
     def get(self, index: int) -> None:
-        self.stack.append(self.memo[index])
+        self.stack.append(_entry(self.memo, index, "value that was never kept"))
 
     def put(self, index: int) -> None:
-        self.memo[index] = self.stack[-1]
+        self.memo[index] = self.top
 
     def since_mark(self) -> list[Any]:
         """Take everything off the stack that was put there since the last mark."""
+        if not self.marks:
+            return self.taken(-1)
         return self.taken(len(self.stack) - self.marks.pop())
 
     def taken(self, count: int) -> list[Any]:
@@ -170,18 +180,18 @@ class _Machine:
         return items
 
     def set_items(self, items: list[Any]) -> None:
-        target = _of(dict, self.stack[-1])
+        target = _of(dict, self.top)
         for key, value in zip(items[::2], items[1::2], strict=True):
             # Text alone: what a deep tuple of tuples is hashed by is the C stack.
             target[_of(str, key)] = value
 
     def append(self, items: list[Any]) -> None:
-        _of(list, self.stack[-1]).extend(items)
+        _of(list, self.top).extend(items)
 
     def build(self, _: Any) -> None:
         """Leave out the attributes of a dictionary: PyTorch keeps versions of layers there."""
-        self.stack.pop()
-        _of(dict, self.stack[-1])
+        self.taken(1)
+        _of(dict, self.top)
 
     def call(self, _: Any) -> None:
         name, arguments = self.taken(2)
@@ -190,16 +200,15 @@ class _Machine:
             self.stack.append({})
         elif called == MADE_BY:
             storage, offset, shape, strides = given[:4]
-            sides, steps = _counts(shape), _counts(strides)
-            self.stack.append(
-                _Tensor(_of(_Storage, storage), *_counts((offset,)), sides, steps)
-            )
+            (start,) = _counts((offset,))
+            tensor = _Tensor(_of(_Storage, storage), start, _counts(shape), _counts(strides))
+            self.stack.append(tensor)
         else:
             msg = f"it asks for {called[:80]!r} to be called"
             raise ValueError(msg)
 
     def find_storage(self, _: Any) -> None:
-        kind, dtype, key, _, size = _of(tuple, self.stack.pop())[:5]
+        kind, dtype, key, _, size = _of(tuple, self.taken(1)[0])[:5]
         name = _of(_Name, dtype).text
         if kind != "storage" or name not in DTYPES:
             msg = f"it refers to {name[:80]!r}, which is no block of numbers known here"
@@ -258,13 +267,16 @@ def _read_legacy(content: bytes) -> Tensors:
     storages = {tensor.storage.key: tensor.storage for tensor in tensors.values()}
     blocks: dict[str, npt.NDArray[Any]] = {}
     for key in _of(list, _Machine().run(file)):
-        storage = storages[_of(str, key)]
+        storage = _entry(storages, _of(str, key), "block of no tensor")
         if int.from_bytes(file.read(8), "little") != storage.size:
             msg = f"block {key[:80]!r} is not as long as was said before"
             raise ValueError(msg)
         blocks[key] = _block(storage, content, file.tell())
         file.seek(blocks[key].nbytes, 1)
-    return {name: tensor.of(blocks[tensor.storage.key]) for name, tensor in tensors.items()}
+    return {
+        name: tensor.of(_entry(blocks, tensor.storage.key, "missing block"))
+        for name, tensor in tensors.items()
+    }
 
 
 def _read_zip(content: bytes) -> Tensors:
@@ -310,6 +322,13 @@ def _counts(values: Any) -> tuple[int, ...]:
         msg = "a tensor has no shape that an array can have"
         raise ValueError(msg)
     return counts
+
+
+def _entry(entries: dict[Any, Any], key: Any, what: str) -> Any:
+    if key not in entries:
+        msg = f"it refers to {str(key)[:80]!r}, a {what}"
+        raise ValueError(msg)
+    return entries[key]
 
 
 def _of(kind: type, value: Any) -> Any:
