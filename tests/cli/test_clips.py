@@ -24,5 +24,7 @@ def test_whole_frames_are_judged_and_it_is_said(tmp_path):
     found = CliRunner().invoke(app, [str(argument) for argument in arguments])
     assert found.exit_code == 0, found.output
     assert found.stderr.count("to judge faces, cut them out first: `setwise faces`") == 2
-    labels = [line.split()[2] for line in found.stdout.splitlines() if line.startswith(" set ")][1:]
+    labels = [
+        line.split()[2] for line in found.stdout.splitlines() if line.startswith(" set ")
+    ][1:]
     assert labels == ["flat", "steep", "slanted"]

