@@ -3,6 +3,7 @@
 from setwise.features.cached import Cached
 from setwise.features.embedding import Embedding
 from setwise.features.equalise import Equalised
+from setwise.features.faces import Faces
 from setwise.features.hog import HOG
 from setwise.features.images import ImageFeature
 from setwise.features.lbp import LBP
@@ -20,6 +21,7 @@ __all__ = [
     "Cached",
     "Embedding",
     "Equalised",
+    "Faces",
     "ImageFeature",
     "Network",
     "OnnxEmbedding",

@@ -16,6 +16,7 @@ from sklearn.base import clone
 from setwise._support.parameters import check_choice, check_known, refuse
 from setwise._support.types import BoolArray, FloatArray
 from setwise.errors import DataError, ParameterError
+from setwise.features.faces import Faces
 from setwise.features.hog import HOG
 from setwise.features.images import ImageFeature, is_pipeline, steps_of
 from setwise.features.lbp import LBP
@@ -28,7 +29,7 @@ __all__ = ["FittedView", "Images", "View", "are_equal"]
 
 # What can be written down by its name and parameters, and read again.
 _STEPS: dict[str, type[Any]] = {
-    kind.__name__: kind for kind in (HOG, LBP, Network, Pixels, Whitener)
+    kind.__name__: kind for kind in (HOG, LBP, Faces, Network, Pixels, Whitener)
 }
 
 

@@ -1,7 +1,7 @@
 """What comes in: image folders, video, MATLAB files, NumPy archives."""
 
 from setwise.io.arrays import load_arrays
-from setwise.io.faces import HaarFaces, face_tracks
+from setwise.io.faces import DlibFaces, HaarFaces, face_tracks
 from setwise.io.images import load_images
 from setwise.io.loading_report import LoadedSets, LoadReport, Skipped
 from setwise.io.mat import load_mat
@@ -10,6 +10,7 @@ from setwise.io.sources import load_sets
 from setwise.io.video import load_video, load_videos
 
 __all__ = [
+    "DlibFaces",
     "HaarFaces",
     "LoadReport",
     "LoadedSets",

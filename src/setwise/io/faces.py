@@ -18,17 +18,25 @@ from setwise._support.parameters import check_choice, check_count, check_number,
 from setwise._support.progress import Progress, reported
 from setwise._support.types import FloatArray
 from setwise.errors import DataError, SkippedFilesWarning
-from setwise.io.detectors import Detector, HaarFaces, cut_out, detect_faces
+from setwise.io.detectors import (
+    Detector,
+    DlibFaces,
+    HaarFaces,
+    cut_out,
+    detect_faces,
+    installed_detector,
+)
 from setwise.io.frames import Reading, VideoFrames
 from setwise.io.given_frames import GivenFrames, open_frames
 from setwise.io.loading_report import LoadedSets, LoadReport
+from setwise.io.people import Person, aligned_jpeg, each_alone, join_people, person_names
 from setwise.io.thumbnails import small_jpeg
 from setwise.io.tracking import Track, drop_nested, track_boxes
 from setwise.io.video import resize_image
 from setwise.sets import SetBatch
 from setwise.sets.origins import Origins
 
-__all__ = ["Detector", "FaceTrack", "FaceTracks", "HaarFaces", "face_tracks"]
+__all__ = ["Detector", "DlibFaces", "FaceTrack", "FaceTracks", "HaarFaces", "face_tracks"]
 
 
 @dataclass(frozen=True)
@@ -46,6 +54,8 @@ class FaceTrack:
         In how many frames it was found.
     median_size : float
         Half of its faces are larger: the shorter side of the box, in pixels.
+    n_tracks : int
+        How many tracks of one person were joined to this one.
     """
 
     first_frame: int
@@ -54,10 +64,11 @@ class FaceTrack:
     seconds: float
     n_faces: int
     median_size: float
+    n_tracks: int = 1
 
 
 class FaceTracks(LoadedSets):
-    """One set per face that was followed, and in ``tracks`` what is known of each."""
+    """One set per person or face that was followed; ``tracks`` says what is known of each."""
 
     def __init__(
         self, sets: SetBatch, report: LoadReport, tracks: tuple[FaceTrack, ...]
@@ -71,6 +82,7 @@ def face_tracks(
     *,
     detector: Detector | None = None,
     every: int = 1,
+    every_s: float | None = None,
     max_frames: int | None = None,
     start_s: float = 0.0,
     stop_s: float | None = None,
@@ -81,6 +93,7 @@ def face_tracks(
     max_gap: int = 3,
     min_length: int = 5,
     min_size: int | None = None,
+    join: bool | None = None,
     max_pixels: int = 25_000_000,
     on_error: str = "raise",
     max_bad: float = 0.05,
@@ -89,8 +102,9 @@ def face_tracks(
 ) -> FaceTracks:
     """Read the faces of a video: each one that is followed through it becomes a set.
 
-    Faces are detected in each frame, joined by how much they overlap from frame to frame, cut
-    out, made grey and resized. The paper made its sets of YouTube Celebrities in this way
+    Faces are detected in each frame, followed by how much they overlap from frame to frame,
+    cut out, made grey and resized. Tracks of one person at different times are joined. The
+    paper made its sets of YouTube Celebrities in this way
     ("automatically detected, tracked and cropped to 30 x 30 gray-scale images"), without
     saying by which detector and tracker. What is followed inside of a face, such as a
     forehead, is left out (see :func:`setwise.io.tracking.drop_nested`).
@@ -101,9 +115,10 @@ def face_tracks(
         A video file, or frames: uint8 arrays of shape (height, width) or (height, width, 3).
     detector : callable, optional
         Takes a grey frame, a uint8 array of shape (height, width), and returns boxes
-        ``(left, top, width, height)``, array-like of shape (n_faces, 4), in pixels.
-        :class:`HaarFaces` by default, which needs ``pip install "setwise[faces]"``.
-    every, max_frames, start_s, stop_s, max_pixels, on_error, max_bad
+        ``(left, top, width, height)``, array-like of shape (n_faces, 4), in pixels. By
+        default :class:`DlibFaces`, or :class:`HaarFaces` where dlib is not installed; the
+        notes of the ``report`` say which. Both need ``pip install "setwise[faces]"``.
+    every, every_s, max_frames, start_s, stop_s, max_pixels, on_error, max_bad
         As for :func:`load_video`. Times need a video file.
     size : int, default=30
         Height and width of the face images.
@@ -114,14 +129,20 @@ def face_tracks(
         What lies outside of the frame is left out.
     min_overlap : float, default=0.3
         How much two successive boxes of a track must overlap: shared area over the area of
-        both together.
+        both together. At the default, a face may move by half of its width between two frames
+        looked at: enough for ``every_s=0.2`` unless people run; tracks that break are joined.
     max_gap : int, default=3
         In how many of the frames looked at a track may go unseen and still go on.
     min_length : int, default=5
         Tracks of fewer faces are left out; most of them are no faces.
     min_size : int, optional
         Faces with a side of fewer pixels are left out and counted: they say little, and many
-        are no faces. By default the detector decides; :class:`HaarFaces` looks for 30 or more.
+        are no faces. By default the detector decides: :class:`DlibFaces` looks for 40 or more,
+        :class:`HaarFaces` for 30.
+    join : bool, optional
+        Join tracks that do not overlap in time into one set, where dlib's network takes their
+        faces for one person's: where the means of five faces of each are at most 0.5 apart.
+        By default where :class:`DlibFaces` finds the faces; other detectors may find anything.
     name : str, optional
         What the sets are called; the name of the file by default.
     progress : callable, optional
@@ -130,8 +151,9 @@ def face_tracks(
     Returns
     -------
     FaceTracks
-        One set per track, such as ``"clip/track 1 (frames 3-40)"``, without labels. Frames are
-        numbered from 0, as in the file. ``tracks`` says when each was seen, ``origins`` which
+        One set per track, such as ``"clip/track 2 (frames 3-40)"``, or per person, such as
+        ``"clip/person 1 (tracks 1, 4; frames 3-200)"``, without labels. Frames are numbered
+        from 0, as in the file. ``tracks`` says when each was seen, ``origins`` which
         frame each image comes from, and the notes of the ``report`` what was left out.
 
     Raises
@@ -140,14 +162,18 @@ def face_tracks(
         When there is no face, or no track of ``min_length``; or the file cannot be read.
     """
     owner, started = "face_tracks", time.perf_counter()
-    reading = Reading(every, max_frames, start_s, stop_s, False, max_pixels, on_error, max_bad)
+    reading = Reading(
+        *(every, max_frames, start_s, stop_s, False, max_pixels, on_error, max_bad),
+        every_s=every_s,
+    )
     reading.check(owner)
     smallest = 1 if min_size is None else min_size
     following = _Following(min_overlap, max_gap, min_length, smallest)
     following.check(owner)
-    if detector is None:
-        detector = HaarFaces() if min_size is None else HaarFaces(min_size=min_size)
-    cutting = _Cutting(detector, size, equalise, margin)
+    check_choice(owner, "join", join, (None, False, True))
+    chosen = installed_detector(min_size) if detector is None else detector
+    is_joined = isinstance(chosen, DlibFaces) if join is None else join
+    cutting = _Cutting(chosen, size, equalise, margin, is_joined)
     cutting.check(owner)
     with open_frames(owner, source, reading) as video:
         seen = _find_faces(video, owner, cutting, following.min_size, progress)
@@ -155,6 +181,8 @@ def face_tracks(
         msg = f"{owner}: {len(video.skipped)} frames of {str(video.path)!r} were left out."
         warnings.warn(msg, SkippedFilesWarning, stacklevel=2)
     tracks, notes = _follow(owner, video.path, seen, cutting, following)
+    people = join_people(tracks, seen.aligned) if is_joined else each_alone(tracks)
+    notes += _notes_on(people, chosen if detector is None else None)
     report = LoadReport(
         source=video.path,
         layout="face tracks",
@@ -164,8 +192,8 @@ def face_tracks(
         seconds=time.perf_counter() - started,
     )
     called = video.path.stem if name is None else str(name)
-    summaries = tuple(_summary(track, seen) for track in tracks)
-    return FaceTracks(_batch(called, video.path, tracks, seen), report, summaries)
+    summaries = tuple(_summary(person, seen) for person in people)
+    return FaceTracks(_batch(called, video.path, people, seen), report, summaries)
 
 
 @dataclass(frozen=True)
@@ -192,6 +220,7 @@ class _Cutting:
     size: int
     equalise: bool
     margin: float
+    is_joined: bool
 
     def check(self, owner: str) -> None:
         if not callable(self.detector):
@@ -208,14 +237,16 @@ class _Cutting:
         crop = cut_out(pixels, box, self.margin)
         face = resize_image(crop, (self.size, self.size))
         image = require("cv2", "faces").equalizeHist(face) if self.equalise else face
-        return _Face(image, small_jpeg(Image.fromarray(crop)))
+        aligned = aligned_jpeg(pixels, box) if self.is_joined else b""
+        return _Face(image, small_jpeg(Image.fromarray(crop)), aligned)
 
 
 class _Face(NamedTuple):
-    """A face that was cut out, as it goes into its set, and a small JPEG of it."""
+    """A face as it goes into its set, a small JPEG of it, and one to know the person by."""
 
     image: npt.NDArray[np.uint8]
     thumbnail: bytes
+    aligned: bytes
 
 
 @dataclass
@@ -231,6 +262,9 @@ class _Seen:
     @property
     def n_faces(self) -> int:
         return sum(map(len, self.boxes))
+
+    def aligned(self, frame: int, pick: int) -> bytes:
+        return self.faces[frame][pick].aligned
 
 
 def _find_faces(
@@ -305,7 +339,22 @@ def _refuse_clip(
     raise DataError(msg)
 
 
-def _summary(track: Track, seen: _Seen) -> FaceTrack:
+def _notes_on(people: list[Person], chosen: Detector | None) -> list[str]:
+    """Which tracks were joined, and which detector was chosen where none was given."""
+    joined = [len(person.numbers) for person in people if len(person.numbers) > 1]
+    notes = [f"joined: {sum(joined)} tracks, to {len(joined)} people"] if joined else []
+    if isinstance(chosen, HaarFaces):
+        notes.append(
+            "faces found by HaarFaces, as dlib, which makes fewer mistakes, is not installed: "
+            'pip install "setwise[faces]"'
+        )
+    elif chosen is not None:
+        notes.append("faces found by DlibFaces")
+    return notes
+
+
+def _summary(person: Person, seen: _Seen) -> FaceTrack:
+    track = person.track
     first, last = track.frames[0], track.frames[-1]
     return FaceTrack(
         first_frame=seen.numbers[first],
@@ -314,22 +363,24 @@ def _summary(track: Track, seen: _Seen) -> FaceTrack:
         seconds=seen.times[last] - seen.times[first],
         n_faces=len(track),
         median_size=float(np.median(np.array(track.boxes)[:, 2:].min(axis=1))),
+        n_tracks=len(person.numbers),
     )
 
 
-def _batch(called: str, path: Path, tracks: list[Track], seen: _Seen) -> SetBatch:
-    """A set for each track."""
-    sets, names = [], []
+def _batch(called: str, path: Path, people: list[Person], seen: _Seen) -> SetBatch:
+    """A set for each person, or track."""
+    sets, frames = [], []
     files: list[str] = []
     thumbnails: list[bytes] = []
-    for i, track in enumerate(tracks, start=1):
+    for track in (person.track for person in people):
         places = list(zip(track.frames, track.picks, strict=True))
         faces = [seen.faces[frame][pick] for frame, pick in places]
         sets.append(np.stack([face.image for face in faces]))
         thumbnails += [face.thumbnail for face in faces]
         numbers = [seen.numbers[frame] for frame in track.frames]
         files += [f"{path}, frame {number}" for number in numbers]
-        names.append(f"{called}/track {i} (frames {numbers[0]}-{numbers[-1]})")
+        frames.append(f"frames {numbers[0]}-{numbers[-1]}")
+    names = [f"{called}/{name}" for name in person_names(people, frames)]
     batch = SetBatch.from_images(sets, names)
     batch.origins = Origins.of_files(files, thumbnails=thumbnails)
     return batch

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,6 +19,7 @@ from setwise._support.parameters import check_choice, check_count, check_number,
 from setwise.errors import DataError, reject
 from setwise.io.loading_report import Skipped
 from setwise.io.mp4 import check_announced, is_other_container
+from setwise.io.sampling import Sampling
 from setwise.io.thumbnails import SIDE, fitted_size, small_jpeg
 from setwise.io.untrusted import one_kind_of_error, regular_file
 
@@ -65,10 +67,15 @@ class Reading:
     max_bad: float = 0.05
     max_bytes: int = 2 * 2**30
     thumbnails: bool = False
+    every_s: float | None = None
 
     def check(self, owner: str) -> None:
         """Refuse what is no way to read a video."""
         check_count(owner, "every", self.every)
+        if self.every_s is not None:
+            check_number(owner, "every_s", self.every_s)
+            if self.every != 1:
+                refuse(owner, "every", "left out where every_s is given", self.every)
         if self.max_frames is not None:
             check_count(owner, "max_frames", self.max_frames)
         check_count(owner, "max_pixels", self.max_pixels)
@@ -149,6 +156,7 @@ class VideoFrames:
         self.length_s = self.end_s = 0.0
         self.is_over = False
         self.skipped: list[Skipped] = []
+        self._sampling: Sampling | None = None
 
     def __iter__(self) -> Iterator[Frame]:
         yield from islice(self._taken(), self.reading.max_frames)
@@ -157,15 +165,21 @@ class VideoFrames:
     @property
     def expected(self) -> int:
         """About how many frames will be taken, 0 where nobody knows."""
-        return self.reading.expected(self.announced)
+        if self.reading.every_s is None:
+            return self.reading.expected(self.announced)
+        stop_s = min(self.reading.stop_s or self.length_s, self.length_s)
+        return self.reading.expected(
+            math.ceil((stop_s - self.reading.start_s) / self.reading.every_s)
+        )
 
     def notes(self) -> tuple[str, ...]:
         """What should be known of this file."""
         notes = []
-        if self.is_over and self.announced not in (0, self.n_decoded):
+        n_there = self.n_decoded if self._sampling is None else self._sampling.n_packets
+        if self.is_over and self.announced not in (0, n_there):
+            what = "could be decoded" if self._sampling is None else "are there"
             notes.append(
-                f"{self.path.name} announces {self.announced} frames, and {self.n_decoded} "
-                "could be decoded"
+                f"{self.path.name} announces {self.announced} frames, and {n_there} {what}"
             )
         # The sound may end a little later than the picture.
         elif self.is_over and not self.announced and self.end_s < 0.9 * self.length_s - 1:
@@ -200,6 +214,9 @@ class VideoFrames:
         # A frame may turn out larger than announced; FFmpeg then refuses to decode it.
         context.options = {"max_pixels": str(self.reading.max_pixels)}
         self._container, self._stream = container, films[0]
+        if self.reading.every_s is not None:
+            start_s = self.reading.start_s
+            self._sampling = Sampling(films[0], self.reading.every_s, start_s)
         self._shrinker = require("av.video.reformatter", "video").VideoReformatter()
         self.announced = max(films[0].frames, 0)
         self.length_s = max((container.duration or 0) / AV_TIME_BASE, 0.0)
@@ -214,19 +231,27 @@ class VideoFrames:
                 return
             if time < start:
                 continue
-            if n_inside % self.reading.every == 0:
+            if self._is_taken(n_inside, time):
                 self.n_taken += 1
                 yield Frame(number, self._pixels(frame), self._thumbnail(frame))
             n_inside += 1
         self.is_over = True
 
+    def _is_taken(self, n_before: int, time: float) -> bool:
+        """Whether a frame is taken, before which so many were inside of the times."""
+        if self._sampling is None:
+            return n_before % self.reading.every == 0
+        return self._sampling.is_taken(time)
+
     def _decoded(self) -> Iterator[tuple[int, Any]]:
-        """All undamaged frames of the file, with their numbers."""
+        """All undamaged frames of the file that are needed, with their numbers."""
         av = require("av", "video")
         packets = self._container.demux(self._stream)
         while True:
             try:
-                frames = next(packets).decode()
+                packet = next(packets)
+                is_needed = self._sampling is None or self._sampling.is_needed(packet)
+                frames = packet.decode() if is_needed else ()
             except StopIteration:
                 return
             except (av.error.FFmpegError, OSError, ValueError) as error:
@@ -237,7 +262,12 @@ class VideoFrames:
                     self._leave_out("is damaged")
                 else:
                     self.n_decoded += 1
-                    yield self.n_decoded + len(self.skipped) - 1, frame
+                    yield self._number(frame), frame
+
+    def _number(self, frame: Any) -> int:
+        """Of the frame decoded last, from 0."""
+        number = None if self._sampling is None else self._sampling.number(frame)
+        return self.n_decoded + len(self.skipped) - 1 if number is None else number
 
     def _time(self, number: int, frame: Any) -> float:
         """Seconds since the beginning."""
@@ -247,8 +277,10 @@ class VideoFrames:
             return float(frame.pts * frame.time_base - begin)
         if stream.average_rate:
             return float(number / stream.average_rate)
-        if self.reading.start_s or self.reading.stop_s is not None:
-            self.refuse("does not say when a frame is shown", "Leave out start_s and stop_s")
+        reading = self.reading
+        if reading.start_s or reading.stop_s is not None or reading.every_s is not None:
+            advice = "Leave out start_s, stop_s and every_s"
+            self.refuse("does not say when a frame is shown", advice)
         return 0.0
 
     def _pixels(self, frame: Any) -> npt.NDArray[np.uint8]:

@@ -82,11 +82,8 @@ def open_frames(
         return
     if not isinstance(source, Iterable):
         refuse(owner, "source", "a path or an iterable of frames", source)
-    if (reading.start_s, reading.stop_s) != (0.0, None):
-        refuse(
-            owner,
-            "start_s and stop_s",
-            "left out where frames are given, which have no times",
-            (reading.start_s, reading.stop_s),
-        )
+    times = (reading.start_s, reading.stop_s, reading.every_s)
+    if times != (0.0, None, None):
+        names = "start_s and stop_s" if reading.every_s is None else "every_s"
+        refuse(owner, names, "left out where frames are given, which have no times", times)
     yield GivenFrames(owner, source, reading)

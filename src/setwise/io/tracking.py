@@ -9,7 +9,7 @@ import numpy as np
 
 from setwise._support.types import FloatArray
 
-__all__ = ["Track", "drop_nested", "overlaps", "track_boxes"]
+__all__ = ["Track", "drop_nested", "group_tracks", "overlaps", "track_boxes"]
 
 # A box lies inside another with more than half of its area: a forehead whose box is not quite
 # straight sticks out a little, while two heads side by side share far less.
@@ -39,6 +39,11 @@ class Track:
 
     def __len__(self) -> int:
         return len(self.frames)
+
+    def __add__(self, later: Track) -> Track:
+        return Track(
+            self.frames + later.frames, self.picks + later.picks, self.boxes + later.boxes
+        )
 
     def follow(self, frame: int, pick: int, box: tuple[float, ...]) -> None:
         """Go on with a detection of a later frame."""
@@ -192,3 +197,64 @@ def _is_inside(track: Track, other: Track) -> bool:
     boxes, others = np.asarray(pairs, dtype=np.float64).transpose(1, 0, 2)
     shares = _shared_areas(boxes, others) / np.prod(boxes[:, 2:], axis=1)
     return bool(np.sum(shares >= INSIDE) >= NESTED * len(track))
+
+
+def group_tracks(
+    tracks: Sequence[Track], vectors: FloatArray, max_distance: float
+) -> list[list[int]]:
+    """Group tracks that may be of one thing: never seen at one time, and alike.
+
+    Complete linkage: the two groups whose farthest members are closest are joined, again and
+    again, as long as these are at most ``max_distance`` apart. Two tracks of which one begins
+    before the other one ends are never in one group.
+
+    Parameters
+    ----------
+    tracks : sequence of Track
+        Whose frames are numbered alike.
+    vectors : array of shape (n_tracks, n_features)
+        What is seen in each.
+    max_distance : float
+        How far apart, in Euclidean distance, two tracks of a group may be.
+
+    Returns
+    -------
+    list of list of int
+        The places of the tracks of each group, by when they begin; groups in the order of
+        their first tracks. The order of the tracks given does not matter otherwise.
+
+    Examples
+    --------
+    >>> one, two, three = (Track([i], [0], [(0, 0, 9, 9)]) for i in (0, 0, 1))
+    >>> group_tracks([one, two, three], np.array([[0.0], [0.1], [0.2]]), 0.5)
+    [[0], [1, 2]]
+    """
+    # Ties fall by what the tracks are, so that their order does not count.
+    ranked = sorted(
+        range(len(tracks)),
+        key=lambda i: (tracks[i].frames, tracks[i].boxes, vectors[i].tolist()),
+    )
+    distances = _track_distances([tracks[i] for i in ranked], vectors[ranked])
+    groups = [[place] for place in range(len(ranked))]
+    while len(groups) > 1:
+        closest = np.unravel_index(np.argmin(distances), distances.shape)
+        if not distances[closest] <= max_distance:
+            break
+        first, second = sorted(int(place) for place in closest)
+        groups[first] = sorted(groups[first] + groups.pop(second))
+        farthest = np.maximum(distances[first], distances[second])
+        distances[first], distances[:, first] = farthest, farthest
+        distances = np.delete(np.delete(distances, second, axis=0), second, axis=1)
+    return [[ranked[place] for place in group] for group in sorted(groups)]
+
+
+def _track_distances(tracks: Sequence[Track], vectors: FloatArray) -> FloatArray:
+    """Distances of the vectors of each two tracks, inf where these overlap in time."""
+    values = np.asarray(vectors, dtype=np.float64)
+    distances = np.linalg.norm(values[:, None, :] - values[None, :, :], axis=2)
+    firsts = np.array([track.frames[0] for track in tracks])
+    lasts = np.array([track.frames[-1] for track in tracks])
+    # A track overlaps itself.
+    overlap = (firsts[:, None] <= lasts[None, :]) & (firsts[None, :] <= lasts[:, None])
+    distances[overlap] = np.inf
+    return distances

@@ -45,6 +45,7 @@ def load_video(
     path: str | os.PathLike[str],
     *,
     every: int = 1,
+    every_s: float | None = None,
     max_frames: int | None = None,
     start_s: float = 0.0,
     stop_s: float | None = None,
@@ -70,8 +71,13 @@ def load_video(
         counts, not its suffix. Addresses and playlists are refused.
     every : int, default=1
         Take each ``every``-th frame, beginning with the first.
+    every_s : float, optional
+        Instead, take the first frame at or after ``start_s``, ``start_s + every_s`` and so
+        on, in seconds. Frames that are not needed for this are not decoded, where the file
+        says which: with one frame per several seconds, most of them.
     max_frames : int, optional
-        Stop after so many taken frames. To spread them over the video, raise ``every``.
+        Stop after so many taken frames. To spread them over the video, raise ``every`` or
+        ``every_s``.
     start_s, stop_s : float, default=0.0 and None
         Take frames shown at or after ``start_s`` and before ``stop_s``, in seconds from the
         beginning. What comes before is decoded all the same.
@@ -116,7 +122,7 @@ def load_video(
     owner, started = "load_video", time.perf_counter()
     reading = Reading(
         *(every, max_frames, start_s, stop_s, colour, max_pixels),
-        *(on_error, max_bad, max_bytes, thumbnails),
+        *(on_error, max_bad, max_bytes, thumbnails, every_s),
     )
     reading.check(owner)
     check_shape(owner, "size", size, optional=True)
@@ -147,6 +153,7 @@ def load_videos(
     *,
     layout: str = "auto",
     every: int = 1,
+    every_s: float | None = None,
     max_frames: int | None = None,
     start_s: float = 0.0,
     stop_s: float | None = None,
@@ -173,7 +180,7 @@ def load_videos(
     layout : {"auto", "class/set", "set"}, default="auto"
         A clip is a set: ``root/class/clip.mp4``, with the class as label, or
         ``root/clip.mp4``, without labels. By default, what is found.
-    every, max_frames, start_s, stop_s, size, colour, max_pixels
+    every, every_s, max_frames, start_s, stop_s, size, colour, max_pixels
         As for :func:`load_video`, for each clip.
     max_files : int, default=100_000
         Refuse folders of more entries.
@@ -209,7 +216,7 @@ def load_videos(
     owner, started = "load_videos", time.perf_counter()
     reading = Reading(
         *(every, max_frames, start_s, stop_s, colour, max_pixels),
-        *(on_error, max_bad, max_bytes, thumbnails),
+        *(on_error, max_bad, max_bytes, thumbnails, every_s),
     )
     reading.check(owner)
     check_shape(owner, "size", size, optional=True)

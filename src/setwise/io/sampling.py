@@ -1,0 +1,100 @@
+"""One frame each so many seconds, and no more of a film decoded than that needs."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from heapq import heappop, heappush
+from typing import Any
+
+__all__ = ["Sampling"]
+
+# Times are sums of fractions: a frame this much before its time is in time.
+IN_TIME_S = 1e-6
+
+
+class Sampling:
+    """Which packets of a stream are decoded, and which frames are taken.
+
+    The first frame at or after 0, ``every_s``, twice ``every_s``, ... is taken. Between two
+    keyframes, what comes after the last frame that is taken is not decoded; nor is a frame,
+    if the file says so, that neither is taken nor helps to decode others. All packets are
+    counted, so that frames have their numbers nevertheless.
+
+    Parameters
+    ----------
+    stream : av.VideoStream
+        Of an open file.
+    every_s : float
+        Seconds.
+    start_s : float
+        From when on.
+    """
+
+    def __init__(self, stream: Any, every_s: float, start_s: float) -> None:
+        self.every_s = every_s
+        self.start_s = start_s
+        self.n_packets = self.n_undecoded = 0
+        self._time_base = stream.time_base
+        self._begin = stream.start_time or 0
+        self._context = stream.codec_context
+        # Of a file that has no index, or half of one, more is decoded than is needed.
+        self._keyframes = sorted(e.timestamp for e in stream.index_entries if e.is_keyframe)
+        self._delay_s = 0.0
+        self._last_slot = -1
+        # When frames are shown whose packets were seen; a decoder holds back a few.
+        self._waiting: list[int] = []
+        self._n_shown = 0
+
+    def is_taken(self, time_s: float) -> bool:
+        """Whether a frame is the first of its interval; frames come in the order shown."""
+        slot = self._slot(time_s)
+        is_first = slot > self._last_slot
+        self._last_slot = max(slot, self._last_slot)
+        return is_first
+
+    def is_needed(self, packet: Any) -> bool:
+        """Whether a packet goes to the decoder, which is told how carefully to look at it."""
+        if packet.size == 0 or packet.pts is None or packet.dts is None:
+            return True
+        self.n_packets += 1
+        heappush(self._waiting, packet.pts)
+        decoded_s, shown_s = self._seconds(packet.dts), self._seconds(packet.pts)
+        # Frames are decoded some time before they are shown, and the index has either time.
+        self._delay_s = max(self._delay_s, shown_s - decoded_s)
+        if self._next_taken(decoded_s) >= self._next_keyframe(packet.dts) + self._delay_s:
+            self.n_undecoded += 1
+            return False
+        length_s = float((packet.duration or 0) * self._time_base)
+        # Without a length nobody knows whether an earlier frame takes its place.
+        is_taken = not length_s or self._slot(shown_s) > self._slot(shown_s - length_s)
+        self._context.skip_frame = "DEFAULT" if is_taken else "NONREF"
+        return True
+
+    def number(self, frame: Any) -> int | None:
+        """How many frames are shown before this one, None where nobody knows."""
+        if frame.pts is None:
+            return None
+        while self._waiting and self._waiting[0] <= frame.pts:
+            heappop(self._waiting)
+            self._n_shown += 1
+        return self._n_shown - 1
+
+    def _seconds(self, ticks: int) -> float:
+        return float((ticks - self._begin) * self._time_base)
+
+    def _slot(self, time_s: float) -> int:
+        return int((time_s - self.start_s + IN_TIME_S) // self.every_s)
+
+    def _next_taken(self, time_s: float) -> float:
+        """When the first frame at or after a time is taken."""
+        if time_s <= self.start_s:
+            return self.start_s
+        slot = self._slot(time_s)
+        at = self.start_s + slot * self.every_s
+        return at if at >= time_s - IN_TIME_S else at + self.every_s
+
+    def _next_keyframe(self, ticks: int) -> float:
+        place = bisect_right(self._keyframes, ticks)
+        if place == len(self._keyframes):
+            return float("inf")
+        return self._seconds(self._keyframes[place])

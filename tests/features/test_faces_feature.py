@@ -1,0 +1,240 @@
+"""Identity vectors of faces: by the real models, which tests skip where they are absent."""
+
+from __future__ import annotations
+
+import logging
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from PIL import Image, ImageDraw
+from sklearn.base import clone
+
+from setwise import SetBatch
+from setwise._support import face_models
+from setwise.errors import DataError, MissingExtraError, ParameterError
+from setwise.features import HOG, Faces
+from setwise.features.views import View
+
+needs_models = pytest.mark.skipif(
+    not face_models.has_face_models(), reason='needs pip install "setwise[faces]"'
+)
+
+
+def drawn_face(side=120):
+    """A face as a child draws it."""
+    picture = Image.new("RGB", (side, side), (90, 120, 160))
+    draw = ImageDraw.Draw(picture)
+    part = side / 120
+    for corners, colour in [
+        ((20, 10, 100, 115), (224, 180, 150)), ((38, 45, 52, 55), (250, 250, 250)),
+        ((68, 45, 82, 55), (250, 250, 250)), ((42, 46, 49, 54), (40, 30, 20)),
+        ((71, 46, 78, 54), (40, 30, 20)), ((55, 62, 65, 76), (200, 150, 120)),
+        ((44, 86, 76, 96), (170, 60, 60)),
+    ]:  # fmt: skip
+        draw.ellipse([part * corner for corner in corners], fill=colour)
+    return np.asarray(picture)
+
+
+def made_images():
+    down, across = np.mgrid[:120, :120]
+    slope = np.stack([down, across, 238 - down - across], axis=2)
+    waves = 127 + 120 * np.sin(down / 7) * np.cos(across / 11)
+    return np.stack([drawn_face(), slope, np.repeat(waves[..., None], 3, axis=2)]).astype(
+        np.uint8
+    )
+
+
+@pytest.fixture(scope="module")
+def astronaut():
+    return pytest.importorskip("skimage.data").astronaut()
+
+
+# Made by dlib 20.0.1 of the images above, and of the photograph.
+REFERENCE = np.array(
+    [
+        [
+            -0.0922,
+            -0.2431,
+            0.0643,
+            -0.0158,
+            0.0892,
+            -0.0649,
+        ],
+        [
+            -0.0516,
+            -0.2366,
+            -0.0073,
+            0.0803,
+            0.1082,
+            -0.0741,
+        ],
+        [
+            -0.1041,
+            -0.2433,
+            -0.0212,
+            0.0706,
+            -0.0449,
+            -0.1248,
+        ],
+        [
+            -0.0642,
+            -0.2732,
+            0.0191,
+            -0.0174,
+            -0.0596,
+            -0.0473,
+        ],
+    ]
+)
+
+
+@needs_models
+def test_numbers_of_three_made_images_and_of_a_real_face(astronaut):
+    made = Faces().transform(made_images())
+    real = Faces().transform(astronaut[None])
+    vectors = np.concatenate([made, real])
+    assert vectors.shape == (4, 128)
+    assert vectors.dtype == np.float32
+    np.testing.assert_allclose(vectors[:, ::25], REFERENCE, atol=2e-3)
+
+
+@needs_models
+def test_a_face_is_itself_at_other_sizes_in_grey_and_among_other_things(astronaut):
+    face = astronaut[40:220, 130:310]
+    vectors = Faces().transform(np.stack([face, face[:, ::-1]]))
+    others = [
+        Faces().transform(astronaut[None])[0],
+        Faces().transform(face.mean(axis=2)[None])[0],
+        Faces(size=100).transform(face[None])[0],
+    ]
+    assert max(np.linalg.norm(vectors[0] - other) for other in others) < 0.3
+    assert np.linalg.norm(vectors[0] - Faces().transform(made_images()[:1])[0]) > 0.6
+
+
+@needs_models
+def test_bytes_floats_and_fractions_are_the_same_images():
+    image = drawn_face()[None]
+    vectors = Faces().transform(image)
+    for other in (image.astype(np.int64), image.astype(float), image / 255.0):
+        np.testing.assert_array_equal(Faces().transform(other), vectors)
+    grey = image[..., 0]
+    for other in (grey[..., None], np.repeat(grey[..., None], 3, axis=3)):
+        np.testing.assert_allclose(Faces().transform(other), Faces().transform(grey), atol=1e-6)
+
+
+@needs_models
+def test_images_without_a_face_are_counted(astronaut, caplog):
+    images = np.stack([astronaut[40:220, 130:310], astronaut[300:480, 300:480]])
+    sets = SetBatch.from_images([images, images[1:]])
+    with caplog.at_level(logging.INFO, logger="setwise"):
+        made = Faces().transform(sets)
+    assert made.vectors.shape == (3, 128)
+    assert made.image_shape is None
+    assert "no face was found in 2 of 3 images" in caplog.text
+
+
+@needs_models
+@pytest.mark.parametrize("shape", [(1, 1), (3, 300), (30, 30)])
+def test_the_smallest_and_the_oddest_images_have_vectors(shape):
+    assert np.isfinite(Faces().transform(np.full((1, *shape), 7, dtype=np.uint8))).all()
+
+
+@needs_models
+def test_threads_get_the_same_as_one_alone():
+    images = made_images()
+    alone = Faces().transform(images)
+    with ThreadPoolExecutor(3) as threads:
+        parts = list(threads.map(lambda i: Faces().transform(images[i : i + 1]), range(3)))
+    np.testing.assert_array_equal(np.concatenate(parts), alone)
+
+
+@needs_models
+def test_the_fingerprint_names_the_models_and_the_version():
+    content = Faces(size=64).fingerprint()
+    assert content["parameters"] == {"model": "dlib", "size": 64}
+    assert content["models"] == face_models.SHA256
+    assert content["versions"]["dlib"] == face_models.dlib_version()
+
+
+@needs_models
+def test_a_gallery_is_told_apart_by_it_as_by_any_feature(astronaut):
+    """A copy, sent through pickle, gives the same numbers."""
+    feature = Faces(size=90)
+    image = astronaut[None, 40:220, 130:310]
+    again = pickle.loads(pickle.dumps(clone(feature)))
+    np.testing.assert_array_equal(again.transform(image), feature.transform(image))
+    assert len(feature.fit(image).get_feature_names_out()) == 128
+
+
+def test_a_view_of_it_can_be_written_down():
+    view = View("faces", Faces(size=(80, 60)))
+    again = View.from_config(view.to_config())
+    assert again.steps[0].get_params() == {"model": "dlib", "size": (80, 60)}
+
+
+@pytest.mark.parametrize("parameters", [{"model": "resnet"}, {"size": 0}, {"size": (3, -1)}])
+def test_parameters_out_of_range(parameters):
+    (name,) = parameters
+    with pytest.raises(ParameterError, match=f"Faces: {name} must be"):
+        Faces(**parameters).transform(made_images())
+
+
+@pytest.mark.parametrize("factor", [2.0, -1.0])
+def test_values_out_of_range_are_refused(factor):
+    with pytest.raises(DataError, match="Expected 0 to 255"):
+        Faces().transform(made_images() * factor)
+
+
+def test_four_channels_are_refused():
+    with pytest.raises(DataError, match="Faces: the images have 4 channels"):
+        Faces().transform(np.zeros((1, 30, 30, 4), dtype=np.uint8))
+
+
+# -------------------------------------------------------- models that are missing or damaged
+
+
+def place_models(monkeypatch, folder):
+    """Make the package of models be found in another folder."""
+    package = SimpleNamespace(submodule_search_locations=[str(folder)])
+    monkeypatch.setattr(face_models, "find_spec", lambda name: package)
+    return folder / "models" / face_models.NETWORK
+
+
+def test_a_damaged_model_is_named(monkeypatch, tmp_path):
+    path = place_models(monkeypatch, tmp_path)
+    path.parent.mkdir()
+    path.write_bytes(b"half a network")
+    with pytest.raises(DataError, match="is damaged, or another version") as refused:
+        face_models.model_path(face_models.NETWORK)
+    assert str(path) in str(refused.value)
+    assert face_models.SHA256[face_models.NETWORK] in str(refused.value)
+
+
+def test_a_model_that_is_not_there_is_named(monkeypatch, tmp_path):
+    path = place_models(monkeypatch, tmp_path)
+    with pytest.raises(DataError, match="cannot be read") as refused:
+        face_models.model_path(face_models.NETWORK)
+    assert str(path) in str(refused.value)
+
+
+def test_the_extra_is_named_where_the_models_are_missing(monkeypatch):
+    monkeypatch.setattr(face_models, "find_spec", lambda name: None)
+    assert not face_models.has_face_models()
+    with pytest.raises(MissingExtraError, match=r"pip install \"setwise\[faces\]\""):
+        face_models.model_path(face_models.LANDMARKS)
+
+
+def test_the_extra_is_named_where_dlib_is_missing(monkeypatch):
+    monkeypatch.setitem(face_models.__dict__, "_OF_THREAD", SimpleNamespace())
+    monkeypatch.setitem(__import__("sys").modules, "dlib", None)
+    with pytest.raises(MissingExtraError, match=r"dlib is needed .*setwise\[faces\]"):
+        Faces().transform(made_images())
+
+
+def test_other_features_do_without_it(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "dlib", None)
+    pytest.importorskip("skimage")
+    assert HOG(size=32).transform(made_images()).shape == (3, 324)
