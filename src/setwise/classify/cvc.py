@@ -338,7 +338,8 @@ class CVC(PartParameters, SetClassifier):
         A view and its whitened form count as one.
         """
         shares: dict[str, float] = {}
-        for voice, weight in zip(self.voices_, self.weights_ / self.weights_.sum(), strict=True):
+        parts = self.weights_ / self.weights_.sum()
+        for voice, weight in zip(self.voices_, parts, strict=True):
             name = voice.member.representation.view.name.removeprefix("whitened ")
             shares[name] = shares.get(name, 0.0) + float(weight)
         return dict(sorted(shares.items(), key=lambda item: -item[1]))

@@ -20,9 +20,16 @@ import numpy.typing as npt
 from setwise._support.locks import held
 from setwise._support.parallel import one_blas_thread
 from setwise._support.parameters import check_choice
+from setwise.classify.description import Description
 from setwise.classify.gallery import Gallery, SolvedMember
-from setwise.classify.gallery_restored import Arrays, first_columns, learnt, restored
-from setwise.errors import DataError, SetwiseError, reject
+from setwise.classify.gallery_restored import (
+    Arrays,
+    first_columns,
+    learnt,
+    restored,
+    trained_features,
+)
+from setwise.errors import DataError, MissingExtraError, SetwiseError, reject
 from setwise.features import Whitener
 from setwise.features.views import FittedView
 from setwise.io.tensors import read_tensors, write_tensors
@@ -106,6 +113,7 @@ def write_gallery(
             "format": FORMAT,
             "versions": {name: version(name) for name in ("setwise", "numpy")},
             "description": gallery.description.to_config(),
+            "features": trained_features(gallery.views),
             "classifier": dict(classifier or {}),
             "classes": labels,
             "labels": kind,
@@ -241,12 +249,36 @@ def load_gallery(
     """
     given = check_path(caller, path)
     document, arrays = read_tensors(given, caller, FORMAT)
+    _check_weights(document, given, caller)
     try:
         with one_blas_thread():  # as it was solved
             return restored(document, arrays), dict(document["classifier"])
+    except MissingExtraError:
+        raise
     except (SetwiseError, KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         msg = (
             f"{caller}: {str(given)!r} contradicts itself ({type(error).__name__}: {error}). "
             "Expected what save wrote; copy it again, or fit and save anew."
         )
         raise DataError(msg) from error
+
+
+def _check_weights(document: Mapping[str, Any], path: Path, caller: str) -> None:
+    """Refuse a gallery whose images a network with other weights has looked at."""
+    try:
+        views = {r.view.name: r.view.unfitted() for r in _described(document).representations}
+        written = {name: one["weights"] for name, one in document["features"].items()}
+    except (SetwiseError, KeyError, TypeError, ValueError, AttributeError):
+        return  # contradictions are spoken of by who restores it
+    here = {name: one["weights"] for name, one in trained_features(views).items()}
+    for name, weights in written.items():
+        if name in here and here[name] != weights:
+            reject(
+                f"{caller}: {str(path)!r} was made with other weights of the view {name!r}, "
+                f"{weights}, than are installed here, {here[name]}. Install those, or fit and "
+                "save anew."
+            )
+
+
+def _described(document: Mapping[str, Any]) -> Description:
+    return Description.from_config(document["description"])

@@ -20,11 +20,12 @@ from setwise.classify.gallery import Gallery, SolvedMember
 from setwise.classify.member import spans_of_sets
 from setwise.classify.outliers import NOTHING
 from setwise.features import Whitener
+from setwise.features.images import fingerprint_of
 from setwise.features.views import FittedView, Images, View
 from setwise.graph import Graph
 from setwise.sets import Origins, SetBatch
 
-__all__ = ["Arrays", "first_columns", "learnt", "restored"]
+__all__ = ["Arrays", "first_columns", "learnt", "restored", "trained_features"]
 
 Arrays = dict[str, npt.NDArray[Any]]
 
@@ -38,6 +39,16 @@ def first_columns(large: SolvedMember, n_columns: int) -> tuple[npt.NDArray[Any]
 def learnt(rest: Any) -> tuple[Any, ...]:
     """The steps of a view that may have learnt something."""
     return View("", rest).steps
+
+
+def trained_features(views: Mapping[str, FittedView]) -> dict[str, Any]:
+    """What is known of the features that somebody has trained: their weights and versions."""
+    fingerprints = {
+        name: fingerprint_of(view.feature)
+        for name, view in views.items()
+        if view.feature is not None
+    }
+    return {name: one for name, one in fingerprints.items() if "weights" in one}
 
 
 @dataclass(frozen=True)

@@ -81,7 +81,7 @@ def joined(sources: Sequence[LoadedSets]) -> SetBatch:
 def classifier_for(
     sets: LoadedSets, features: str, unknown: float | None, jobs: int | None = None
 ) -> CVC:
-    """Of images, one that looks at these features; of vectors, one that sees them as they are."""
+    """Of images, one that looks at these features; of vectors, one that takes them as such."""
     from setwise import CVC
 
     own: dict[str, Any] = {} if sets.image_shape is None else {"features": features}

@@ -81,7 +81,7 @@ class Faces(ImageFeature):
         """Everything that the values depend on but the images, of types that JSON knows."""
         content = super().fingerprint()
         content["versions"]["dlib"] = dlib_version()
-        content["models"] = dict(SHA256)  # what is on disk is compared with these when read
+        content["weights"] = dict(SHA256)  # what is on disk is compared with these when read
         return content
 
     def compute(self, images: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
