@@ -32,8 +32,9 @@ class DlibFaces:
     """Find faces that look at the camera, by dlib's histograms of oriented gradients.
 
     Surer than :class:`HaarFaces`, which takes folds of clothes for faces, and several times as
-    fast; and as the boxes are placed by eyes and nose, they tremble less. dlib's network, which also knows faces seen from the side, is not used: without a
-    graphics card it takes seconds for a frame.
+    fast. As the boxes are placed by eyes and nose, they tremble less. dlib's network, which
+    also knows faces seen from the side, is not used: without a graphics card it takes seconds
+    for a frame.
 
     Parameters
     ----------
