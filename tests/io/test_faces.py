@@ -408,7 +408,7 @@ def test_tracks_of_one_person_are_one_set(head):
     mirrored = np.ascontiguousarray(np.roll(head, 3, axis=1)[:, ::-1])
     frames = [scene(head, 10)] * 5 + [scene(head)] * 5 + [scene(mirrored, 200)] * 5
     tracks = face_tracks(frames, name="s")
-    assert tracks.names == ("s/person 1 (tracks 1, 2; frames 0-14)",)
+    assert tracks.names == ("s/person 1 (tracks 1+2 frames 0-14)",)
     assert tracks.sizes.tolist() == [10]
     assert [track.n_tracks for track in tracks.tracks] == [2]
     assert (tracks.tracks[0].first_frame, tracks.tracks[0].last_frame) == (0, 14)
@@ -429,6 +429,6 @@ def test_other_detectors_join_where_it_is_asked_for(head):
 def test_people_of_many_tracks_have_short_names():
     people = [Person(Track(), (2,)), Person(Track(), (1, 3)), Person(Track(), tuple(range(9)))]
     assert person_names(people, ["frames 0-1"] * 3) == [
-        "track 2 (frames 0-1)", "person 1 (tracks 1, 3; frames 0-1)",
-        "person 2 (9 tracks; frames 0-1)",
+        "track 2 (frames 0-1)", "person 1 (tracks 1+3 frames 0-1)",
+        "person 2 (9 tracks frames 0-1)",
     ]  # fmt: skip

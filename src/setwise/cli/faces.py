@@ -88,7 +88,7 @@ def faces(
         bool | None,
         typer.Option(
             "--join/--no-join",
-            help="Join tracks of one person, at different times of a clip; by default with dlib.",
+            help="Join tracks of one person in a clip; by default where dlib is installed.",
             show_default=False,
         ),
     ] = None,
