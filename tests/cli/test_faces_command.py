@@ -11,10 +11,14 @@ import pytest
 from tests.io.made_videos import numbered_frames, write_video
 from typer.testing import CliRunner
 
+from setwise._support.face_models import has_face_models
 from setwise.cli import app
 from setwise.io import HaarFaces, load_images
 
 pytest.importorskip("av")
+needs_dlib = pytest.mark.skipif(
+    not has_face_models(), reason='needs pip install "setwise[faces]"'
+)
 
 N_FRAMES = 8
 FACE, FOREHEAD = (2, 2, 30, 40), (8, 4, 12, 12)
@@ -30,6 +34,7 @@ def looks(monkeypatch):
         return [FACE, FOREHEAD] if grey.max() > 128 else []
 
     monkeypatch.setattr(HaarFaces, "__call__", detect)
+    monkeypatch.setattr("setwise.io.detectors.has_face_models", lambda: False)
     return looks
 
 
@@ -42,7 +47,11 @@ def dark_clip(path):
 
 
 def run(*arguments):
-    return CliRunner().invoke(app, ["faces", *map(str, arguments)])
+    """The command, which looks at each frame unless it is told otherwise."""
+    words = ["faces", *map(str, arguments)]
+    if not {"--every", "--every-s"} & set(words):
+        words += ["--every", "1"]
+    return CliRunner().invoke(app, words)
 
 
 def document(*arguments):
@@ -62,11 +71,13 @@ def test_one_clip(looks, tmp_path):
     track = {
         "clip": str(path), "class": None, "folder": "anna/track 1 (frames 0-7)",
         "first_frame": 0, "last_frame": 7, "start_s": 0.0, "seconds": 0.7,
-        "n_faces": 8, "median_size": 30.0,
+        "n_faces": 8, "median_size": 30.0, "n_tracks": 1,
     }  # fmt: skip
     notes = [
         "8 frames looked at, 16 faces found, 0 of them left out in 0 tracks of fewer than 5",
         "left out: 1 tracks inside others, as a forehead in a face",
+        "faces found by HaarFaces, as dlib, which makes fewer mistakes, is not installed: "
+        'pip install "setwise[faces]"',
     ]
     assert found == {
         "folder": str(out),
@@ -122,6 +133,13 @@ def test_options_choose_frames_and_tracks(looks, tmp_path):
     path = clip(tmp_path / "a.mp4", 20)
     found = document(path, tmp_path / "few", "--every", 3, "--margin", 0.2)
     assert [row["n_faces"] for row in found["tracks"]] == [7]
+    assert [row["last_frame"] for row in found["tracks"]] == [18]
+    by_time = document(path, tmp_path / "by_time", "--every-s", 0.3)
+    assert [row["n_faces"] for row in by_time["tracks"]] == [7]
+    usual = CliRunner().invoke(app, ["faces", str(path), str(tmp_path / "usual"), "--json"])
+    assert [row["n_faces"] for row in json.loads(usual.stdout)["tracks"]] == [10]
+    refused = run(path, tmp_path / "long", "--every-s", 0)
+    assert "every_s must be a positive number" in refused.stderr
     refused = run(path, tmp_path / "long", "--min-length", 21)
     assert refused.exit_code == 1
     assert "Expected min_length = 21" in refused.stderr
@@ -134,7 +152,7 @@ def test_options_choose_frames_and_tracks(looks, tmp_path):
 
 @pytest.mark.parametrize(
     "option", [("--size", 0), ("--min-length", 0), ("--min-size", 0), ("--every", 0),
-               ("--margin", -1)],
+               ("--margin", -1), ("--every-s", "x")],
 )  # fmt: skip
 def test_options_out_of_range_are_refused_first(looks, tmp_path, option):
     refused = run(clip(tmp_path / "a.mp4"), tmp_path / "tracks", *option)
@@ -156,7 +174,7 @@ def test_people_see_a_table_and_where_to_look(looks, tmp_path):
 
 
 def test_the_example_of_the_help_works(looks, tmp_path, monkeypatch):
-    clip(tmp_path / "clips" / "anna.mp4", 12)
+    clip(tmp_path / "clips" / "anna.mp4", 24)
     monkeypatch.chdir(tmp_path)
     shown = " ".join(run("--help").stdout.split())
     example = re.search(r"Example: setwise (faces [^&]*) && setwise (inspect \S*)", shown)
@@ -326,11 +344,26 @@ def test_progress_is_that_of_all_clips(looks, tmp_path):
     assert found[-1] == (21, 21)
 
 
-def test_a_real_face_is_found_and_written(tmp_path):
+@pytest.mark.parametrize("has_dlib", [False, pytest.param(True, marks=needs_dlib)])
+def test_a_real_face_is_found_and_written(tmp_path, monkeypatch, has_dlib):
     pytest.importorskip("cv2")
     data = pytest.importorskip("skimage.data")
+    monkeypatch.setattr("setwise.io.detectors.has_face_models", lambda: has_dlib)
     head = data.astronaut()[:240, 100:340]
     path = write_video(tmp_path / "eileen.mp4", [head] * 6)
     found = document(path, tmp_path / "tracks", "--equalise")
     assert [row["n_faces"] for row in found["tracks"]] == [6]
     assert load_images(tmp_path / "tracks").sizes.tolist() == [6]
+
+
+@needs_dlib
+def test_a_person_who_comes_back_is_one_folder(tmp_path):
+    data = pytest.importorskip("skimage.data")
+    head, nobody = data.astronaut()[:240, 100:340], np.full((240, 240, 3), 128, dtype=np.uint8)
+    path = write_video(tmp_path / "eileen.mp4", [head] * 12 + [nobody] * 12 + [head] * 12)
+    (track,) = document(path, tmp_path / "tracks", "--every-s", 0.2)["tracks"]
+    assert track["folder"] == "eileen/person 1 (tracks 1+2 frames 0-34)"
+    assert (track["n_faces"], track["n_tracks"]) == (12, 2)
+    assert load_images(tmp_path / "tracks").sizes.tolist() == [12]
+    apart = document(path, tmp_path / "apart", "--every-s", 0.2, "--no-join")
+    assert [row["n_tracks"] for row in apart["tracks"]] == [1, 1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import pickle
+import re
 import sys
 
 import numpy as np
@@ -11,12 +12,28 @@ import pytest
 from PIL import Image
 from tests.io.made_videos import numbered_frames, write_video
 
+from setwise._support.face_models import has_face_models
 from setwise.errors import DataError, MissingExtraError, ParameterError
+from setwise.io import detectors
 from setwise.io.detectors import _cascade, cut_out, detect_faces
-from setwise.io.faces import FaceTrack, HaarFaces, face_tracks
+from setwise.io.faces import DlibFaces, FaceTrack, HaarFaces, face_tracks
 from setwise.io.frames import Frame
+from setwise.io.people import Person, person_names
+from setwise.io.tracking import Track
 
 HEIGHT, WIDTH, HEAD = 118, 360, 90
+
+
+needs_dlib = pytest.mark.skipif(
+    not has_face_models(), reason='needs pip install "setwise[faces]"'
+)
+HAAR, DLIB = HaarFaces(), pytest.param(DlibFaces(), marks=needs_dlib)
+both = pytest.mark.parametrize("detector", [HAAR, DLIB])
+
+
+@pytest.fixture
+def no_dlib(monkeypatch):
+    monkeypatch.setattr(detectors, "has_face_models", lambda: False)
 
 
 @pytest.fixture(scope="module")
@@ -43,8 +60,9 @@ def frames(head):
     return [scene(head, *(() if i in (7, 8) else at)) for i, at in enumerate(lefts)]
 
 
-def test_two_heads_are_two_sets(frames):
-    tracks = face_tracks(frames, name="scene")
+@both
+def test_two_heads_are_two_sets(frames, detector):
+    tracks = face_tracks(frames, detector=detector, name="scene")
     assert tracks.names == ("scene/track 1 (frames 0-11)", "scene/track 2 (frames 4-11)")
     assert tracks.sizes.tolist() == [10, 6]
     assert tracks.image_shape == (30, 30)
@@ -56,10 +74,11 @@ def test_two_heads_are_two_sets(frames):
     )
 
 
-def test_the_crops_show_the_face(frames, head):
+@both
+def test_the_crops_show_the_face(frames, head, detector):
     """They are alike, and like the face that the detector sees in the head itself."""
-    tracks = face_tracks(frames)
-    (box,) = HaarFaces()(scene(head, 4))
+    tracks = face_tracks(frames, detector=detector)
+    (box,) = detector(scene(head, 4)).round().astype(int)
     left, top, width, height = box
     assert 4 < left < 4 + HEAD - width
     face = Image.fromarray(scene(head, 4)[top : top + height, left : left + width])
@@ -70,24 +89,30 @@ def test_the_crops_show_the_face(frames, head):
     assert np.corrcoef(elsewhere, face)[0, 1] < 0.5
 
 
-def test_a_video_file_gives_the_same_tracks(frames, tmp_path):
+@both
+def test_a_video_file_gives_the_same_tracks(frames, tmp_path, detector):
     path = write_video(tmp_path / "scene.mkv", frames, codec="ffv1", pixel_format="gray")
-    from_file, given = face_tracks(path), face_tracks(frames, name="scene")
+    from_file = face_tracks(path, detector=detector)
+    given = face_tracks(frames, detector=detector, name="scene")
     assert from_file.names == given.names
     np.testing.assert_array_equal(from_file.vectors, given.vectors)
     assert from_file.report.files == (path,) * 16
 
 
-def test_faces_in_a_compressed_video(frames, tmp_path):
+@both
+def test_faces_in_a_compressed_video(frames, tmp_path, detector):
     path = write_video(tmp_path / "scene.mp4", frames)
-    tracks = face_tracks(path, max_gap=3, min_length=4)
+    tracks = face_tracks(path, detector=detector, max_gap=3, min_length=4)
     assert [name.split(" (")[0] for name in tracks.names] == ["scene/track 1", "scene/track 2"]
-    tracks = face_tracks(path, stop_s=0.4, min_length=4)
+    tracks = face_tracks(path, detector=detector, stop_s=0.4, min_length=4)
     assert tracks.names == ("scene/track 1 (frames 0-3)",)
 
 
-def test_a_gap_too_long_ends_a_track(frames):
-    tracks = face_tracks(frames, max_gap=1, min_length=3, name="s")
+@both
+def test_a_gap_too_long_ends_a_track(frames, detector):
+    tracks = face_tracks(
+        frames, detector=detector, max_gap=1, min_length=3, join=False, name="s"
+    )
     assert [name[2:] for name in tracks.names] == [
         "track 1 (frames 0-6)", "track 2 (frames 4-6)", "track 3 (frames 9-11)",
         "track 4 (frames 9-11)",
@@ -110,12 +135,12 @@ def test_equalised_crops_use_all_greys(frames):
     assert face_tracks(dull).images.max() <= 255 // 3
 
 
-def test_the_detector_can_be_sent_to_another_process():
-    detector = HaarFaces(scale_factor=1.2)
+@pytest.mark.parametrize("detector", [HaarFaces(scale_factor=1.2), DlibFaces(min_size=99)])
+def test_the_detector_can_be_sent_to_another_process(detector):
     assert pickle.loads(pickle.dumps(detector)) == detector
 
 
-def test_the_extra_is_named_where_it_is_missing(monkeypatch):
+def test_the_extra_is_named_where_it_is_missing(monkeypatch, no_dlib):
     _cascade.cache_clear()
     monkeypatch.setitem(sys.modules, "cv2", None)
     with pytest.raises(MissingExtraError, match=r"pip install \"setwise\[faces\]\""):
@@ -169,18 +194,22 @@ def test_small_faces_are_left_out_and_counted():
         face_tracks(numbered_frames(8), detector=two, min_size=13)
 
 
-def test_the_cascade_is_told_which_faces_are_too_small(monkeypatch):
+@pytest.mark.parametrize(("kind", "usual"), [(HaarFaces, 30), (DlibFaces, 40)])
+def test_the_detector_is_told_which_faces_are_too_small(monkeypatch, kind, usual):
     sizes_asked = []
 
     def look(self, grey):
         sizes_asked.append(self.min_size)
         return [(0, 0, 31, 31), (31, 0, 29, 40)]
 
-    monkeypatch.setattr(HaarFaces, "__call__", look)
-    assert face_tracks(numbered_frames(5)).sizes.tolist() == [5, 5]
-    assert face_tracks(numbered_frames(5), min_size=29).sizes.tolist() == [5, 5]
-    assert face_tracks(numbered_frames(5), min_size=31).sizes.tolist() == [5]
-    assert sizes_asked == [30] * 5 + [29] * 5 + [31] * 5
+    monkeypatch.setattr(kind, "__call__", look)
+    monkeypatch.setattr(detectors, "has_face_models", lambda: kind is DlibFaces)
+    sizes = [
+        face_tracks(numbered_frames(5), min_size=size, join=False).sizes.tolist()
+        for size in (None, 29, 31)
+    ]
+    assert sizes == [[5, 5], [5, 5], [5]]
+    assert sizes_asked == [usual] * 5 + [29] * 5 + [31] * 5
 
 
 def test_a_forehead_inside_a_face_is_no_set():
@@ -207,9 +236,10 @@ def test_tracks_know_when_and_how_large_they_were(tmp_path):
     assert np.isnan(given_frames.tracks[0].seconds)
 
 
-def test_images_remember_their_frame_and_look(frames, tmp_path):
+@both
+def test_images_remember_their_frame_and_look(frames, tmp_path, detector):
     path = write_video(tmp_path / "scene.mkv", frames, codec="ffv1", pixel_format="gray")
-    tracks = face_tracks(path)
+    tracks = face_tracks(path, detector=detector)
     assert tracks.origins.files[:2] == (f"{path}, frame 0", f"{path}, frame 1")
     assert tracks.origins.files[-1] == f"{path}, frame 11"
     assert len(tracks.origins) == len(tracks.vectors)
@@ -313,7 +343,8 @@ def test_what_are_no_frames(frames, words):
     [
         {"detector": "haar"}, {"every": 0}, {"size": 0}, {"equalise": 1}, {"margin": -0.5},
         {"margin": np.nan}, {"min_overlap": 0.0}, {"min_overlap": 1.5}, {"max_gap": -1},
-        {"min_length": 0}, {"min_size": 0},
+        {"min_length": 0}, {"min_size": 0}, {"join": 1}, {"join": "dlib"}, {"every_s": 0},
+        {"every_s": np.nan},
     ],
 )  # fmt: skip
 def test_parameters_out_of_range(asked):
@@ -325,6 +356,8 @@ def test_parameters_out_of_range(asked):
 def test_times_need_a_file():
     with pytest.raises(ParameterError, match="start_s and stop_s"):
         face_tracks(numbered_frames(3), detector=bar, start_s=1.0)
+    with pytest.raises(ParameterError, match="face_tracks: every_s must be left out"):
+        face_tracks(numbered_frames(3), detector=bar, every_s=1.0)
     with pytest.raises(ParameterError, match="source must be a path or an iterable"):
         face_tracks(5, detector=bar)
 
@@ -336,3 +369,66 @@ def test_parameters_of_the_cascade(asked):
     (name,) = asked
     with pytest.raises(ParameterError, match=f"HaarFaces: {name} must be"):
         HaarFaces(**asked)
+
+
+@pytest.mark.parametrize("asked", [{"min_size": 0}, {"max_width": 0}, {"min_score": np.nan}])
+def test_parameters_of_dlibs_detector(asked):
+    (name,) = asked
+    with pytest.raises(ParameterError, match=f"DlibFaces: {name} must be"):
+        DlibFaces(**asked)
+
+
+# ---------------------------------------------------------------------------- with dlib
+
+
+def test_the_notes_say_which_detector_was_chosen(monkeypatch):
+    monkeypatch.setattr(HaarFaces, "__call__", lambda self, grey: bar(grey))
+    monkeypatch.setattr(DlibFaces, "__call__", lambda self, grey: bar(grey))
+    for is_there, words in [(True, "found by DlibFaces"), (False, "dlib, .* pip install")]:
+        monkeypatch.setattr(detectors, "has_face_models", lambda is_there=is_there: is_there)
+        tracks = face_tracks(numbered_frames(8), min_size=1, join=False)
+        assert re.search(words, tracks.report.notes[-1])
+
+
+@needs_dlib
+def test_frames_are_looked_at_at_the_size_that_is_asked_for(head):
+    """Boxes come back in pixels of the frame, whatever was looked at."""
+    frame = scene(head, 100)
+    (small,) = DlibFaces()(frame)
+    (large,) = DlibFaces(min_size=120)(np.kron(frame, np.ones((3, 3), dtype=np.uint8)))
+    np.testing.assert_allclose(large / 3, small, atol=12)
+    assert len(DlibFaces(min_size=80)(frame)) == 0
+    assert len(DlibFaces(max_width=360)(frame)) == 0
+    np.testing.assert_array_equal(DlibFaces()(np.stack([frame] * 3, axis=2)), [small])
+
+
+@needs_dlib
+def test_tracks_of_one_person_are_one_set(head):
+    """A head that is left, hidden for a while, and right; and another one all the time."""
+    mirrored = np.ascontiguousarray(np.roll(head, 3, axis=1)[:, ::-1])
+    frames = [scene(head, 10)] * 5 + [scene(head)] * 5 + [scene(mirrored, 200)] * 5
+    tracks = face_tracks(frames, name="s")
+    assert tracks.names == ("s/person 1 (tracks 1+2 frames 0-14)",)
+    assert tracks.sizes.tolist() == [10]
+    assert [track.n_tracks for track in tracks.tracks] == [2]
+    assert (tracks.tracks[0].first_frame, tracks.tracks[0].last_frame) == (0, 14)
+    assert "joined: 2 tracks, to 1 people" in tracks.report.notes
+    assert tracks.origins.files[5] == "frames, frame 10"
+    apart = face_tracks(frames, join=False, name="s")
+    assert apart.names == ("s/track 1 (frames 0-4)", "s/track 2 (frames 10-14)")
+    np.testing.assert_array_equal(apart.vectors, tracks.vectors)
+
+
+@needs_dlib
+def test_other_detectors_join_where_it_is_asked_for(head):
+    frames = [scene(head, 10)] * 5 + [scene(head)] * 5 + [scene(head, 200)] * 5
+    assert len(face_tracks(frames, detector=HaarFaces())) == 2
+    assert len(face_tracks(frames, detector=HaarFaces(), join=True)) == 1
+
+
+def test_people_of_many_tracks_have_short_names():
+    people = [Person(Track(), (2,)), Person(Track(), (1, 3)), Person(Track(), tuple(range(9)))]
+    assert person_names(people, ["frames 0-1"] * 3) == [
+        "track 2 (frames 0-1)", "person 1 (tracks 1+3 frames 0-1)",
+        "person 2 (9 tracks frames 0-1)",
+    ]  # fmt: skip

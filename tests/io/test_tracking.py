@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from setwise.io.tracking import Track, drop_nested, overlaps, track_boxes
+from setwise.io.tracking import Track, drop_nested, group_tracks, overlaps, track_boxes
 
 NONE = np.zeros((0, 4))
 
@@ -227,3 +227,57 @@ def test_nested_tracks_are_those_found_pixel_by_pixel_in_any_order(tracks, rando
 def test_a_track_alone_is_never_dropped(tracks):
     assert all(drop_nested([t]) == [t] for t in tracks)
     assert bool(drop_nested(tracks)) == bool(tracks)
+
+
+# ------------------------------------------------------------------- tracks of one person
+
+
+def seen(*frames):
+    return Track(list(frames), [0] * len(frames), [(0.0, 0.0, 9.0, 9.0)] * len(frames))
+
+
+def test_groups_are_those_of_complete_linkage():
+    """0, 1 and 2 in a row: the ends are too far apart, and the closer two go together."""
+    tracks = [seen(0), seen(1), seen(2), seen(3)]
+    vectors = np.array([[0.0], [0.3], [0.7], [5.0]])
+    assert group_tracks(tracks, vectors, 0.5) == [[0, 1], [2], [3]]
+    assert group_tracks(tracks, vectors, 0.7) == [[0, 1, 2], [3]]
+    assert group_tracks(tracks, vectors, 0.2) == [[0], [1], [2], [3]]
+    assert group_tracks([], np.zeros((0, 3)), 1.0) == []
+
+
+def test_tracks_of_one_time_are_never_grouped():
+    same = np.zeros((3, 2))
+    assert group_tracks([seen(0, 1, 2), seen(2, 3), seen(4)], same, 1.0) == [[0, 2], [1]]
+    # Nor where one is seen in a gap of the other.
+    assert group_tracks([seen(0, 4), seen(2), seen(5)], same, 1.0) == [[0, 2], [1]]
+
+
+spans = st.tuples(st.integers(0, 12), st.integers(1, 4))
+points = st.tuples(st.integers(0, 3), st.integers(0, 3))
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.tuples(spans, points), max_size=8, unique=True), st.randoms())
+def test_groups_in_any_order_are_apart_in_time_close_and_as_large_as_can_be(drawn, random):
+    """Ties are many on this grid; equal tracks with equal vectors are left out."""
+    tracks = [seen(*range(first, first + length)) for (first, length), _ in drawn]
+    vectors = np.array([point for _, point in drawn], dtype=float).reshape(-1, 2)
+    groups = group_tracks(tracks, vectors, 1.5)
+
+    def may_join(one, other):
+        return all(
+            np.linalg.norm(vectors[i] - vectors[j]) <= 1.5
+            and (tracks[i].frames[-1] < tracks[j].frames[0]
+                 or tracks[j].frames[-1] < tracks[i].frames[0])
+            for i in one for j in other
+        )  # fmt: skip
+
+    assert sorted(i for group in groups for i in group) == list(range(len(tracks)))
+    for place, group in enumerate(groups):
+        assert [tracks[i].frames for i in group] == sorted(tracks[i].frames for i in group)
+        assert all(may_join([i], [j]) for i in group for j in group if i < j)
+        assert not any(may_join(group, other) for other in groups[place + 1 :])
+    order = random.sample(range(len(tracks)), len(tracks))
+    again = group_tracks([tracks[i] for i in order], vectors[order], 1.5)
+    assert [[order[i] for i in group] for group in again] == groups

@@ -14,7 +14,8 @@ What ``--json`` prints::
         "first_frame": 3, "last_frame": 40,   from 0
         "start_s": 0.12, "seconds": 1.48,     when it is first seen, and for how long
         "n_faces": 36,
-        "median_size": 88.0                   pixels
+        "median_size": 88.0,                  pixels
+        "n_tracks": 1                         more where tracks of one person were joined
       }],
       "notes": [{"clip": "clips/anna.mp4", "note": "1000 frames looked at, ..."}],
       "skipped": [{"clip": "clips/bad.mp4", "reason": "..."}]
@@ -46,9 +47,12 @@ __all__ = ["faces"]
 
 OWNER = "setwise faces"
 MAX_FILES = 100_000
+# Heads hardly move by more than half of their width in this time, and more frames of one
+# second say little more.
+EVERY_S = 0.2
 COLUMNS = (
     "clip", "class", "folder", "first_frame", "last_frame", "start_s", "seconds", "n_faces",
-    "median_size",
+    "median_size", "n_tracks",
 )  # fmt: skip
 
 
@@ -71,10 +75,23 @@ def faces(
     min_size: Annotated[
         int, typer.Option(min=1, help="Leave out faces of fewer pixels a side.")
     ] = 30,
-    every: Annotated[int, typer.Option(min=1, help="Look at each n-th frame.")] = 1,
+    every_s: Annotated[
+        float, typer.Option(help="Look at a frame each so many seconds.")
+    ] = EVERY_S,
+    every: Annotated[
+        int | None, typer.Option(min=1, help="Look at each n-th frame instead.")
+    ] = None,
     margin: Annotated[
         float, typer.Option(min=0, help="Cut out more at each side, as a part of the face.")
     ] = 0.0,
+    join: Annotated[
+        bool | None,
+        typer.Option(
+            "--join/--no-join",
+            help="Join tracks of one person in a clip; by default where dlib is installed.",
+            show_default=False,
+        ),
+    ] = None,
     skip_bad: Annotated[
         bool, typer.Option("--skip-bad", help="List clips that give no track, and go on.")
     ] = False,
@@ -83,6 +100,7 @@ def faces(
 ) -> None:
     """Find and follow the faces of clips, and write each track as a set of images.
 
+    Faces are found by dlib where it is installed, and tracks of one person joined.
     OUT is read by all other commands. A track of clip.mp4 goes to OUT/clip/track 1 (...)/, and
     one of anna/clip.mp4 to OUT/anna/clip_track 1 (...)/, so that anna is its class.
     OUT/contact.pdf shows all tracks at a glance: delete the folders of those that are no faces.
@@ -95,8 +113,10 @@ def faces(
         "equalise": equalise,
         "min_length": min_length,
         "min_size": min_size,
-        "every": every,
+        "every": every or 1,
+        "every_s": every_s if every is None else None,
         "margin": margin,
+        "join": join,
         "on_error": "skip" if skip_bad else "raise",
     }
     with clean_exit(), shown_progress(is_silent=as_json or quiet) as progress:
@@ -206,7 +226,8 @@ class _Work:
         from setwise.io.frames import Reading, open_video
 
         lengths = {}
-        reading = Reading(every=self.options["every"])
+        reading = Reading(every=self.options["every"], every_s=self.options.get("every_s"))
+        reading.check(OWNER)
         for clip in reported(clips, len(clips), "open clips", progress):
             with self._skipping(clip), open_video(OWNER, clip.path, reading) as video:
                 lengths[clip] = video.expected

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from setwise._support.extras import require
-from setwise._support.face_models import SMALLEST, find_faces, has_face_models
+from setwise._support.face_models import SMALLEST, find_faces, has_face_models, steady_box
 from setwise._support.parameters import check_count, check_number
 from setwise._support.types import FloatArray
 from setwise.errors import DataError, SetwiseError, reject
@@ -32,8 +32,9 @@ class DlibFaces:
     """Find faces that look at the camera, by dlib's histograms of oriented gradients.
 
     Surer than :class:`HaarFaces`, which takes folds of clothes for faces, and several times as
-    fast. dlib's network, which also knows faces seen from the side, is not used: without a
-    graphics card it takes seconds for a frame.
+    fast. As the boxes are placed by eyes and nose, they tremble less. dlib's network, which
+    also knows faces seen from the side, is not used: without a graphics card it takes seconds
+    for a frame.
 
     Parameters
     ----------
@@ -63,7 +64,8 @@ class DlibFaces:
 
         grey = pixels if pixels.ndim == 2 else np.asarray(Image.fromarray(pixels).convert("L"))
         scale = min(SMALLEST / self.min_size, self.max_width / grey.shape[1])
-        return find_faces(grey, scale, self.min_score)
+        boxes = find_faces(grey, scale, self.min_score)
+        return np.array([steady_box(grey, box) for box in boxes]).reshape(-1, 4)
 
 
 @dataclass(frozen=True)

@@ -152,7 +152,7 @@ def face_tracks(
     -------
     FaceTracks
         One set per track, such as ``"clip/track 2 (frames 3-40)"``, or per person, such as
-        ``"clip/person 1 (tracks 1, 4; frames 3-200)"``, without labels. Frames are numbered
+        ``"clip/person 1 (tracks 1+4 frames 3-200)"``, without labels. Frames are numbered
         from 0, as in the file. ``tracks`` says when each was seen, ``origins`` which
         frame each image comes from, and the notes of the ``report`` what was left out.
 
@@ -324,7 +324,7 @@ def _refuse_clip(
         msg = (
             f"{looked} and {seen.n_faces} faces found, but no face in more than "
             f"{max(map(len, tracks))} frames. Expected min_length = {following.min_length}: "
-            "lower it or min_overlap, or raise max_gap."
+            "lower it or min_overlap, raise max_gap, or look at more frames (every, every_s)."
         )
     elif seen.n_small:
         msg = (

@@ -85,6 +85,8 @@ def aligned_jpeg(pixels: npt.NDArray[np.uint8], box: FloatArray) -> bytes:
 def person_names(people: Sequence[Person], frames: Sequence[str]) -> list[str]:
     """What the sets are called, such as "track 1 (frames 0-9)", where joined "person 1 (...)".
 
+    Names are such that folders can be called so.
+
     Parameters
     ----------
     people : sequence of Person
@@ -98,10 +100,10 @@ def person_names(people: Sequence[Person], frames: Sequence[str]) -> list[str]:
             names.append(f"track {person.numbers[0]} ({when})")
             continue
         n_joined += 1
-        listed = f"tracks {', '.join(map(str, person.numbers))}"
-        if len(person.numbers) > N_NAMED:  # a folder is called so, and names have a limit
+        listed = f"tracks {'+'.join(map(str, person.numbers))}"
+        if len(person.numbers) > N_NAMED:
             listed = f"{len(person.numbers)} tracks"
-        names.append(f"person {n_joined} ({listed}; {when})")
+        names.append(f"person {n_joined} ({listed} {when})")
     return names
 
 

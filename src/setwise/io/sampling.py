@@ -54,20 +54,25 @@ class Sampling:
 
     def is_needed(self, packet: Any) -> bool:
         """Whether a packet goes to the decoder, which is told how carefully to look at it."""
-        if packet.size == 0 or packet.pts is None or packet.dts is None:
+        if packet.size == 0:  # the last one, which makes the decoder give back the rest
             return True
         self.n_packets += 1
-        heappush(self._waiting, packet.pts)
+        if packet.pts is not None:
+            heappush(self._waiting, packet.pts)
+        self._context.skip_frame = "DEFAULT"
+        if packet.pts is None or packet.dts is None or not packet.duration:
+            return True
         decoded_s, shown_s = self._seconds(packet.dts), self._seconds(packet.pts)
+        length_s = float(packet.duration * self._time_base)
         # Frames are decoded some time before they are shown, and the index has either time.
         self._delay_s = max(self._delay_s, shown_s - decoded_s)
-        if self._next_taken(decoded_s) >= self._next_keyframe(packet.dts) + self._delay_s:
+        ends_s = self._next_keyframe(packet.dts) + self._delay_s
+        # What is taken at a time is the frame shown then, or the next one.
+        if self._next_time(decoded_s - length_s) >= ends_s - IN_TIME_S:
             self.n_undecoded += 1
             return False
-        length_s = float((packet.duration or 0) * self._time_base)
-        # Without a length nobody knows whether an earlier frame takes its place.
-        is_taken = not length_s or self._slot(shown_s) > self._slot(shown_s - length_s)
-        self._context.skip_frame = "DEFAULT" if is_taken else "NONREF"
+        if self._slot(shown_s) == self._slot(shown_s - length_s):
+            self._context.skip_frame = "NONREF"
         return True
 
     def number(self, frame: Any) -> int | None:
@@ -85,13 +90,9 @@ class Sampling:
     def _slot(self, time_s: float) -> int:
         return int((time_s - self.start_s + IN_TIME_S) // self.every_s)
 
-    def _next_taken(self, time_s: float) -> float:
-        """When the first frame at or after a time is taken."""
-        if time_s <= self.start_s:
-            return self.start_s
-        slot = self._slot(time_s)
-        at = self.start_s + slot * self.every_s
-        return at if at >= time_s - IN_TIME_S else at + self.every_s
+    def _next_time(self, time_s: float) -> float:
+        """The first time after a given one at which a frame is wanted."""
+        return self.start_s + max(self._slot(time_s) + 1, 0) * self.every_s
 
     def _next_keyframe(self, ticks: int) -> float:
         place = bisect_right(self._keyframes, ticks)
