@@ -15,6 +15,7 @@ import argparse
 import itertools
 import json
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -119,7 +120,7 @@ def show(title: str, found: dict, console: Console, most: int) -> None:
 
 SETTINGS = {
     "CVC()": CVC,
-    "CVC.for_images()": CVC.for_images,
+    "CVC.for_images()": partial(CVC.for_images, ("pixels", "edges")),
     "CVC.for_turntables()": CVC.for_turntables,
 }
 

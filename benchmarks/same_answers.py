@@ -96,7 +96,12 @@ def runs():
 
     for name in ARCHIVES:
         if name == "eth80-64":
-            yield "for_images", name, slice(0, 2), lambda: CVC.for_images(random_state=0)
+            yield (
+                "for_images",
+                name,
+                slice(0, 2),
+                lambda: CVC.for_images(("pixels", "edges"), random_state=0),
+            )
             continue
         folds = slice(0, 2) if "-" in name else slice(None)
         yield "default", name, folds, lambda: CVC(random_state=0)

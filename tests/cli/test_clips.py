@@ -20,7 +20,15 @@ def test_whole_frames_are_judged_and_it_is_said(tmp_path):
             own = tmp_path / folder / (label if folder == "gallery" else "")
             own.mkdir(parents=True, exist_ok=True)
             write_video(own / f"{name}.mkv", images, codec="ffv1", pixel_format="gray")
-    arguments = ["classify", tmp_path / "gallery", tmp_path / "probes", "--size", "16"]
+    arguments = [
+        "classify",
+        tmp_path / "gallery",
+        tmp_path / "probes",
+        "--size",
+        "16",
+        "--features",
+        "pixels,edges",
+    ]
     found = CliRunner().invoke(app, [str(argument) for argument in arguments])
     assert found.exit_code == 0, found.output
     assert found.stderr.count("to judge faces, cut them out first: `setwise faces`") == 2

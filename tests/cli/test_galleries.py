@@ -20,8 +20,13 @@ from setwise.io import save_images
 pytest.importorskip("skimage")
 
 
-def run(*arguments):
-    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+# A network would see more, and take longer; tests/cli/test_features.py asks one.
+QUICK = ("--features", "pixels,edges")
+
+
+def run(command, *arguments):
+    options = QUICK if command in ("fit", "identify", "classify", "evaluate") else ()
+    return CliRunner().invoke(app, [command, *map(str, arguments), *options])
 
 
 def document(*arguments):

@@ -26,8 +26,9 @@ def album(tmp_path_factory):
     return root
 
 
-def run(*arguments):
-    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+def run(command, *arguments):
+    options = () if command == "faces" else ("--features", "pixels,edges")  # quick ones
+    return CliRunner().invoke(app, [command, *map(str, arguments), *options])
 
 
 def document(*arguments):
