@@ -169,9 +169,7 @@ def bad_tensor(*, shape=(3, 4), strides=(4, 1), offset=0, **storage):
     ],
 )
 def test_lying_files(write, built, told):
-    with pytest.raises(
-        DataError, match=rf"net\.pth: cannot be read .*({told})"
-    ):
+    with pytest.raises(DataError, match=rf"net\.pth: cannot be read .*({told})"):
         read_tensors(write(built), "net.pth")
 
 
