@@ -33,6 +33,14 @@ def _one_blas_thread():
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _own_cache(tmp_path_factory):
+    """Tests leave nothing in the cache of whoever runs them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
 @pytest.fixture
 def seed() -> int:
     """One seed by default; SETWISE_TEST_SEED picks another."""

@@ -19,7 +19,9 @@ from sklearn.pipeline import make_pipeline
 from setwise import CVC, SetBatch, Whitener
 from setwise.errors import DataError, MissingExtraError, ParameterError
 from setwise.features import Cached, Network, images, network
-from setwise.features.network import MODELS, _Memo
+from setwise.features import memo as memory
+from setwise.features.memo import Memo
+from setwise.features.network import MODELS
 from setwise.features.views import View
 
 SMALL = Network(size=32)
@@ -29,8 +31,8 @@ WEIGHTS = MODELS["efficientnet-lite0"]
 @pytest.fixture(autouse=True)
 def forgetful(monkeypatch):
     """No vector is remembered from another test."""
-    memo = _Memo(2**20)
-    monkeypatch.setattr(network, "_LATELY", memo)
+    memo = Memo(2**20)
+    monkeypatch.setattr(memory, "_MEMO", memo)
     return memo
 
 
@@ -197,7 +199,7 @@ def test_an_image_is_computed_once(monkeypatch, forgetful):
 
 
 def test_memory_of_vectors_is_bounded():
-    memo = _Memo(3 * 40)
+    memo = Memo(3 * 40)
     vectors = {bytes([i]): np.full(10, i, dtype=np.float32) for i in range(5)}
     memo.keep({key: vectors[key] for key in list(vectors)[:3]})
     assert set(memo.find([b"\x00"])) == {b"\x00"}  # used last, forgotten last

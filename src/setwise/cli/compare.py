@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -56,7 +57,9 @@ def compare(
             options["layout"] = reading.layout
         options["labels"] = reading.labels
         judged = load(probes, options, output, progress, labelled=True)
-        chosen = names if known.image_shape is None else _on_images(names, pixels)
+        chosen = (
+            names if known.image_shape is None else _on_images(names, pixels, reading.features)
+        )
         comparison = compare_methods(
             known,
             known.labels,
@@ -74,7 +77,7 @@ def compare(
         comparison.plot(picture)
 
 
-def _on_images(names: list[str] | None, size: int) -> dict[str, Any]:
+def _on_images(names: list[str] | None, size: int, features: str) -> dict[str, Any]:
     """Methods by name that first make pixels of images, and those that look at images."""
     from sklearn.pipeline import make_pipeline
 
@@ -82,7 +85,8 @@ def _on_images(names: list[str] | None, size: int) -> dict[str, Any]:
     from setwise.evaluation.methods import named_methods
     from setwise.features import Pixels
 
-    ours = dict(zip(_FOR_IMAGES, (CVC.for_images, CVC.for_turntables), strict=True))
+    makers = (partial(CVC.for_images, features), CVC.for_turntables)
+    ours = dict(zip(_FOR_IMAGES, makers, strict=True))
     others = names if names is None else [name for name in names if name not in ours]
     named = {} if others == [] else named_methods(others, 0)
     on_pixels = {name: make_pipeline(Pixels(size), rival) for name, rival in named.items()}

@@ -65,6 +65,13 @@ class Reading:
     colour: Annotated[
         bool, typer.Option("--colour", help="Keep the colours, as for networks anyway.")
     ] = False
+    no_cache: Annotated[
+        bool,
+        typer.Option(
+            "--no-cache",
+            help="Keep no vectors of images in the user's cache for the next time.",
+        ),
+    ] = False
     exclude: Annotated[
         list[str] | None,
         typer.Option(help='Leave out files or folders of such names, such as "*.tmp".'),
@@ -132,7 +139,7 @@ class Reading:
         return self.of_gallery() | own
 
     def check(self) -> None:
-        """Refuse what no source could be read with, before any is."""
+        """Refuse what no source could be read with, before any is; have the cache ready."""
         from setwise._support.parameters import check_choice, check_count, check_number
         from setwise.io.layouts import LAYOUTS
 
@@ -146,7 +153,11 @@ class Reading:
         for option in ("size", "max_pixels", "max_files"):
             if getattr(self, option) is not None:
                 check_count("setwise", f"--{option.replace('_', '-')}", getattr(self, option))
-        _ = self.needs_colour  # which knows what --features may be
+        if self.needs_colour and not self.no_cache:
+            from setwise.features.memo import keep_in_file
+            from setwise.io.datasets.places import cache_folder
+
+            keep_in_file(cache_folder() / "embeddings.sqlite")
 
 
 @dataclass(frozen=True)

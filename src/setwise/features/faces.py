@@ -19,6 +19,7 @@ from setwise._support.face_models import (
 from setwise._support.parameters import check_choice, check_shape
 from setwise._support.progress import reported
 from setwise.features.images import ImageFeature
+from setwise.features.memo import remembered
 from setwise.features.pixels import as_bytes, as_grey, resized
 
 __all__ = ["Faces"]
@@ -86,17 +87,13 @@ class Faces(ImageFeature):
 
     def compute(self, images: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
         """Identity vectors of the largest face of each image."""
-        chips, _ = self._faces(images)
-        return describe_faces(chips)
+        return self._described(images)[0]
 
     def _values(self, images: npt.NDArray[Any], X: Any) -> npt.NDArray[Any]:
-        n_faceless = 0
-        parts = []
         starts = range(0, len(images), AT_ONCE)
-        for start in reported(starts, len(starts), "Faces"):
-            chips, n_without = self._faces(images[start : start + AT_ONCE])
-            n_faceless += n_without
-            parts.append(describe_faces(chips))
+        chunks = (images[start : start + AT_ONCE] for start in starts)
+        described = list(reported(map(self._described, chunks), len(starts), "Faces"))
+        n_faceless = sum(n_without for _, n_without in described)
         if n_faceless:
             logger.info(
                 "Faces: no face was found in %d of %d images; each of them was taken for a "
@@ -104,7 +101,19 @@ class Faces(ImageFeature):
                 n_faceless,
                 len(images),
             )
-        return np.concatenate(parts)
+        return np.concatenate([vectors for vectors, _ in described])
+
+    def _described(self, images: npt.NDArray[Any]) -> tuple[npt.NDArray[np.float32], int]:
+        """Vectors of images, and of how many of those not seen before there is no face."""
+        n_faceless = 0
+
+        def describe(places: list[int]) -> npt.NDArray[np.float32]:
+            nonlocal n_faceless
+            chips, n_faceless = self._faces(images[places])
+            return describe_faces(chips)
+
+        about = f"{sorted(SHA256.items())} {dlib_version()} {self.size}"
+        return remembered(images, about, describe), n_faceless
 
     def _faces(self, images: npt.NDArray[Any]) -> tuple[npt.NDArray[np.uint8], int]:
         """The largest face of each image, upright, and in how many images there is none."""

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from hashlib import blake2b
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -135,14 +136,14 @@ def keep_in_file(path: Path | None) -> None:
     _MEMO.file = None if path is None else VectorFile(path)
 
 
-def image_keys(images: npt.NDArray[np.uint8], made_by: str) -> list[bytes]:
+def image_keys(images: npt.NDArray[Any], made_by: str) -> list[bytes]:
     """What each image is found by: its pixels, and everything its vector depends on besides."""
-    about = f"{made_by} {images.shape[1:]}".encode()
+    about = f"{made_by} {images.dtype.str} {images.shape[1:]}".encode()
     return [blake2b(about + image.tobytes(), digest_size=20).digest() for image in images]
 
 
 def remembered(
-    images: npt.NDArray[np.uint8],
+    images: npt.NDArray[Any],
     made_by: str,
     compute: Callable[[list[int]], Vectors],
 ) -> Vectors:

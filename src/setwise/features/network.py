@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from hashlib import blake2b, sha256
+from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from setwise._support.parallel import in_threads
 from setwise._support.parameters import check_choice, check_count, refuse
 from setwise.errors import DataError, MissingExtraError, reject
 from setwise.features.images import ImageFeature
+from setwise.features.memo import remembered
 from setwise.features.pixels import as_bytes
 
 __all__ = ["Network", "WeightsFile"]
@@ -154,58 +154,19 @@ class Network(ImageFeature):
     def compute(self, images: npt.NDArray[Any]) -> Vectors:
         """Averages of the last layer before the classifier, for each image."""
         pixels = _as_pixels(images)
-        keys = [self._key(image) for image in pixels]
-        vectors = _LATELY.find(keys)
-        unseen: dict[bytes, int] = {}
-        for place, key in enumerate(keys):
-            if key not in vectors:
-                unseen.setdefault(key, place)
-        places = list(unseen.values())
-        batches = [places[i : i + self.batch] for i in range(0, len(places), self.batch)]
+        weights = MODELS[self.model]
 
         def embed(batch: Sequence[int]) -> Vectors:
             session = _session(self.model)
             return session.run(None, {"images": _resized(pixels, batch, self.size)})[0]
 
-        for batch, made in zip(batches, in_threads(embed, batches, -1), strict=True):
-            vectors.update((keys[i], vector) for i, vector in zip(batch, made, strict=True))
-        _LATELY.keep({key: vectors[key] for key in unseen})
-        return np.stack([vectors[key] for key in keys])
+        def embed_all(places: list[int]) -> Vectors:
+            batches = [places[i : i + self.batch] for i in range(0, len(places), self.batch)]
+            return np.concatenate(list(in_threads(embed, batches, -1)))
 
-    def _key(self, pixels: Bytes) -> bytes:
-        about = f"{self.model} {self.size} {pixels.shape}".encode()
-        return blake2b(about + pixels.tobytes(), digest_size=20).digest()
+        return remembered(pixels, f"{weights.digest} {self.size}", embed_all)
 
 
-class _Memo:
-    """Vectors of the images that were seen last, found by the content of the images."""
-
-    def __init__(self, most_bytes: int) -> None:
-        self.most_bytes = most_bytes
-        self._n_bytes = 0
-        self._vectors: OrderedDict[bytes, Vectors] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def find(self, keys: Sequence[bytes]) -> dict[bytes, Vectors]:
-        """Those that are there; what was used last is forgotten last."""
-        with self._lock:
-            known = {key: self._vectors[key] for key in keys if key in self._vectors}
-            for key in known:
-                self._vectors.move_to_end(key)
-        return known
-
-    def keep(self, vectors: dict[bytes, Vectors]) -> None:
-        """Keep these, as copies: a row would keep its whole batch."""
-        with self._lock:
-            for key, vector in vectors.items():
-                if key not in self._vectors:
-                    self._vectors[key] = vector.copy()
-                    self._n_bytes += vector.nbytes
-            while self._n_bytes > self.most_bytes:
-                self._n_bytes -= self._vectors.popitem(last=False)[1].nbytes
-
-
-_LATELY = _Memo(256 * 2**20)
 _OPENING = threading.Lock()
 
 
