@@ -69,7 +69,7 @@ class Reading:
         bool,
         typer.Option(
             "--no-cache",
-            help="Keep no vectors of images in the user's cache for the next time.",
+            help="Keep no vectors of images in your cache for the next time.",
         ),
     ] = False
     exclude: Annotated[
