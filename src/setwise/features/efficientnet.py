@@ -10,13 +10,12 @@ import numpy.typing as npt
 
 from setwise._support.extras import require
 
-__all__ = ["N_FEATURES", "build"]
+__all__ = ["build"]
 
-N_FEATURES = 1280
 # Of TensorFlow's batch normalisation, with which the network was trained.
 EPSILON = 1e-3
-# Repeats, side of the kernel and stride of the first, for each stage; Tan and Le, table 1.
-STAGES = ((1, 3, 1), (2, 3, 2), (2, 5, 2), (3, 3, 2), (3, 5, 1), (4, 5, 2), (1, 3, 1))
+# Blocks of each stage, and stride of the first; Tan and Le, table 1.
+STAGES = ((1, 1), (2, 2), (2, 2), (3, 2), (3, 1), (4, 2), (1, 1))
 OPSET, IR_VERSION = 17, 8
 
 Weights = Mapping[str, npt.NDArray[Any]]
@@ -40,9 +39,9 @@ def build(weights: Weights, *, classifies: bool = False) -> bytes:
     graph.prepare()
     graph.convolve(weights, "_conv_stem", "_bn0", stride=2)
     block = 0
-    for repeats, _, first_stride in STAGES:
-        for repeat in range(repeats):
-            _add_block(graph, weights, f"_blocks.{block}", 1 if repeat else first_stride)
+    for n_blocks, first_stride in STAGES:
+        for place in range(n_blocks):
+            _add_block(graph, weights, f"_blocks.{block}", 1 if place else first_stride)
             block += 1
     graph.convolve(weights, "_conv_head", "_bn1")
     graph.add("GlobalAveragePool")

@@ -142,7 +142,7 @@ class _Machine:
             action = _ACTIONS.get(code.name)
             if action is None:
                 msg = (
-                    f"it has the instruction {code.name}, which no dictionary of tensors needs"
+                    f"it has the instruction {code.name}, with which no tensors are built here"
                 )
                 raise ValueError(msg)
             action(self, argument)
