@@ -412,7 +412,7 @@ def test_tracks_of_one_person_are_one_set(head):
     assert tracks.sizes.tolist() == [10]
     assert [track.n_tracks for track in tracks.tracks] == [2]
     assert (tracks.tracks[0].first_frame, tracks.tracks[0].last_frame) == (0, 14)
-    assert "joined: 2 tracks, to 1 people" in tracks.report.notes
+    assert "joined: 2 tracks of one person" in tracks.report.notes
     assert tracks.origins.files[5] == "frames, frame 10"
     apart = face_tracks(frames, join=False, name="s")
     assert apart.names == ("s/track 1 (frames 0-4)", "s/track 2 (frames 10-14)")
