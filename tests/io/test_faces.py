@@ -412,7 +412,7 @@ def test_tracks_of_one_person_are_one_set(head):
     assert tracks.sizes.tolist() == [10]
     assert [track.n_tracks for track in tracks.tracks] == [2]
     assert (tracks.tracks[0].first_frame, tracks.tracks[0].last_frame) == (0, 14)
-    assert "joined: 2 tracks, to 1 people" in tracks.report.notes
+    assert "joined: 2 tracks of one person" in tracks.report.notes
     assert tracks.origins.files[5] == "frames, frame 10"
     apart = face_tracks(frames, join=False, name="s")
     assert apart.names == ("s/track 1 (frames 0-4)", "s/track 2 (frames 10-14)")
@@ -432,3 +432,36 @@ def test_people_of_many_tracks_have_short_names():
         "track 2 (frames 0-1)", "person 1 (tracks 1+3 frames 0-1)",
         "person 2 (9 tracks frames 0-1)",
     ]  # fmt: skip
+
+
+# ------------------------------------------------------------------ what is taken for a face
+
+
+def folds(seed, height=360, width=640):
+    """Cloth: smooth noise of three scales, which looks like folds in changing light."""
+    rng = np.random.default_rng(seed)
+    made = np.zeros((height, width))
+    for i, cells in enumerate([(9, 16), (18, 32), (36, 64)]):
+        noise = Image.fromarray(rng.normal(size=cells).astype(np.float32))
+        made += np.asarray(noise.resize((width, height), Image.Resampling.BICUBIC)) / (1 + i)
+    return np.clip(128 + 60 * made, 0, 255).astype(np.uint8)
+
+
+@needs_dlib
+def test_folds_of_a_shirt_are_faces_to_the_cascade_and_none_to_dlib(head):
+    """A head of 90 pixels above a textured shirt, both of which move a little."""
+    shirt = folds(7)
+    frames = []
+    for i in range(5):
+        frame = np.full((480, 660), 128, dtype=np.uint8)
+        frame[120:, 2 * i : 640 + 2 * i] = shirt
+        frame[20 : 20 + HEAD, 280 + 3 * i : 280 + HEAD + 3 * i] = head
+        frames.append(frame)
+    by_dlib = face_tracks(frames, detector=DlibFaces())
+    by_haar = face_tracks(frames, detector=HaarFaces())
+    assert by_dlib.sizes.tolist() == [5]
+    assert len(by_haar) > 1
+    # The face is among what both found.
+    face = by_dlib.vectors[0].astype(float)
+    likeness = [np.corrcoef(face, other)[0, 1] for other in by_haar.vectors.astype(float)]
+    assert max(likeness) > 0.6

@@ -295,7 +295,9 @@ class _Work:
             # The folder is "track 1 (frames 0-9)", after the clip where there are classes.
             title = row.folder.name.removeprefix(f"{clip.name.split('/')[-1]}_").split(" (")[0]
             frames = f"frames {track.first_frame}-{track.last_frame}"
-            details = (frames, f"{track.n_faces} faces of {track.median_size:.0f} px")
+            size = f"of {track.median_size:.0f} px"
+            how = size if track.n_tracks == 1 else f"in {track.n_tracks} tracks"
+            details = (frames, f"{track.n_faces} faces {how}")
             rows.append(SheetRow(clip.name, title, details, row.pictures))
         save_contact_sheet(rows, self.out / "contact.pdf")
 

@@ -342,7 +342,8 @@ def _refuse_clip(
 def _notes_on(people: list[Person], chosen: Detector | None) -> list[str]:
     """Which tracks were joined, and which detector was chosen where none was given."""
     joined = [len(person.numbers) for person in people if len(person.numbers) > 1]
-    notes = [f"joined: {sum(joined)} tracks, to {len(joined)} people"] if joined else []
+    into = f"{len(joined)} people" if len(joined) > 1 else "one person"
+    notes = [f"joined: {sum(joined)} tracks of {into}"] if joined else []
     if isinstance(chosen, HaarFaces):
         notes.append(
             "faces found by HaarFaces, as dlib, which makes fewer mistakes, is not installed: "
