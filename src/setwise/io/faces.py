@@ -29,7 +29,7 @@ from setwise.io.detectors import (
 from setwise.io.frames import Reading, VideoFrames
 from setwise.io.given_frames import GivenFrames, open_frames
 from setwise.io.loading_report import LoadedSets, LoadReport
-from setwise.io.people import Person, aligned_jpeg, each_alone, join_people, person_names
+from setwise.io.people import Person, aligned_jpeg, by_person, each_alone, person_names
 from setwise.io.thumbnails import small_jpeg
 from setwise.io.tracking import Track, drop_nested, track_boxes
 from setwise.io.video import resize_image
@@ -142,6 +142,7 @@ def face_tracks(
     join : bool, optional
         Join tracks that do not overlap in time into one set, where dlib's network takes their
         faces for one person's: where the means of five faces of each are at most 0.5 apart.
+        First, tracks are split where one face takes the place of another, as at a cut.
         By default where :class:`DlibFaces` finds the faces; other detectors may find anything.
     name : str, optional
         What the sets are called; the name of the file by default.
@@ -181,12 +182,14 @@ def face_tracks(
         msg = f"{owner}: {len(video.skipped)} frames of {str(video.path)!r} were left out."
         warnings.warn(msg, SkippedFilesWarning, stacklevel=2)
     tracks, notes = _follow(owner, video.path, seen, cutting, following)
-    people = join_people(tracks, seen.aligned) if is_joined else each_alone(tracks)
-    notes += _notes_on(people, chosen if detector is None else None)
+    people, notes_on_people = each_alone(tracks), list[str]()
+    if is_joined:
+        people, notes_on_people = by_person(tracks, seen.aligned, min_length)
+    notes += notes_on_people + ([_note_on(chosen)] if detector is None else [])
     report = LoadReport(
         source=video.path,
         layout="face tracks",
-        files=(video.path,) * sum(map(len, tracks)),
+        files=(video.path,) * sum(len(person.track) for person in people),
         skipped=tuple(video.skipped),
         notes=(*notes, *video.notes()),
         seconds=time.perf_counter() - started,
@@ -339,19 +342,14 @@ def _refuse_clip(
     raise DataError(msg)
 
 
-def _notes_on(people: list[Person], chosen: Detector | None) -> list[str]:
-    """Which tracks were joined, and which detector was chosen where none was given."""
-    joined = [len(person.numbers) for person in people if len(person.numbers) > 1]
-    into = f"{len(joined)} people" if len(joined) > 1 else "one person"
-    notes = [f"joined: {sum(joined)} tracks of {into}"] if joined else []
-    if isinstance(chosen, HaarFaces):
-        notes.append(
-            "faces found by HaarFaces, as dlib, which makes fewer mistakes, is not installed: "
-            'pip install "setwise[faces]"'
-        )
-    elif chosen is not None:
-        notes.append("faces found by DlibFaces")
-    return notes
+def _note_on(chosen: Detector) -> str:
+    """Which detector was chosen."""
+    if not isinstance(chosen, HaarFaces):
+        return "faces found by DlibFaces"
+    return (
+        "faces found by HaarFaces, as dlib, which makes fewer mistakes, is not installed: "
+        'pip install "setwise[faces]"'
+    )
 
 
 def _summary(person: Person, seen: _Seen) -> FaceTrack:
