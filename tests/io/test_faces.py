@@ -433,17 +433,17 @@ def strangers():
 def test_one_face_in_the_place_of_another_is_another_set(strangers):
     """As at a cut: boxes go on as if nothing had happened; and the first comes back."""
     first, second = (scene(face, 100) for face in strangers)
-    frames = [first] * 6 + [second] * 6 + [first] * 6
-    tracks = face_tracks(frames, name="s")
+    frames = [first] * 3 + [second] * 3 + [first] * 3
+    tracks = face_tracks(frames, min_length=3, name="s")
     assert tracks.names == (
-        "s/person 1 (tracks 1+3 frames 0-17)", "s/track 2 (frames 6-11)",
+        "s/person 1 (tracks 1+3 frames 0-8)", "s/track 2 (frames 3-5)",
     )  # fmt: skip
     assert "split: 1 tracks into 3, " in " ".join(tracks.report.notes)
-    assert len(tracks.report.files) == len(tracks.vectors) == 18
-    short = face_tracks([first] * 8 + [second] * 2, name="s")
-    assert short.names == ("s/track 1 (frames 0-7)",)
+    assert len(tracks.report.files) == len(tracks.vectors) == 9
+    short = face_tracks([first] * 5 + [second] * 2, name="s")
+    assert short.names == ("s/track 1 (frames 0-4)",)
     assert "2 faces of short ones left out" in " ".join(short.report.notes)
-    assert len(short.report.files) == 8
+    assert len(short.report.files) == 5
     assert len(face_tracks(frames, join=False)) == 1
 
 
