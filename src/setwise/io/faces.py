@@ -181,11 +181,9 @@ def face_tracks(
     if video.skipped:
         msg = f"{owner}: {len(video.skipped)} frames of {str(video.path)!r} were left out."
         warnings.warn(msg, SkippedFilesWarning, stacklevel=2)
-    tracks, notes = _follow(owner, video.path, seen, cutting, following)
-    people, notes_on_people = each_alone(tracks), list[str]()
-    if is_joined:
-        people, notes_on_people = by_person(tracks, seen.aligned, min_length)
-    notes += notes_on_people + ([_note_on(chosen)] if detector is None else [])
+    people, notes = _follow(owner, video.path, seen, cutting, following)
+    if detector is None:
+        notes.append(_note_on(chosen))
     report = LoadReport(
         source=video.path,
         layout="face tracks",
@@ -292,8 +290,8 @@ def _find_faces(
 
 def _follow(
     owner: str, path: Path, seen: _Seen, cutting: _Cutting, following: _Following
-) -> tuple[list[Track], list[str]]:
-    """The tracks that are kept, and notes on those that are not."""
+) -> tuple[list[Person], list[str]]:
+    """The tracks that are kept, by person where asked for, and notes on those that are not."""
     tracks = track_boxes(
         seen.boxes, min_overlap=following.min_overlap, max_gap=following.max_gap
     )
@@ -311,7 +309,10 @@ def _follow(
     if len(kept) < len(long):
         n_nested = len(long) - len(kept)
         notes.append(f"left out: {n_nested} tracks inside others, as a forehead in a face")
-    return kept, notes
+    if not cutting.is_joined:
+        return each_alone(kept), notes
+    people, more_notes = by_person(kept, seen.aligned, following.min_length)
+    return people, notes + more_notes
 
 
 def _refuse_clip(
