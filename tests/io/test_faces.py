@@ -120,19 +120,21 @@ def test_a_gap_too_long_ends_a_track(frames, detector):
 
 
 def test_every_other_frame_keeps_its_number(frames):
-    tracks = face_tracks(frames, every=2, min_length=3, name="s")
+    tracks = face_tracks(frames, detector=HAAR, every=2, min_length=3, name="s")
     assert tracks.names == ("s/track 1 (frames 0-10)", "s/track 2 (frames 4-10)")
     assert tracks.sizes.tolist() == [5, 3]
-    tracks = face_tracks(iter(frames), every=2, max_frames=3, min_length=3, name="s")
+    tracks = face_tracks(
+        iter(frames), detector=HAAR, every=2, max_frames=3, min_length=3, name="s"
+    )
     assert tracks.names == ("s/track 1 (frames 0-4)",)
 
 
 def test_equalised_crops_use_all_greys(frames):
     dull = [frame // 3 for frame in frames]
-    crops = face_tracks(dull, equalise=True).images
+    crops = face_tracks(dull, detector=HAAR, equalise=True).images
     assert (crops.min(axis=(1, 2)) == 0).all()
     assert (crops.max(axis=(1, 2)) == 255).all()
-    assert face_tracks(dull).images.max() <= 255 // 3
+    assert face_tracks(dull, detector=HAAR).images.max() <= 255 // 3
 
 
 @pytest.mark.parametrize("detector", [HaarFaces(scale_factor=1.2), DlibFaces(min_size=99)])
@@ -417,6 +419,32 @@ def test_tracks_of_one_person_are_one_set(head):
     apart = face_tracks(frames, join=False, name="s")
     assert apart.names == ("s/track 1 (frames 0-4)", "s/track 2 (frames 10-14)")
     np.testing.assert_array_equal(apart.vectors, tracks.vectors)
+
+
+@pytest.fixture(scope="module")
+def strangers():
+    """Two small faces of the Labeled Faces in the Wild, enlarged."""
+    faces = pytest.importorskip("skimage.data").lfw_subset()[[3, 77]]
+    images = [Image.fromarray((255 * face).astype(np.uint8)) for face in faces]
+    return [np.asarray(image.resize((HEAD, HEAD))) for image in images]
+
+
+@needs_dlib
+def test_one_face_in_the_place_of_another_is_another_set(strangers):
+    """As at a cut: boxes go on as if nothing had happened; and the first comes back."""
+    first, second = (scene(face, 100) for face in strangers)
+    frames = [first] * 3 + [second] * 3 + [first] * 3
+    tracks = face_tracks(frames, min_length=3, name="s")
+    assert tracks.names == (
+        "s/person 1 (tracks 1+3 frames 0-8)", "s/track 2 (frames 3-5)",
+    )  # fmt: skip
+    assert "split: 1 tracks into 3, " in " ".join(tracks.report.notes)
+    assert len(tracks.report.files) == len(tracks.vectors) == 9
+    short = face_tracks([first] * 5 + [second] * 2, name="s")
+    assert short.names == ("s/track 1 (frames 0-4)",)
+    assert "2 faces of short ones left out" in " ".join(short.report.notes)
+    assert len(short.report.files) == 5
+    assert len(face_tracks(frames, join=False)) == 1
 
 
 @needs_dlib

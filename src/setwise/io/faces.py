@@ -29,7 +29,7 @@ from setwise.io.detectors import (
 from setwise.io.frames import Reading, VideoFrames
 from setwise.io.given_frames import GivenFrames, open_frames
 from setwise.io.loading_report import LoadedSets, LoadReport
-from setwise.io.people import Person, aligned_jpeg, each_alone, join_people, person_names
+from setwise.io.people import Person, aligned_jpeg, by_person, each_alone, person_names
 from setwise.io.thumbnails import small_jpeg
 from setwise.io.tracking import Track, drop_nested, track_boxes
 from setwise.io.video import resize_image
@@ -142,6 +142,7 @@ def face_tracks(
     join : bool, optional
         Join tracks that do not overlap in time into one set, where dlib's network takes their
         faces for one person's: where the means of five faces of each are at most 0.5 apart.
+        First, tracks are split where one face takes the place of another, as at a cut.
         By default where :class:`DlibFaces` finds the faces; other detectors may find anything.
     name : str, optional
         What the sets are called; the name of the file by default.
@@ -180,13 +181,13 @@ def face_tracks(
     if video.skipped:
         msg = f"{owner}: {len(video.skipped)} frames of {str(video.path)!r} were left out."
         warnings.warn(msg, SkippedFilesWarning, stacklevel=2)
-    tracks, notes = _follow(owner, video.path, seen, cutting, following)
-    people = join_people(tracks, seen.aligned) if is_joined else each_alone(tracks)
-    notes += _notes_on(people, chosen if detector is None else None)
+    people, notes = _follow(owner, video.path, seen, cutting, following)
+    if detector is None:
+        notes.append(_note_on(chosen))
     report = LoadReport(
         source=video.path,
         layout="face tracks",
-        files=(video.path,) * sum(map(len, tracks)),
+        files=(video.path,) * sum(len(person.track) for person in people),
         skipped=tuple(video.skipped),
         notes=(*notes, *video.notes()),
         seconds=time.perf_counter() - started,
@@ -289,8 +290,8 @@ def _find_faces(
 
 def _follow(
     owner: str, path: Path, seen: _Seen, cutting: _Cutting, following: _Following
-) -> tuple[list[Track], list[str]]:
-    """The tracks that are kept, and notes on those that are not."""
+) -> tuple[list[Person], list[str]]:
+    """The tracks that are kept, by person where asked for, and notes on those that are not."""
     tracks = track_boxes(
         seen.boxes, min_overlap=following.min_overlap, max_gap=following.max_gap
     )
@@ -308,7 +309,10 @@ def _follow(
     if len(kept) < len(long):
         n_nested = len(long) - len(kept)
         notes.append(f"left out: {n_nested} tracks inside others, as a forehead in a face")
-    return kept, notes
+    if not cutting.is_joined:
+        return each_alone(kept), notes
+    people, more_notes = by_person(kept, seen.aligned, following.min_length)
+    return people, notes + more_notes
 
 
 def _refuse_clip(
@@ -339,19 +343,14 @@ def _refuse_clip(
     raise DataError(msg)
 
 
-def _notes_on(people: list[Person], chosen: Detector | None) -> list[str]:
-    """Which tracks were joined, and which detector was chosen where none was given."""
-    joined = [len(person.numbers) for person in people if len(person.numbers) > 1]
-    into = f"{len(joined)} people" if len(joined) > 1 else "one person"
-    notes = [f"joined: {sum(joined)} tracks of {into}"] if joined else []
-    if isinstance(chosen, HaarFaces):
-        notes.append(
-            "faces found by HaarFaces, as dlib, which makes fewer mistakes, is not installed: "
-            'pip install "setwise[faces]"'
-        )
-    elif chosen is not None:
-        notes.append("faces found by DlibFaces")
-    return notes
+def _note_on(chosen: Detector) -> str:
+    """Which detector was chosen."""
+    if not isinstance(chosen, HaarFaces):
+        return "faces found by DlibFaces"
+    return (
+        "faces found by HaarFaces, as dlib, which makes fewer mistakes, is not installed: "
+        'pip install "setwise[faces]"'
+    )
 
 
 def _summary(person: Person, seen: _Seen) -> FaceTrack:

@@ -45,6 +45,10 @@ class Track:
             self.frames + later.frames, self.picks + later.picks, self.boxes + later.boxes
         )
 
+    def part(self, begin: int, end: int) -> Track:
+        """Some of its detections."""
+        return Track(self.frames[begin:end], self.picks[begin:end], self.boxes[begin:end])
+
     def follow(self, frame: int, pick: int, box: tuple[float, ...]) -> None:
         """Go on with a detection of a later frame."""
         self.frames.append(frame)
