@@ -14,7 +14,7 @@ from setwise._support.parallel import in_threads
 from setwise._support.progress import Progress, reported
 from setwise.errors import DataError, SkippedFilesWarning, reject
 from setwise.io.datasets.protocols import Dataset, spread_folds
-from setwise.io.faces import Detector, face_tracks
+from setwise.io.faces import Detector, HaarFaces, face_tracks
 from setwise.io.loading_report import LoadedSets, LoadReport, Skipped
 from setwise.sets import SetBatch
 
@@ -127,7 +127,15 @@ def _longest_track(
 ) -> SetBatch | str:
     """The faces of a clip, or why there are none."""
     try:
-        tracks = face_tracks(path, detector=detector, size=size, min_length=min_length)
+        # As the paper's time had it, whatever is installed: a cascade, and no network that
+        # joins the tracks of a person.
+        tracks = face_tracks(
+            path,
+            detector=detector or HaarFaces(),
+            size=size,
+            min_length=min_length,
+            join=False,
+        )
     except DataError as error:
         return str(error)
     longest = int(tracks.sizes.argmax())
