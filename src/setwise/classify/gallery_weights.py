@@ -139,6 +139,54 @@ class Trials:
         return np.asarray(codes == self.codes)
 
 
+def chosen_features(
+    trials: Trials, weights: FloatArray, features: Sequence[Any], fusion: Fusion
+) -> FloatArray:
+    """Weights without the features that the gallery is better off without.
+
+    Where voices look at several features, such as pixels and a network's, the one without
+    which the true classes of the left-out sets are most probable is dropped, again and again,
+    as long as they become more probable. One feature is left at least.
+
+    Parameters
+    ----------
+    trials : Trials
+        With voices that are as sure as they may be.
+    weights : array of shape (n_voices,)
+        How much each voice counts.
+    features : sequence
+        What each voice looks at.
+    fusion : Fusion
+        How voices become one answer.
+    """
+    kinds = list(dict.fromkeys(features))
+    best = _surprise(trials, weights, fusion) if len(kinds) > 1 else 0.0
+    while len(kinds) > 1:
+        losses = {}
+        for kind in kinds:
+            left = np.where([feature == kind for feature in features], 0.0, weights)
+            if left.any():
+                losses[kind] = _surprise(trials, left, fusion), left
+        if not losses:
+            break
+        kind = min(losses, key=lambda one: losses[one][0])
+        if losses[kind][0] >= best:
+            break
+        best, weights = losses[kind]
+        kinds.remove(kind)
+    return weights
+
+
+def _surprise(trials: Trials, weights: FloatArray, fusion: Fusion) -> float:
+    """How improbable the true classes are on average, once probabilities come true."""
+    counted = trials.counted(weights, trials.ballots[0].steepness)
+    fused = [fuse(ballot, fusion).probabilities for ballot in counted.ballots]
+    logs = np.log(np.maximum(fused, np.finfo(np.float64).tiny))
+    factor = fitted_power(logs, trials.codes)
+    right = log_softmax(factor * logs, axis=1)[np.arange(len(logs)), trials.codes]
+    return float(-right.mean())
+
+
 def even_weights(voices: Sequence[Voice], set_sizes: Sequence[int]) -> FloatArray:
     """Weights where nothing is known: 1, or 0 for what sets so small cannot say.
 

@@ -28,6 +28,7 @@ from setwise.classify.gallery_weights import (
     MOST_HALVED,
     STEEPNESS,
     Trials,
+    chosen_features,
     even_weights,
     halves,
     log_odds,
@@ -230,6 +231,9 @@ def _weighed(gallery: Gallery, n_jobs: int | None) -> Gallery:
 def _weighed_by_sets(gallery: Gallery, n_jobs: int | None) -> Gallery:
     trials = Trials.of(gallery, tried_sets(len(gallery.codes)), n_jobs)
     weights = log_odds(trials.is_right(), gallery.n_classes)
+    features = [voice.member.representation.view.feature for voice in gallery.voices]
+    sure = trials.counted(weights, trials.steepness())
+    weights = chosen_features(sure, weights, features, gallery.description.fusion)
     weighed, trials = _with_weights(gallery, trials, weights)
     is_right, truth = trials.fused_right(gallery.description.fusion), trials.codes
     if has_learnt_by_heart(gallery):

@@ -87,6 +87,11 @@ class View:
         """The transformers it is made of, in order."""
         return () if self.transformer is None else tuple(_steps(self.transformer))
 
+    @property
+    def feature(self) -> str:
+        """What it looks at, in words: equal for a view and its whitened form."""
+        return " ".join(str(step) for step in self.steps if not isinstance(step, Whitener))
+
     def to_config(self) -> dict[str, Any]:
         """Its name and the parameters of its steps, of types that JSON knows."""
         steps = []
