@@ -9,7 +9,10 @@ from scipy.special import softmax
 from tests.conftest import toy_sets
 
 from setwise import CVC
+from setwise.classify.fusion import Ballot, Pool
 from setwise.classify.gallery_weights import (
+    Trials,
+    chosen_features,
     fitted_power,
     halves,
     log_odds,
@@ -114,3 +117,28 @@ def test_sets_too_small_to_be_halved_leave_all_voices_even(seed):
     clf = CVC(dims=(1, 2), representations=pairs).fit(small, labels[2:])
     assert clf.gallery_accuracy_ is None
     np.testing.assert_array_equal(clf.weights_, 1)
+
+
+def trials_of(*overlaps):
+    """Trials in which each voice says the same of the same sets, sure of itself."""
+    codes = np.arange(12) % 3
+    tables = np.stack([np.asarray(table, dtype=float) for table in overlaps], axis=1)
+    many = tables.shape[1]
+    even, dims, rows = np.ones(many), np.ones(many, dtype=int), np.arange(3)
+    ballots = [Ballot(1 - o, o, even, dims, rows, 3, 6.0 * even) for o in tables]
+    return Trials(ballots, codes)
+
+
+def test_a_feature_that_misleads_is_dropped():
+    codes, rng = np.arange(12) % 3, np.random.default_rng(0)
+    right = 0.5 * np.eye(3)[codes] + 0.2 * rng.random((12, 3))
+    misled = np.eye(3)[np.where(np.arange(12) % 2, codes, (codes + 1) % 3)]
+    trials, fusion = trials_of(right, misled, misled), Pool()
+    assert not trials.fused_right(fusion).all()
+    even = np.ones(3)
+    chosen = chosen_features(trials, even, ["pixels", "network", "network"], fusion)
+    np.testing.assert_array_equal(chosen, [1, 0, 0])
+    same = chosen_features(trials, even, ["pixels"] * 3, fusion)  # one feature alone stays
+    np.testing.assert_array_equal(same, even)
+    good = trials_of(right, 0.9 * right)  # all recognised: nothing to choose by
+    np.testing.assert_array_equal(chosen_features(good, even[:2], ["a", "b"], fusion), [1, 1])

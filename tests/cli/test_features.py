@@ -94,7 +94,7 @@ def test_features_are_named_alone_or_together():
     with pytest.raises(ParameterError, match="Did you mean 'pixels'"):
         names("pixel", "x")
     views = [view[0] for view, _ in CVC.for_images("pixels").representations]
-    assert views == ["pixels", "whitened pixels"]
+    assert views == ["pixels", "whitened pixels", "pixels"]
 
 
 def test_features_are_checked_before_anything_is_read():

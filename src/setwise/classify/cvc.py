@@ -230,10 +230,11 @@ class CVC(PartParameters, SetClassifier):
     def for_images(cls, features: str | Sequence[str] = "auto", **parameters: Any) -> Self:
         """For sets of images: pixels, edges and a network's features vote together.
 
-        Each feature is looked at in two ways or three: how a set varies (centred), what it
-        spans (whitened, svd) and, of embeddings, where it is (mean). How much each counts is
-        learnt from the gallery: see :attr:`view_weights_`. Needs sets that know they are images
-        (``load_images``, ``SetBatch.from_images``).
+        Each feature is looked at in three ways: where a set is (mean), what it spans (whitened,
+        svd) and how it varies (centred). How much each counts is learnt from the gallery, and
+        a feature that it is better off without is dropped where classes have several sets: see
+        :attr:`view_weights_`. Needs sets that know they are images (``load_images``,
+        ``SetBatch.from_images``).
 
         Parameters
         ----------

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy.special import log_softmax
@@ -28,6 +29,7 @@ from setwise.features import unit_rows
 
 __all__ = [
     "Trials",
+    "chosen_features",
     "even_weights",
     "fitted_power",
     "halves",
@@ -146,7 +148,8 @@ def chosen_features(
 
     Where voices look at several features, such as pixels and a network's, the one without
     which the true classes of the left-out sets are most probable is dropped, again and again,
-    as long as they become more probable. One feature is left at least.
+    as long as they become more probable. One feature is left at least; and where every
+    left-out set is recognised by all features together, there is nothing to choose by.
 
     Parameters
     ----------
@@ -160,7 +163,9 @@ def chosen_features(
         How voices become one answer.
     """
     kinds = list(dict.fromkeys(features))
-    best = _surprise(trials, weights, fusion) if len(kinds) > 1 else 0.0
+    if len(kinds) < 2 or trials.fused_right(fusion).all():
+        return weights
+    best = _surprise(trials, weights, fusion)
     while len(kinds) > 1:
         losses = {}
         for kind in kinds:
@@ -178,13 +183,13 @@ def chosen_features(
 
 
 def _surprise(trials: Trials, weights: FloatArray, fusion: Fusion) -> float:
-    """How improbable the true classes are on average, once probabilities come true."""
+    """How improbable the true classes are, once probabilities come true: minus a logarithm."""
     counted = trials.counted(weights, trials.ballots[0].steepness)
     fused = [fuse(ballot, fusion).probabilities for ballot in counted.ballots]
     logs = np.log(np.maximum(fused, np.finfo(np.float64).tiny))
     factor = fitted_power(logs, trials.codes)
     right = log_softmax(factor * logs, axis=1)[np.arange(len(logs)), trials.codes]
-    return float(-right.mean())
+    return float(-right.sum())
 
 
 def even_weights(voices: Sequence[Voice], set_sizes: Sequence[int]) -> FloatArray:

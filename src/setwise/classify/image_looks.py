@@ -12,8 +12,6 @@ from setwise.features import HOG, Faces, ImageFeature, Network, Pixels, Whitener
 __all__ = ["FEATURES", "image_looks", "installed_features", "named_features"]
 
 FEATURES = ("pixels", "edges", "network", "faces")
-# What makes vectors that are compared by where they lie, and not only by how a set varies.
-_EMBEDDINGS = ("network", "faces")
 # What a feature cannot do without.
 _NEEDED = {
     "pixels": (),
@@ -50,7 +48,7 @@ def named_features(features: str | Sequence[str], owner: str) -> tuple[str, ...]
 
 
 def image_looks(names: Sequence[str]) -> Iterator[tuple[Any, str]]:
-    """Pairs of view and basis: how a set varies, what it spans, of embeddings also where it is.
+    """Pairs of view and basis: where a set is, what it spans, and how it varies.
 
     Parameters
     ----------
@@ -62,10 +60,9 @@ def image_looks(names: Sequence[str]) -> Iterator[tuple[Any, str]]:
     for name in names:
         for title, feature in _views(name):
             whitened = make_pipeline(feature, Whitener())
-            if name in _EMBEDDINGS:
-                yield (title, feature), "mean"
-            yield (title, feature), "centred"
+            yield (title, feature), "mean"
             yield (f"whitened {title}", whitened), "svd"
+            yield (title, feature), "centred"
 
 
 def _views(name: str) -> tuple[tuple[str, ImageFeature], ...]:

@@ -150,7 +150,7 @@ def test_settings_for_images_are_known(folder):
     assert len(perform(few, folder)["answers"][""]) == 3
     made = classifier_of(item("CVC for images"))
     assert isinstance(made, CVC)
-    assert len(made.representations) == 6
+    assert len(made.representations) == 9
 
 
 @pytest.mark.parametrize(
