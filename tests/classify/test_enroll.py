@@ -62,7 +62,11 @@ def storage(request, monkeypatch):
         monkeypatch.setattr(lasso_graph, "GRAM_LIMIT", 0)
 
 
-@pytest.mark.parametrize("name", SETTINGS)
+# OMP is slow; that it can be enrolled into is shown by tests/graph, and here by `make test-all`.
+NAMES = [pytest.param(n, marks=[pytest.mark.slow] if n == "omp" else []) for n in SETTINGS]
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_enrolling_equals_a_fresh_fit(sets_and_labels, storage, name):
     sets, labels = sets_and_labels
     order = np.random.default_rng(1).permutation(len(sets))
@@ -74,7 +78,7 @@ def test_enrolling_equals_a_fresh_fit(sets_and_labels, storage, name):
     assert_same_classifier(clf, fresh, [sets[i] for i in probes])
 
 
-@pytest.mark.parametrize("name", SETTINGS)
+@pytest.mark.parametrize("name", NAMES)
 def test_forgetting_equals_a_fresh_fit(sets_and_labels, storage, name):
     sets, labels = sets_and_labels
     gallery, probes = np.arange(0, 20, 2), [sets[i] for i in (1, 7, 13)]
