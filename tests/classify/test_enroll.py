@@ -62,7 +62,7 @@ def storage(request, monkeypatch):
         monkeypatch.setattr(lasso_graph, "GRAM_LIMIT", 0)
 
 
-# OMP is slow; that it can be enrolled into is shown by tests/graph, and here by `make test-all`.
+# OMP is slow: tests/graph shows that it can be enrolled into, `make test-all` this.
 NAMES = [pytest.param(n, marks=[pytest.mark.slow] if n == "omp" else []) for n in SETTINGS]
 
 
