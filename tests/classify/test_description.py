@@ -198,7 +198,7 @@ def test_descriptions_come_back_from_json(
 def test_image_views_are_written_down_and_others_refused():
     config = CVC.for_images(random_state=0).describe().to_config()
     assert Description.from_config(config).to_config() == config
-    steps = config["representations"][3]["view"]["steps"]
+    steps = config["representations"][4]["view"]["steps"]
     assert [step["name"] for step in steps] == ["HOG", "Whitener"]
     mine = CVC(representations=[(FunctionTransformer(np.tanh), "svd")]).describe()
     with pytest.raises(ParameterError, match="FunctionTransformer is not one of HOG"):

@@ -153,8 +153,9 @@ def test_without_vectors_nothing_can_be_enrolled_and_it_says_so(albums, tmp_path
 def test_strangers_are_unknown_where_wanted(albums, tmp_path):
     out = tmp_path / "strict.setwise"
     run("fit", albums / "gallery", "-o", out, "--size", "32", "--unknown", "0.4")
-    noise = np.random.default_rng(0).integers(0, 255, (9, 32, 32), dtype=np.uint8)
-    save_images(setwise.SetBatch.from_images([noise], ["noise"]), tmp_path / "strangers")
+    noise = np.random.default_rng(0).integers(0, 9, (9, 32, 32), dtype=np.uint8)
+    noise[:, :8, :8] += 200  # a light in a corner of the dark
+    save_images(setwise.SetBatch.from_images([noise], ["night"]), tmp_path / "strangers")
     (answer,) = document("identify", out, tmp_path / "strangers")["answers"]
     assert (answer["label"], answer["is_known"]) == ("unknown", False)
     assert answer["note"] == f"most like {answer['nearest']}"
