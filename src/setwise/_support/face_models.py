@@ -6,7 +6,6 @@ The models are files of the package ``face_recognition_models``, whose code is n
 from __future__ import annotations
 
 from functools import cache
-from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock, local
@@ -17,7 +16,7 @@ import numpy.typing as npt
 
 from setwise._support.extras import require
 from setwise._support.types import FloatArray
-from setwise.errors import DataError, MissingExtraError
+from setwise._support.weights_file import WeightsFile
 
 __all__ = [
     "FACES_EXTRA", "LANDMARKS", "NETWORK", "SHA256", "SMALLEST", "aligned_face",
@@ -59,26 +58,9 @@ def dlib_version() -> str:
 
 def model_path(name: str) -> Path:
     """Where a file of the models is, which is there and undamaged."""
-    package = find_spec(PACKAGE)
-    if package is None or not package.submodule_search_locations:
-        msg = (
-            f'{PACKAGE} is needed here and not installed: pip install "setwise[{FACES_EXTRA}]"'
-        )
-        raise MissingExtraError(msg)
-    path = Path(package.submodule_search_locations[0]) / "models" / name
-    advice = f'Install it again: pip install --force-reinstall "{PACKAGE}"'
-    try:
-        found = sha256(path.read_bytes()).hexdigest()
-    except OSError as error:
-        msg = f"{path} cannot be read ({error.strerror}). Expected a model of faces. {advice}"
-        raise DataError(msg) from error
-    if found != SHA256[name]:
-        msg = (
-            f"{path} is damaged, or another version: its sha256 is {found}. Expected "
-            f"{SHA256[name]}. {advice}"
-        )
-        raise DataError(msg)
-    return path
+    weights = WeightsFile(PACKAGE, f"models/{name}", SHA256[name], FACES_EXTRA)
+    weights.read()  # dlib reads it itself, and does not say what is wrong
+    return weights.locate()
 
 
 def find_faces(

