@@ -177,11 +177,10 @@ def _write(
     left_out: Sequence[Any],
     progress: Progress | None,
 ) -> None:
-    from setwise.io.tensors import write_atomically
+    from setwise._support.whole_file import write_whole
 
     if files.csv is not None:
-        with write_atomically(files.csv) as unfinished:
-            unfinished.write_text(as_csv(told), encoding="utf-8")
+        write_whole(files.csv, as_csv(told))
         say(f"table: {files.csv}", err=True)
     if files.explain is not None:
         from setwise.report import draw_answers

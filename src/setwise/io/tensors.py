@@ -8,20 +8,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from setwise._support.whole_file import write_atomically
 from setwise.errors import DataError, reject
 from setwise.io.untrusted import regular_file
 
-__all__ = ["read_tensors", "write_atomically", "write_tensors"]
+__all__ = ["read_tensors", "write_tensors"]
 
 Arrays = Mapping[str, npt.NDArray[Any]]
 _KEY = "setwise"
@@ -51,31 +49,6 @@ def write_tensors(path: Path, document: Mapping[str, Any], arrays: Arrays) -> No
     content = save(plain, metadata={_KEY: text})
     with write_atomically(path) as temporary:
         temporary.write_bytes(content)
-
-
-@contextmanager
-def write_atomically(path: Path) -> Iterator[Path]:
-    """A new file beside ``path`` to write to, which takes its place when all went well."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
-    os.close(handle)
-    temporary = Path(name)
-    try:
-        yield temporary
-        with temporary.open("rb+") as written:
-            os.fsync(written.fileno())
-        temporary.chmod(path.stat().st_mode & 0o777 if path.exists() else _usual_mode())
-        temporary.replace(path)
-    except BaseException:
-        with suppress(OSError):
-            temporary.unlink()
-        raise
-
-
-def _usual_mode() -> int:
-    """What a new file may be used for by whom; temporary ones are for their owner alone."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask
 
 
 def read_tensors(

@@ -11,6 +11,7 @@ from typing import Any
 
 from setwise._support.parallel import in_threads
 from setwise._support.progress import Progress, reported
+from setwise._support.whole_file import write_whole
 from setwise.classify.explanation import Explanation, explain
 from setwise.classify.gallery import Gallery
 from setwise.classify.judge import Answer
@@ -18,7 +19,7 @@ from setwise.errors import reject
 from setwise.report.answers import AnswerRow, answer_page, answer_rows
 from setwise.report.confusion import Confusion, ConfusionTable, confusion_table
 from setwise.report.likeness import why_nothing_is_alike
-from setwise.report.page import render_page, write_whole
+from setwise.report.page import render_page
 from setwise.report.photos import has_photos, noun_of, photo
 from setwise.report.words import QUITE_SURE, SURE, kind_of
 from setwise.sets import SetBatch

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import os
-import tempfile
 from collections.abc import Callable, Mapping
 from importlib import resources
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from setwise._support.extras import require
-from setwise.errors import DataError
 from setwise.report.words import number
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-__all__ = ["render_page", "write_whole"]
+__all__ = ["render_page"]
 
 _HERE = "setwise.report"
 
@@ -52,35 +48,6 @@ def render_page(
         .get_template(template)
         .render(style=style, script=script, script_hash=_hash_for_policy(script), **content)
     )
-
-
-def write_whole(file: Path, text: str) -> Path:
-    """Write a text file: all of it, or nothing.
-
-    Raises
-    ------
-    DataError
-        When it cannot be written, as on a full disk. What was there before is there still.
-    """
-    unfinished = None
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=f".{file.name}.", suffix=".tmp", dir=file.parent)
-        unfinished = Path(name)
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
-            stream.write(text)
-        unfinished.chmod(0o644)  # temporary files are for their owner alone
-        unfinished.replace(file)
-    except OSError as error:
-        msg = (
-            f"{file}: cannot be written: {error.strerror}. Expected a folder with room on its "
-            "disk. Finished work is kept: make room, or name another folder, and run it again."
-        )
-        raise DataError(msg) from error
-    finally:
-        if unfinished is not None:
-            unfinished.unlink(missing_ok=True)
-    return file
 
 
 def _environment(

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from setwise.report.page import render_page, write_whole
+from setwise._support.whole_file import write_whole
+from setwise.report.page import render_page
 from setwise.studies.catalogue import shipped_studies
 from setwise.studies.kinds.base import Section
 from setwise.studies.report import numbers
@@ -17,7 +18,7 @@ from setwise.studies.report.pictures import Pictures
 from setwise.studies.spec import Data
 from setwise.studies.study import StudyResult
 
-__all__ = ["render", "write_report", "write_whole"]
+__all__ = ["render", "write_report"]
 
 
 def render(result: StudyResult, folder: Path | None = None) -> str:
