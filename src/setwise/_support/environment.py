@@ -25,7 +25,6 @@ __all__ = [
     "n_cpus",
     "needed_packages",
     "shortened",
-    "total_memory",
 ]
 
 _REQUIREMENT = re.compile(r"^\s*([A-Za-z0-9._-]+)\s*(?:\[([^\]]*)\])?")
@@ -112,14 +111,6 @@ def n_cpus() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-def total_memory() -> int | None:
-    """Bytes of memory that the machine has; None where the system does not say."""
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, OSError, ValueError):
-        return None
 
 
 def is_writable(folder: Path) -> bool:

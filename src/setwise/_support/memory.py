@@ -9,7 +9,7 @@ from pathlib import Path
 
 from setwise.errors import TooLargeError
 
-__all__ = ["available_memory", "require_memory"]
+__all__ = ["available_memory", "require_memory", "total_memory"]
 
 
 def available_memory() -> int | None:
@@ -19,6 +19,13 @@ def available_memory() -> int | None:
     """
     amounts = (_free_on_machine(), _free_in_container())
     return min((amount for amount in amounts if amount is not None), default=None)
+
+
+def total_memory() -> int | None:
+    """Bytes of memory that the machine has, used or not; None where the system does not say."""
+    with suppress(AttributeError, OSError, ValueError):
+        return _all_pages()
+    return None
 
 
 def require_memory(needed: int, what: str, advice: str) -> None:

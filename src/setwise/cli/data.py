@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from setwise.cli.common import AsJson, Quiet, clean_exit, say, shown_progress
-from setwise.cli.options import add_command
+from setwise.cli.common import AsJson, say
+from setwise.cli.options import Output, add_command, command
 
 __all__ = ["data"]
 
@@ -37,8 +37,10 @@ def list_command(as_json: AsJson = False) -> None:
             typer.echo(f"    {file.address}")
 
 
+@command
 def fetch_command(
     name: Annotated[str, typer.Argument(help="One of `setwise data list`.")],
+    output: Output,
     folder: Annotated[
         Path | None, typer.Option(file_okay=False, help="Where to; $SETWISE_DATA or a cache.")
     ] = None,
@@ -48,15 +50,13 @@ def fetch_command(
     accept_unverified: Annotated[
         bool, typer.Option("--accept-unverified", help="Where no checksum is known.")
     ] = False,
-    as_json: AsJson = False,
-    quiet: Quiet = False,
 ) -> None:
     """Download a dataset, verified; run again, it goes on where it stopped.
 
     Example:
       setwise data fetch eth80 --folder data/
     """
-    with clean_exit(), shown_progress(is_silent=as_json or quiet) as progress:
+    with output.progress() as progress:
         from setwise.io.datasets import fetch
 
         paths = fetch(
@@ -66,7 +66,7 @@ def fetch_command(
             accept_unverified=accept_unverified,
             progress=progress,
         )
-    if as_json:
+    if output.as_json:
         typer.echo(json.dumps([str(path) for path in paths], indent=2))
     else:
         for path in paths:

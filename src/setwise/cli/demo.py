@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from setwise.cli.common import AsJson, Quiet, clean_exit, shown_progress, text_table
+from setwise.cli.common import text_table
+from setwise.cli.options import Output, command
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -18,12 +19,12 @@ if TYPE_CHECKING:
 __all__ = ["demo"]
 
 
+@command
 def demo(
+    output: Output,
     out: Annotated[
         Path, typer.Option(file_okay=False, help="Folder for the gallery and the pictures.")
     ] = Path("out/demo"),
-    as_json: AsJson = False,
-    quiet: Quiet = False,
     quick: Annotated[bool, typer.Option("--quick", help="A smaller job.")] = False,
 ) -> None:
     """Show why one needs sets, on real handwritten digits.
@@ -34,13 +35,13 @@ def demo(
 
     Example: setwise demo --quick --out out/demo
     """
-    with clean_exit(), shown_progress(is_silent=as_json or quiet) as progress:
+    with output.progress() as progress:
         from setwise.demo import run_demo
 
         result = run_demo(out, quick=quick, progress=progress, n_jobs=-1)
-    if as_json:
+    if output.as_json:
         typer.echo(json.dumps(result.to_dict(), indent=2))
-    elif quiet:
+    elif output.quiet:
         typer.echo(_summary(result))
     else:
         _show_demo(result)

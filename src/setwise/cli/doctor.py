@@ -28,7 +28,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from setwise.cli.common import AsJson, Quiet, clean_exit, say, shown_progress
+from setwise.cli.common import say
+from setwise.cli.options import Output, command
 
 if TYPE_CHECKING:
     from setwise._support.environment import KernelCache
@@ -49,12 +50,12 @@ class Check:
     is_needed: bool = True
 
 
+@command
 def doctor(
+    output: Output,
     gallery: Annotated[
         Path | None, typer.Argument(help="A gallery file to check too, such as people.setwise.")
     ] = None,
-    as_json: AsJson = False,
-    quiet: Quiet = False,
 ) -> None:
     """Say what is installed, whether the main job works here, and what to do where not.
 
@@ -64,11 +65,11 @@ def doctor(
     Example:
       setwise doctor people.setwise
     """
-    with clean_exit(), shown_progress(is_silent=as_json or quiet):
+    with output.progress():
         report = _report(gallery)
-    if as_json:
+    if output.as_json:
         typer.echo(json.dumps(report, indent=2))
-    elif quiet:
+    elif output.quiet:
         say(_summary(report))
     else:
         for line in _lines(report):
@@ -121,13 +122,13 @@ def _plain(value: Any) -> Any:
 
 def _machine() -> dict[str, Any]:
     from setwise._support import environment
-    from setwise._support.memory import available_memory
+    from setwise._support.memory import available_memory, total_memory
 
     return {
         "platform": f"{platform.system()} {platform.machine()}",
         "cpus": environment.n_cpus(),
         "memory": {
-            "total_bytes": environment.total_memory(),
+            "total_bytes": total_memory(),
             "available_bytes": available_memory(),
         },
         "blas": _blas(),

@@ -37,7 +37,8 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from setwise._support.text import distinct_file_names, spreadsheet_cell
-from setwise.cli.common import AsJson, Quiet, clean_exit, say, shown_progress, text_table
+from setwise.cli.common import say, text_table
+from setwise.cli.options import Output, command
 
 if TYPE_CHECKING:
     from setwise._support.progress import Progress
@@ -56,6 +57,7 @@ COLUMNS = (
 )  # fmt: skip
 
 
+@command
 def faces(
     sources: Annotated[
         list[Path],
@@ -65,6 +67,7 @@ def faces(
         ),
     ],
     out: Annotated[Path, typer.Argument(metavar="OUT", help="New or empty folder.")],
+    output: Output,
     size: Annotated[int, typer.Option(min=1, help="Pixels of a side of the images.")] = 30,
     equalise: Annotated[
         bool, typer.Option("--equalise", help="Equalise the histogram of each face.")
@@ -95,8 +98,6 @@ def faces(
     skip_bad: Annotated[
         bool, typer.Option("--skip-bad", help="List clips that give no track, and go on.")
     ] = False,
-    as_json: AsJson = False,
-    quiet: Quiet = False,
 ) -> None:
     """Find and follow the faces of clips, and write each track as a set of images.
 
@@ -119,15 +120,15 @@ def faces(
         "join": join,
         "on_error": "skip" if skip_bad else "raise",
     }
-    with clean_exit(), shown_progress(is_silent=as_json or quiet) as progress:
+    with output.progress() as progress:
         from setwise.io.save import claim_folder
 
         clips, notes = _find_clips(sources)
         work = _Work(claim_folder(OWNER, out), options, skip_bad, notes=notes)
         work.do_all(clips, progress)
-    if as_json:
+    if output.as_json:
         typer.echo(json.dumps(work.to_dict(), indent=2))
-    elif quiet:
+    elif output.quiet:
         say(work.summary())
     else:
         work.show()
