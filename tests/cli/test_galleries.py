@@ -206,6 +206,8 @@ def test_a_card_is_read_in_bursts_whatever_folder_they_lie_in(albums, tmp_path):
         (("--probe-layout", "burst"), "--probe-layout must be one of"),
         (("--gap", "0"), "--gap must be"),
         (("--size", "-3"), "--size must be"),
+        (("--jobs", "0"), "n_jobs must be"),
+        (("--unknown", "2"), "unknown must be"),
     ],
 )
 def test_options_are_checked_before_anything_is_read(tmp_path, monkeypatch, options, words):
@@ -300,3 +302,10 @@ def test_evaluate_on_ones_own_folder(albums, tmp_path):
     line = run("evaluate", albums / "gallery", "--folds", "2", "--size", "32", "--quiet")
     assert line.stdout.count("\n") == 1
     assert run("evaluate", albums / "gallery", "--folds", "1").exit_code == 1
+
+
+@pytest.mark.parametrize("option", [("--folds", "1"), ("--seed", "-1"), ("--unknown", "2")])
+def test_evaluate_checks_its_options_before_anything_is_read(option):
+    found = run("evaluate", "no gallery", *option)
+    assert found.exit_code == 1
+    assert f"{option[0].lstrip('-')} must be" in found.stderr

@@ -10,7 +10,7 @@ import typer
 
 from setwise.cli.common import check_output, say
 from setwise.cli.options import Jobs, Output, Reading, Source, Unknown, command
-from setwise.cli.reading import classifier_for, load
+from setwise.cli.reading import check_asked, classifier_for, load
 
 if TYPE_CHECKING:
     from setwise._support.progress import Progress
@@ -40,7 +40,12 @@ def evaluate(
     Example:
       setwise evaluate gallery/ --folds 2 --report evaluation.html
     """
+    from setwise._support.parameters import check_count
+
     reading.check()
+    check_asked(unknown, jobs)
+    check_count("setwise", "--folds", folds, at_least=2)
+    check_count("setwise", "--seed", seed, at_least=0)
     check_output(report, "--report")
     with output.progress() as progress:
         from setwise.evaluation import cross_validate

@@ -10,7 +10,7 @@ import typer
 
 from setwise.cli.common import check_output, say
 from setwise.cli.options import Jobs, Output, Reading, Source, Unknown, command
-from setwise.cli.reading import fitted, load
+from setwise.cli.reading import check_asked, fitted, load
 
 if TYPE_CHECKING:
     from setwise import CVC
@@ -48,6 +48,7 @@ def fit(
       setwise fit gallery/ -o people.setwise --unknown 0.05
     """
     reading.check()
+    check_asked(unknown, jobs)
     check_output(out, "--out")
     with output.progress() as progress:
         sets = load(gallery, reading.of_gallery(), output, progress, labelled=True)
@@ -80,6 +81,7 @@ def enroll(
     from setwise import load as load_file
 
     reading.check()
+    check_asked(None, jobs)
     with output.progress() as progress:
         shape = load_file(gallery).gallery_.sets.image_shape
         options = reading.of_probes(shape) | {

@@ -15,7 +15,7 @@ from setwise.cli.answers import answer_row, as_csv, line, table_row
 from setwise.cli.common import check_output, say, show_rows
 from setwise.cli.options import Jobs, Output, Reading, Source, Unknown, command
 from setwise.cli.quick_start import import_estimators
-from setwise.cli.reading import fitted, joined, load
+from setwise.cli.reading import check_asked, fitted, joined, load
 from setwise.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -99,6 +99,7 @@ def _identify(
 ) -> None:
     import_estimators()
     reading.check()
+    check_asked(unknown, jobs)
     files.check()
     with output.progress() as progress:
         clf = _classifier(gallery, reading, output, unknown, jobs, progress)

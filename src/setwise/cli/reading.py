@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from setwise.cli.options import Output
     from setwise.io import LoadedSets, LoadReport
 
-__all__ = ["classifier_for", "fitted", "joined", "load", "tell"]
+__all__ = ["check_asked", "classifier_for", "fitted", "joined", "load", "tell"]
 
 # Folders of a camera's card, by the rule that cameras follow (DCF): 100EK113, 101_PANA, ...
 _OF_A_CARD = re.compile(r"DCIM|[1-9]\d\d\w{5}")
@@ -76,6 +76,13 @@ def joined(sources: Sequence[LoadedSets]) -> SetBatch:
     if len(set(names)) < len(names):  # sets of several folders may have one name
         names = [f"{one.report.source}: {name}" for one in sources for name in one.names]
     return SetBatch.join(sources).replaced(names=names)
+
+
+def check_asked(unknown: float | None, jobs: int) -> None:
+    """Refuse what no classifier could be made with, before any set is read."""
+    from setwise import CVC
+
+    CVC(unknown=unknown, n_jobs=jobs).describe()
 
 
 def classifier_for(
