@@ -18,7 +18,6 @@ import subprocess
 import sys
 import time
 import warnings
-from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
@@ -37,15 +36,15 @@ FEATURES = {
     "edges": (("fine edges", HOG(64, cell=8)), ("coarse edges", HOG(64, cell=16))),
     "network": (("network", Network()),),
 }
-# The bases of `CVC()`, and those of `CVC.for_turntables()`.
-DEFAULT = (("{}", "mean"), ("whitened {}", "svd"), ("{}", "centred"))
-TURNTABLES = (("{}", "centred"),)
+# The ways of looking of `CVC()`, and of `CVC.for_images()`, at each feature.
+LOOKS = (("{}", "mean"), ("whitened {}", "svd"), ("{}", "centred"))
 TOGETHER = (
     ("pixels",),
     ("edges",),
     ("network",),
     ("pixels", "edges"),
     ("pixels", "network"),
+    ("edges", "network"),
     ("pixels", "edges", "network"),
 )
 
@@ -95,29 +94,26 @@ def side_by_side(made: dict[str, np.ndarray]) -> tuple[np.ndarray, dict[str, Col
     return np.concatenate(list(made.values()), axis=1), places
 
 
-def classifier(features: tuple[str, ...], places: dict[str, Columns], bases) -> CVC:
+def classifier(features: tuple[str, ...], places: dict[str, Columns]) -> CVC:
     """CVC that looks at some of the features, in each of the ways."""
     pairs = []
     for title in (title for name in features for title, _ in FEATURES[name]):
-        for view, basis in bases:
+        for view, basis in LOOKS:
             is_whitened = view.startswith("whitened")
             step = make_pipeline(places[title], Whitener()) if is_whitened else places[title]
             pairs.append(((view.format(title), step), basis))
     return CVC(representations=tuple(pairs), random_state=0, n_jobs=2)
 
 
-def contenders(places: dict[str, Columns], *, committee: bool) -> dict[str, object]:
+def contenders(places: dict[str, Columns]) -> dict[str, object]:
     """Name of each row of the table, and a classifier, with the columns it sees."""
     rows: dict[str, object] = {
         "FrameVote, cosine, network": FrameVote(metric="cosine"),
         "MeanCosine, network": MeanCosine(),
+        "Committee, network": Committee(random_state=0, n_jobs=2),
     }
-    if committee:
-        rows["Committee, network"] = Committee(random_state=0, n_jobs=2)
-    for title, bases in (("CVC", DEFAULT), ("CVC, centred alone", TURNTABLES)):
-        for features in TOGETHER:
-            make = partial(classifier, features, places, bases)
-            rows[f"{title}, {' + '.join(features)}"] = make()
+    for features in TOGETHER:
+        rows[f"CVC, {' + '.join(features)}"] = classifier(features, places)
     return rows
 
 
@@ -139,7 +135,7 @@ def run(name: str, options) -> dict[str, str]:
     if options.one:
         folds = [one_each(fold, dataset.labels) for fold in folds]
     cells = {}
-    for title, model in contenders(places, committee=options.committee).items():
+    for title, model in contenders(places).items():
         sets = every if isinstance(model, CVC) else network
         started = time.perf_counter()
         right = [accuracy(model, sets, dataset.labels, *fold) for fold in folds]
@@ -186,7 +182,6 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", metavar="DATASET", default=DATASETS)
     parser.add_argument("--splits", type=int, default=None, help="the first so many alone")
     parser.add_argument("--one", action="store_true", help="one gallery set per class")
-    parser.add_argument("--committee", action="store_true", help="a row for Committee, too")
     parser.add_argument("--cost", action="store_true", help="time and memory instead")
     parser.add_argument("--cost-of", choices=FEATURES, help=argparse.SUPPRESS)
     parser.add_argument("--images", type=int, default=516, help="for --cost")

@@ -1,0 +1,6 @@
+"""Where the sets of a large gallery are: indexes over one vector per set."""
+
+from setwise.index.base import BuiltIndex, Index, stamp_of
+from setwise.index.exact import ExactIndex
+
+__all__ = ["BuiltIndex", "ExactIndex", "Index", "stamp_of"]

@@ -1,0 +1,76 @@
+"""What every index offers: the nearest of many unit vectors, one per gallery set."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from hashlib import sha256
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from setwise._support.parts import Part
+from setwise._support.types import IntArray
+
+__all__ = ["BuiltIndex", "Index", "Rows", "stamp_of"]
+
+Rows = npt.NDArray[np.float32]
+
+
+class Index(Part, ABC):
+    """A way to find the nearest of many vectors; its parameters and nothing else."""
+
+    family: ClassVar[str] = "index"
+
+    @abstractmethod
+    def build(self, rows: Rows, keys: IntArray) -> BuiltIndex:
+        """An index of these rows, whatever was there before.
+
+        Parameters
+        ----------
+        rows : array of float32, shape (n_sets, n_features)
+            Unit vectors, or zeros.
+        keys : array of int, shape (n_sets,)
+            What each row is called, ascending; a key is never given to another row.
+        """
+
+    @abstractmethod
+    def open(self, rows: Rows, keys: IntArray) -> BuiltIndex:
+        """The index of these rows that was built before, perhaps by another process.
+
+        Raises
+        ------
+        DataError
+            Where it is not there, or is of other rows: it says so and how to build it anew.
+        """
+
+
+class BuiltIndex(ABC):
+    """An index that holds the rows of one version of a gallery."""
+
+    @abstractmethod
+    def nearest(self, query: Rows, n: int) -> IntArray:
+        """Keys of about ``n`` rows with the largest inner products with a query, in order.
+
+        Parameters
+        ----------
+        query : array of float32, shape (n_features,)
+            A unit vector.
+        n : int
+            How many; all where there are fewer.
+        """
+
+    @abstractmethod
+    def changed(self, rows: Rows, keys: IntArray) -> BuiltIndex:
+        """The index of other rows: those whose keys it knows are as they were.
+
+        Keys that it has and that are not given go; those it does not know come.
+        """
+
+
+def stamp_of(rows: Rows, keys: IntArray) -> str:
+    """A name of these rows and keys that no others have."""
+    digest = sha256(np.int64(rows.shape).tobytes())
+    digest.update(np.ascontiguousarray(keys, dtype=np.int64))
+    digest.update(np.ascontiguousarray(rows, dtype=np.float32))
+    return digest.hexdigest()
