@@ -39,11 +39,13 @@ from setwise.classify.gallery import Gallery
 from setwise.classify.gallery_file import save_gallery
 from setwise.classify.image_looks import image_looks, named_features
 from setwise.classify.judge import Answer, judge
-from setwise.classify.solve import solve, update
+from setwise.classify.shortlist import Shortlist
+from setwise.classify.solve import solve_checked, update
 from setwise.cluster import Clusterer
 from setwise.cut import CutRule
 from setwise.errors import DataError, NoInformationWarning
 from setwise.graph import Graph, LassoGraph
+from setwise.index import Index
 from setwise.sets import SetClassifier, check_labels, check_sets
 from setwise.sets.classifier import one_set
 from setwise.sets.identifiers import join_labels, same_label
@@ -129,6 +131,12 @@ class CVC(PartParameters, SetClassifier):
     stop_early : bool, default=True
         In mode fusion, stop when the rest of the ensemble can no longer change the label.
         Labels are the same either way.
+    shortlist : str, Shortlist or None, default="near"
+        In a gallery of more than 256 classes, the 32 around the probe are judged, and no
+        others: see :class:`setwise.classify.Shortlist`. None judges by all of them, whatever
+        that costs.
+    index : str or Index, default="exact"
+        What finds classes around a probe, see :mod:`setwise.index`.
     n_jobs : int, optional
         Threads. Labels do not depend on it.
     random_state : int, RandomState or None, default=None
@@ -172,6 +180,8 @@ class CVC(PartParameters, SetClassifier):
         "clusterer": Clusterer,
         "distance": Distance,
         "fusion": Fusion,
+        "shortlist": Shortlist,
+        "index": Index,
     }
 
     def __init__(
@@ -191,6 +201,8 @@ class CVC(PartParameters, SetClassifier):
         unknown_label: Any = "unknown",
         distributions: str = "class",
         stop_early: bool = True,
+        shortlist: str | Shortlist | None = "near",
+        index: str | Index = "exact",
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
@@ -208,6 +220,8 @@ class CVC(PartParameters, SetClassifier):
         self.unknown_label = unknown_label
         self.distributions = distributions
         self.stop_early = stop_early
+        self.shortlist = shortlist
+        self.index = index
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -223,6 +237,7 @@ class CVC(PartParameters, SetClassifier):
             "fusion": "mode",
             "weights": None,
             "outliers": None,
+            "shortlist": None,
         }
         return cls(**(paper | parameters))
 
@@ -285,6 +300,8 @@ class CVC(PartParameters, SetClassifier):
             outliers=self.outliers,
             unknown=self.unknown,
             seed=seed_from(self.random_state, "CVC"),
+            shortlist=Shortlist.given(self.shortlist, "CVC"),
+            index=Index.of(self.index, "CVC"),
         )
 
     def fit(self, X: Any, y: Any) -> Self:
@@ -298,12 +315,12 @@ class CVC(PartParameters, SetClassifier):
             Class of each set.
         """
         description = self.describe()
-        batch = check_sets(X, caller="CVC.fit")
+        batch = check_sets(X, caller="CVC.fit", is_compact=True)
+        classes, codes = check_labels(y, len(batch), caller="CVC.fit")
         if description.unknown is not None:
-            classes, _ = check_labels(y, len(batch), caller="CVC.fit")
             _check_unknown_label(self.unknown_label, classes)
-        self.gallery_: Gallery = solve(
-            description, batch, y, n_jobs=self.n_jobs, caller="CVC.fit"
+        self.gallery_: Gallery = solve_checked(
+            description, batch, classes, codes, n_jobs=self.n_jobs
         )
         return self
 
@@ -320,7 +337,7 @@ class CVC(PartParameters, SetClassifier):
     @property
     def members_(self) -> tuple[Member, ...]:
         """The ensemble."""
-        return tuple(solved.member for solved in self.gallery_.members)
+        return self.gallery_.description.members(self.gallery_.dims)
 
     @property
     def voices_(self) -> tuple[Voice, ...]:
@@ -457,8 +474,7 @@ class CVC(PartParameters, SetClassifier):
         :class:`setwise.errors.NoInformationWarning` says so.
         """
         answers = self._answers(X, "predict", stop_early=self.stop_early)
-        codes = [int((answer.classes == answer.label).argmax()) for answer in answers]
-        labels = answers[0].classes[codes]
+        labels = np.array([answer.label for answer in answers], dtype=self.classes_.dtype)
         is_stranger = np.array([answer.is_known is False for answer in answers])
         if not is_stranger.any():
             return labels
@@ -472,10 +488,24 @@ class CVC(PartParameters, SetClassifier):
         sets, left out, come true. They are among the classes of the gallery: of a stranger
         they say whom it is most like.
         """
-        return np.array([answer.probabilities for answer in self._answers(X, "predict_proba")])
+        answers = self._answers(X, "predict_proba")
+        return self._of_all_classes(answers, [answer.probabilities for answer in answers])
 
     def _scores(self, X: Any, caller: str) -> FloatArray:
-        return np.array([answer.scores for answer in self._answers(X, caller)])
+        answers = self._answers(X, caller)
+        scores = [answer.scores for answer in answers]
+        return self._of_all_classes(answers, scores, [row.min() for row in scores])
+
+    def _of_all_classes(
+        self, answers: Sequence[Answer], rows: Sequence[FloatArray], others: Any = 0.0
+    ) -> FloatArray:
+        """Rows with a number for every class; ``others`` for those not around the probe."""
+        classes = self.classes_
+        everything = np.empty((len(answers), len(classes)))
+        everything[:] = np.reshape(others, (-1, 1))
+        for filled, answer, row in zip(everything, answers, rows, strict=True):
+            filled[np.searchsorted(classes, answer.classes)] = row
+        return everything
 
     def _answers(self, X: Any, caller: str, *, stop_early: bool = False) -> list[Answer]:
         check_is_fitted(self)

@@ -8,7 +8,7 @@ one kind of evidence that a member gives. All voices are fused.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -19,12 +19,14 @@ from setwise.basis import Basis
 from setwise.classify.distributions import Distance
 from setwise.classify.evidence import Evidence
 from setwise.classify.fusion import Fusion
+from setwise.classify.shortlist import Shortlist
 from setwise.cluster import Clusterer
 from setwise.cut import CutRule
 from setwise.errors import ParameterError
 from setwise.features import is_typical
 from setwise.features.views import View, are_equal
 from setwise.graph import Graph
+from setwise.index import ExactIndex, Index
 
 __all__ = ["Description", "Member", "Representation", "Voice", "as_representations"]
 
@@ -119,6 +121,10 @@ class Description:
         Whether vectors that do not belong to their set are left out.
     unknown : float or None
         Wanted rate of strangers that are taken for somebody.
+    shortlist : Shortlist or None
+        How many classes are looked at, where there are many; None is all of them always.
+    index : Index
+        What finds them.
     seed : int
         Of everything random.
     """
@@ -136,6 +142,8 @@ class Description:
     outliers: str | None
     unknown: float | None
     seed: int
+    shortlist: Shortlist | None = None
+    index: Index = field(default_factory=ExactIndex)
 
     def __post_init__(self) -> None:
         check_choice("CVC", "distributions", self.distributions, ("class", "set"))
@@ -183,6 +191,10 @@ class Description:
             return np.ones(len(vectors), dtype=np.bool_)
         return is_typical(vectors)
 
+    def is_large(self, n_classes: int) -> bool:
+        """Whether a gallery of so many classes is looked at around the probe alone."""
+        return self.shortlist is not None and n_classes > self.shortlist.above
+
     def row_classes(self, codes: IntArray, n_classes: int) -> IntArray:
         """Class of each row that has a distribution: a class, or a gallery set."""
         return codes if self.distributions == "set" else np.arange(n_classes)
@@ -206,6 +218,8 @@ class Description:
             "outliers": self.outliers,
             "unknown": self.unknown,
             "seed": self.seed,
+            "shortlist": None if self.shortlist is None else self.shortlist.to_config(),
+            "index": self.index.to_config(),
         }
 
     @classmethod
@@ -239,6 +253,9 @@ class Description:
             outliers=config["outliers"],
             unknown=config["unknown"],
             seed=config["seed"],
+            # Of files from before there were any.
+            shortlist=Shortlist.given(config.get("shortlist"), "CVC"),
+            index=Index.of(config.get("index", "exact"), "CVC"),
         )
 
 

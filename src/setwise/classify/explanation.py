@@ -17,6 +17,7 @@ from setwise.classify.fusion import Ballot, fuse, votes
 from setwise.classify.gallery import Gallery
 from setwise.classify.judge import ballot_of, believed, look_at
 from setwise.classify.member import MemberResult
+from setwise.classify.near import near
 from setwise.classify.unknown import is_near, nearness
 from setwise.cluster import HierarchicalClusters
 from setwise.cut import sign_switches
@@ -211,6 +212,7 @@ class Explanation:
 def explain(gallery: Gallery, vectors: FloatArray) -> Explanation:
     """Judge one probe by every member that counts, and keep the reasons."""
     bases = gallery.bases(vectors)
+    gallery = near(gallery, bases)
     seen = look_at(gallery, bases)
     ballot = ballot_of(gallery, seen)
     answer = fuse(ballot, gallery.description.fusion)
@@ -218,15 +220,15 @@ def explain(gallery: Gallery, vectors: FloatArray) -> Explanation:
     shown = _shown(gallery, seen, ballots, gallery.classes[answer.code])
     member, result = gallery.members[shown].member, seen[shown].clustered
     shares = {i: bases.shares(gallery.members[i].member) for i in seen}
-    near = nearness(gallery, seen)
+    how_near = nearness(gallery, seen)
     return Explanation(
         label=gallery.classes[answer.code],
         classes=gallery.classes,
         probabilities=believed(gallery, answer.probabilities),
         scores=answer.scores,
         is_informed=answer.is_informed,
-        is_known=is_near(gallery, near),
-        nearness=near,
+        is_known=is_near(gallery, how_near),
+        nearness=how_near,
         is_typical=~is_out_of_place(vectors, bases.is_kept),
         votes=ballots,
         shown=str(member),

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,9 @@ from setwise.errors import DataError
 from setwise.features.views import FittedView, Images
 from setwise.graph import GalleryGraph
 from setwise.sets import SetBatch, check_sets
+
+if TYPE_CHECKING:
+    from setwise.classify.directory import Directory
 
 __all__ = ["Gallery", "SetBases", "SolvedMember"]
 
@@ -65,7 +68,12 @@ class Gallery:
     views : dict of str to FittedView
         The views, fitted to the gallery's vectors.
     members : tuple of SolvedMember
-        The ensemble.
+        The ensemble; none in a gallery of many classes, of which no graph is solved.
+    directory : Directory or None
+        Of a gallery of many classes: finds those around a probe, see
+        :func:`setwise.classify.near.near`.
+    n_changed : int
+        Sets that have come or gone since what is learnt from a gallery of many classes was.
     weights : array of shape (n_voices,)
         How much each voice counts; one of weight 0 is never asked.
     steepness : array of shape (n_voices,)
@@ -102,6 +110,8 @@ class Gallery:
     threshold: float | None = None
     strange: tuple[float, float] = NOTHING
     has_vectors: bool = True
+    directory: Directory | None = None
+    n_changed: int = 0
 
     @property
     def n_classes(self) -> int:
@@ -121,8 +131,9 @@ class Gallery:
         """
         dims = np.array([voice.member.n_columns for voice in self.voices])
         needed = np.where(self.description.fusion.is_needed(dims), self.weights, 0.0)
-        place = {solved.member: i for i, solved in enumerate(self.members)}
-        total = np.zeros(len(self.members))
+        members = self.description.members(self.dims)
+        place = {member: i for i, member in enumerate(members)}
+        total = np.zeros(len(members))
         np.add.at(total, [place[voice.member] for voice in self.voices], needed)
         return total
 
@@ -152,6 +163,7 @@ class Gallery:
 
     def bases(self, vectors: FloatArray) -> SetBases:
         """Columns of a set, for any member."""
+        vectors = np.asarray(vectors, dtype=np.float64)
         images = Images(vectors, self.sets.image_shape)
         is_kept = kept_of_probe(self.description, self.strange, vectors)
         return SetBases(images.where(is_kept), self.views, self.description, self.dims, is_kept)
@@ -184,6 +196,8 @@ class SetBases:
         Dimensionalities.
     is_kept : array of bool, optional
         Which vectors of the set these are.
+    seen : dict of str to array, optional
+        What views have shown of them before.
     """
 
     def __init__(
@@ -193,6 +207,7 @@ class SetBases:
         description: Description,
         dims: Sequence[int],
         is_kept: BoolArray | None = None,
+        seen: Mapping[str, FloatArray] | None = None,
     ) -> None:
         everything = np.ones(len(images.vectors), dtype=np.bool_)
         self.is_kept = everything if is_kept is None else is_kept
@@ -200,7 +215,7 @@ class SetBases:
         self._views = views
         self._description = description
         self._dims = tuple(dims)
-        self._seen: dict[str, FloatArray] = {}
+        self._seen: dict[str, FloatArray] = dict(seen or {})
         self._made: dict[tuple[Representation, int], list[FloatArray]] = {}
         self._lock = Lock()  # representations that share a view may ask at the same time
 

@@ -36,6 +36,7 @@ __all__ = [
     "log_odds",
     "survivors",
     "tried_sets",
+    "with_weights",
 ]
 
 # Gallery sets that voices are tried on: enough to find out whether one knows anything.
@@ -139,6 +140,32 @@ class Trials:
         answers = [fuse(ballot, fusion) for ballot in self.ballots]
         codes = np.array([a.code if a.is_informed else -1 for a in answers])
         return np.asarray(codes == self.codes)
+
+
+def with_weights(
+    gallery: Gallery, trials: Trials, weights: FloatArray, *, can_choose: bool = False
+) -> tuple[Gallery, Trials]:
+    """The gallery with weights, and how sure voices may be, by trials; and these with them.
+
+    Features that the trials speak against are dropped, where these ``can_choose``: halves of
+    sets are too alike for that.
+    """
+    shares = trials.is_right().mean(axis=1)
+    names = map(str, gallery.voices)
+    steepness = trials.steepness()
+    trials = trials.counted(weights, steepness)
+    if can_choose:
+        features = [voice.member.representation.view.feature for voice in gallery.voices]
+        weights = chosen_features(trials, weights, features, gallery.description.fusion)
+        trials = trials.counted(weights, steepness)
+    weighed = replace(
+        gallery,
+        weights=weights,
+        accuracy=dict(zip(names, map(float, shares), strict=True)),
+        steepness=steepness,
+        power=trials.power(gallery.description.fusion),
+    )
+    return weighed, trials
 
 
 def chosen_features(

@@ -18,11 +18,12 @@ from setwise._support.types import BoolArray, FloatArray
 from setwise.classify.evidence import Seen
 from setwise.classify.fusion import Ballot, Fusion, fuse, is_decided, votes
 from setwise.classify.gallery import Gallery, SetBases
+from setwise.classify.near import near
 from setwise.classify.unknown import is_near, nearness
 from setwise.cluster import HierarchicalClusters
 from setwise.features.typical import is_out_of_place
 
-__all__ = ["Answer", "ballot_of", "judge", "look_at"]
+__all__ = ["Answer", "ballot_of", "judge", "look_at", "seen_by_all"]
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,8 @@ class Answer:
         Which vectors of the set look as if they belong to it; the others are out of place,
         and were not listened to (``outliers="drop"``).
     classes : array of shape (n_classes,)
-        The labels, in the order of everything below.
+        The labels, in the order of everything below: those around the set, where the gallery
+        has many.
     probabilities, scores : arrays of shape (n_classes,)
         Of each class; scores are what ``fusion`` sums.
     votes : array of shape (n_voices asked, n_classes)
@@ -116,9 +118,10 @@ def judge(
 
     def answer(i: int) -> Answer:
         bases = gallery.bases(probes[i])
-        seen = look_at(gallery, bases, stop_early=stop_early)
+        around = near(gallery, bases)
+        seen = look_at(around, bases, stop_early=stop_early)
         is_typical = ~is_out_of_place(probes[i], bases.is_kept)
-        return _answer(gallery, probes.names[i], seen, is_typical)
+        return _answer(around, probes.names[i], seen, is_typical)
 
     answers = in_threads(answer, range(len(probes)), n_jobs)
     return reported(answers, len(probes), "classify", progress)
@@ -129,7 +132,7 @@ def look_at(gallery: Gallery, bases: SetBases, *, stop_early: bool = False) -> d
 
     Those whose columns mean nothing of so few vectors stay silent, unless all would.
     """
-    fusion, how = gallery.description.fusion, gallery.comparison
+    fusion = gallery.description.fusion
     stop_early = stop_early and fusion.can_stop_early and gallery.threshold is None
     weights = gallery.member_weights
     fewest = np.array([s.member.representation.basis.fewest for s in gallery.members])
@@ -139,15 +142,24 @@ def look_at(gallery: Gallery, bases: SetBases, *, stop_early: bool = False) -> d
     seen: dict[int, Seen] = {}
     totals, remaining = np.zeros(gallery.n_classes), float(weights.sum())
     for i in map(int, np.flatnonzero(weights)):
-        solved = gallery.members[i]
-        basis = solved.member.representation.basis
-        seen[i] = Seen(solved.graph, gallery.columns(solved), bases[solved.member], basis, how)
+        seen[i] = _seen(gallery, i, bases)
         if stop_early:
             remaining -= float(weights[i])
             totals += votes(ballot_of(gallery, {i: seen[i]})).sum(axis=0)
             if is_decided(totals, remaining):
                 break
     return seen
+
+
+def seen_by_all(gallery: Gallery, bases: SetBases) -> dict[int, Seen]:
+    """What all members see of a probe, whoever has any weight."""
+    return {i: _seen(gallery, i, bases) for i in range(len(gallery.members))}
+
+
+def _seen(gallery: Gallery, i: int, bases: SetBases) -> Seen:
+    solved = gallery.members[i]
+    basis, how = solved.member.representation.basis, gallery.comparison
+    return Seen(solved.graph, gallery.columns(solved), bases[solved.member], basis, how)
 
 
 def ballot_of(gallery: Gallery, seen: dict[int, Seen]) -> Ballot:
@@ -196,7 +208,7 @@ def _answer(
 ) -> Answer:
     ballot = ballot_of(gallery, seen)
     fused = fuse(ballot, gallery.description.fusion)
-    near = nearness(gallery, seen)
+    how_near = nearness(gallery, seen)
     probabilities = believed(gallery, fused.probabilities)
     first, second = np.argsort(-probabilities, kind="stable")[:2]
     rival = second if first == fused.code else first
@@ -208,8 +220,8 @@ def _answer(
         runner_up=gallery.classes[rival] if has_rival else None,
         margin=float(probabilities[first] - probabilities[second]),
         is_informed=fused.is_informed,
-        is_known=is_near(gallery, near),
-        nearness=near,
+        is_known=is_near(gallery, how_near),
+        nearness=how_near,
         is_typical=is_typical,
         classes=gallery.classes,
         probabilities=probabilities,

@@ -28,14 +28,15 @@ from setwise.classify.gallery_weights import (
     MOST_HALVED,
     STEEPNESS,
     Trials,
-    chosen_features,
     even_weights,
     halves,
     log_odds,
     survivors,
     tried_sets,
+    with_weights,
 )
 from setwise.classify.judge import judge
+from setwise.classify.large import solve_large, update_large
 from setwise.classify.outliers import MOST_COMPARED, NOTHING, strange_cosines
 from setwise.classify.trust import alternate_sets, has_learnt_by_heart, trust_in
 from setwise.classify.unknown import calibrated
@@ -43,7 +44,7 @@ from setwise.errors import LengthsWarning, reject
 from setwise.features.views import FittedView, Images
 from setwise.sets import SetBatch, check_labels, check_sets
 
-__all__ = ["solve", "update"]
+__all__ = ["solve", "solve_checked", "update"]
 
 # How much longer the longest vector of a set may be than the shortest before it is said that
 # scaling them to one length may lose something. In half of the sets of real images, and of
@@ -76,11 +77,23 @@ def solve(
     caller : str
         Who asks, for messages.
     """
-    batch = check_sets(sets, caller=caller)
+    batch = check_sets(sets, caller=caller, is_compact=True)
     classes, codes = check_labels(labels, len(batch), caller=caller)
-    _look_at_lengths(description, batch)
+    return solve_checked(description, batch, classes, codes, n_jobs=n_jobs)
+
+
+def solve_checked(
+    description: Description,
+    sets: SetBatch,
+    classes: npt.NDArray[Any],
+    codes: IntArray,
+    *,
+    n_jobs: int | None = None,
+) -> Gallery:
+    """As :func:`solve`, of sets and labels that have come through the gate."""
+    _look_at_lengths(description, sets)
     with one_blas_thread():
-        return _solved(description, batch, classes, codes, None, n_jobs)
+        return _solved(description, sets, classes, codes, None, n_jobs)
 
 
 def _look_at_lengths(description: Description, sets: SetBatch) -> None:
@@ -131,11 +144,10 @@ def update(
             "sets, or change the file that still has them."
         )
     stays = np.ones(len(gallery.codes), dtype=bool) if is_kept is None else is_kept
-    gallery = replace(gallery, sets=_in_doubles(gallery.sets))
     kept = np.flatnonzero(stays)
     sets, labels = gallery.sets[kept], gallery.classes[gallery.codes[kept]]
     if add is not None:
-        sets = SetBatch.join([sets, add[0]])
+        sets = SetBatch.join([sets, as_compact(add[0], sets.vectors.dtype)])
         labels = np.concatenate([labels, add[1]])
     classes, codes = check_labels(labels, len(sets), caller=caller)
     with one_blas_thread():
@@ -144,8 +156,15 @@ def update(
         )
 
 
+def as_compact(sets: SetBatch, dtype: np.dtype[Any]) -> SetBatch:
+    """Sets in the type of a gallery's, where that holds them exactly."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        smaller = sets.vectors.astype(dtype)
+    is_exact = np.array_equal(smaller, sets.vectors)
+    return sets.replaced(vectors=smaller) if is_exact else sets
+
+
 def _in_doubles(sets: SetBatch) -> SetBatch:
-    """Sets as `solve` had them; a file keeps vectors in the smallest type that holds them."""
     return sets.replaced(vectors=np.asarray(sets.vectors, dtype=np.float64))
 
 
@@ -176,8 +195,16 @@ def _solved(
     before: _Before | None,
     n_jobs: int | None,
 ) -> Gallery:
-    gallery = _even(description, sets, classes, codes, before, n_jobs)
-    return calibrated(_weighed(gallery, n_jobs))
+    if description.is_large(len(classes)):
+        if before is None:
+            return solve_large(description, sets, classes, codes, n_jobs)
+        return update_large(before.gallery, sets, classes, codes, before.is_kept, n_jobs)
+    if before is not None and before.gallery.directory is not None:
+        before = None  # of a large gallery no graph is solved
+    doubles = _in_doubles(sets)
+    gallery = _even(description, doubles, classes, codes, before, n_jobs)
+    gallery = calibrated(_weighed(gallery, n_jobs))
+    return replace(gallery, sets=sets)
 
 
 def _even(
@@ -231,7 +258,7 @@ def _weighed(gallery: Gallery, n_jobs: int | None) -> Gallery:
 def _weighed_by_sets(gallery: Gallery, n_jobs: int | None) -> Gallery:
     trials = Trials.of(gallery, tried_sets(len(gallery.codes)), n_jobs)
     weights = log_odds(trials.is_right(), gallery.n_classes)
-    weighed, trials = _with_weights(gallery, trials, weights, can_choose=True)
+    weighed, trials = with_weights(gallery, trials, weights, can_choose=True)
     is_right, truth = trials.fused_right(gallery.description.fusion), trials.codes
     if has_learnt_by_heart(gallery):
         is_right, truth = _judged_by_others(weighed, n_jobs)
@@ -253,33 +280,7 @@ def _weighed_by_halves(gallery: Gallery, n_jobs: int | None) -> Gallery:
     plain = replace(how, outliers=None, unknown=None)
     halved = _even(plain, batch, classes, half_codes, None, n_jobs, gallery.dims)
     trials = Trials.of(halved, np.arange(len(half_codes)), n_jobs)
-    return _with_weights(gallery, trials, survivors(trials.is_right()))[0]
-
-
-def _with_weights(
-    gallery: Gallery, trials: Trials, weights: FloatArray, *, can_choose: bool = False
-) -> tuple[Gallery, Trials]:
-    """The gallery with weights, and how sure voices may be, by trials; and these with them.
-
-    Features that the trials speak against are dropped, where these ``can_choose``: halves of
-    sets are too alike for that.
-    """
-    shares = trials.is_right().mean(axis=1)
-    names = map(str, gallery.voices)
-    steepness = trials.steepness()
-    trials = trials.counted(weights, steepness)
-    if can_choose:
-        features = [voice.member.representation.view.feature for voice in gallery.voices]
-        weights = chosen_features(trials, weights, features, gallery.description.fusion)
-        trials = trials.counted(weights, steepness)
-    weighed = replace(
-        gallery,
-        weights=weights,
-        accuracy=dict(zip(names, map(float, shares), strict=True)),
-        steepness=steepness,
-        power=trials.power(gallery.description.fusion),
-    )
-    return weighed, trials
+    return with_weights(gallery, trials, survivors(trials.is_right()))[0]
 
 
 def _judged_by_others(gallery: Gallery, n_jobs: int | None) -> tuple[BoolArray, IntArray]:

@@ -25,7 +25,7 @@ from setwise.classify.gallery import Gallery, SetBases
 from setwise.errors import CalibrationWarning
 from setwise.features.views import Images
 
-__all__ = ["calibrated", "is_near", "nearness", "stranger_nearness"]
+__all__ = ["calibrated", "is_near", "nearness", "stranger_nearness", "with_threshold"]
 
 # Groups into which the classes are divided; each is unknown to the others in turn.
 N_FOLDS = 4
@@ -69,16 +69,22 @@ def _combined(angles: Mapping[Member, tuple[FloatArray, FloatArray]]) -> FloatAr
 
 
 def calibrated(gallery: Gallery) -> Gallery:
-    """The gallery with a threshold that lets the wanted rate of strangers in.
+    """The gallery with a threshold that lets the wanted rate of strangers in."""
+    if gallery.description.unknown is None:
+        return gallery
+    return with_threshold(gallery, np.concatenate(list(stranger_nearness(gallery))))
+
+
+def with_threshold(gallery: Gallery, strangers: FloatArray) -> Gallery:
+    """The gallery with the threshold that the nearness of some strangers speaks for.
 
     Of ``n`` strangers' nearness the threshold is the ``ceil((n + 1) (1 - rate))``-th smallest:
     another stranger like these exceeds it with a probability of at most the rate. With fewer
     classes than the rate is a fraction of one, nobody can know, and a warning says so.
     """
     rate = gallery.description.unknown
-    if rate is None:
-        return gallery
-    strangers = np.sort(np.concatenate(list(stranger_nearness(gallery))))
+    assert rate is not None  # noqa: S101
+    strangers = np.sort(strangers)
     place = int(np.ceil((len(strangers) + 1) * (1.0 - rate)))
     # Sets of one class are strangers of one kind: it is classes that have to be many.
     if gallery.n_classes < 1.0 / rate:
@@ -88,7 +94,7 @@ def calibrated(gallery: Gallery) -> Gallery:
             f"in. Give at least {int(np.ceil(1.0 / rate))} classes, or a larger rate, or look "
             "at the nearness of answers yourself."
         )
-        warnings.warn(msg, CalibrationWarning, stacklevel=5)  # whoever called fit
+        warnings.warn(msg, CalibrationWarning, stacklevel=6)  # whoever called fit
     # The next larger number: who is as near as that stranger is not let in.
     threshold = np.nextafter(strangers[min(place, len(strangers)) - 1], np.inf)
     return replace(gallery, threshold=float(threshold))

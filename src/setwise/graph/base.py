@@ -42,6 +42,13 @@ class Graph(Part, ABC):
         """Do for the gallery's columns whatever does not depend on a probe."""
         return GalleryGraph(self, columns, self.adjacency(columns))
 
+    def for_one_probe(self, columns: FloatArray) -> GalleryGraph:
+        """Columns into which a single probe will be inserted: what :meth:`solve` would give.
+
+        What is dearer to solve twice, without and with the probe, than once may wait for it.
+        """
+        return self.solve(columns)
+
     def enroll(self, gallery: GalleryGraph, columns: FloatArray) -> GalleryGraph:
         """The solved graph of a gallery with more columns at its end."""
         return self.solve(np.hstack([gallery.columns, columns]))

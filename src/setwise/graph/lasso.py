@@ -22,7 +22,12 @@ import scipy.sparse as sp
 from setwise._support.parameters import check_number
 from setwise._support.types import BoolArray, FloatArray
 from setwise.graph.base import GalleryGraph, Graph, graph_of_codes
-from setwise.graph.lasso_gallery import GramLasso, LassoGallery, PooledLasso
+from setwise.graph.lasso_gallery import (
+    GramLasso,
+    LassoGallery,
+    PooledLasso,
+    solved_codes,
+)
 from setwise.lasso import Codes, Pools
 
 __all__ = ["GRAM_LIMIT", "LassoGraph"]
@@ -50,13 +55,21 @@ class LassoGraph(Graph):
 
     def adjacency(self, columns: FloatArray) -> sp.csr_array:
         """Solve from scratch."""
-        return self.solve(columns).adjacency
+        if columns.shape[1] > GRAM_LIMIT:
+            return self.solve(columns).adjacency
+        codes, _ = solved_codes(np.asarray(columns, dtype=np.float64), self.alpha)
+        return graph_of_codes(*codes.arrays)
 
     def solve(self, columns: FloatArray, *, n_jobs: int | None = None) -> LassoGallery:
         """Code the gallery's columns on each other, and keep what a probe will need."""
         if columns.shape[1] <= GRAM_LIMIT:
             return GramLasso.solved(self, columns, self.alpha)
         return PooledLasso.solved(self, columns, self.alpha, n_jobs)
+
+    def for_one_probe(self, columns: FloatArray) -> GalleryGraph:
+        """The columns, without edges until the probe comes: all is solved then, at once."""
+        n = columns.shape[1]
+        return GalleryGraph(self, columns, sp.csr_array((n, n)))
 
     def enroll(self, gallery: GalleryGraph, columns: FloatArray) -> LassoGallery:
         """Solve only what the new columns change."""

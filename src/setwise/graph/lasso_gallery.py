@@ -15,7 +15,7 @@ from setwise.graph.base import GalleryGraph, Graph, graph_of_codes
 from setwise.lasso import Codes, Pools, code_blocks, code_by_gram, code_changed
 from setwise.lasso.pools import BLOCK_BYTES, POOL_SIZE, SLACK
 
-__all__ = ["GramLasso", "LassoGallery", "PooledLasso"]
+__all__ = ["GramLasso", "LassoGallery", "PooledLasso", "solved_codes"]
 
 # Codes and graphs, the gallery's own and one with a probe, at 50 atoms a code.
 _SPARSE_BYTES = 50 * (16 + 2 * 2 * 12)
@@ -80,10 +80,7 @@ class GramLasso(LassoGallery):
     def solved(cls, graph: Graph, columns: FloatArray, alpha: float) -> Self:
         """Solve from scratch."""
         columns = np.asarray(columns, dtype=np.float64)
-        gram = columns.T @ columns
-        targets = np.arange(len(gram))
-        codes = code_by_gram(gram, alpha, targets, rank=min(columns.shape))
-        return cls.of_codes(graph, columns, alpha, codes, gram)
+        return cls.of_codes(graph, columns, alpha, *solved_codes(columns, alpha))
 
     @classmethod
     def of_codes(
@@ -252,6 +249,12 @@ class PooledLasso(LassoGallery):
     ) -> Self:
         adjacency = graph_of_codes(*codes.arrays)
         return type(self)(self.graph, rows.T, adjacency, self.alpha, codes, residuals, pools)
+
+
+def solved_codes(columns: FloatArray, alpha: float) -> tuple[Codes, FloatArray]:
+    """The code of each column on the others, and the Gram matrix it is found by."""
+    gram = columns.T @ columns
+    return code_by_gram(gram, alpha, np.arange(len(gram)), rank=min(columns.shape)), gram
 
 
 def _as_rows(columns: FloatArray) -> npt.NDArray[np.float32]:

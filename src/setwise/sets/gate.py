@@ -1,8 +1,8 @@
 """The one gate through which sets and labels come in.
 
-Everything behind it can rely on finite float64 vectors, at least one per set, equally many
-features, and one known label per set. Everything refused is refused here, with a message that
-names the set, what was expected, what came and what to do.
+Everything behind it can rely on finite vectors (float64, but for those who ask for less), at
+least one per set, equally many features, and one known label per set. Everything refused is
+refused here, with a message that names the set, what was expected, what came and what to do.
 """
 
 from __future__ import annotations
@@ -24,7 +24,11 @@ _EXPECTED = "Expected a list of (n_vectors, n_features) arrays, one per set"
 
 
 def check_sets(
-    X: Any, *, caller: str = "check_sets", n_features: int | None = None
+    X: Any,
+    *,
+    caller: str = "check_sets",
+    n_features: int | None = None,
+    is_compact: bool = False,
 ) -> SetBatch:
     """Validate sets in any accepted form and return them as one float64 batch.
 
@@ -36,6 +40,9 @@ def check_sets(
         Who asks, for the message.
     n_features : int, optional
         How many features the vectors must have; by default as many as the first set has.
+    is_compact : bool
+        Whether bytes and single precision, of all sets alike, stay what they are: for those
+        who keep many vectors and look at few at a time.
 
     Raises
     ------
@@ -54,7 +61,8 @@ def check_sets(
     _check_features(checked, names, caller, n_features)
     # One copy in double precision, filled set by set: images come as bytes, an eighth of it.
     offsets = np.concatenate([[0], np.cumsum([len(vectors) for vectors in checked])])
-    everything = np.empty((offsets[-1], checked[0].shape[1]))
+    dtype = _compact_type(checked) if is_compact else np.dtype(np.float64)
+    everything = np.empty((offsets[-1], checked[0].shape[1]), dtype)
     for vectors, name, start in zip(checked, names, offsets, strict=False):
         of_set = everything[start : start + len(vectors)]
         # Longer floats are cut and ints rounded; what is too long for a double becomes inf.
@@ -64,6 +72,13 @@ def check_sets(
     if isinstance(X, SetBatch):
         return X.replaced(vectors=everything, offsets=offsets)
     return SetBatch(everything, offsets, names)
+
+
+def _compact_type(sets: list[npt.NDArray[Any]]) -> np.dtype[Any]:
+    types = {vectors.dtype for vectors in sets}
+    alone = types.pop()
+    is_small = alone in (np.dtype(np.uint8), np.dtype(np.float32))
+    return alone if is_small and not types else np.dtype(np.float64)
 
 
 def check_labels(
@@ -193,7 +208,7 @@ def _check_values(vectors: FloatArray, who: str) -> None:
             f"{(~is_finite).sum()} such values). Expected finite numbers: drop the vector "
             "or fill the value."
         )
-    largest = np.abs(vectors).max()
+    largest = float(np.abs(vectors).max())
     if largest == 0:
         reject(
             f"{who} holds nothing but zeros ({len(vectors)} vectors). Expected at least "

@@ -1,0 +1,304 @@
+"""The sets of a large gallery, looked up when they are needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from setwise._support.parallel import in_threads
+from setwise._support.progress import reported
+from setwise._support.types import BoolArray, FloatArray, IntArray
+from setwise.classify.description import Description
+from setwise.classify.gallery import SetBases
+from setwise.features import unit_rows
+from setwise.features.views import FittedView, Images
+from setwise.index import BuiltIndex
+from setwise.index.base import Rows
+from setwise.sets import SetBatch
+
+__all__ = ["Directory", "index_row", "shown"]
+
+# Sets that a thread takes at a time.
+PART = 500
+# Columns of sets that were lately near a probe.
+CACHE_BYTES = 256 * 2**20
+
+
+@dataclass(frozen=True)
+class Directory:
+    """Where the sets of a large gallery are, and their bases when asked for.
+
+    Attributes
+    ----------
+    sets : SetBatch
+        All sets, in the type they came in.
+    codes : array of int, shape (n_sets,)
+        Class of each.
+    is_kept : array of bool, shape (n_vectors,)
+        Vectors that belong to their sets.
+    views : dict of str to FittedView
+        What they may be seen in.
+    seen : dict of str to array of float32, shape (n_vectors, width)
+        What views show that cost something to see through.
+    description : Description
+        Says how columns are made.
+    dims : tuple of int
+        Dimensionalities in use.
+    rows : array of float32, shape (n_sets, width)
+        One vector per set, for the index.
+    keys : array of int, shape (n_sets,)
+        What the index calls each set, ascending.
+    index : BuiltIndex
+        Finds the nearest rows.
+    """
+
+    sets: SetBatch
+    codes: IntArray
+    is_kept: BoolArray
+    views: Mapping[str, FittedView]
+    seen: Mapping[str, npt.NDArray[np.float32]]
+    description: Description
+    dims: tuple[int, ...]
+    rows: Rows
+    keys: IntArray
+    index: BuiltIndex
+
+    @classmethod
+    def made(
+        cls,
+        description: Description,
+        sets: SetBatch,
+        codes: IntArray,
+        is_kept: BoolArray,
+        views: Mapping[str, FittedView],
+        dims: tuple[int, ...],
+        n_jobs: int | None,
+    ) -> Directory:
+        """The directory of a gallery that nobody has looked at before."""
+        seen = shown(sets, views, n_jobs)
+        keys = np.arange(len(sets))
+        rows = _rows(sets, is_kept, views, seen, n_jobs)
+        index = description.index.build(rows, keys)
+        return cls(sets, codes, is_kept, views, seen, description, dims, rows, keys, index)
+
+    def changed(
+        self,
+        sets: SetBatch,
+        codes: IntArray,
+        stays: BoolArray,
+        is_kept: BoolArray,
+        n_jobs: int | None,
+    ) -> Directory:
+        """The directory without some of its sets and with others at its end.
+
+        Parameters
+        ----------
+        sets, codes
+            The old sets that stay and the new ones, and their classes.
+        stays : array of bool
+            Which of the old sets stay.
+        is_kept : array of bool
+            Vectors of the new sets that belong to them.
+        n_jobs : int, optional
+            Threads.
+        """
+        new = sets[np.arange(int(stays.sum()), len(sets))]
+        new_seen = shown(new, self.views, n_jobs)
+        new_rows = _rows(new, is_kept, self.views, new_seen, n_jobs)
+        was_there = np.repeat(stays, self.sets.sizes)
+        first = int(self.keys[-1]) + 1
+        keys = np.concatenate([self.keys[stays], np.arange(first, first + len(new))])
+        rows = np.concatenate([self.rows[stays], new_rows])
+        return replace(
+            self,
+            sets=sets,
+            codes=codes,
+            is_kept=np.concatenate([self.is_kept[was_there], is_kept]),
+            seen={
+                name: np.concatenate([values[was_there], new_seen[name]])
+                for name, values in self.seen.items()
+            },
+            rows=rows,
+            keys=keys,
+            index=self.index.changed(rows, keys),
+        )
+
+    @cached_property
+    def _by_class(self) -> tuple[IntArray, IntArray]:
+        """Sets in the order of their classes, and where each class begins."""
+        order = np.argsort(self.codes, kind="stable")
+        n_classes = int(self.codes.max()) + 1
+        return order, np.searchsorted(self.codes[order], np.arange(n_classes + 1))
+
+    def sets_of(self, classes: IntArray) -> IntArray:
+        """The sets of some classes, ascending."""
+        order, first = self._by_class
+        parts = [order[first[code] : first[code + 1]] for code in classes]
+        return np.sort(np.concatenate(parts))
+
+    def rows_of(self, i: int) -> slice:
+        """Where the vectors of a set are."""
+        return slice(int(self.sets.offsets[i]), int(self.sets.offsets[i + 1]))
+
+    def bases(self, i: int) -> SetBases:
+        """Columns of a gallery set, for any member; those lately asked for are kept."""
+        return self._bases(int(i))
+
+    @cached_property
+    def _bases(self) -> Any:
+        widths = [values.shape[1] for values in self.seen.values()] or [self.sets.n_features]
+        n_columns = max(self.dims) * len(self.description.representations)
+        n_sets = CACHE_BYTES // (8 * max(widths) * n_columns)
+        return lru_cache(maxsize=max(n_sets, 512))(self._made_bases)
+
+    def _made_bases(self, i: int) -> SetBases:
+        rows = self.rows_of(i)
+        kept = self.is_kept[rows]
+        seen = {name: values[rows][kept] for name, values in self.seen.items()}
+        images = Images(self.kept_vectors(i), self.sets.image_shape)
+        return SetBases(images, self.views, self.description, self.dims, seen=_doubles(seen))
+
+    def kept_vectors(self, i: int) -> FloatArray:
+        """The vectors that belong to a set."""
+        rows = self.rows_of(i)
+        return np.asarray(self.sets.vectors[rows], dtype=np.float64)[self.is_kept[rows]]
+
+    def nearest_classes(self, probe: SetBases, hidden: Collection[int] = ()) -> IntArray:
+        """Classes to judge a probe by, ascending.
+
+        Parameters
+        ----------
+        probe : SetBases
+            What is asked about.
+        hidden : collection of int
+            Sets that must not be found: a class of no others is none.
+        """
+        how = self.description.shortlist
+        assert how is not None  # noqa: S101
+        compared = self._around(probe, how.n_compared, frozenset(hidden))
+        sets = np.array([i for i in self.sets_of(compared) if i not in hidden])
+        likeness = self._likeness(probe, sets)
+        codes = self.codes[sets]
+        best = np.array([likeness[codes == code].max() for code in compared])
+        # In single precision: the last digit must not depend on who stands beside whom.
+        order = np.argsort(-best.astype(np.float32), kind="stable")
+        return np.sort(compared[order[: how.n_classes]])
+
+    def _around(self, probe: SetBases, n_classes: int, hidden: frozenset[int]) -> IntArray:
+        """Classes whose sets' means are nearest, ascending; as many as are wanted."""
+        query = index_row(probe.seen, self.views)
+        n = 2 * n_classes + len(hidden)
+        while True:
+            places = np.searchsorted(self.keys, self.index.nearest(query, n))
+            shown = [i for i in places if i not in hidden]
+            found = list(dict.fromkeys(self.codes[shown].tolist()))
+            if len(found) >= n_classes or n >= len(self.keys):
+                return np.sort(found[:n_classes])
+            n *= 2
+
+    def _likeness(self, probe: SetBases, sets: IntArray) -> FloatArray:
+        """How like each set is: mean, over views and probe's vectors, of the best cosine."""
+        spans = [self.rows_of(i) for i in sets]
+        rows = np.concatenate([np.arange(span.start, span.stop) for span in spans])
+        rows = rows[self.is_kept[rows]]
+        sizes = [int(self.is_kept[span].sum()) for span in spans]
+        first = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+        total = np.zeros(len(sets))
+        for name in self.views:
+            values = np.asarray(self.seen.get(name, self.sets.vectors)[rows], dtype=np.float64)
+            cosines = unit_rows(probe.seen(name)) @ unit_rows(values).T
+            total += np.maximum.reduceat(cosines, first, axis=1).mean(axis=0)
+        return total
+
+
+def index_row(seen: Callable[[str], FloatArray], views: Mapping[str, FittedView]) -> Rows:
+    """What the index knows a set by: the directions of its means, side by side.
+
+    In each view that does not learn from the gallery, so that nobody's row changes when
+    others come and go.
+
+    Parameters
+    ----------
+    seen : callable
+        Gives the set's vectors as a view shows them.
+    views : dict of str to FittedView
+        What there is to see them in.
+    """
+    fixed = [name for name, view in views.items() if not view.learns and not view.has_lengths]
+    means = [unit_rows(seen(name)).mean(axis=0, keepdims=True) for name in fixed or views]
+    row = np.concatenate([unit_rows(mean) for mean in means], axis=1)
+    return unit_rows(row)[0].astype(np.float32)
+
+
+def shown(
+    sets: SetBatch, views: Mapping[str, FittedView], n_jobs: int | None
+) -> dict[str, npt.NDArray[np.float32]]:
+    """What those views show of all vectors that cost something to see through.
+
+    Set by set: what a product gives may depend, in its last digit, on what it is computed
+    with, and nobody may look otherwise for who else is in the gallery.
+    """
+    costly = {name: v for name, v in views.items() if v.feature is not None or v.learns}
+    if not costly:
+        return {}
+    blank = Images(np.ones((1, sets.n_features)), sets.image_shape)
+    seen = {
+        name: np.empty((len(sets.vectors), view.show(blank).shape[1]), dtype=np.float32)
+        for name, view in costly.items()
+    }
+
+    def look(part: range) -> None:
+        for i in part:
+            images = Images(np.asarray(sets[i], dtype=np.float64), sets.image_shape)
+            for name, view in costly.items():
+                seen[name][sets.offsets[i] : sets.offsets[i + 1]] = view.show(images)
+
+    _in_parts(look, len(sets), n_jobs, "look at all sets")
+    return seen
+
+
+def _rows(
+    sets: SetBatch,
+    is_kept: BoolArray,
+    views: Mapping[str, FittedView],
+    seen: Mapping[str, npt.NDArray[np.float32]],
+    n_jobs: int | None,
+) -> Rows:
+    """One row for each set, for the index."""
+
+    def row(i: int) -> Rows:
+        span = slice(int(sets.offsets[i]), int(sets.offsets[i + 1]))
+        kept = is_kept[span]
+
+        def of_view(name: str) -> FloatArray:
+            if name in seen:
+                return np.asarray(seen[name][span], dtype=np.float64)[kept]
+            vectors = np.asarray(sets.vectors[span], dtype=np.float64)[kept]
+            return views[name].show(Images(vectors, sets.image_shape))
+
+        return index_row(of_view, views)
+
+    rows = np.empty((len(sets), len(row(0))), dtype=np.float32)
+
+    def fill(part: range) -> None:
+        for i in part:
+            rows[i] = row(i)
+
+    _in_parts(fill, len(sets), n_jobs, "index all sets")
+    return rows
+
+
+def _in_parts(work: Callable[[range], None], n: int, n_jobs: int | None, what: str) -> None:
+    """Do something for numbers below ``n``, many at a time in each thread."""
+    parts = [range(i, min(i + PART, n)) for i in range(0, n, PART)]
+    for _ in reported(in_threads(work, parts, n_jobs), len(parts), what):
+        pass
+
+
+def _doubles(seen: Mapping[str, npt.NDArray[Any]]) -> dict[str, FloatArray]:
+    return {name: values.astype(np.float64) for name, values in seen.items()}

@@ -1,0 +1,278 @@
+"""A gallery of many classes, solved: looked up around each probe, never as a whole.
+
+No graph of all columns is made. What is learnt from the gallery (views, weights, thresholds)
+is learnt from a sample of its sets, each judged by what is around it: the whole method on some
+dozens of classes, which costs the same whether there are a thousand or a hundred thousand.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from setwise._support.memory import require_memory
+from setwise._support.parallel import in_threads
+from setwise._support.progress import reported
+from setwise._support.types import BoolArray, IntArray
+from setwise.classify.description import Description
+from setwise.classify.directory import CACHE_BYTES, Directory
+from setwise.classify.fusion import Ballot
+from setwise.classify.gallery import Gallery, SetBases, usable_dims
+from setwise.classify.gallery_weights import (
+    FEWEST_TO_HALVE,
+    STEEPNESS,
+    Trials,
+    even_weights,
+    halves,
+    log_odds,
+    survivors,
+    tried_sets,
+    with_weights,
+)
+from setwise.classify.judge import ballot_of, look_at, seen_by_all
+from setwise.classify.near import near
+from setwise.classify.outliers import MOST_COMPARED, NOTHING, strange_cosines
+from setwise.classify.trust import trust_in
+from setwise.classify.unknown import nearness, with_threshold
+from setwise.features.views import FittedView, Images
+from setwise.sets import SetBatch
+
+__all__ = ["solve_large", "update_large"]
+
+# Vectors that views learn from.
+MOST_LEARNT_FROM = 50_000
+# Sets that voices are tried on. The share of right answers of a voice, and with it its weight,
+# has a standard error of at most half of 1 / sqrt(200): 3.5 points.
+MOST_TRIED = 200
+# Sets that are tried as strangers.
+MOST_STRANGERS = 400
+# What was learnt is learnt anew when more than this share of the sets have come or gone.
+MOST_CHANGED = 0.2
+
+
+def solve_large(
+    description: Description,
+    sets: SetBatch,
+    classes: npt.NDArray[Any],
+    codes: IntArray,
+    n_jobs: int | None,
+) -> Gallery:
+    """Solve a gallery of many classes.
+
+    Parameters
+    ----------
+    description : Description
+        What the classifier is made of, with a shortlist.
+    sets : SetBatch
+        Checked sets.
+    classes, codes : arrays
+        Sorted labels, and the class of each set.
+    n_jobs : int, optional
+        Threads.
+    """
+    is_kept = _kept(description, sets, n_jobs)
+    views = _fitted(description, sets, is_kept)
+    blank = Images(np.ones((1, sets.n_features)), sets.image_shape)
+    widths = {name: view.show(blank).shape[1] for name, view in views.items()}
+    _require_memory(sets, views, widths)
+    dims = usable_dims(description.dims, sets, max(widths.values()))
+    directory = Directory.made(description, sets, codes, is_kept, views, dims, n_jobs)
+    voices = description.voices(dims)
+    sizes = np.add.reduceat(is_kept, sets.offsets[:-1])
+    gallery = Gallery(
+        description, sets, classes, codes, dims, views,
+        members=(),
+        weights=even_weights(voices, sizes.tolist()),
+        steepness=np.full(len(voices), STEEPNESS),
+        strange=_strange(description, sets, codes, is_kept),
+        directory=directory,
+    )  # fmt: skip
+    return _calibrated(_weighed(gallery, n_jobs), n_jobs)
+
+
+def update_large(
+    gallery: Gallery,
+    sets: SetBatch,
+    classes: npt.NDArray[Any],
+    codes: IntArray,
+    stays: BoolArray,
+    n_jobs: int | None,
+) -> Gallery:
+    """A large gallery without some sets and with others at its end.
+
+    What was learnt stays as it was, until a fifth of the sets have come or gone since: a
+    hundred thousand people look the same to a view with one more. Equal to
+    :func:`solve_large` with the views, weights and thresholds of the old one.
+
+    Parameters
+    ----------
+    gallery : Gallery
+        The old one.
+    sets, classes, codes
+        As for :func:`solve_large`: the old sets that stay, then the new ones.
+    stays : array of bool
+        Which of the old sets stay.
+    n_jobs : int, optional
+        Threads.
+    """
+    how, old = gallery.description, gallery.directory
+    n_kept = int(stays.sum())
+    n_changed = gallery.n_changed + len(stays) - n_kept + len(sets) - n_kept
+    if old is None or n_changed > MOST_CHANGED * len(sets):
+        return solve_large(how, sets, classes, codes, n_jobs)
+    new = sets[np.arange(n_kept, len(sets))]
+    directory = old.changed(sets, codes, stays, _kept(how, new, n_jobs), n_jobs)
+    return replace(
+        gallery, sets=sets, classes=classes, codes=codes, directory=directory,
+        n_changed=n_changed,
+    )  # fmt: skip
+
+
+def _kept(description: Description, sets: SetBatch, n_jobs: int | None) -> BoolArray:
+    """Which vectors belong to their sets."""
+    parts = in_threads(
+        lambda span: [description.is_kept(np.asarray(v, dtype=np.float64)) for v in sets[span]],
+        [np.arange(i, min(i + 1000, len(sets))) for i in range(0, len(sets), 1000)],
+        n_jobs,
+    )
+    kept = [one for part in parts for one in part]
+    return np.concatenate([np.zeros(0, dtype=np.bool_), *kept])
+
+
+def _fitted(
+    description: Description, sets: SetBatch, is_kept: BoolArray
+) -> dict[str, FittedView]:
+    """The views, fitted to the vectors of a sample of the sets, evenly chosen."""
+    most = max(1, int(MOST_LEARNT_FROM / float(np.mean(sets.sizes))))
+    chosen = tried_sets(len(sets), most)
+    rows = np.concatenate([np.arange(*sets.offsets[i : i + 2]) for i in chosen])
+    rows = rows[is_kept[rows]]
+    images = Images(np.asarray(sets.vectors[rows], dtype=np.float64), sets.image_shape)
+    return {r.view.name: r.view.fit(images) for r in description.representations}
+
+
+def _strange(
+    description: Description, sets: SetBatch, codes: IntArray, is_kept: BoolArray
+) -> tuple[float, float]:
+    if description.outliers is None:
+        return NOTHING
+    chosen = tried_sets(len(sets), MOST_COMPARED)
+    spans = [slice(*sets.offsets[i : i + 2]) for i in chosen]
+    kept = [np.asarray(sets.vectors[s], dtype=np.float64)[is_kept[s]] for s in spans]
+    return strange_cosines(kept, codes[chosen])
+
+
+# --------------------------------------------------------------------- weights and threshold
+
+
+@dataclass(frozen=True)
+class _Trial:
+    """A probe of known class, and what of the gallery is something else meanwhile."""
+
+    code: int
+    probe: SetBases
+    instead: dict[int, SetBases | None]
+
+
+def _weighed(gallery: Gallery, n_jobs: int | None) -> Gallery:
+    """The gallery with the weights that a sample of its own sets speaks for."""
+    if gallery.description.weights is None:
+        return gallery
+    counts = np.bincount(gallery.codes)
+    has_others = np.flatnonzero(counts[gallery.codes] > 1)
+    by_sets = 2 * len(has_others) >= len(gallery.codes)
+    chosen = has_others if by_sets else np.arange(len(gallery.codes))
+    chosen = chosen[tried_sets(len(chosen), MOST_TRIED if by_sets else MOST_TRIED // 2)]
+    make = _left_out if by_sets else _halved
+    tried = [trial for i in chosen for trial in make(gallery, int(i))]
+    found = list(
+        reported(
+            in_threads(lambda trial: _ballot(gallery, trial), tried, n_jobs),
+            len(tried),
+            "try the gallery's own sets",
+        )
+    )
+    around = [(ballot, code) for ballot, code in found if code >= 0]
+    if not around:
+        return gallery
+    trials = Trials([ballot for ballot, _ in around], np.array([code for _, code in around]))
+    # Who is not around itself is recognised by no voice.
+    missed = np.zeros((len(gallery.voices), len(found) - len(around)))
+    is_right = np.hstack([trials.is_right(), missed])
+    n_rivals = trials.ballots[0].n_classes
+    weights = log_odds(is_right, n_rivals) if by_sets else survivors(is_right)
+    weighed, trials = with_weights(gallery, trials, weights, can_choose=by_sets)
+    if not by_sets:
+        return weighed
+    together = np.zeros(len(found), dtype=np.bool_)
+    together[: len(around)] = trials.fused_right(gallery.description.fusion)
+    return trust_in(weighed, together, gallery.codes[chosen])
+
+
+def _left_out(gallery: Gallery, i: int) -> list[_Trial]:
+    directory = gallery.directory
+    assert directory is not None  # noqa: S101
+    return [_Trial(int(gallery.codes[i]), directory.bases(i), {i: None})]
+
+
+def _halved(gallery: Gallery, i: int) -> list[_Trial]:
+    """Either half of a set, the other one being in the gallery in its stead."""
+    directory = gallery.directory
+    assert directory is not None  # noqa: S101
+    vectors = directory.kept_vectors(i)
+    if len(vectors) < FEWEST_TO_HALVE:
+        return []
+    one, other = (
+        SetBases(Images(half, gallery.sets.image_shape), gallery.views, gallery.description,
+                 gallery.dims)
+        for half in halves(vectors)
+    )  # fmt: skip
+    code = int(gallery.codes[i])
+    return [_Trial(code, one, {i: other}), _Trial(code, other, {i: one})]
+
+
+def _ballot(gallery: Gallery, trial: _Trial) -> tuple[Ballot, int]:
+    """What all voices say of a trial, and where its class is among those around; or -1."""
+    around = near(gallery, trial.probe, trial.instead)
+    around = replace(around, weights=np.ones(len(around.weights)))  # all are asked
+    ballot = ballot_of(around, seen_by_all(around, trial.probe))
+    place = np.flatnonzero(around.classes == gallery.classes[trial.code])
+    return ballot, int(place[0]) if len(place) else -1
+
+
+def _calibrated(gallery: Gallery, n_jobs: int | None) -> Gallery:
+    """The gallery with a threshold for strangers: its own sets, without their classes."""
+    if gallery.description.unknown is None:
+        return gallery
+    directory = gallery.directory
+    assert directory is not None  # noqa: S101
+
+    def stranger(i: int) -> float:
+        own = dict.fromkeys(map(int, directory.sets_of(gallery.codes[[i]])))
+        probe = directory.bases(i)
+        around = near(gallery, probe, own)
+        return nearness(around, look_at(around, probe))
+
+    chosen = tried_sets(len(gallery.codes), MOST_STRANGERS)
+    found = in_threads(stranger, [int(i) for i in chosen], n_jobs)
+    named = reported(found, len(chosen), "find out how near strangers come")
+    return with_threshold(gallery, np.array(list(named)))
+
+
+def _require_memory(
+    sets: SetBatch, views: dict[str, FittedView], widths: dict[str, int]
+) -> None:
+    n_vectors, n_sets = len(sets.vectors), len(sets)
+    fixed = sum(width for name, width in widths.items() if not views[name].learns)
+    costly = sum(
+        w for n, w in widths.items() if views[n].learns or views[n].feature is not None
+    )
+    needed = 4 * n_vectors * costly + 4 * n_sets * max(fixed, max(widths.values()))
+    require_memory(
+        needed + CACHE_BYTES,
+        f"a gallery of {n_sets} sets of {n_vectors} vectors",
+        "Give fewer representations, or a smaller gallery.",
+    )
