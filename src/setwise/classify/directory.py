@@ -21,7 +21,7 @@ from setwise.index import BuiltIndex
 from setwise.index.base import Rows
 from setwise.sets import SetBatch
 
-__all__ = ["Directory", "index_row", "shown"]
+__all__ = ["Directory", "costly_views", "index_row", "index_width", "shown"]
 
 # Sets that a thread takes at a time.
 PART = 500
@@ -235,6 +235,17 @@ def index_row(seen: Callable[[str], FloatArray], views: Mapping[str, FittedView]
     return unit_rows(row)[0].astype(np.float32)
 
 
+def index_width(sets: SetBatch, views: Mapping[str, FittedView]) -> int:
+    """How long the rows of the index are."""
+    blank = Images(np.ones((1, sets.n_features)), sets.image_shape)
+    return len(index_row(lambda name: views[name].show(blank), views))
+
+
+def costly_views(views: Mapping[str, FittedView]) -> list[str]:
+    """Those through which a vector costs something to see."""
+    return [name for name, view in views.items() if view.feature is not None or view.learns]
+
+
 def shown(
     sets: SetBatch, views: Mapping[str, FittedView], n_jobs: int | None
 ) -> dict[str, npt.NDArray[np.float32]]:
@@ -243,7 +254,7 @@ def shown(
     Set by set: what a product gives may depend, in its last digit, on what it is computed
     with, and nobody may look otherwise for who else is in the gallery.
     """
-    costly = {name: v for name, v in views.items() if v.feature is not None or v.learns}
+    costly = {name: views[name] for name in costly_views(views)}
     if not costly:
         return {}
     blank = Images(np.ones((1, sets.n_features)), sets.image_shape)
@@ -283,7 +294,7 @@ def _rows(
 
         return index_row(of_view, views)
 
-    rows = np.empty((len(sets), len(row(0))), dtype=np.float32)
+    rows = np.empty((len(sets), index_width(sets, views)), dtype=np.float32)
 
     def fill(part: range) -> None:
         for i in part:

@@ -23,6 +23,7 @@ from setwise._support.parameters import check_choice
 from setwise.classify.gallery import Gallery, SolvedMember
 from setwise.classify.gallery_restored import (
     Arrays,
+    directory_arrays,
     first_columns,
     learnt,
     restored,
@@ -37,8 +38,9 @@ from setwise.sets import Origins
 
 __all__ = ["FORMAT", "load_gallery", "save_gallery", "write_gallery"]
 
-# Files of a larger number are of a later version of setwise.
-FORMAT = 1
+# Files of a larger number are of a later version of setwise. Those of many classes have a
+# directory instead of members, which the first version did not know.
+FORMAT, WITH_MEMBERS = 2, 1
 _KINDS = {"U": "str", "i": "int", "u": "int", "f": "float", "b": "bool"}
 
 
@@ -103,13 +105,20 @@ def write_gallery(
     if gallery.sets.origins is not None:
         _origin_arrays(gallery.sets.origins, arrays, with_thumbnails=has_vectors)
     members = _member_arrays(gallery, arrays)
+    if gallery.directory is not None:
+        if not has_vectors:
+            reject(
+                f"{caller}: a gallery of {gallery.n_classes} classes is judged by the vectors "
+                "around each probe, and cannot be saved without them."
+            )
+        arrays |= directory_arrays(gallery.directory)
     for name, view in gallery.views.items():
         _view_arrays(name, view, arrays)
     labels, kind = _labels(gallery.classes, caller)
     write_tensors(
         target,
         {
-            "format": FORMAT,
+            "format": WITH_MEMBERS if gallery.directory is None else FORMAT,
             "versions": {name: version(name) for name in ("setwise", "numpy")},
             "description": gallery.description.to_config(),
             "features": trained_features(gallery.views),
@@ -127,6 +136,7 @@ def write_gallery(
             "trust": gallery.trust,
             "threshold": gallery.threshold,
             "strange": _finite_pair(gallery.strange),
+            "n_changed": gallery.n_changed,
         },
         arrays,
     )

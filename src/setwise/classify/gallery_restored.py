@@ -7,7 +7,7 @@ is taken: a file can hold anything.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ import numpy.typing as npt
 from setwise._support.memory import require_memory
 from setwise._support.types import IntArray
 from setwise.classify.description import Description, Member
+from setwise.classify.directory import Directory, costly_views, index_width
 from setwise.classify.gallery import Gallery, SolvedMember
 from setwise.classify.member import spans_of_sets
 from setwise.classify.outliers import NOTHING
@@ -25,7 +26,14 @@ from setwise.features.views import FittedView, Images, View
 from setwise.graph import Graph
 from setwise.sets import Origins, SetBatch
 
-__all__ = ["Arrays", "first_columns", "learnt", "restored", "trained_features"]
+__all__ = [
+    "Arrays",
+    "directory_arrays",
+    "first_columns",
+    "learnt",
+    "restored",
+    "trained_features",
+]
 
 Arrays = dict[str, npt.NDArray[Any]]
 
@@ -102,15 +110,18 @@ def restored(document: Mapping[str, Any], arrays: Arrays) -> Gallery:
         or dims != tuple(sorted(set(dims)))
     ):
         contradiction(f"dims are {dims}")
-    members = _members(description, dims, document["members"], stored, len(sets))
+    is_large = description.is_large(len(classes))
     n_voices = len(description.voices(dims))
     views = _views(description, stored, sets.n_features)
-    _check_widths(members, views, sets)
+    members: tuple[SolvedMember, ...] = ()
+    if not is_large:
+        members = _members(description, dims, document["members"], stored, len(sets))
+        _check_widths(members, views, sets)
     weights = stored.get("weights", "f", (n_voices,), within=(0.0, 1e9))
     if not weights.any():
         contradiction("no voice has any weight")
     strange = document["strange"]
-    return Gallery(
+    gallery = Gallery(
         description=description,
         sets=sets,
         classes=classes,
@@ -126,6 +137,39 @@ def restored(document: Mapping[str, Any], arrays: Arrays) -> Gallery:
         threshold=None if document["threshold"] is None else _number(document["threshold"]),
         strange=NOTHING if strange is None else (_number(strange[0]), _number(strange[1])),
         has_vectors=bool(document["has_vectors"]),
+        n_changed=int(_number(document.get("n_changed", 0), within=(0, 1e12))),
+    )
+    return replace(gallery, directory=_directory(gallery, stored)) if is_large else gallery
+
+
+def directory_arrays(directory: Directory) -> Arrays:
+    """What a file keeps of a directory."""
+    seen = {f"seen {name}": values for name, values in directory.seen.items()}
+    own = {"is kept": directory.is_kept, "index rows": directory.rows, "keys": directory.keys}
+    return own | seen
+
+
+def _directory(gallery: Gallery, stored: _Stored) -> Directory:
+    """The directory of a large gallery; its index is the one that was built with it."""
+    sets, views, how = gallery.sets, gallery.views, gallery.description
+    if not gallery.has_vectors:
+        contradiction("a gallery of many classes is without its vectors")
+    is_kept = stored.get("is kept", "b", (len(sets.vectors),))
+    if (np.add.reduceat(is_kept, sets.offsets[:-1], dtype=np.int64) < 1).any():
+        contradiction("nothing of a set is kept")
+    blank = Images(np.ones((1, sets.n_features)), sets.image_shape)
+    seen = {}
+    for name in costly_views(views):
+        shape = (len(sets.vectors), views[name].show(blank).shape[1])
+        seen[name] = stored.get(f"seen {name}", "f", shape)
+    shape = (len(sets), index_width(sets, views))
+    rows = stored.get("index rows", "f", shape).astype(np.float32, copy=False)
+    keys = stored.get("keys", "i", (len(sets),), within=(0, 2**62)).astype(np.int64)
+    if (np.diff(keys) < 1).any():
+        contradiction("keys of the sets do not ascend")
+    index = how.index.open(rows, keys)
+    return Directory(
+        sets, gallery.codes, is_kept, views, seen, how, gallery.dims, rows, keys, index
     )
 
 

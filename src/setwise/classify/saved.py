@@ -52,6 +52,8 @@ def load(path: str | Path) -> CVC:
         unknown_label=own.get("unknown_label", "unknown"),
         distributions=how.distributions,
         stop_early=own.get("stop_early", True),
+        shortlist=how.shortlist,
+        index=how.index,
         random_state=how.seed,
     )
     made.gallery_ = gallery
