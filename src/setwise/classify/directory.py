@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -127,6 +127,10 @@ class Directory:
             keys=keys,
             index=self.index.changed(rows, keys),
         )
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Without what is kept of sets lately asked for: that stays where it is.
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @cached_property
     def _by_class(self) -> tuple[IntArray, IntArray]:
