@@ -17,6 +17,7 @@ from setwise.classify.fusion import Fusion
 from setwise.classify.gallery import Gallery
 from setwise.classify.judge import Answer, judge
 from setwise.classify.saved import edit, load
+from setwise.classify.shortlist import Shortlist
 from setwise.classify.solve import solve, update
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "Gallery",
     "Member",
     "Representation",
+    "Shortlist",
     "bhattacharyya",
     "class_cluster_distributions",
     "class_cluster_histogram",
