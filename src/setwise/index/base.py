@@ -12,7 +12,7 @@ import numpy.typing as npt
 from setwise._support.parts import Part
 from setwise._support.types import IntArray
 
-__all__ = ["BuiltIndex", "Index", "Rows", "stamp_of"]
+__all__ = ["BuiltIndex", "Index", "Rows", "build_anew", "stamp_of"]
 
 Rows = npt.NDArray[np.float32]
 
@@ -74,3 +74,8 @@ def stamp_of(rows: Rows, keys: IntArray) -> str:
     digest.update(np.ascontiguousarray(keys, dtype=np.int64))
     digest.update(np.ascontiguousarray(rows, dtype=np.float32))
     return digest.hexdigest()
+
+
+def build_anew(index: Index) -> str:
+    """What to do about an index that is not that of a gallery, for messages."""
+    return f"Build it anew: fit the gallery again with index={index!r}, and save it."
