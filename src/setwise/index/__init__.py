@@ -3,5 +3,6 @@
 from setwise.index.base import BuiltIndex, Index, stamp_of
 from setwise.index.exact import ExactIndex
 from setwise.index.faiss import FaissIndex
+from setwise.index.milvus import MilvusIndex
 
-__all__ = ["BuiltIndex", "ExactIndex", "FaissIndex", "Index", "stamp_of"]
+__all__ = ["BuiltIndex", "ExactIndex", "FaissIndex", "Index", "MilvusIndex", "stamp_of"]
