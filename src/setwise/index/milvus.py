@@ -75,6 +75,8 @@ class MilvusIndex(Index):
             self._create(client, rows.shape[1])
             with self._change(client, rows.shape[1], stamp):
                 self._put(client, rows, keys)
+                # Rows that are not yet in files are sorted anew for every search.
+                client.flush(self.collection, timeout=self.timeout_s)
         return BuiltMilvus(self, rows, keys, stamp)
 
     def open(self, rows: Rows, keys: IntArray) -> BuiltMilvus:
