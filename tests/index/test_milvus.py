@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from tests.index.made_rows import keys_of, random_rows
 
 from setwise.errors import DataError, ParameterError, SetwiseError
 from setwise.index import MilvusIndex
 from setwise.index.milvus import _connected
-from tests.index.made_rows import keys_of, random_rows
 
 pytest.importorskip("pymilvus")
 
@@ -38,9 +38,9 @@ def test_a_reader_notices_what_another_machine_changes(index):
     reader = index.build(rows, keys)
     writer = index.open(rows, keys)
     writer.changed(rows[1:], keys[1:])
-    with pytest.raises(DataError, match="another version of this one. Read the newest"):
+    with pytest.raises(DataError, match=r"another version of this one. Read the newest"):
         reader.nearest(rows[0], 3)
-    with pytest.raises(DataError, match="another version of this one"):
+    with pytest.raises(DataError, match=r"another version of this one"):
         reader.changed(rows[2:], keys[2:])
     assert index.open(rows[1:], keys[1:]).nearest(rows[1], 1).tolist() == [keys[1]]
 
@@ -53,9 +53,9 @@ def test_a_change_that_was_cut_short_is_noticed_by_all(index, step, monkeypatch)
         with pytest.raises(KeyboardInterrupt):
             built.changed(rows[5:], keys[5:])
     for version in (slice(0, 10), slice(5, 20)):
-        with pytest.raises(DataError, match="has begun and not ended.*Build it anew"):
+        with pytest.raises(DataError, match=r"has begun and not ended.*Build it anew"):
             index.open(rows[version], keys[version])
-    with pytest.raises(DataError, match="has begun and not ended"):
+    with pytest.raises(DataError, match=r"has begun and not ended"):
         built.nearest(rows[0], 3)
     index.build(rows[5:], keys[5:])
     assert index.open(rows[5:], keys[5:]).nearest(rows[5], 1).tolist() == [keys[5]]
@@ -70,7 +70,7 @@ def test_a_build_that_was_cut_short_is_noticed(index, monkeypatch):
         patch.setattr(MilvusIndex, "_write_stamp", _killed)
         with pytest.raises(KeyboardInterrupt):
             index.build(rows, keys)
-    with pytest.raises(DataError, match="has begun and not ended"):
+    with pytest.raises(DataError, match=r"has begun and not ended"):
         index.open(rows, keys)
 
 
@@ -83,7 +83,7 @@ def test_two_who_change_at_once_are_told(index, monkeypatch):
         self._write_stamp(client, rows.shape[1], "changing, says another")
 
     monkeypatch.setattr(MilvusIndex, "_put", put_while_another_begins)
-    with pytest.raises(DataError, match="another process changed it at the same time"):
+    with pytest.raises(DataError, match=r"another process changed it at the same time"):
         built.changed(rows, keys)
 
 
@@ -97,13 +97,13 @@ def test_more_rows_than_one_request_carries(index, monkeypatch):
 def test_a_collection_of_somebody_else_is_left_alone(index, client):
     client.create_collection(index.collection, dimension=4)
     for act in (index.build, index.open):
-        with pytest.raises(DataError, match="holds something else.*name another collection"):
+        with pytest.raises(DataError, match=r"holds something else.*name another collection"):
             act(rows, keys)
     assert client.has_collection(index.collection)
 
 
 def test_a_collection_that_is_not_there_is_refused(index):
-    with pytest.raises(DataError, match="there is no such collection.*Build it anew"):
+    with pytest.raises(DataError, match=r"there is no such collection.*Build it anew"):
         index.open(rows, keys)
 
 

@@ -70,9 +70,9 @@ class BuiltIndex(ABC):
 
 def stamp_of(rows: Rows, keys: IntArray) -> str:
     """A name of these rows and keys that no others have."""
-    digest = sha256(np.int64(rows.shape).tobytes())
-    digest.update(np.ascontiguousarray(keys, dtype=np.int64))
-    digest.update(np.ascontiguousarray(rows, dtype=np.float32))
+    digest = sha256(repr(rows.shape).encode())
+    digest.update(np.ascontiguousarray(keys, dtype=np.int64).data)
+    digest.update(np.ascontiguousarray(rows, dtype=np.float32).data)
     return digest.hexdigest()
 
 

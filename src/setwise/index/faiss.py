@@ -57,7 +57,7 @@ class FaissIndex(Index):
     def build(self, rows: Rows, keys: IntArray) -> BuiltFaiss:
         """Learn what codes stand for, and encode all rows."""
         require("faiss", "faiss")
-        codes = _no_codes(rows) if len(rows) <= self.n_candidates else _learnt(rows)
+        codes = _no_codes() if len(rows) <= self.n_candidates else _learnt(rows)
         return self._kept(BuiltFaiss(self, rows, keys, codes))
 
     def open(self, rows: Rows, keys: IntArray) -> BuiltFaiss:
@@ -80,9 +80,9 @@ class FaissIndex(Index):
         """The same, once it is written where it is kept."""
         if self.path is None:
             return built
-        codes = built.codes
-        stamp = stamp_of(built.rows, built.keys)
+        codes, stamp = built.codes, stamp_of(built.rows, built.keys)
         document = {"format": 1, "stamp": stamp, "n_learnt": codes.n_learnt}
+        arrays: dict[str, npt.NDArray[Any]]
         arrays = {"centroids": codes.centroids, "of_rows": codes.of_rows}
         try:
             write_tensors(Path(self.path), document, arrays)
@@ -133,7 +133,7 @@ class BuiltFaiss(BuiltIndex):
         return BuiltExact(self.rows[candidates], self.keys[candidates]).nearest(query, n)
 
     def changed(self, rows: Rows, keys: IntArray) -> BuiltFaiss:
-        """New rows are encoded; all are, anew, once they are twice as many as were learnt from."""
+        """Encode what is new; or all, once there are twice as many as were learnt from."""
         if not self.index.n_candidates < len(rows) <= 2 * self.codes.n_learnt:
             return self.index.build(rows, keys)
         is_known = np.isin(keys, self.keys)
@@ -157,7 +157,7 @@ class BuiltFaiss(BuiltIndex):
         return {name: value for name, value in vars(self).items() if name != "_scanner"}
 
 
-def _no_codes(rows: Rows) -> Codes:
+def _no_codes() -> Codes:
     """Of rows that are too few to need them."""
     return Codes(0, np.zeros((0, 16, 2), np.float32), np.zeros((0, 0), np.uint8))
 
