@@ -62,9 +62,11 @@ def test_an_index_before_a_change_stays_as_it_was():
     rows = random_rows(400)
     keys = keys_of(rows)
     built = FaissIndex(n_candidates=100).build(rows, keys)
-    before = built.nearest(rows[0], 10)
-    built.changed(rows[1:], keys[1:])
+    before, codes = built.nearest(rows[0], 10), built.codes.of_rows.copy()
+    changed = built.changed(rows[1:], keys[1:])
     np.testing.assert_array_equal(built.nearest(rows[0], 10), before)
+    np.testing.assert_array_equal(built.codes.of_rows, codes)
+    np.testing.assert_array_equal(changed.codes.of_rows, codes[1:])
 
 
 def test_codes_of_other_rows_are_refused(tmp_path):
