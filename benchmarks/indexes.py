@@ -59,7 +59,8 @@ class Ours:
         return sum(file.stat().st_size for file in self.folder.rglob("*") if file.is_file())
 
     def close(self):
-        pass
+        if "milvus_lite" in sys.modules:  # or it writes its files again when all ends
+            import_module("milvus_lite").server_manager_instance.release_all()
 
 
 def built(name: str, rows: np.ndarray, keys: np.ndarray, folder: Path):
