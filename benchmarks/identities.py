@@ -62,6 +62,14 @@ def _images(who: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return made / np.linalg.norm(made, axis=2, keepdims=True)
 
 
+def set_means(n_classes: int, n_sets: int) -> np.ndarray:
+    """Unit means of sets, of shape (n_classes, n_sets, n_features)."""
+    sets = sets_of(directions(n_classes, 0), seed=1, n_sets=n_sets)
+    means = sets.vectors.reshape(-1, N_VECTORS, N_FEATURES).mean(axis=1)
+    means /= np.linalg.norm(means, axis=1, keepdims=True)
+    return means.reshape(n_classes, n_sets, -1)
+
+
 def cosines(n: int = 300) -> tuple[np.ndarray, np.ndarray]:
     """Of two images of a person in two sets, and of two persons: 1st and 99th percentile."""
     sets = sets_of(directions(n, 0), seed=1, n_sets=2).vectors.reshape(n, 2, N_VECTORS, -1)

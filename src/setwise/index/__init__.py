@@ -2,5 +2,7 @@
 
 from setwise.index.base import BuiltIndex, Index, stamp_of
 from setwise.index.exact import ExactIndex
+from setwise.index.faiss import FaissIndex
+from setwise.index.milvus import MilvusIndex
 
-__all__ = ["BuiltIndex", "ExactIndex", "Index", "stamp_of"]
+__all__ = ["BuiltIndex", "ExactIndex", "FaissIndex", "Index", "MilvusIndex", "stamp_of"]

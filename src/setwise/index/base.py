@@ -12,7 +12,7 @@ import numpy.typing as npt
 from setwise._support.parts import Part
 from setwise._support.types import IntArray
 
-__all__ = ["BuiltIndex", "Index", "Rows", "stamp_of"]
+__all__ = ["BuiltIndex", "Index", "Rows", "build_anew", "stamp_of"]
 
 Rows = npt.NDArray[np.float32]
 
@@ -70,7 +70,12 @@ class BuiltIndex(ABC):
 
 def stamp_of(rows: Rows, keys: IntArray) -> str:
     """A name of these rows and keys that no others have."""
-    digest = sha256(str(rows.shape).encode())
+    digest = sha256(repr(rows.shape).encode())
     digest.update(np.ascontiguousarray(keys, dtype=np.int64).data)
     digest.update(np.ascontiguousarray(rows, dtype=np.float32).data)
     return digest.hexdigest()
+
+
+def build_anew(index: Index) -> str:
+    """What to do about an index that is not that of a gallery, for messages."""
+    return f"Build it anew: fit the gallery again with index={index!r}, and save it."
