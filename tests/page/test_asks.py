@@ -373,10 +373,6 @@ def test_bodies_that_bring_nothing_are_refused_in_a_sentence(shared_page, body, 
 
 def test_uploads_are_gone_when_the_answer_is_there(shared_page):
     shared_page.answered(album())
-    for _ in range(100):
-        if not any(shared_page.house.uploads.iterdir()):
-            break
-        time.sleep(0.01)
     assert not any(shared_page.house.uploads.iterdir())
 
 

@@ -50,6 +50,13 @@ class House:
         self.n_streams = 0
         self.is_closed = Event()
         self._watch = Thread(target=self._look, name="setwise-page-watch", daemon=True)
+
+    def open(self) -> None:
+        """Start all threads."""
+        self.work.start()
+        self.insight.start()
+        if self.inbox is not None:
+            self.inbox.start()
         self._watch.start()
 
     def _open_inbox(self) -> Inbox | None:
@@ -71,7 +78,8 @@ class House:
         self.insight.close()
         if self.inbox is not None:
             self.inbox.close()
-        self._watch.join(timeout=5.0)
+        if self._watch.is_alive():
+            self._watch.join(timeout=5.0)
         shutil.rmtree(self.uploads, ignore_errors=True)
 
     def _look(self) -> None:
