@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import suppress
 
 import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis.errors import Unsatisfiable
 from tests.page.page_server import album, photos, served, settings_for
 
 schemathesis = pytest.importorskip("schemathesis")
@@ -37,8 +40,6 @@ def operations(page):
 
 def attack(page, n_examples: int) -> dict[str, int]:
     """Call every operation with what its schema allows, and with what it does not."""
-    from hypothesis import HealthCheck, Phase, given, settings
-
     counted: dict[str, int] = {}
     for operation in operations(page):
         for mode in (
@@ -64,14 +65,15 @@ def attack(page, n_examples: int) -> dict[str, int]:
                     assert response.headers["content-type"][0] == "application/json"
                     assert list(response.json()) == ["error"]
 
-            with warnings.catch_warnings():
+            # Where there is nothing to be sent, nothing wrong can be sent.
+            with warnings.catch_warnings(), suppress(Unsatisfiable):
                 warnings.simplefilter("ignore")
                 ask()
     return counted
 
 
 def test_no_request_makes_the_server_fail(busy_page):
-    counted = attack(busy_page, 6)
+    counted = attack(busy_page, 4)
     assert len(counted) >= 16
     assert busy_page.answered(album())["answers"][0]["most_like"]
 
