@@ -10,7 +10,7 @@ import pytest
 from tests.page.page_server import photos, served, settings_for
 
 from setwise import load, load_images
-from setwise.errors import ParameterError
+from setwise.errors import DataError, ParameterError
 from setwise.page import Settings
 
 NAMES = {"a": "flat", "b": "steep", "c, =1+1": "slanted"}
@@ -246,3 +246,24 @@ def test_folders_that_lie_in_each_other_are_refused(gallery_file, folders):
         Settings(gallery_file, into=inbox).check()
     with pytest.raises(ParameterError, match="no folder"):
         Settings(gallery_file, inbox=inbox / "nothing").check()
+
+
+def test_decisions_outlive_the_server(gallery_file, tmp_path, folders):
+    settings = settings_for(gallery_file, tmp_path, inbox=folders[0])
+    with served(settings) as page:
+        decide_all(page)
+        first = next(iter(rows(page).values()))
+        page.post(f"/api/inbox/{first['id']}/decide", {"label": None})
+    with served(settings) as page:
+        decided = {row["name"]: row["decided"] for row in rows(page).values()}
+    assert decided == NAMES | {first["name"]: None}
+
+
+def test_decisions_that_cannot_be_read_are_not_lost(gallery_file, tmp_path, folders):
+    settings = settings_for(gallery_file, tmp_path, inbox=folders[0])
+    file = settings.gallery.with_name(f"{settings.gallery.name}.journal") / "inbox.json"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text("[half")
+    with pytest.raises(DataError, match="cannot be read"), served(settings):
+        pass
+    assert file.read_text() == "[half"

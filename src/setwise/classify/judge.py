@@ -23,7 +23,7 @@ from setwise.classify.unknown import is_near, nearness
 from setwise.cluster import HierarchicalClusters
 from setwise.features.typical import is_out_of_place
 
-__all__ = ["Answer", "ballot_of", "judge", "look_at", "seen_by_all"]
+__all__ = ["Answer", "answer_of", "ballot_of", "judge", "look_at", "seen_by_all"]
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ def judge(
         around = near(gallery, bases)
         seen = look_at(around, bases, stop_early=stop_early)
         is_typical = ~is_out_of_place(probes[i], bases.is_kept)
-        return _answer(around, probes.names[i], seen, is_typical)
+        return answer_of(around, probes.names[i], seen, is_typical)
 
     answers = in_threads(answer, range(len(probes)), n_jobs)
     return reported(answers, len(probes), "classify", progress)
@@ -203,9 +203,10 @@ def _n_repaired(seen: dict[int, Seen]) -> int:
     return sum(tree.n_unconverged + tree.n_fallbacks for tree in trees)
 
 
-def _answer(
+def answer_of(
     gallery: Gallery, name: str, seen: dict[int, Seen], is_typical: BoolArray
 ) -> Answer:
+    """The answer of what members have seen of a set."""
     ballot = ballot_of(gallery, seen)
     fused = fuse(ballot, gallery.description.fusion)
     how_near = nearness(gallery, seen)

@@ -7,6 +7,7 @@ dozens of classes, which costs the same whether there are a thousand or a hundre
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,7 +17,7 @@ import numpy.typing as npt
 from setwise._support.memory import require_memory
 from setwise._support.parallel import in_threads
 from setwise._support.progress import reported
-from setwise._support.types import BoolArray, IntArray
+from setwise._support.types import BoolArray, FloatArray, IntArray
 from setwise.classify.description import Description
 from setwise.classify.directory import CACHE_BYTES, Directory
 from setwise.classify.fusion import Ballot
@@ -32,7 +33,7 @@ from setwise.classify.gallery_weights import (
     tried_sets,
     with_weights,
 )
-from setwise.classify.judge import ballot_of, look_at, seen_by_all
+from setwise.classify.judge import Answer, answer_of, ballot_of, look_at, seen_by_all
 from setwise.classify.near import near
 from setwise.classify.outliers import MOST_COMPARED, NOTHING, strange_cosines
 from setwise.classify.trust import trust_in
@@ -40,7 +41,7 @@ from setwise.classify.unknown import nearness, with_threshold
 from setwise.features.views import FittedView, Images
 from setwise.sets import SetBatch
 
-__all__ = ["solve_large", "update_large"]
+__all__ = ["MOST_TRIED", "left_out_answers", "solve_large", "stranger_nearness", "update_large"]
 
 # Vectors that views learn from.
 MOST_LEARNT_FROM = 50_000
@@ -247,6 +248,11 @@ def _calibrated(gallery: Gallery, n_jobs: int | None) -> Gallery:
     """The gallery with a threshold for strangers: its own sets, without their classes."""
     if gallery.description.unknown is None:
         return gallery
+    return with_threshold(gallery, stranger_nearness(gallery, n_jobs))
+
+
+def stranger_nearness(gallery: Gallery, n_jobs: int | None = None) -> FloatArray:
+    """Nearness of some gallery sets to the classes of others."""
     directory = gallery.directory
     assert directory is not None  # noqa: S101
 
@@ -258,8 +264,17 @@ def _calibrated(gallery: Gallery, n_jobs: int | None) -> Gallery:
 
     chosen = tried_sets(len(gallery.codes), MOST_STRANGERS)
     found = in_threads(stranger, [int(i) for i in chosen], n_jobs)
-    named = reported(found, len(chosen), "find out how near strangers come")
-    return with_threshold(gallery, np.array(list(named)))
+    return np.array(list(reported(found, len(chosen), "find out how near strangers come")))
+
+
+def left_out_answers(gallery: Gallery, chosen: IntArray) -> Iterator[Answer]:
+    """What a large gallery says of some of its own sets, each left out."""
+    directory = gallery.directory
+    assert directory is not None  # noqa: S101
+    for i in map(int, chosen):
+        probe = directory.bases(i)
+        around = near(gallery, probe, {i: None})
+        yield answer_of(around, gallery.sets.names[i], look_at(around, probe), probe.is_kept)
 
 
 def _require_memory(

@@ -17,7 +17,7 @@ from starlette.exceptions import HTTPException
 from setwise.errors import SetwiseError
 from setwise.page import ask_routes, gallery_routes, inbox_routes, models
 from setwise.page.acts import ConflictError
-from setwise.page.guard import Guard
+from setwise.page.guard import HEADERS, Guard
 from setwise.page.house import House
 from setwise.page.settings import Settings
 from setwise.page.uploads import TooMuchError
@@ -107,7 +107,10 @@ def _handle_errors(app: FastAPI) -> None:
     @app.exception_handler(Exception)
     async def bug(request: Request, error: Exception) -> JSONResponse:
         logger.exception("A request could not be answered", exc_info=error)
-        return _problem(500, "Something went wrong inside of setwise; its log says what.")
+        # This one goes round the guard, which would dress it.
+        headers = {name.decode(): value.decode() for name, value in HEADERS}
+        words = "Something went wrong inside of setwise; its log says what."
+        return _problem(500, words, headers)
 
 
 def _problem(status: int, words: str, headers: Any = None) -> JSONResponse:

@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from setwise.page.settings import Settings, is_loopback
 
-__all__ = ["COOKIE", "CSP", "Guard"]
+__all__ = ["COOKIE", "CSP", "HEADERS", "Guard"]
 
 COOKIE = "setwise_token"
 CSP = (

@@ -25,6 +25,7 @@ from setwise.page.acts import Acts, checked_label
 from setwise.page.answering import candidates, runner_up
 from setwise.page.asking import loading_options
 from setwise.page.carrying import Carrier
+from setwise.page.decisions import Decisions
 from setwise.page.living import Living, content_digest
 from setwise.page.words import answer_words, confidence
 from setwise.report.photos import choose
@@ -73,6 +74,7 @@ class Inbox:
     def __init__(
         self, folder: Path, carrier: Carrier | None, living: Living, acts: Acts
     ) -> None:
+        self.decisions = Decisions(acts.journal.folder / "inbox.json")
         self.folder, self.carrier, self.living, self.acts = folder, carrier, living, acts
         self.state = "reading"
         self.error: str | None = None
@@ -201,6 +203,7 @@ class Inbox:
         typed = None if label is None else checked_label(label, self.living.state.classifier)
         with self._changed:
             row.decided = None if typed is None else str(typed)
+            self.decisions.set(row.content, row.decided)
             self.changes += 1
             self._changed.notify()
         return self._row_model(row)
@@ -293,7 +296,9 @@ class Inbox:
         rows = {}
         for i, name in enumerate(sets.names):
             row_id = hashlib.sha256(f"{i}\0{name}".encode()).hexdigest()[:16]
-            rows[row_id] = _Row(row_id, i, content_digest(sets[i]))
+            content = content_digest(sets[i])
+            decided = self.decisions.get(content)
+            rows[row_id] = _Row(row_id, i, content, decided=decided)
         self._sets, self._rows = sets, rows
         self.done, self.total, self._began = 0, len(rows), time.monotonic()
         self.state = "looking"

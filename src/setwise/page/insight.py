@@ -16,10 +16,11 @@ import numpy as np
 
 from setwise._support.parallel import one_blas_thread
 from setwise._support.types import FloatArray, IntArray
-from setwise.classify import Gallery
+from setwise.classify import Gallery, large
 from setwise.classify.evidence import own_sets
 from setwise.classify.fusion import fuse
-from setwise.classify.gallery_weights import Trials, tried_sets
+from setwise.classify.gallery_weights import MOST_OWN_SETS, Trials, tried_sets
+from setwise.classify.large import MOST_TRIED, left_out_answers
 from setwise.classify.unknown import nearness, stranger_nearness
 from setwise.page.living import State
 from setwise.page.models import Curve
@@ -148,13 +149,22 @@ def _mistaken(n_wrong: int, n_tried: int, rivals: list[str]) -> str:
     return f"{counted(n_wrong, 'set').capitalize()} of its {n_tried} {look} more like {who}."
 
 
+def _with_others(gallery: Gallery) -> IntArray:
+    """Some sets of classes that have others."""
+    most = MOST_OWN_SETS if gallery.directory is None else MOST_TRIED
+    n_sets = np.bincount(gallery.codes, minlength=gallery.n_classes)
+    chosen = tried_sets(len(gallery.codes), most)
+    return chosen[n_sets[gallery.codes[chosen]] > 1]
+
+
 def _left_out_answers(gallery: Gallery) -> tuple[IntArray, IntArray]:
     """Sets of classes that have others, and the class that each is taken for without it."""
-    n_sets = np.bincount(gallery.codes, minlength=gallery.n_classes)
-    chosen = tried_sets(len(gallery.codes))
-    chosen = chosen[n_sets[gallery.codes[chosen]] > 1]
+    chosen = _with_others(gallery)
     if not len(chosen):
         return chosen, chosen
+    if gallery.directory is not None:
+        labels = [answer.label for answer in left_out_answers(gallery, chosen)]
+        return chosen, np.searchsorted(gallery.classes, labels)
     trials = Trials.of(gallery, chosen, None).counted(gallery.weights, gallery.steepness)
     fusion = gallery.description.fusion
     return chosen, np.array([fuse(ballot, fusion).code for ballot in trials.ballots])
@@ -164,8 +174,13 @@ def _curve(gallery: Gallery) -> Curve | None:
     """How often sets of known classes, and strangers, are how near."""
     if not gallery.has_vectors or gallery.n_classes < 2:
         return None
-    known = _own_nearness(gallery)
-    strangers = np.concatenate(list(stranger_nearness(gallery)))
+    if gallery.directory is None:
+        known = _own_nearness(gallery)
+        strangers = np.concatenate(list(stranger_nearness(gallery)))
+    else:
+        answers = left_out_answers(gallery, _with_others(gallery))
+        known = np.array([answer.nearness for answer in answers])
+        strangers = large.stranger_nearness(gallery)
     if len(known) < 2 or len(strangers) < 2:
         return None
     both = np.concatenate([known, strangers])
@@ -183,9 +198,7 @@ def _density(values: FloatArray, x: FloatArray, width: float) -> FloatArray:
 
 def _own_nearness(gallery: Gallery) -> FloatArray:
     """How near gallery sets are to the nearest class, each left out, where it has others."""
-    n_sets = np.bincount(gallery.codes, minlength=gallery.n_classes)
-    chosen = tried_sets(len(gallery.codes))
-    chosen = chosen[n_sets[gallery.codes[chosen]] > 1]
+    chosen = _with_others(gallery)
     counts = np.flatnonzero(gallery.member_weights)
     seen = {
         int(i): list(
