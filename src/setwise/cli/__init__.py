@@ -24,6 +24,7 @@ from setwise.cli.inspect import inspect
 from setwise.cli.options import add_command
 from setwise.cli.quick_start import leave_at_once
 from setwise.cli.reproduce import reproduce
+from setwise.cli.serve import serve
 
 __all__ = ["app", "run"]
 
@@ -80,7 +81,7 @@ def version_command() -> None:
 
 for function in (
     demo, fit, identify, enroll, forget, classify, evaluate, compare, inspect, faces,
-    reproduce, doctor,
+    serve, reproduce, doctor,
 ):  # fmt: skip
     add_command(app, function)
 app.add_typer(data, name="data")

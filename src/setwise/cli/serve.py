@@ -1,0 +1,112 @@
+"""``setwise serve``: the page of a gallery file, in the browser."""
+
+from __future__ import annotations
+
+import secrets
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from setwise.cli.common import say
+from setwise.cli.options import command
+
+if TYPE_CHECKING:
+    from setwise.page import Settings
+
+__all__ = ["serve"]
+
+# Seconds that requests have to end when the server is stopped.
+LAST_S = 2
+
+
+@command
+def serve(
+    gallery: Annotated[Path, typer.Argument(help="A gallery file, which `setwise fit` wrote.")],
+    host: Annotated[
+        str, typer.Option(help="Where to listen; others can reach anything but 127.0.0.1.")
+    ] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="The port; 0 is any free one.")
+    ] = 8765,
+    inbox: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Sets to be sorted: set/*.jpg.")
+    ] = None,
+    into: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER", help="Where sorted files may be copied or moved to, when asked."
+        ),
+    ] = None,
+    token: Annotated[
+        str | None,
+        typer.Option(help="What others have to know; made and printed where one is needed."),
+    ] = None,
+    most_upload: Annotated[
+        int, typer.Option(min=1, metavar="MB", help="Largest upload, in megabytes.")
+    ] = 50,
+    no_browser: Annotated[
+        bool, typer.Option("--no-browser", help="Open no browser window.")
+    ] = False,
+) -> None:
+    """Open a gallery in the browser: look at it, ask whose photos are, correct it, sort.
+
+    Only this machine can reach it, unless --host says otherwise; then a token is needed.
+    Everything that is done to the gallery can be undone. Ctrl-C ends it.
+
+    Example:
+      setwise serve people.setwise
+      setwise serve people.setwise --inbox unsorted/ --into sorted/
+    """
+    from setwise._support.extras import require
+
+    for module in ("fastapi", "uvicorn", "python_multipart"):
+        require(module, "serve")
+    from setwise.page import Limits, Settings
+    from setwise.page.settings import is_loopback
+
+    if token is None and not is_loopback(host):
+        token = secrets.token_urlsafe(24)
+    limits = Limits(upload_bytes=most_upload * 1_000_000)
+    _run(Settings(gallery, host, port, token, inbox, into, limits), not no_browser)
+
+
+def _run(settings: Settings, opens_browser: bool) -> None:
+    """Serve until Ctrl-C; the address is said once it can be opened."""
+    import uvicorn
+
+    from setwise.page import create_app
+
+    app = create_app(settings)
+
+    class Server(uvicorn.Server):
+        """Says where it is once it listens."""
+
+        async def startup(self, sockets: list[object] | None = None) -> None:  # type: ignore[override]
+            await super().startup(sockets)  # type: ignore[arg-type]
+            if self.started:
+                port = self.servers[0].sockets[0].getsockname()[1]
+                _tell(settings, port, opens_browser)
+
+    config = uvicorn.Config(
+        app,
+        host=settings.host,
+        port=settings.port,
+        log_level="warning",
+        server_header=False,
+        timeout_graceful_shutdown=LAST_S,
+        limit_concurrency=200,
+        h11_max_incomplete_event_size=65536,
+    )
+    Server(config).run()
+
+
+def _tell(settings: Settings, port: int, opens_browser: bool) -> None:
+    import webbrowser
+
+    name = "127.0.0.1" if settings.host in ("0.0.0.0", "::") else settings.host  # noqa: S104
+    shown = f"[{name}]" if ":" in name else name
+    address = f"http://{shown}:{port}/" + (f"?token={settings.token}" if settings.token else "")
+    say(f"{settings.gallery.name} is at {address} (Ctrl-C ends it)")
+    if opens_browser:
+        webbrowser.open(address)

@@ -1,0 +1,270 @@
+"""From files to answers: sets by the loaders of setwise, judged as `setwise identify` does."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from setwise._support.progress import Progress
+from setwise._support.shared import quiet
+from setwise.classify import Answer, Explanation, Gallery
+from setwise.errors import DataError, NoInformationWarning, SkippedFilesWarning, reject
+from setwise.features.faces import Faces
+from setwise.io import LoadedSets, face_tracks, load_images, load_video
+from setwise.page.living import State
+from setwise.page.uploads import Received, ReceivedFile
+from setwise.page.work import Job
+from setwise.sets import Origins, SetBatch
+
+__all__ = ["Found", "find_answers", "loading_options", "read_clip", "shows_faces"]
+
+# Frames of a clip that are looked at, and seconds between two of them.
+MOST_FRAMES, EVERY_S = 300, 0.2
+MOST_LEFT_OUT = 200
+
+
+@dataclass(frozen=True)
+class Found:
+    """What was found out about the sets of one question.
+
+    Attributes
+    ----------
+    state : State
+        The gallery that was asked.
+    sets : SetBatch
+        The sets.
+    answers : list of Answer
+        One per set.
+    reasons : list of Explanation or None
+        Why; None where there was no time for it.
+    left_out : list of (str, str)
+        Files that could not be used, and why.
+    notes : list of str
+        What else should be known.
+    """
+
+    state: State
+    sets: SetBatch
+    answers: list[Answer]
+    reasons: list[Explanation | None]
+    left_out: list[tuple[str, str]]
+    notes: list[str]
+
+
+def find_answers(job: Job, state: State, received: Received) -> Found:
+    """Read what was received, judge it, and say why.
+
+    Parameters
+    ----------
+    job : Job
+        Is told how far the work is, and says when it is not wanted any longer.
+    state : State
+        The gallery.
+    received : Received
+        The files.
+    """
+    with job.at("reading", len(received.files)):
+        reader = _Reader(state.gallery, job.report("reading"))
+        sets = reader.read(received)
+        job.n_images, job.n_bytes = len(sets.vectors), sets.vectors.nbytes
+        job.expect(looking=len(sets), comparing=len(sets))
+    with job.at("looking", len(sets)), quiet("", NoInformationWarning):
+        answers = list(state.classifier.judge(sets, progress=job.report("looking")))
+    with job.at("comparing", len(sets)):
+        reasons = _reasons(job, state, sets)
+    left_out = (received.left_out + reader.left_out)[:MOST_LEFT_OUT]
+    return Found(state, sets, answers, reasons, left_out, reader.notes)
+
+
+def _reasons(job: Job, state: State, sets: SetBatch) -> list[Explanation | None]:
+    """Why each set is judged so, as far as half of the time reaches."""
+    told, reasons = job.report("comparing"), list[Explanation | None]()
+    for i, vectors in enumerate(sets):
+        told("compare", i, len(sets))
+        is_early = time.monotonic() - job.began < job.limit_s / 2
+        reasons.append(state.classifier.explain(vectors) if is_early else None)
+    return reasons
+
+
+def loading_options(gallery: Gallery) -> dict[str, Any]:
+    """How images are read to stand beside those of a gallery: of one size and colour."""
+    shape = gallery.sets.image_shape
+    if shape is None:
+        reject(
+            "This gallery is of plain numbers, not of photos, so photos cannot be compared "
+            "with it. Use `setwise identify` with a file of numbers."
+        )
+    return {"size": shape[:2], "colour": len(shape) == 3, "on_error": "list"}
+
+
+def shows_faces(gallery: Gallery) -> bool:
+    """Whether the gallery looks at faces, so that those of a clip have to be cut out."""
+    return any(isinstance(view.feature, Faces) for view in gallery.views.values())
+
+
+class _Reader:
+    """Turns received files into sets, and remembers what was left out."""
+
+    def __init__(self, gallery: Gallery, progress: Progress) -> None:
+        self.gallery, self.progress = gallery, progress
+        self.options = loading_options(gallery)
+        self.left_out: list[tuple[str, str]] = []
+        self.notes: list[str] = []
+
+    def read(self, received: Received) -> SetBatch:
+        named = received.sets()
+        photos = {name: files for name, files in named.items() if not files[0].is_clip}
+        batches: dict[str, SetBatch] = {}
+        if photos:
+            batches |= self._photos(photos, received.folder)
+        for name, files in named.items():
+            if files[0].is_clip:
+                batches |= self._clip(name, files[0])
+        if not batches:
+            first = " ".join(self.left_out[0]) if self.left_out else ""
+            reject(f"None of the files can be read. {first}".strip())
+        ordered = [batches[name] for name in sorted(batches, key=_place_in(named))]
+        return ordered[0] if len(ordered) == 1 else SetBatch.join(ordered)
+
+    def _photos(
+        self, named: dict[str, list[ReceivedFile]], folder: Path
+    ) -> dict[str, SetBatch]:
+        """All photos, read at once: a folder per set, whose name is its number."""
+        names, own = list(named), folder / "sets"
+        words: dict[Path, ReceivedFile] = {}
+        for i, files in enumerate(named.values()):
+            home = own / f"{i:06d}"
+            home.mkdir(parents=True)
+            for j, file in enumerate(files):
+                words[file.path.rename(home / f"{j:06d}{file.path.suffix}")] = file
+        try:
+            with quiet("", SkippedFilesWarning):
+                loaded = load_images(own, layout="set", progress=self.progress, **self.options)
+        except DataError as error:
+            self._leave_out_all(words, error)
+            return {}
+        self._note(loaded, words)
+        called = [words[path].words for path in loaded.report.files]
+        batch = _with_files(loaded, called)
+        numbers = [int(name) for name in loaded.names]
+        return {
+            names[number]: batch[[i]].replaced(names=[names[number]])
+            for i, number in enumerate(numbers)
+        }
+
+    def _leave_out_all(self, words: dict[Path, ReceivedFile], error: DataError) -> None:
+        """Where not a single photo can be read; what it says must not name our folders."""
+        reason = _without_paths(str(error), words)
+        first = next(iter(words.values()))
+        self.left_out.append((first.words, reason))
+
+    def _note(self, loaded: LoadedSets, words: dict[Path, ReceivedFile]) -> None:
+        for left in loaded.report.skipped:
+            if left.path in words:
+                reason = _without_paths(left.reason, words)
+                self.left_out.append((words[left.path].words, reason))
+        if any("EXIF" in note for note in loaded.report.notes):
+            self.notes.append("Some photos were turned upright.")
+
+    def _clip(self, name: str, file: ReceivedFile) -> dict[str, SetBatch]:
+        try:
+            loaded, notes = read_clip(self.gallery, file.path, self.progress)
+        except DataError as error:
+            self.left_out.append((file.words, _without_paths(str(error), {file.path: file})))
+            return {}
+        self.notes += [f"{name}: {note}" for note in notes]
+        called = [f"{name}, {i + 1}" for i in range(len(loaded.vectors))]
+        batch = _with_files(loaded, called)
+        if len(batch) == 1:
+            return {name: batch.replaced(names=[name])}
+        return {
+            f"{name}, face {i + 1}": batch[[i]].replaced(names=[f"{name}, face {i + 1}"])
+            for i in range(len(batch))
+        }
+
+
+def _place_in(named: dict[str, Any]) -> Any:
+    """A sort key: sets in the order of the folders that they come from."""
+    order = {name: i for i, name in enumerate(named)}
+
+    def place(name: str) -> tuple[int, str]:
+        return order.get(name, order.get(name.rpartition(", face ")[0], len(order))), name
+
+    return place
+
+
+def _with_files(sets: SetBatch, called: Sequence[str]) -> SetBatch:
+    """The sets with files of other names."""
+    origins = sets.origins
+    if origins is None:
+        return sets.replaced(origins=Origins.of_files(called))
+    return sets.replaced(origins=Origins(tuple(called), origins.times, origins.thumbnails))
+
+
+def _without_paths(text: str, words: dict[Path, ReceivedFile]) -> str:
+    """A message in which files are called as their sender calls them."""
+    for path, file in words.items():
+        if str(path) in text:
+            text = text.replace(str(path), file.words)
+    folders = {str(path.parent) for path in words} | {str(p.parent.parent) for p in words}
+    for folder in sorted(folders, key=len, reverse=True):
+        text = text.replace(folder, "the upload")
+    return text
+
+
+def read_clip(
+    gallery: Gallery, path: Path, progress: Progress | None
+) -> tuple[LoadedSets, list[str]]:
+    """A clip as sets: its faces where the gallery is of faces, else its frames.
+
+    Parameters
+    ----------
+    gallery : Gallery
+        What the sets are to stand beside.
+    path : Path
+        The clip.
+    progress : callable, optional
+        Called with what is done, how many frames are over, and of how many.
+
+    Returns
+    -------
+    sets : LoadedSets
+        One, or one per face that was followed.
+    notes : list of str
+        What should be known of them.
+    """
+    options = loading_options(gallery)
+    seldom = {"every_s": EVERY_S, "max_frames": MOST_FRAMES}
+    with quiet("", SkippedFilesWarning):
+        if shows_faces(gallery):
+            try:
+                return _faces(gallery, path, seldom, progress), []
+            except DataError as error:
+                if "face" not in str(error):
+                    raise
+                frames = load_video(path, progress=progress, **seldom, **options)
+                return frames, ["no face was found, so whole pictures were looked at."]
+        return load_video(path, progress=progress, **seldom, **options), []
+
+
+def _faces(
+    gallery: Gallery, path: Path, seldom: dict[str, Any], progress: Progress | None
+) -> LoadedSets:
+    """The faces of a clip, as large as the images of the gallery, and as coloured."""
+    shape = gallery.sets.image_shape or ()
+    tracks = face_tracks(path, size=max(shape[:2]), progress=progress, **seldom)
+    if shape[0] == shape[1] and len(shape) == 2:
+        return tracks
+    from setwise.io.video import resize_image
+
+    resized = [resize_image(image, shape[:2]) for image in tracks.images]
+    images = np.stack(resized)
+    if len(shape) == 3:
+        images = np.repeat(images[..., None], shape[2], axis=-1)
+    rows = images.reshape(len(images), -1)
+    return LoadedSets(tracks.replaced(vectors=rows, image_shape=shape), tracks.report)

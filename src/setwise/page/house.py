@@ -1,0 +1,70 @@
+"""Everything that a running server has: made once, handed to the routes, closed at the end."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from threading import Event, Thread
+
+from setwise.page.acts import Acts
+from setwise.page.insight import Insight
+from setwise.page.journal import Journal
+from setwise.page.living import Living
+from setwise.page.settings import Settings
+from setwise.page.work import Work
+
+__all__ = ["House"]
+
+logger = logging.getLogger("setwise")
+
+# Seconds between two looks at whether another process has changed the file.
+EVERY_S = 0.5
+
+
+class House:
+    """The gallery, the queue and the journal of one server.
+
+    Parameters
+    ----------
+    settings : Settings
+        What the server was told.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        settings.check()
+        # Behind a link, the file itself is what is replaced.
+        self.settings = replace(settings, gallery=settings.gallery.resolve())
+        self.living = Living(self.settings.gallery)
+        self.journal = Journal(self.settings.gallery, settings.limits)
+        self.acts = Acts(self.living, self.journal)
+        self.acts.recover()
+        self.insight = Insight()
+        self.work = Work(settings.limits)
+        self.uploads = Path(tempfile.mkdtemp(prefix="setwise-page-"))
+        self.n_streams = 0
+        self.is_closed = Event()
+        self._watch = Thread(target=self._look, name="setwise-page-watch", daemon=True)
+        self._watch.start()
+
+    def new_folder(self) -> Path:
+        """An empty folder for one upload."""
+        return Path(tempfile.mkdtemp(dir=self.uploads))
+
+    def close(self) -> None:
+        """Stop all threads, and remove what was uploaded."""
+        self.is_closed.set()
+        self.work.close()
+        self.insight.close()
+        self._watch.join(timeout=5.0)
+        shutil.rmtree(self.uploads, ignore_errors=True)
+
+    def _look(self) -> None:
+        while not self.is_closed.wait(EVERY_S):
+            try:
+                state = self.living.refreshed()
+                self.insight.weak(state)
+            except Exception:  # whoever asks next is told
+                logger.exception("The gallery file could not be looked at")

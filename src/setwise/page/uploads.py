@@ -1,0 +1,325 @@
+"""What clients send, on disk under names that we choose.
+
+The names of clients are words to be shown, by which files are grouped and ordered; no path is
+ever made of them. Zip files are opened here, with what they hold counted while it is unpacked.
+"""
+
+from __future__ import annotations
+
+import shutil
+import stat
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, NamedTuple, NoReturn
+
+from setwise._support.text import printable
+from setwise.errors import DataError, reject
+from setwise.io.decode import SUFFIXES
+from setwise.io.scan import natural_key
+from setwise.io.video import VIDEO_SUFFIXES
+from setwise.page.settings import Limits
+
+__all__ = ["Received", "ReceivedFile", "TooMuchError", "plain_parts", "receive"]
+
+# Letters of one part of a name that are shown.
+MOST_LETTERS = 120
+MOST_PARTS = 8
+CHUNK = 1 << 18
+# A photo hardly shrinks; text that shrinks more than this is no photo.
+HIGHEST_RATIO = 200
+# Bytes that the entry of a file takes in the list of a zip file, at most.
+ENTRY_BYTES = 1000
+# Of other systems, not of the person who sends the files.
+RUBBISH = ("__MACOSX", "Thumbs.db", "desktop.ini")
+
+
+class TooMuchError(DataError):
+    """More files or bytes than one request may bring."""
+
+
+class ReceivedFile(NamedTuple):
+    """A file, and the folders and name that its sender calls it by."""
+
+    path: Path
+    parts: tuple[str, ...]
+
+    @property
+    def is_clip(self) -> bool:
+        """Whether it is a video by its name."""
+        return self.path.suffix in VIDEO_SUFFIXES
+
+    @property
+    def words(self) -> str:
+        """What it is called."""
+        return "/".join(self.parts)
+
+
+@dataclass
+class Received:
+    """The files of one request.
+
+    Attributes
+    ----------
+    folder : Path
+        Where they are, and nothing else.
+    files : list of ReceivedFile
+        Photos and clips.
+    left_out : list of (str, str)
+        What is neither, and why it was left out.
+    """
+
+    folder: Path
+    files: list[ReceivedFile] = field(default_factory=list)
+    left_out: list[tuple[str, str]] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        """What all of it is called: the folder or file that was dropped."""
+        tops = {file.parts[0] for file in self.files}
+        if len(tops) == 1:
+            top = tops.pop()
+            return top if len(self.files) > 1 else Path(top).stem
+        return f"{len(self.files)} files"
+
+    def sets(self) -> dict[str, list[ReceivedFile]]:
+        """The files by the folder they lie in, in natural order; each clip is by itself."""
+        top = self._shared_top()
+        groups: dict[tuple[str, ...], list[ReceivedFile]] = {}
+        for file in sorted(self.files, key=_order):
+            below = file.parts[len(top) :]
+            home = (*below[:-1], Path(below[-1]).stem) if file.is_clip else below[:-1]
+            groups.setdefault((*home, "\0clip") if file.is_clip else home, []).append(file)
+        loose = top[-1] if top else self.name if len(self.files) == 1 else "photos"
+        named: dict[str, list[ReceivedFile]] = {}
+        for home, files in groups.items():
+            name = "/".join(part for part in home if part != "\0clip") or loose
+            named[free_name(name, named)] = files
+        return named
+
+    def _shared_top(self) -> tuple[str, ...]:
+        """The folder that holds everything, as when a folder was dropped."""
+        tops = {file.parts[:-1][:1] for file in self.files}
+        return tops.pop() if len(tops) == 1 else ()
+
+    def forget(self) -> None:
+        """Remove everything."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def free_name(name: str, taken: Iterable[str]) -> str:
+    """The name, with a number behind it where somebody has it already.
+
+    Examples
+    --------
+    >>> free_name("anna", {"anna", "anna (2)"})
+    'anna (3)'
+    """
+    used, number, free = set(taken), 2, name
+    while free in used:
+        free, number = f"{name} ({number})", number + 1
+    return free
+
+
+def _order(file: ReceivedFile) -> tuple[object, ...]:
+    """As :func:`setwise.io.scan.scan` orders a folder."""
+    return tuple(map(natural_key, file.parts[:-1])), natural_key(file.parts[-1])
+
+
+def plain_parts(name: str) -> tuple[str, ...]:
+    r"""The parts of what a client calls a file, safe to be shown.
+
+    Examples
+    --------
+    >>> plain_parts("../../etc/passwd"), plain_parts("a\\b\0.jpg")
+    (('etc', 'passwd'), ('a', 'b\\x00.jpg'))
+    """
+    parts = [part.strip() for part in name.replace("\\", "/").split("/")]
+    kept = [printable(part) for part in parts if part not in ("", ".", "..")]
+    return tuple(map(_short, kept[-MOST_PARTS:])) or ("file",)
+
+
+def _short(part: str) -> str:
+    """Not too long to be shown; the end stays, which says what kind of file it is."""
+    return part if len(part) <= MOST_LETTERS else f"{part[: MOST_LETTERS - 21]}…{part[-20:]}"
+
+
+def receive(named: Iterable[tuple[str, IO[bytes]]], folder: Path, limits: Limits) -> Received:
+    """Write what a client sent into a folder, and open its zip files.
+
+    Parameters
+    ----------
+    named : iterable of (str, binary file)
+        What the client calls each file, and its content.
+    folder : Path
+        Empty, and gone after :meth:`Received.forget`.
+    limits : Limits
+        How much it may be.
+
+    Raises
+    ------
+    TooMuchError
+        When it is more.
+    DataError
+        When nothing of it is a photo or clip.
+    """
+    received = Received(folder)
+    try:
+        room = _Room(received, limits)
+        for name, content in named:
+            room.take(name, content)
+        if not received.files:
+            first = f" {received.left_out[0][0]} {received.left_out[0][1]}" * bool(
+                received.left_out
+            )
+            reject(f"There is no photo or clip in what was sent.{first}")
+    except BaseException:
+        received.forget()
+        raise
+    return received
+
+
+class _Room:
+    """What is left of the limits while files are taken in."""
+
+    def __init__(self, received: Received, limits: Limits) -> None:
+        self.received, self.limits = received, limits
+        self.n_unpacked = self.n_files = 0
+
+    def take(self, name: str, content: IO[bytes]) -> None:
+        parts = plain_parts(name)
+        suffix = _suffix(name)
+        if suffix == ".zip":
+            self._take_zip(parts, content)
+        elif self._is_wanted(parts, suffix):
+            self._write(parts, suffix, iter(lambda: content.read(CHUNK), b""))
+
+    def _is_wanted(self, parts: tuple[str, ...], suffix: str) -> bool:
+        self.n_files += 1
+        if self.n_files > self.limits.files:
+            msg = f"These are more than {self.limits.files} files. Send fewer at once."
+            raise TooMuchError(msg)
+        if parts[-1].startswith(".") or any(part in RUBBISH for part in parts):
+            return False
+        if suffix not in SUFFIXES | VIDEO_SUFFIXES:
+            self._leave_out(parts, "is no photo, clip or zip file.")
+            return False
+        return True
+
+    def _leave_out(self, parts: tuple[str, ...], reason: str) -> None:
+        self.received.left_out.append(("/".join(parts), reason))
+
+    def _write(self, parts: tuple[str, ...], suffix: str, chunks: Iterable[bytes]) -> None:
+        path = self.received.folder / f"{len(self.received.files):06d}{suffix}"
+        try:
+            with path.open("xb") as file:
+                for chunk in chunks:
+                    file.write(chunk)
+        except BaseException:
+            path.unlink(missing_ok=True)  # the next file gets this number
+            raise
+        self.received.files.append(ReceivedFile(path, parts))
+
+    def _take_zip(self, parts: tuple[str, ...], content: IO[bytes]) -> None:
+        name = "/".join(parts)
+        try:
+            _check_list(content, name, self.limits)
+            with zipfile.ZipFile(content) as archive:
+                entries = archive.infolist()
+                self._check_declared(entries, name)
+                above = _above(entries, parts)
+                for entry in entries:
+                    self._take_entry(archive, entry, above)
+        except (zipfile.BadZipFile, struct.error, OSError, ValueError, EOFError) as error:
+            if isinstance(error, DataError):
+                raise
+            self._leave_out(parts, "is damaged, or no zip file. Pack it again.")
+
+    def _check_declared(self, entries: list[zipfile.ZipInfo], name: str) -> None:
+        if len(entries) + self.n_files > self.limits.files:
+            msg = f"{name} holds more than {self.limits.files} files. Send fewer at once."
+            raise TooMuchError(msg)
+        if sum(entry.file_size for entry in entries) > self.limits.unpacked_bytes:
+            self._refuse_size(name)
+
+    def _refuse_size(self, name: str) -> NoReturn:
+        most = self.limits.unpacked_bytes / 1e6
+        msg = f"{name} unpacks to more than {most:.0f} MB. Send fewer photos at once."
+        raise TooMuchError(msg)
+
+    def _take_entry(
+        self, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, above: tuple[str, ...]
+    ) -> None:
+        if entry.is_dir():
+            return
+        parts = (*above, *plain_parts(entry.filename))[-MOST_PARTS:]
+        suffix = _suffix(entry.filename)
+        if not self._is_wanted(parts, suffix):
+            return
+        mode = entry.external_attr >> 16
+        if mode and not stat.S_ISREG(mode) and stat.S_IFMT(mode):
+            self._leave_out(parts, "is a link or no plain file, which is not followed.")
+        elif entry.flag_bits & 0x1:
+            self._leave_out(parts, "is locked with a password.")
+        elif entry.file_size > HIGHEST_RATIO * max(entry.compress_size, 1):
+            self._leave_out(parts, "is packed too tightly to be a photo.")
+        else:
+            self._unpack(archive, entry, parts, suffix)
+
+    def _unpack(
+        self,
+        archive: zipfile.ZipFile,
+        entry: zipfile.ZipInfo,
+        parts: tuple[str, ...],
+        suffix: str,
+    ) -> None:
+        try:
+            with archive.open(entry) as stream:
+                self._write(parts, suffix, self._counted(stream, "/".join(parts)))
+        except (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, RuntimeError):
+            self._leave_out(parts, "is damaged inside of the zip file.")
+
+    def _counted(self, stream: IO[bytes], name: str) -> Iterable[bytes]:
+        while chunk := stream.read(CHUNK):
+            self.n_unpacked += len(chunk)
+            if self.n_unpacked > self.limits.unpacked_bytes:
+                self._refuse_size(name)
+            yield chunk
+
+
+def _above(entries: list[zipfile.ZipInfo], parts: tuple[str, ...]) -> tuple[str, ...]:
+    """The folder that a zip file stands for: its own, or the one that holds all of it."""
+    inside = [plain_parts(entry.filename) for entry in entries if not entry.is_dir()]
+    tops = {entry[:-1][:1] for entry in inside if entry[0] not in RUBBISH}
+    has_folder = len(tops) == 1 and tops != {()}
+    return parts[:-1] if has_folder else (*parts[:-1], Path(parts[-1]).stem)
+
+
+def _suffix(name: str) -> str:
+    """Of a file name, in small letters; only known ones ever come to the disk."""
+    return Path(plain_parts(name)[-1]).suffix.lower() if len(name) < 5000 else ""
+
+
+def _check_list(content: IO[bytes], name: str, limits: Limits) -> None:
+    """Refuse a zip file with a list of files so long that reading it would fill the memory.
+
+    The end of the list is looked for where :class:`zipfile.ZipFile` looks for it.
+    """
+    size = content.seek(0, 2)
+    content.seek(max(size - 22 - 65535, 0))
+    tail = content.read()
+    last = tail[-22:]
+    place = len(tail) - 22
+    if not (last[:4] == b"PK\5\6" and last[-2:] == b"\0\0"):
+        place = tail.rfind(b"PK\5\6")
+    if place < 0 or len(tail) - place < 22:
+        raise zipfile.BadZipFile
+    (list_bytes,) = struct.unpack("<L", tail[place + 12 : place + 16])
+    is_large = tail[max(place - 20, 0) : place].startswith(b"PK\6\7")
+    if is_large or list_bytes > limits.files * ENTRY_BYTES:
+        msg = f"{name} lists more than {limits.files} files. Send fewer at once."
+        raise TooMuchError(msg)
+    content.seek(0)

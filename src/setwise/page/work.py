@@ -1,0 +1,289 @@
+"""A bounded queue: questions wait for their turn, are worked on, and are remembered a while."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import time
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from threading import Condition, Thread
+from typing import Any
+
+from setwise._support.progress import Progress
+from setwise.errors import SetwiseError
+from setwise.page.settings import Limits
+
+__all__ = ["STEPS", "Job", "QueueFullError", "StoppedError", "Work"]
+
+logger = logging.getLogger("setwise")
+
+# What the steps of a question are called by programs, and by people.
+STEPS = {
+    "reading": "Reading the photos",
+    "looking": "Looking at whom they may show",
+    "comparing": "Comparing them with the gallery",
+}
+# How much of what was known of the pace is believed after one more measurement.
+MEMORY = 0.7
+
+
+class QueueFullError(Exception):
+    """Too many questions wait already."""
+
+
+class StoppedError(Exception):
+    """The work is not wanted any longer, or has taken too long."""
+
+
+@dataclass
+class Step:
+    """One step of a question: how far it is, and since when."""
+
+    done: int = 0
+    total: int = 0
+    state: str = "waiting"
+    began: float = 0.0
+
+
+@dataclass
+class Job:
+    """A question: what is to be done, how far it is, and what came out.
+
+    Attributes
+    ----------
+    id : str
+        By which it is asked for; nobody can guess it.
+    work : callable
+        Does the work, when its turn comes; what it returns is the ``result``.
+    clean_up : callable
+        Called once, when the work is over or given up.
+    """
+
+    id: str
+    work: Callable[[Job], Any]
+    clean_up: Callable[[], None]
+    limit_s: float
+    name: str = ""
+    n_images: int = 0
+    state: str = "waiting"
+    error: str | None = None
+    result: Any = None
+    n_bytes: int = 0
+    began: float = 0.0
+    ended: float = 0.0
+    steps: dict[str, Step] = field(default_factory=lambda: {name: Step() for name in STEPS})
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more will come."""
+        return self.state in ("done", "failed", "cancelled")
+
+    @property
+    def step(self) -> str:
+        """The step that is worked on, or was last."""
+        begun = [name for name, step in self.steps.items() if step.state != "waiting"]
+        return begun[-1] if begun else "reading"
+
+    def expect(self, **totals: int) -> None:
+        """Say how much there is to do in some steps."""
+        for name, total in totals.items():
+            self.steps[name].total = total
+
+    def check(self) -> None:
+        """Go on only while somebody wants the answer, and while there is time."""
+        self.look_at_clock()
+        if self.is_over:
+            raise StoppedError
+
+    def look_at_clock(self) -> None:
+        """Fail where the work takes too long: whoever asks is told at once."""
+        if self.state == "working" and time.monotonic() - self.began > self.limit_s:
+            self.end(
+                "failed",
+                f"This took longer than {self.limit_s:.0f} s. Ask about fewer photos at once.",
+            )
+
+    def report(self, step: str) -> Progress:
+        """What a loader or judge tells how far it is, in a step of this question."""
+
+        def told(what: str, done: int, total: int) -> None:
+            self.check()
+            now = self.steps[step]
+            now.done, now.total = done, max(total, done)
+
+        return told
+
+    @contextmanager
+    def at(self, name: str, total: int) -> Iterator[None]:
+        """Do one step."""
+        self.check()
+        step = self.steps[name]
+        step.state, step.total, step.began = "working", total, time.monotonic()
+        yield
+        self.check()
+        step.state, step.done = "done", step.total
+
+    def end(self, state: str, error: str | None = None) -> None:
+        """Be over; the first end counts."""
+        if not self.is_over:
+            self.error, self.ended = error, time.monotonic()
+            self.state = state
+
+
+class Work:
+    """The queue, and the threads that work on it.
+
+    Parameters
+    ----------
+    limits : Limits
+        How many wait, are worked on and are remembered.
+    """
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self.pace: dict[str, float] = {}
+        self._waiting: deque[Job] = deque()
+        self._jobs: OrderedDict[str, Job] = OrderedDict()
+        self._n_reserved = 0
+        self._is_over = False
+        self._changed = Condition()
+        self._threads = [
+            Thread(target=self._run, name=f"setwise-page-{i}", daemon=True)
+            for i in range(limits.workers)
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    @contextmanager
+    def reserved(self) -> Iterator[None]:
+        """A place in the queue while a question is still being received."""
+        with self._changed:
+            if len(self._waiting) + self._n_reserved >= self.limits.waiting:
+                raise QueueFullError
+            self._n_reserved += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._n_reserved -= 1
+
+    def add(
+        self, work: Callable[[Job], Any], clean_up: Callable[[], None], **about: Any
+    ) -> Job:
+        """Put a question at the end of the queue; its place was reserved."""
+        job = Job(secrets.token_urlsafe(12), work, clean_up, self.limits.seconds, **about)
+        with self._changed:
+            self._forget_old()
+            self._jobs[job.id] = job
+            self._waiting.append(job)
+            self._changed.notify()
+        return job
+
+    def get(self, job_id: str) -> Job | None:
+        """A question by its id, unless it was forgotten."""
+        with self._changed:
+            self._forget_old()
+            job = self._jobs.get(job_id)
+        if job is not None:
+            job.look_at_clock()
+        return job
+
+    def cancel(self, job_id: str) -> bool:
+        """Stop a question that is not over, and forget one that is; whether there was one."""
+        with self._changed:
+            job = self._jobs.get(job_id)
+            if job is None:
+                return False
+            if job.is_over:
+                del self._jobs[job_id]
+                return True
+            is_waiting = job in self._waiting
+            if is_waiting:
+                self._waiting.remove(job)
+            job.end("cancelled")
+        if is_waiting:
+            job.clean_up()
+        return True
+
+    def estimate(self, job: Job) -> float | None:
+        """Seconds until a question is answered, as far as the pace so far tells."""
+        if job.is_over:
+            return 0.0
+        seconds = 0.0
+        for name, step in job.steps.items():
+            pace = self.pace.get(name)
+            if step.state == "working" and step.done:
+                pace = (time.monotonic() - step.began) / step.done
+            if step.state != "done":
+                if pace is None:
+                    return None
+                seconds += pace * max(step.total - step.done, 0)
+        return seconds
+
+    def close(self) -> None:
+        """Stop: what waits is cancelled, what is worked on ends at its next step."""
+        with self._changed:
+            self._is_over = True
+            waiting, self._waiting = list(self._waiting), deque()
+            for job in self._jobs.values():
+                job.end("cancelled")
+            self._changed.notify_all()
+        for job in waiting:
+            job.clean_up()
+        for thread in self._threads:
+            thread.join(timeout=5.0)
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                while not self._waiting and not self._is_over:
+                    self._changed.wait()
+                if self._is_over:
+                    return
+                job = self._waiting.popleft()
+                job.began, job.state = time.monotonic(), "working"
+            self._do(job)
+
+    def _do(self, job: Job) -> None:
+        try:
+            job.result = job.work(job)
+            job.end("done")
+            self._learn_pace(job)
+        except StoppedError:
+            pass
+        except SetwiseError as error:
+            job.end("failed", str(error))
+        except Exception:
+            logger.exception("A question could not be answered")
+            job.end("failed", "Something went wrong inside of setwise; its log says what.")
+        finally:
+            if job.state != "done":
+                job.result = None
+            job.work = _nothing  # which holds the files
+            job.clean_up()
+
+    def _learn_pace(self, job: Job) -> None:
+        steps = list(job.steps.items())
+        ends = [step.began for _, step in steps[1:]] + [job.ended]
+        for (name, step), end in zip(steps, ends, strict=True):
+            measured = (end - step.began) / max(step.total, 1)
+            before = self.pace.get(name, measured)
+            self.pace[name] = MEMORY * before + (1 - MEMORY) * measured
+
+    def _forget_old(self) -> None:
+        """Keep what is not over, and of the rest the latest, as many as there is room for."""
+        now = time.monotonic()
+        over = [job for job in self._jobs.values() if job.is_over]
+        n_bytes = 0
+        for n_kept, job in enumerate(reversed(over)):
+            n_bytes += job.n_bytes
+            is_old = now - job.ended > self.limits.kept_seconds
+            if is_old or n_kept >= self.limits.kept or n_bytes > self.limits.kept_bytes:
+                del self._jobs[job.id]
+
+
+def _nothing(job: Job) -> None:
+    """What is left of work that is over."""
