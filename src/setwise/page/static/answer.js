@@ -1,5 +1,6 @@
 // One answer: plain words first, what to do with it, then the evidence.
 
+import { get } from "./api.js";
 import { curveFigure } from "./curve.js";
 import { chooseClass } from "./dialogs.js";
 import { button, el, thumb } from "./dom.js";
@@ -9,7 +10,7 @@ import { term } from "./terms.js";
 import { treeSection } from "./tree.js";
 import { counted, listed, percent } from "./words.js";
 
-const PAIRS_SHOWN = 8;
+const PAIRS_SHOWN = 8, CURVE_MS = 2000, CURVE_TRIES = 60;
 
 /** Words with the label set apart, where they hold it. */
 export const spoken = (words, label) => {
@@ -38,16 +39,48 @@ const pairs = (photos) => {
   return block(term("most alike", "Most alike in the gallery"), el("p", { class: "small" }, "Left your photo, right the one of the gallery that looks most like it."), list, more);
 };
 
+const kindOf = (answer) => (label) => (label === null ? "silent" : label === answer.most_like ? "first" : label === answer.runner_up?.label ? "second" : "other");
+
+/** How much of the weight of some voices each class has, heaviest first. */
+const shares = (voices) => {
+  const sums = new Map();
+  for (const { label, weight } of voices) sums.set(label, (sums.get(label) ?? 0) + weight);
+  const total = [...sums.values()].reduce((a, b) => a + b, 0) || 1;
+  return [...sums].map(([label, sum]) => ({ label, share: sum / total })).sort((a, b) => b.share - a.share);
+};
+
+const stack = (parts, kind) => el("span", { class: "stack" }, ...parts.map(({ label, share }) =>
+  el("span", { class: kind(label), vars: { share }, title: `${label ?? "nobody"}: ${percent(share)}` }, label ?? "nobody")));
+
+/** What the photos were looked at for, and whom that speaks for; every single voice, for those who open it. */
 const votes = (answer) => {
   if (!answer.votes?.length) return null;
-  const second = answer.runner_up?.label;
-  const kindOf = (label) => (label === answer.candidates[0]?.label ? "first" : label === second ? "second" : "other");
-  const total = Math.max(...answer.votes.map(({ weight }) => weight), 1e-9);
-  return block(term("voices", "Who voted for what"), el("table", { class: "voices" },
-    el("thead", {}, el("tr", {}, ...["Looking at", "says", "and counts"].map((words) => el("th", { scope: "col" }, words)))),
-    el("tbody", {}, ...answer.votes.map((vote) => el("tr", {}, el("th", { scope: "row" }, vote.words || vote.voice),
-      el("td", { class: kindOf(vote.label) }, vote.label === null ? "nothing" : vote.label),
-      el("td", {}, el("span", { class: `gauge ${kindOf(vote.label)}`, vars: { share: vote.weight / total } }), el("span", { class: "unseen" }, percent(vote.weight / total))))))));
+  const kind = kindOf(answer), byLook = new Map();
+  for (const vote of answer.votes) {
+    const look = vote.words.split(/[,:]/)[0];
+    byLook.set(look, [...(byLook.get(look) ?? []), vote]);
+  }
+  const every = el("details", {}, el("summary", {}, `All ${answer.votes.length} voices`),
+    el("ul", { class: "voices" }, ...answer.votes.map((vote) => el("li", { class: kind(vote.label) }, vote.words))));
+  return block(term("voices", "Who voted for what"),
+    el("dl", { class: "looks" }, ...[...byLook].map(([look, voices]) => el("div", {}, el("dt", {}, look), el("dd", {}, stack(shares(voices), kind))))),
+    answer.votes.length > byLook.size && every);
+};
+
+/** The curve; where the gallery is still being learnt by heart, it comes later. */
+const curveOf = (id, k, answer) => {
+  const place = el("div", {}, curveFigure(answer.nearness, answer.is_known));
+  let tries = 0;
+  const again = async () => {
+    if (!place.isConnected || ++tries > CURVE_TRIES) return;
+    try {
+      const { nearness } = (await get(`/api/asks/${encodeURIComponent(id)}`)).answers[k];
+      if (nearness.curve) return void place.replaceChildren(curveFigure(nearness, answer.is_known));
+    } catch { return; /* without a curve, then */ }
+    setTimeout(again, CURVE_MS);
+  };
+  if (answer.nearness.threshold !== null && !answer.nearness.curve) setTimeout(again, CURVE_MS);
+  return place;
 };
 
 /** What can be done with an answer: accept, correct, a new class, all without the marked photos. */
@@ -101,7 +134,7 @@ export const answerArticle = (id, k, answer) => {
     photosBlock(answer, marked),
     block(term("how probable", isUnknown ? "How probable, if it were of the gallery after all" : "How probable"), candidateBars(answer.candidates)),
     pairs(answer.photos),
-    answer.nearness && block(term("nearness", "Known or unknown"), curveFigure(answer.nearness, answer.is_known)),
+    answer.nearness && block(term("nearness", "Known or unknown"), curveOf(id, k, answer)),
     votes(answer),
     answer.has_tree && treeSection(id, k, answer));
 };

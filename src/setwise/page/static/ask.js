@@ -95,7 +95,7 @@ class Question {
     this.isOver = true;
     this.progress.remove();
     const { left_out: leftOut = [], answers } = job;
-    const close = () => { this.forget(); this.element.remove(); };
+    const close = () => { this.forget(); this.leave(); };
     const several = answers.length > 1;
     if (several) this.element.append(el("h2", {}, `${this.title}: ${counted(answers.length, "set")}`), contents(answers, job.id));
     this.element.append(...answers.map((answer, k) => answerArticle(job.id, k, answer)));
@@ -109,7 +109,7 @@ class Question {
 
   finishCancelled() {
     this.isOver = true;
-    this.element.remove();
+    this.leave();
     parts.live.textContent = "Cancelled.";
   }
 
@@ -119,7 +119,7 @@ class Question {
     this.isOver = true;
     this.progress.replaceChildren(
       el("h2", {}, this.title), el("p", { class: "notice", role: "alert" }, error.message),
-      button("Close", () => this.element.remove(), { class: "button" }));
+      button("Close", () => this.leave()));
     return null;
   }
 
@@ -129,6 +129,11 @@ class Question {
     this.forget();
     this.finishCancelled();
     parts.field.focus();
+  }
+
+  leave() {
+    this.element.remove();
+    showWhetherAsked();
   }
 
   forget() {
@@ -144,11 +149,15 @@ const leftOutNote = (files) => el("details", { class: "left-out" },
   el("summary", {}, `${counted(files.length, "file")} could not be used`),
   el("ul", {}, ...files.map(({ name, reason }) => el("li", {}, el("code", {}, name), ` ${reason}`))));
 
+const showWhetherAsked = () => parts.view.classList.toggle("has-questions", parts.list.childElementCount > 0);
+
 const send = (files) => {
   const sentence = refusal(files);
   parts.refused.hidden = !sentence;
   parts.refused.textContent = sentence ?? "";
-  if (!sentence) parts.list.prepend(new Question(files).element);
+  if (sentence) return;
+  parts.list.prepend(new Question(files).element);
+  showWhetherAsked();
 };
 
 const fieldOf = (id, words, properties) => {
@@ -177,6 +186,7 @@ export const start = (view) => {
   const [files, filesLabel] = fieldOf("choose-files", "Choose photos, a clip or a zip");
   const [folder, folderLabel] = fieldOf("choose-folder", "Choose a folder", { webkitdirectory: true });
   parts = {
+    view,
     field: files,
     live: el("p", { class: "unseen", role: "status" }),
     refused: el("p", { class: "notice", role: "alert", hidden: true }),
@@ -185,7 +195,7 @@ export const start = (view) => {
   const zone = el("div", { class: "zone" },
     el("p", { class: "zone-words" }, "Drop a folder, photos, a clip or a zip here"),
     el("p", { class: "choices" }, files, filesLabel, folder, folderLabel),
-    el("p", { class: "small" }, "Photos of one folder are one ", term("set"), ". Nothing leaves this computer’s setwise."));
+    el("p", { class: "small" }, "Photos of one folder are one ", term("set"), ". They go to setwise and nowhere else."));
   view.append(
     el("header", { class: "head" }, el("p", { class: "eyebrow" }, "Who or what is this?"), el("h1", { id: "ask-title", tabindex: "-1" }, "Ask")),
     zone, parts.refused, parts.live, parts.list,

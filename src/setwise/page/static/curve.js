@@ -23,15 +23,18 @@ const hump = (kind, xs, ys, top, at) => {
   return svg("g", { class: kind }, svg("path", { class: "hill", d: fill }), svg("path", { class: "ridge", d: line }));
 };
 
-const anchor = (x) => (x < 90 ? "start" : x > WIDE - 90 ? "end" : "middle");
-
-const mark = (kind, x, words, y) => svg("g", { class: kind },
-  svg("line", { x1: x, x2: x, y1: y + 6, y2: HIGH - FOOT }),
-  svg("text", { x, y, "text-anchor": anchor(x) }, words));
+/** A line with its words on the side where there is room. */
+const mark = (kind, x, words, isRight) => {
+  const side = x < 130 ? 1 : x > WIDE - 130 ? -1 : isRight ? 1 : -1;
+  return svg("g", { class: kind },
+    svg("line", { x1: x, x2: x, y1: 6, y2: HIGH - FOOT }),
+    svg("text", { x: x + 6 * side, y: 18, "text-anchor": side > 0 ? "start" : "end" }, words));
+};
 
 export const curveFigure = (nearness, isKnown) => {
   const { value, threshold, curve } = nearness;
-  if (!curve || threshold === null) return el("p", { class: "small" }, `Its nearness is ${value.toPrecision(3)}. There is nothing to compare it with: the gallery was not made to tell strangers.`);
+  if (threshold === null) return el("p", { class: "small" }, "This gallery was not made to tell strangers, so the nearest class is always the answer.");
+  if (!curve) return el("p", { class: "small", role: "status" }, "The sets of the gallery are still being compared with each other. The picture comes in a moment.");
   const at = scaleOf(nearness);
   const top = Math.max(...curve.known, ...curve.strangers, 1e-9);
   const sentence = isKnown ? "This set came near enough: it is known." : "This set did not come near enough: it is unknown.";
@@ -42,8 +45,8 @@ export const curveFigure = (nearness, isKnown) => {
       svg("line", { class: "floor", x1: 0, x2: WIDE, y1: HIGH - FOOT, y2: HIGH - FOOT }),
       svg("text", { class: "axis", x: 12, y: HIGH - 12 }, "← farther"),
       svg("text", { class: "axis", x: WIDE - 12, y: HIGH - 12, "text-anchor": "end" }, "nearer →"),
-      mark("asked", at(threshold), "needed", 24),
-      mark("this", at(value), "this set", 11),
+      mark("asked", at(threshold), "needed", threshold > value),
+      mark("this", at(value), "this set", value >= threshold),
       svg("circle", { class: "this", cx: at(value), cy: HIGH - FOOT, r: 5 })),
     el("figcaption", {}, sentence, " ", el("span", { class: "swatch known" }), " sets of the gallery, each left out in turn ", el("span", { class: "swatch strangers" }), " strangers"));
 };

@@ -1,6 +1,6 @@
 // Questions in <dialog>s: which class, are you sure, which keys.
 
-import { button, el, thumb } from "./dom.js";
+import { add, button, el, thumb } from "./dom.js";
 import { current } from "./state.js";
 import { counted, folded } from "./words.js";
 
@@ -79,7 +79,7 @@ export const chooseClass = (title, { without = [], typed = "", hint = "" } = {})
     if (step && length) { event.preventDefault(); at = (at + step + length) % length; mark(); }
     if (event.key === "Enter") { event.preventDefault(); list.children[at]?.click(); }
   });
-  dialog.append(el("h2", { id: "chooser-title" }, title), closer(dialog), hint && el("p", { class: "small" }, hint), field, list);
+  add(dialog, el("h2", { id: "chooser-title" }, title), closer(dialog), hint && el("p", { class: "small" }, hint), field, list);
   const answer = ask(dialog);
   field.value = typed;
   fill();

@@ -20,6 +20,9 @@ export const el = (tag, properties = {}, ...children) => put(document.createElem
 /** The same for the elements of a drawing. */
 export const svg = (tag, properties = {}, ...children) => put(document.createElementNS(SVG, tag), properties, children);
 
+/** More children for an element; what is null or false is left out. */
+export const add = (element, ...children) => put(element, {}, children);
+
 /** A button that does something. */
 export const button = (words, act, properties = {}) =>
   el("button", { type: "button", class: "button", ...properties, on: { click: act } }, words);

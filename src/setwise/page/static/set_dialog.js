@@ -1,9 +1,9 @@
 // One set of the gallery: all its photos, and what can be done with it.
 
 import { ask, chooseClass, closer } from "./dialogs.js";
-import { button, el, thumb } from "./dom.js";
+import { add, button, el, thumb } from "./dom.js";
 import { act, current } from "./state.js";
-import { counted } from "./words.js";
+import { counted, nameOf } from "./words.js";
 
 const MOST_TILES = 400;
 
@@ -38,13 +38,13 @@ export const openSet = async (id) => {
   };
   const hint = el("p", { class: "small", role: "status" });
   const move = async () => {
-    const chosen = await chooseClass(`To which class does “${set.name}” belong?`, { without: [label], hint: `It is a set of ${label} now.` });
+    const chosen = await chooseClass(`To which class does “${nameOf(set, label)}” belong?`, { without: [label], hint: `It is a set of ${label} now.` });
     if (chosen !== null) dialog.choose(["rename", { label: chosen }]);
   };
   const photos = Array.from({ length: Math.min(set.shown, MOST_TILES) }, (_, i) => ({ image: i, name: `Photo ${i + 1}`, url: `/api/sets/${encodeURIComponent(set.id)}/images/${i}` }));
-  dialog.append(
+  add(dialog,
     el("p", { class: "eyebrow" }, `A set of ${label} · ${counted(set.n_images, "photo")}`),
-    el("h2", { id: "set-title" }, set.name), closer(dialog),
+    el("h2", { id: "set-title" }, nameOf(set, label)), closer(dialog),
     canChange ? photoTiles(photos, marked, describe, "take out")
       : el("ol", { class: "tiles" }, ...photos.map(({ name, url }) => el("li", {}, thumb(url, name)))),
     photos.length < set.n_images && el("p", { class: "small" }, `${photos.length} of ${set.n_images} are shown.`),

@@ -1,31 +1,52 @@
 // The tree of cuts, from the root to the leaves, one cut at a time.
 
 import { get } from "./api.js";
-import { button, el, svg } from "./dom.js";
+import { add, button, el, svg } from "./dom.js";
 import { term } from "./terms.js";
 import { counted, percent } from "./words.js";
 
-const GAP = 74, DEEP = 92, MARGIN = 46, STEP_MS = 1300;
+const GAP = 66, DEEP = 84, MARGIN = 40, STEP_MS = 1300;
 
-/** Where each node lies: leaves side by side, parents above the middle of their children. */
-export const layOut = (nodes) => {
-  const places = new Map(nodes.map((node) => [node.id, { node, children: [], x: 0, y: node.depth * DEEP }]));
-  let root = null;
-  for (const place of places.values()) {
-    const parent = places.get(place.node.parent);
-    if (parent) parent.children.push(place);
-    else root = place;
-    place.parent = parent ?? null;
+/** Push the second subtree aside until it clears the first at every depth; returns by how much. */
+const apart = (first, second) => Math.max(...second.left.slice(0, first.right.length).map((left, depth) => first.right[depth] - left + GAP));
+
+/** Outlines of a subtree by depth, around a root at 0; children get their offset from it. */
+const outline = (place) => {
+  if (!place.children.length) return { left: [0], right: [0] };
+  // Your set's way goes left and right in turn, so that the trunk stays in the middle.
+  place.children.sort((a, b) => (place.node.depth % 2 ? 1 : -1) * (a.node.share_probe - b.node.share_probe));
+  const shapes = place.children.map(outline), shifts = [0];
+  const whole = { left: [...shapes[0].left], right: [...shapes[0].right] };
+  for (const shape of shapes.slice(1)) {
+    const shift = apart(whole, shape);
+    shifts.push(shift);
+    shape.left.forEach((left, depth) => { whole.left[depth] ??= left + shift; });
+    shape.right.forEach((right, depth) => { whole.right[depth] = right + shift; });
   }
-  let leaves = 0;
-  const order = [];
-  const visit = (place) => {
+  const middle = (shifts[0] + shifts.at(-1)) / 2;
+  place.children.forEach((child, i) => { child.offset = shifts[i] - middle; });
+  return { left: [0, ...whole.left.map((x) => x - middle)], right: [0, ...whole.right.map((x) => x - middle)] };
+};
+
+/** Where each node lies; the root on the left where there is room, else on top. */
+export const layOut = (nodes, isWide) => {
+  const places = new Map(nodes.map((node) => [node.id, { node, children: [], offset: 0 }]));
+  for (const place of places.values()) {
+    place.parent = places.get(place.node.parent) ?? null;
+    place.parent?.children.push(place);
+  }
+  const root = [...places.values()].find((place) => !place.parent);
+  const { left, right } = outline(root);
+  const least = Math.min(...left), order = [];
+  const visit = (place, across) => {
     order.push(place);
-    place.children.forEach(visit);
-    place.x = place.children.length ? (place.children[0].x + place.children.at(-1).x) / 2 : GAP * leaves++;
+    const along = place.node.depth * DEEP;
+    [place.x, place.y] = isWide ? [along, across] : [across, along];
+    for (const child of place.children) visit(child, across + child.offset);
   };
-  if (root) visit(root);
-  return { places: order, width: GAP * Math.max(leaves - 1, 0), height: Math.max(...order.map(({ y }) => y), 0) };
+  visit(root, -least);
+  const size = [(left.length - 1) * DEEP, Math.max(...right) - least];
+  return { places: order, width: size[isWide ? 0 : 1], height: size[isWide ? 1 : 0] };
 };
 
 const sector = (radius, share, offset, kind) => svg("circle", {
@@ -34,11 +55,12 @@ const sector = (radius, share, offset, kind) => svg("circle", {
 
 /** A node: a disc of the classes in it, with a ring as long as the share of the set that is in it. */
 const disc = (node, kindOf, most) => {
-  const radius = 7 + 15 * Math.sqrt(node.n_images_gallery / most);
+  const radius = 6 + 12 * Math.sqrt(node.n_images_gallery / most);
   const group = svg("g", { class: "node" }, svg("circle", { class: "ground", r: radius + 6 }));
   let offset = 0;
-  for (const { label, share } of [...node.classes].sort((a, b) => kindOf(a.label).localeCompare(kindOf(b.label)))) {
-    group.append(sector(radius, share, offset, kindOf(label)));
+  for (const kind of ["first", "second", "other"]) {
+    const share = node.classes.reduce((sum, one) => sum + (kindOf(one.label) === kind ? one.share : 0), 0);
+    if (share > 0) group.append(sector(radius, share, offset, kind));
     offset += share;
   }
   if (!node.classes.length) group.append(svg("circle", { class: "empty", r: radius }));
@@ -48,38 +70,50 @@ const disc = (node, kindOf, most) => {
 
 const topOf = (node) => [...node.classes].sort((a, b) => b.share - a.share)[0]?.label ?? null;
 
-const sentenceOf = (place) => {
-  const { node, children } = place;
-  const parts = children.map((child) => {
+const sentenceOf = ({ node, children }) => {
+  const halves = children.map((child) => {
     const what = topOf(child.node) ? `mostly ${topOf(child.node)}` : "your set alone";
-    return `${counted(child.node.n_images_gallery, "photo")} (${what}) with ${percent(child.node.share_probe)} of your set`;
+    const part = child.node.share_probe > 0 ? percent(child.node.share_probe) : "nothing";
+    return `${child.node.n_images_gallery} (${what}) with ${part} of your set`;
   });
-  const price = Number.isFinite(node.ncut) && node.ncut !== null ? `, at a price of ${node.ncut.toPrecision(2)}` : "";
-  return `A heap of ${counted(node.n_images_gallery, "photo")} is cut in two${price}: ${parts.join("; ")}.`;
+  const price = node.ncut === null ? "" : `, at a price of ${node.ncut.toPrecision(2)}`;
+  return `A heap of ${counted(node.n_images_gallery, "piece")} is cut in two${price}: ${halves.join("; ")}.`;
 };
 
 const draw = (tree, answer) => {
-  const { places, width, height } = layOut(tree.nodes);
-  const [first, second] = [answer.candidates[0]?.label, answer.runner_up?.label];
+  const isWide = window.matchMedia("(min-width: 46rem)").matches;
+  const { places, width, height } = layOut(tree.nodes, isWide);
+  const [first, second] = [answer.most_like, answer.runner_up?.label];
   const kindOf = (label) => (label === first ? "first" : label === second ? "second" : "other");
   const most = Math.max(...tree.nodes.map((node) => node.n_images_gallery), 1);
   const box = [-MARGIN, -MARGIN, width + 2 * MARGIN, height + 2 * MARGIN + 14];
   const lines = svg("g", {}), discs = svg("g", {});
   for (const place of places) {
     const { group, radius } = disc(place.node, kindOf, most);
-    if (!place.children.length) group.append(svg("text", { y: radius + 22, "text-anchor": "middle" }, shortened(topOf(place.node) ?? "your set")));
+    if (!place.children.length) group.append(svg("text", { y: radius + 19, "text-anchor": "middle" }, shortened(topOf(place.node) ?? "your set")));
     place.group = group;
     discs.append(group);
     if (!place.parent) continue;
-    const { x, y, parent } = place;
+    const { parent } = place;
     place.line = svg("path", { class: place.node.share_probe > 0 ? "branch probe" : "branch", pathLength: 1, "stroke-width": 1.5 + 5 * place.node.share_probe,
-      d: `M${parent.x},${parent.y}C${parent.x},${(parent.y + y) / 2} ${x},${(parent.y + y) / 2} ${x},${y}` });
+      d: bend(parent, place, isWide) });
     lines.append(place.line);
   }
-  return { places, picture: svg("svg", { viewBox: box.join(" "), width: box[2], role: "img", "aria-label": "The tree of cuts; the sentence below it says what each cut does" }, lines, discs) };
+  return { places, picture: svg("svg", { viewBox: box.join(" "), vars: { width: box[2] }, role: "img", "aria-label": "The tree of cuts; the sentence below it says what each cut does" }, lines, discs) };
+};
+
+const bend = (from, to, isWide) => {
+  const [x, y] = [(from.x + to.x) / 2, (from.y + to.y) / 2];
+  return `M${from.x},${from.y}C${isWide ? `${x},${from.y} ${x},${to.y}` : `${from.x},${y} ${to.x},${y}`} ${to.x},${to.y}`;
 };
 
 const shortened = (text) => (text.length > 11 ? `${text.slice(0, 10)}…` : text);
+
+/** Where most of the set ends, and with whom. */
+const endOf = (places) => {
+  const { node } = places.filter(({ children }) => !children.length).reduce((a, b) => (b.node.share_probe > a.node.share_probe ? b : a));
+  return ` In the end, ${percent(node.share_probe)} of your set is ${topOf(node) ? `with ${topOf(node)}` : "by itself"}.`;
+};
 
 const player = (tree, answer) => {
   const { places, picture } = draw(tree, answer);
@@ -99,7 +133,7 @@ const player = (tree, answer) => {
       place.line?.classList.toggle("unborn", !isBorn);
     }
     slider.value = at;
-    words.textContent = at ? `${at} of ${cuts.length}. ${sentenceOf(cuts[at - 1])}` : "All sets and yours in one heap.";
+    words.textContent = at ? `${at} of ${cuts.length}. ${sentenceOf(cuts[at - 1])}${at === cuts.length ? endOf(places) : ""}` : "All sets and yours in one heap.";
     if (at === cuts.length) stop();
   };
   const stop = () => { clearInterval(timer); timer = null; play.textContent = at === cuts.length ? "Play again" : "Play"; };
@@ -121,8 +155,8 @@ const player = (tree, answer) => {
 /** The tree, for those who open it. */
 export const treeSection = (id, k, answer) => {
   const details = el("details", { class: "block tree" }, el("summary", {}, "How it was found: the tree of cuts"),
-    el("p", { class: "small" }, "See how the heap of all sets is cut: the ", term("tree of cuts"), ", one ", term("cut"), " at a time. ",
-      "The ring is your set; colours are classes: ", el("span", { class: "swatch first" }), ` ${answer.candidates[0]?.label ?? ""} `,
+    el("p", { class: "small" }, "The ", term("tree of cuts"), " of all ", term("piece", "pieces"), ", one ", term("cut"), " at a time. ",
+      "The ring is your set; colours are classes: ", el("span", { class: "swatch first" }), ` ${answer.most_like} `,
       answer.runner_up && [el("span", { class: "swatch second" }), ` ${answer.runner_up.label} `], el("span", { class: "swatch" }), " others."));
   let playing = null;
   details.addEventListener("toggle", async () => {
@@ -132,7 +166,7 @@ export const treeSection = (id, k, answer) => {
     try {
       const tree = await get(`/api/asks/${encodeURIComponent(id)}/answers/${k}/tree`);
       playing = player(tree, answer);
-      details.append(tree.words && el("p", { class: "small" }, tree.words), ...playing.elements);
+      add(details, tree.words && el("p", { class: "small" }, tree.words), ...playing.elements);
     } catch (error) {
       details.append(el("p", { class: "notice", role: "alert" }, error.message));
     }

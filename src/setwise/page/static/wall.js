@@ -4,7 +4,7 @@ import { el, thumb } from "./dom.js";
 import { openSet } from "./set_dialog.js";
 import { current, subscribe } from "./state.js";
 import { term } from "./terms.js";
-import { counted, folded } from "./words.js";
+import { counted, folded, nameOf } from "./words.js";
 
 const COVERS = 4;
 const ORDERS = {
@@ -25,8 +25,8 @@ const cover = (set) => {
 };
 
 const setCard = (set, label) => el("li", {}, el("button", {
-  type: "button", class: "set", on: { click: () => openSet(set.id) }, "aria-label": `${set.name}, a set of ${label}, ${counted(set.n_images, "photo")}`,
-}, cover(set), el("span", { class: "name" }, set.name), el("small", {}, counted(set.n_images, "photo"))));
+  type: "button", class: "set", on: { click: () => openSet(set.id) }, "aria-label": `${nameOf(set, label)}, a set of ${label}, ${counted(set.n_images, "photo")}`,
+}, cover(set), el("span", { class: "name", title: set.name }, nameOf(set, label)), el("small", {}, counted(set.n_images, "photo"))));
 
 const classSection = (one) => el("section", { class: "class", "aria-label": one.name },
   el("header", {},

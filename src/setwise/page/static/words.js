@@ -2,10 +2,13 @@
 
 export const counted = (n, noun, plural = `${noun}s`) => `${n.toLocaleString("en")} ${n === 1 ? noun : plural}`;
 
+/** A set's name without its class's, which stands beside it. */
+export const nameOf = (set, label) => (set.name.startsWith(`${label}/`) ? set.name.slice(label.length + 1) : set.name);
+
 export const percent = (share) => {
   const rounded = Math.round(100 * share);
-  if (rounded === 0 && share > 0) return "under 1 %";
-  if (rounded === 100 && share < 1) return "over 99 %";
+  if (rounded === 0 && share > 0) return "< 1 %";
+  if (rounded === 100 && share < 1) return "> 99 %";
   return `${rounded} %`;
 };
 
