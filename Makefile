@@ -1,6 +1,6 @@
 # Every target makes .venv and installs what it needs by itself, and is quick the second time.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all fuzz lint bench accuracy images reproduce choose figures clean
+.PHONY: help demo page test test-all fuzz lint bench accuracy images reproduce choose figures clean
 
 PYTHON := python3
 VENV := .venv
@@ -27,6 +27,10 @@ $(STAMP): $(DEMO)
 
 demo: $(DEMO) ## the main job on bundled real digits, ending in a picture
 	$(BIN)/setwise demo
+
+page: $(STAMP) ## the page on a gallery of digits, with an inbox to sort, in the browser
+	$(BIN)/python -m setwise.demo.page out/page
+	$(BIN)/setwise serve out/page/digits.setwise --inbox out/page/inbox --into out/page/sorted
 
 lint: $(STAMP) ## ruff, types and the import contract
 	$(BIN)/ruff check .

@@ -14,7 +14,7 @@ from setwise._support.locks import held
 from setwise._support.shared import quiet
 from setwise.classify import CVC, Gallery, update
 from setwise.errors import DataError, SetwiseWarning, reject
-from setwise.page.journal import Journal
+from setwise.page.journal import Carry, Entry, Journal
 from setwise.page.living import Living, State
 from setwise.page.models import ActDone
 from setwise.page.uploads import free_name
@@ -44,7 +44,7 @@ class Acts:
 
     def __init__(self, living: Living, journal: Journal) -> None:
         self.living, self.journal = living, journal
-        self.carriers: list[Callable[[dict[str, Any], bool], None]] = []
+        self.carrier: Carry | None = None
         self._lock = Lock()
 
     def recover(self) -> None:
@@ -110,19 +110,19 @@ class Acts:
 
     def undo(self, revision: str | None = None) -> ActDone:
         """Take the last act back."""
-        return self._travel(self.journal.going_back, "Undone: ", revision, is_back=True)
+        return self._travel(self.journal.go_back, "Undone: ", revision)
 
     def redo(self, revision: str | None = None) -> ActDone:
         """Do again what was taken back last."""
-        return self._travel(self.journal.going_forward, "Done again: ", revision, is_back=False)
+        return self._travel(self.journal.go_forward, "Done again: ", revision)
 
     def carry(self, words: str, moves: dict[str, Any]) -> ActDone:
         """Copy or move files, with a way back."""
         with self._lock, held(self.living.path, wait_s=PATIENCE_S):
             state = self.living.refreshed(surely=True)
             self.journal.note_moves(words, state.digest, moves)
-            for carry in self.carriers:
-                carry(moves, True)
+            if self.carrier is not None:
+                self.carrier(moves, True)
             return ActDone(revision=state.revision, words=words)
 
     def _change(self, act: str, make: Callable[[State], tuple[Gallery, str]]) -> ActDone:
@@ -139,16 +139,14 @@ class Acts:
             return ActDone(revision=self.living.refreshed(surely=True).revision, words=words)
 
     def _travel(
-        self, go: Callable[[str], Any], said: str, revision: str | None, *, is_back: bool
+        self, go: Callable[[str, Carry | None], Entry], said: str, revision: str | None
     ) -> ActDone:
         with self._lock, held(self.living.path, wait_s=PATIENCE_S):
             state = self.living.refreshed(surely=True)
             if revision not in (None, state.revision):
                 msg = "The gallery has changed meanwhile. Look again at what would be undone."
                 raise ConflictError(msg)
-            with go(state.digest) as entry:
-                for carry in self.carriers if entry.moves else ():
-                    carry(entry.moves, not is_back)
+            entry = go(state.digest, self.carrier)
             now = self.living.refreshed(surely=True)
             return ActDone(revision=now.revision, words=f"{said}{entry.words}")
 

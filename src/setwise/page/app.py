@@ -21,6 +21,7 @@ from setwise.page.ask_routes import ask_router
 from setwise.page.gallery_routes import act_router, gallery_router
 from setwise.page.guard import Guard
 from setwise.page.house import House
+from setwise.page.inbox_routes import inbox_router
 from setwise.page.settings import Settings
 from setwise.page.uploads import TooMuchError
 
@@ -66,8 +67,8 @@ def create_app(settings: Settings) -> FastAPI:
         responses=PROBLEMS,
     )
     app.state.house = house
-    for router in (gallery_router(house), act_router(house), ask_router(house)):
-        app.include_router(router)
+    for make_router in (gallery_router, act_router, ask_router, inbox_router):
+        app.include_router(make_router(house))
     app.mount("/", StaticFiles(directory=STATIC, html=True, check_dir=False), name="static")
     _handle_errors(app)
     app.add_middleware(Guard, settings=settings)

@@ -24,7 +24,7 @@ from setwise.sets import Origins, SetBatch
 __all__ = ["Found", "find_answers", "loading_options", "read_clip", "shows_faces"]
 
 # Frames of a clip that are looked at, and seconds between two of them.
-MOST_FRAMES, EVERY_S = 300, 0.2
+MOST_FRAMES, EVERY_S = 3000, 0.2
 MOST_LEFT_OUT = 200
 
 
@@ -239,7 +239,7 @@ def read_clip(
         What should be known of them.
     """
     options = loading_options(gallery)
-    seldom = {"every_s": EVERY_S, "max_frames": MOST_FRAMES}
+    seldom: dict[str, Any] = {"every_s": EVERY_S, "max_frames": MOST_FRAMES}
     with quiet("", SkippedFilesWarning):
         if shows_faces(gallery):
             try:
@@ -262,7 +262,7 @@ def _faces(
         return tracks
     from setwise.io.video import resize_image
 
-    resized = [resize_image(image, shape[:2]) for image in tracks.images]
+    resized = [resize_image(image, (shape[0], shape[1])) for image in tracks.images]
     images = np.stack(resized)
     if len(shape) == 3:
         images = np.repeat(images[..., None], shape[2], axis=-1)

@@ -47,9 +47,10 @@ def gallery_router(house: House) -> APIRouter:
         def look() -> dict[str, Any]:
             state = house.living.state
             weak = house.insight.weak(state)
-            return {
-                "gallery": {"revision": state.revision, "weak_ready": weak is not None},
+            seen: dict[str, Any] = {
+                "gallery": {"revision": state.revision, "weak_ready": weak is not None}
             }
+            return seen if house.inbox is None else seen | {"inbox": house.inbox.news()}
 
         return follow(house, request, look)
 

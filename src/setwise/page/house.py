@@ -10,6 +10,8 @@ from pathlib import Path
 from threading import Event, Thread
 
 from setwise.page.acts import Acts
+from setwise.page.carrying import Carrier
+from setwise.page.inbox import Inbox
 from setwise.page.insight import Insight
 from setwise.page.journal import Journal
 from setwise.page.living import Living
@@ -44,10 +46,19 @@ class House:
         self.insight = Insight()
         self.work = Work(settings.limits)
         self.uploads = Path(tempfile.mkdtemp(prefix="setwise-page-"))
+        self.inbox = self._open_inbox()
         self.n_streams = 0
         self.is_closed = Event()
         self._watch = Thread(target=self._look, name="setwise-page-watch", daemon=True)
         self._watch.start()
+
+    def _open_inbox(self) -> Inbox | None:
+        inbox, into = self.settings.inbox, self.settings.into
+        if inbox is None:
+            return None
+        carrier = None if into is None else Carrier(inbox, into, self.journal)
+        self.acts.carrier = carrier
+        return Inbox(inbox, carrier, self.living, self.acts)
 
     def new_folder(self) -> Path:
         """An empty folder for one upload."""
@@ -58,6 +69,8 @@ class House:
         self.is_closed.set()
         self.work.close()
         self.insight.close()
+        if self.inbox is not None:
+            self.inbox.close()
         self._watch.join(timeout=5.0)
         shutil.rmtree(self.uploads, ignore_errors=True)
 

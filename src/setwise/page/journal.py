@@ -13,13 +13,13 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import RLock
-from typing import Any
+from typing import Any, TypeAlias
 
 from setwise._support.whole_file import write_whole
 from setwise.errors import DataError, reject
@@ -27,8 +27,10 @@ from setwise.page.living import file_digest
 from setwise.page.models import JournalLine, LastAct
 from setwise.page.settings import Limits
 
-__all__ = ["Entry", "Journal"]
+__all__ = ["Carry", "Entry", "Journal"]
 
+# Takes what was moved, and whether it goes there or back.
+Carry: TypeAlias = Callable[[dict[str, Any], bool], None]
 MOST_LINES = 1000
 SUFFIX = ".setwise"
 
@@ -109,14 +111,16 @@ class Journal:
     def can_undo(self, digest: str) -> LastAct | None:
         """The act that could be taken back in this state of the file."""
         entry = self._last_done()
-        is_there = entry is not None and entry.after == digest and self._has(entry.before)
-        return entry.last_act if entry is not None and is_there else None
+        if entry is None or entry.after != digest:
+            return None
+        return entry.last_act if entry.before == digest or self._has(entry.before) else None
 
     def can_redo(self, digest: str) -> LastAct | None:
         """The act that could be done again in this state of the file."""
         entry = self._first_undone()
-        is_there = entry is not None and entry.before == digest and self._has(entry.after)
-        return entry.last_act if entry is not None and is_there else None
+        if entry is None or entry.before != digest:
+            return None
+        return entry.last_act if entry.after == digest or self._has(entry.after) else None
 
     def _last_done(self) -> Entry | None:
         return next((e for e in reversed(self.entries) if e.state == "done"), None)
@@ -125,7 +129,7 @@ class Journal:
         return next((e for e in self.entries if e.state == "undone"), None)
 
     def _has(self, digest: str) -> bool:
-        return self._state(digest).is_file() or digest == ""
+        return self._state(digest).is_file()
 
     def _state(self, digest: str) -> Path:
         return self.folder / f"{digest}{SUFFIX}"
@@ -174,27 +178,42 @@ class Journal:
         self.folder.mkdir(exist_ok=True)
         self._add(Entry(0, _now(), "carry", words, digest, digest, moves=moves))
 
-    @contextmanager
-    def going_back(self, digest: str) -> Iterator[Entry]:
-        """Take the last act back; the files that it moved are for the block to carry."""
+    def go_back(self, digest: str, carry: Carry | None) -> Entry:
+        """Take the last act back, with the files that it moved.
+
+        Parameters
+        ----------
+        digest : str
+            SHA-256 of the gallery file as it is now.
+        carry : callable, optional
+            Carries files back; without it, no act that moved any can be taken back.
+        """
         entry = self._last_done()
         if entry is None:
             reject("There is nothing to undo.")
         self._check(entry.after, digest, entry.before, "undo")
-        self._write_state(entry, "undone")
-        self._put(entry.before)
-        yield entry
+        self._travel(entry, "undone", entry.before, carry)
+        return entry
 
-    @contextmanager
-    def going_forward(self, digest: str) -> Iterator[Entry]:
-        """Do again what was taken back last; files as for :meth:`going_back`."""
+    def go_forward(self, digest: str, carry: Carry | None) -> Entry:
+        """Do again what was taken back last, as :meth:`go_back`."""
         entry = self._first_undone()
         if entry is None:
             reject("There is nothing to do again.")
         self._check(entry.before, digest, entry.after, "do that again")
-        self._write_state(entry, "done")
-        self._put(entry.after)
-        yield entry
+        self._travel(entry, "done", entry.after, carry)
+        return entry
+
+    def _travel(self, entry: Entry, state: str, digest: str, carry: Carry | None) -> None:
+        if entry.moves and carry is None:
+            reject(
+                "That act carried files. To carry them again, start the server with the same "
+                "--inbox and --into."
+            )
+        self._write_state(entry, state)
+        self._put(digest)
+        if entry.moves and carry is not None:
+            carry(entry.moves, state == "done")
 
     def _check(self, expected: str, digest: str, wanted: str, what: str) -> None:
         if digest != expected:

@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
+from typing import Any
 
 import numpy as np
 
 from setwise.classify import CVC, Gallery, load
 from setwise.errors import SetwiseError
 
-__all__ = ["Living", "State", "file_digest"]
+__all__ = ["Living", "State", "content_digest", "file_digest"]
 
 # Earlier states whose class names are remembered, to tell whether an act still means the same.
 MOST_REMEMBERED = 200
@@ -61,18 +62,34 @@ class State:
         """A name for each set that no other content ever has: of its class, name, vectors."""
         sets, ids, n_alike = self.gallery.sets, [], dict[str, int]()
         for i, label in enumerate(self.labels):
-            said = hashlib.sha256(f"{label}\0{sets.names[i]}\0{sets.sizes[i]}".encode())
-            if self.gallery.has_vectors:
-                said.update(np.ascontiguousarray(sets[i]).tobytes())
-            plain = said.hexdigest()[:20]
+            content = self._contents[i] if self.gallery.has_vectors else str(sets.sizes[i])
+            about = f"{label}\0{sets.names[i]}\0{content}"
+            plain = hashlib.sha256(about.encode()).hexdigest()[:20]
             n_alike[plain] = n_alike.get(plain, 0) + 1
             ids.append(plain if n_alike[plain] == 1 else f"{plain}-{n_alike[plain]}")
         return tuple(ids)
 
     @cached_property
+    def _contents(self) -> list[str]:
+        if not self.gallery.has_vectors:
+            return []
+        return [content_digest(vectors) for vectors in self.gallery.sets]
+
+    @cached_property
+    def contents(self) -> frozenset[str]:
+        """What the sets hold, by which one finds out whether a set is in the gallery."""
+        return frozenset(self._contents)
+
+    @cached_property
     def places(self) -> dict[str, int]:
         """Where in the gallery the set of each id is."""
         return {set_id: i for i, set_id in enumerate(self.set_ids)}
+
+
+def content_digest(vectors: Any) -> str:
+    """The same for equal vectors, whatever number type they are kept in."""
+    plain = np.ascontiguousarray(vectors, dtype=np.float32)
+    return hashlib.sha256(plain.tobytes()).hexdigest()
 
 
 def file_digest(path: Path) -> str:
