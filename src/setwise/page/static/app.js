@@ -5,7 +5,7 @@ import { isTyping, byId } from "./dom.js";
 import { keysDialog } from "./dialogs.js";
 import * as journal from "./journal.js";
 import * as sort from "./sort.js";
-import { act, current, follow, refresh, subscribe } from "./state.js";
+import { act, follow, refresh, subscribe } from "./state.js";
 import { explainTerms } from "./terms.js";
 import * as wall from "./wall.js";
 
@@ -46,14 +46,15 @@ const showGallery = (gallery) => {
   }
 };
 
-const undo = () => (shown === "sort" && sort.undoDecision()) || (current()?.can_undo && act("undo"));
+const undo = () => (shown === "sort" && sort.undoDecision()) || act("undo");
 
 const onKey = (event) => {
   const isUndo = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "z";
   if (isTyping(event)) return;
   if (isUndo) {
     event.preventDefault();
-    if (event.shiftKey) { if (current()?.can_redo) act("redo"); } else undo();
+    if (event.shiftKey) act("redo");
+    else undo();
     return;
   }
   if (event.ctrlKey || event.metaKey || event.altKey) return;

@@ -4,7 +4,7 @@ import { Refused, get, post } from "./api.js";
 import { chooseClass, confirm } from "./dialogs.js";
 import { button, byId, el } from "./dom.js";
 import { rowOf } from "./sort_row.js";
-import { paneOf } from "./sort_pane.js";
+import { candidatesOf, paneOf } from "./sort_pane.js";
 import { current, refresh, subscribe } from "./state.js";
 import { term } from "./terms.js";
 import { say, warn } from "./toast.js";
@@ -124,6 +124,9 @@ export const undoDecision = () => {
 const sureOnes = () => inbox.rows.filter((row) => isOpen(row) && row.label !== null && row.confidence === "sure");
 const decidedOnes = () => inbox.rows.filter((row) => row.decided !== null && row.state === "done");
 
+// What is in the gallery already may still lie in the inbox.
+const carriedOnes = () => inbox.rows.filter((row) => row.decided !== null && (row.state === "done" || row.state === "enrolled"));
+
 const acceptSure = async () => {
   const taken = [];
   for (const row of sureOnes()) if (await set(row.id, row.label)) taken.push([row.id, null]);
@@ -149,7 +152,7 @@ const change = async (path, body) => {
 const enrollAll = () => change("/api/inbox/enroll", { ids: decidedOnes().map(({ id }) => id) });
 
 const carry = (how) => async () => {
-  const rows = decidedOnes().concat(inbox.rows.filter((row) => row.state === "enrolled"));
+  const rows = carriedOnes();
   const photos = rows.reduce((sum, row) => sum + row.n_images, 0);
   const labels = new Set(rows.map((row) => row.decided));
   const verb = how === "copy" ? "Copy" : "Move";
@@ -182,10 +185,9 @@ const showHead = () => {
   byId("to-sort-count").textContent = inbox.rows.filter(isOpen).length || "";
   label(parts.acceptSure, "Accept sure ones", sureOnes().length);
   label(parts.enroll, "Add decided to the gallery", current().can_change ? decidedOnes().length : 0);
-  const nCarried = decidedOnes().length + inbox.rows.filter((row) => row.state === "enrolled").length;
   for (const control of [parts.copy, parts.move]) {
     control.hidden = !current().into;
-    control.disabled = !nCarried;
+    control.disabled = !carriedOnes().length;
   }
 };
 
@@ -226,7 +228,7 @@ export const onKey = (event) => {
   } else if (event.key === "Enter" && !isOnControl) accept(row);
   else if (event.key === "c") { event.preventDefault(); ask(row.id); }
   else if (event.key === "x") decide(row.id, null);
-  else if (/^[1-9]$/.test(event.key)) decide(row.id, row.candidates?.[Number(event.key) - 1]?.label);
+  else if (/^[1-9]$/.test(event.key)) decide(row.id, candidatesOf(row)[Number(event.key) - 1]?.label);
 };
 
 export const start = (view) => {

@@ -38,8 +38,8 @@ export const refresh = async () => {
   return job.promise;
 };
 
-/** Change the gallery; says what was done, with a way back. Returns whether it was done. */
-export const act = async (name, body = {}) => {
+const perform = async (name, body) => {
+  if ((name === "undo" && !gallery.can_undo) || (name === "redo" && !gallery.can_redo)) return false;
   try {
     const { words } = await post(`/api/acts/${name}`, { ...body, revision: gallery.revision });
     await refresh();
@@ -52,6 +52,15 @@ export const act = async (name, body = {}) => {
     refresh();
     return false;
   }
+};
+
+let lastAct = Promise.resolve();
+
+/** Change the gallery, one act after the other; says what was done, with a way back. Returns whether it was done. */
+export const act = (name, body = {}) => {
+  const done = lastAct.then(() => perform(name, body));
+  lastAct = done.catch(() => {});
+  return done;
 };
 
 /** Follow what other windows and programs do. A hidden window lets go: browsers lend few connections. */
