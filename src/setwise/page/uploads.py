@@ -172,10 +172,8 @@ def receive(named: Iterable[tuple[str, IO[bytes]]], folder: Path, limits: Limits
         for name, content in named:
             room.take(name, content)
         if not received.files:
-            first = f" {received.left_out[0][0]} {received.left_out[0][1]}" * bool(
-                received.left_out
-            )
-            reject(f"There is no photo or clip in what was sent.{first}")
+            first = " ".join(received.left_out[0]) if received.left_out else ""
+            reject(f"There is no photo or clip in what was sent. {first}".strip())
     except BaseException:
         received.forget()
         raise
