@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-for module in ("fastapi", "uvicorn", "python_multipart", "skimage", "selenium"):
+for module in ("fastapi", "uvicorn", "python_multipart", "httpx", "skimage", "selenium"):
     pytest.importorskip(module)
 from tests.page.browser.real_photos import write_gallery, write_inbox, write_probes
-from tests.page.browser.serving import own_copy, serving
 from tests.page.browser.window import Window
+from tests.page.page_server import served as serve, settings_for
 from tests.report.browser import browsing
 
 
@@ -26,14 +26,13 @@ def driver(tmp_path_factory):
         yield driver
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def served(real_gallery, tmp_path_factory):
-    """One server for a file of tests, which therefore leave the gallery as they found it."""
+    """One server for all tests, which therefore leave the gallery as they found it."""
     folder = tmp_path_factory.mktemp("served")
-    inbox = write_inbox(folder / "inbox")
     (folder / "sorted").mkdir()
-    options = ("--inbox", str(inbox), "--into", str(folder / "sorted"))
-    with serving(own_copy(real_gallery, folder), *options) as running:
+    folders = {"inbox": write_inbox(folder / "inbox"), "into": folder / "sorted"}
+    with serve(settings_for(real_gallery, folder, **folders)) as running:
         yield running
 
 
@@ -43,4 +42,5 @@ def window(driver, served):
     yield Window(driver, served.address)
     log = Window(driver, served.address).complaints()
     driver.get("about:blank")
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
     assert log == []

@@ -2,7 +2,6 @@
 
 import zipfile
 
-import pytest
 from tests.page.browser.real_photos import cuts, write_set
 
 HOSTILE = "<img src=x onerror=alert(1)> & 'so' \"on\""
@@ -137,8 +136,8 @@ def test_a_zip_of_folders_is_several_sets_and_hostile_names_are_text(window, tmp
 def test_a_zip_bomb_is_refused_in_words(window, tmp_path):
     bomb = tmp_path / "bomb.zip"
     with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as packed:
-        for i in range(30):
-            packed.writestr(f"{i}.bmp", bytes(10_000_000))
+        for i in range(3):
+            packed.writestr(f"{i}.bmp", bytes(70_000_000))
     window.open("ask")
     send(window, bomb)
     sentence = window.find(".question-card .notice").text
@@ -174,21 +173,3 @@ def test_a_question_can_be_cancelled_while_it_is_worked_on(window, tmp_path):
     window.click(".progress .button", "Cancel")
     window.until("!document.querySelector('.question-card')")
     assert not window.sees(".answer")
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_answers_are_for_everybody(window, probes, scheme):
-    show_in(window, scheme)
-    window.open("ask", width=360).ask(probes["mixed"])
-    window.click(".tree summary")
-    window.find(".tree-words")
-    assert window.serious() == []
-    assert window.run("return document.documentElement.scrollWidth") <= 360
-
-
-def show_in(window, scheme):
-    features = [
-        {"name": "prefers-color-scheme", "value": scheme},
-        {"name": "prefers-reduced-motion", "value": "reduce"},
-    ]
-    window.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})

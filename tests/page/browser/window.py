@@ -48,6 +48,14 @@ class Window:
         self.until("document.querySelectorAll('.class').length > 0", "the wall")
         return self
 
+    def show_in(self, scheme: str) -> None:
+        """Light or dark, and without animations."""
+        features = [
+            {"name": "prefers-color-scheme", "value": scheme},
+            {"name": "prefers-reduced-motion", "value": "reduce"},
+        ]
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+
     def run(self, script: str, *arguments):
         return self.driver.execute_script(script, *arguments)
 

@@ -5,11 +5,17 @@ import { say, warn } from "./toast.js";
 
 let gallery = null;
 let asking = null;
+let again = null; // the timer of the next request, of which there is one at most
 const listeners = { gallery: new Set(), inbox: new Set(), offline: new Set() };
 
 export const current = () => gallery;
 export const subscribe = (topic, act) => { listeners[topic].add(act); };
 const tell = (topic, value) => { for (const act of listeners[topic]) act(value); };
+
+const later = (ms) => {
+  clearTimeout(again);
+  again = setTimeout(refresh, ms);
+};
 
 /** Ask for the gallery again; several wishes at once are one request, and the last one wins. */
 export const refresh = async () => {
@@ -27,10 +33,10 @@ export const refresh = async () => {
         tell("offline", null);
         tell("gallery", gallery);
       } while (job.again);
-      if (gallery.weak_state === "computing") setTimeout(refresh, 1500);
+      if (gallery.weak_state === "computing") later(1500);
     } catch (error) {
       tell("offline", error.message);
-      setTimeout(refresh, 2000);
+      later(2000);
     } finally {
       asking = null;
     }
@@ -80,7 +86,7 @@ export const follow = () => {
         close();
         setTimeout(listen, 2000);
       }
-      refresh();
+      later(500);
     });
     source.addEventListener("gallery", (event) => {
       let revision;
