@@ -132,9 +132,10 @@ export const answerArticle = (id, k, answer) => {
       ...(answer.notes ?? []).map((note) => el("p", { class: "small" }, note)),
       canChange ? actions(id, k, answer, marked) : el("p", { class: "small" }, current()?.reason_it_cannot)),
     photosBlock(answer, marked),
-    block(term("how probable", isUnknown ? "How probable, if it were of the gallery after all" : "How probable"), candidateBars(answer.candidates)),
+    el("div", { class: "beside" },
+      block(term("how probable", isUnknown ? "How probable, if it were of the gallery after all" : "How probable"), candidateBars(answer.candidates)),
+      answer.nearness && block(term("nearness", "Known or unknown"), curveOf(id, k, answer))),
     pairs(answer.photos),
-    answer.nearness && block(term("nearness", "Known or unknown"), curveOf(id, k, answer)),
     votes(answer),
     answer.has_tree && treeSection(id, k, answer));
 };

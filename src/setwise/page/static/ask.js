@@ -28,7 +28,8 @@ const nameOf = (files) => {
 };
 
 const stepItem = (step) => {
-  const share = step.state === "done" ? 1 : step.total ? Math.min(1, step.done / step.total) : null;
+  // One thing of one is not measured: it is there or not yet.
+  const share = step.state === "done" ? 1 : step.total > 1 ? Math.min(1, step.done / step.total) : null;
   const isUnmeasured = step.state === "working" && share === null;
   return el("li", { class: step.state },
     el("span", { class: "step-words" }, step.words, step.total > 1 && step.state !== "waiting" ? el("small", {}, ` ${step.done} of ${step.total}`) : null),
@@ -100,7 +101,7 @@ class Question {
     if (several) this.element.append(el("h2", {}, `${this.title}: ${counted(answers.length, "set")}`), contents(answers, job.id));
     this.element.append(...answers.map((answer, k) => answerArticle(job.id, k, answer)));
     if (leftOut.length) this.element.append(leftOutNote(leftOut));
-    this.element.append(el("p", {}, button("Close", close, { class: "button quiet" })));
+    this.element.append(button("×", close, { class: "icon close", "aria-label": `Close the answer on ${this.title}` }));
     const title = this.element.querySelector("h2");
     title.setAttribute("tabindex", "-1");
     parts.live.textContent = answers.map((answer) => `${answer.set.name}: ${answer.words}.`).join(" ");

@@ -22,6 +22,7 @@ const FILTERS = {
 let parts = null;
 let inbox = null;
 let chosen = null; // the id of the row that keys act on
+let isByHand = false; // until somebody chooses one, it is the first
 let fetching = false, isStale = false;
 const made = new Map();
 const decisions = []; // of this window, newest last: what `u` takes back
@@ -49,6 +50,7 @@ const fetchInbox = async () => {
 };
 
 const choose = (id, { focus = false } = {}) => {
+  isByHand ||= focus;
   chosen = id;
   for (const tr of parts.body.children) {
     const isChosen = tr.dataset.id === id;
@@ -195,7 +197,7 @@ const trOf = (row) => {
   const content = JSON.stringify(row);
   const kept = made.get(row.id);
   if (kept?.content === content) return kept.tr;
-  const tr = rowOf(row, { onChoose: () => choose(row.id), onAccept: () => { choose(row.id); accept(rowWith(row.id)); }, onAsk: () => { choose(row.id); ask(row.id); }, onClear: () => decide(row.id, null) });
+  const tr = rowOf(row, { onChoose: () => { isByHand = true; choose(row.id); }, onAccept: () => { isByHand = true; choose(row.id); accept(rowWith(row.id)); }, onAsk: () => { isByHand = true; choose(row.id); ask(row.id); }, onClear: () => decide(row.id, null) });
   made.set(row.id, { content, tr });
   return tr;
 };
@@ -212,7 +214,7 @@ const fill = () => {
   const trs = rows.map(trOf);
   const hadFocus = parts.body.contains(document.activeElement);
   if (trs.length !== parts.body.children.length || trs.some((tr, i) => tr !== parts.body.children[i])) parts.body.replaceChildren(...trs);
-  if (!rows.some((row) => row.id === chosen)) chosen = rows[0]?.id ?? null;
+  if (!isByHand || !rows.some((row) => row.id === chosen)) chosen = rows[0]?.id ?? null;
   choose(chosen, { focus: hadFocus });
 };
 
