@@ -70,7 +70,8 @@ def gallery_sets(n_sets: int = 3, seed: int = 0) -> SetBatch:
 
 def write_gallery(path: Path, **parameters) -> Path:
     sets = gallery_sets()
-    clf = CVC(dims=(1, 2, 3), unknown=0.34, random_state=0, **parameters)
+    looks = (("plain", "mean"), ("plain", "svd"))
+    clf = CVC((1, 2), representations=looks, unknown=0.34, random_state=0, **parameters)
     return clf.fit(sets, sets.labels).save(path)
 
 

@@ -373,10 +373,6 @@ def test_bodies_that_bring_nothing_are_refused_in_a_sentence(shared_page, body, 
 
 def test_uploads_are_gone_when_the_answer_is_there(shared_page):
     shared_page.answered(album())
-    for _ in range(100):
-        if not any(shared_page.house.uploads.iterdir()):
-            break
-        time.sleep(0.01)
     assert not any(shared_page.house.uploads.iterdir())
 
 
@@ -388,7 +384,7 @@ def test_eight_clients_at_once_get_the_answers_of_one_after_the_other(gallery_fi
     with served(settings_for(gallery_file, tmp_path, Limits(waiting=64))) as page:
         albums = [
             album(label, 6, seed)
-            for seed in range(6)
+            for seed in range(3)
             for label in ("flat", "steep", "slanted", "flat")
         ]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from setwise.features.units import unit_rows
 from setwise.page import models
 from setwise.page.asking import Found
 from setwise.page.insight import Insight
-from setwise.page.living import State
+from setwise.page.living import State, content_digest
 from setwise.page.words import OUT_OF_PLACE, answer_words, confidence, vote_words
 from setwise.page.work import STEPS, Job, Work
 from setwise.report.answers import bars
@@ -22,9 +23,11 @@ from setwise.report.photos import choose, photo, photo_name
 from setwise.report.words import kind_of, runner_up_probability
 from setwise.sets import SetBatch
 
-__all__ = ["answer_model", "picture", "question_model", "runner_up", "tree_model"]
+__all__ = ["Told", "picture", "question_model", "runner_up", "tell", "tree_model"]
 
 MOST_CANDIDATES, MOST_PHOTOS = 8, 120
+# Fewer photos say little.
+FEW = 3
 
 
 def picture(sets: SetBatch, i: int, j: int) -> tuple[bytes, str] | None:
@@ -35,10 +38,23 @@ def picture(sets: SetBatch, i: int, j: int) -> tuple[bytes, str] | None:
     return (base64.b64decode(content), head.removeprefix("data:")) if content else None
 
 
+@dataclass(frozen=True)
+class Told:
+    """What was found out about a question, and how it is told."""
+
+    found: Found
+    answers: list[models.Answer]
+
+
+def tell(job: Job, found: Found) -> Told:
+    """Put answers into words, once: by the thread that found them."""
+    return Told(found, [answer_model(job.id, found, k) for k in range(len(found.answers))])
+
+
 def question_model(job: Job, work: Work, insight: Insight, revision: str) -> models.Question:
     """A question, and its answers once they are there."""
-    found: Found | None = job.result if job.state == "done" else None
-    left_out = found.left_out if found else []
+    told: Told | None = job.result if job.state == "done" else None
+    left_out = told.found.left_out if told else []
     return models.Question(
         id=job.id,
         revision=revision,
@@ -60,22 +76,17 @@ def question_model(job: Job, work: Work, insight: Insight, revision: str) -> mod
         n_images=job.n_images,
         n_left_out=len(left_out),
         left_out=[models.LeftOut(name=name, reason=reason) for name, reason in left_out],
-        answers=[] if found is None else _answers(job, found, insight),
+        answers=[] if told is None else _with_curve(told, insight),
     )
 
 
-def _answers(job: Job, found: Found, insight: Insight) -> list[models.Answer]:
-    """Made once: they do not change, but for a curve that comes later."""
-    made: list[models.Answer] | None = getattr(found, "_made", None)
-    if made is None:
-        made = [answer_model(job.id, found, k) for k in range(len(found.answers))]
-        object.__setattr__(found, "_made", made)
-    curve = insight.curve(found.state)
-    if curve is not None:
-        for answer in made:
-            if answer.nearness is not None:
-                answer.nearness.curve = curve
-    return made
+def _with_curve(told: Told, insight: Insight) -> list[models.Answer]:
+    """The answers, with the curve of their gallery, which may come later than they do."""
+    curve = insight.curve(told.found.state)
+    for answer in told.answers:
+        if answer.nearness is not None:
+            answer.nearness.curve = curve or answer.nearness.curve
+    return told.answers
 
 
 def answer_model(ask: str, found: Found, k: int) -> models.Answer:
@@ -104,7 +115,7 @@ def answer_model(ask: str, found: Found, k: int) -> models.Answer:
         out_of_place=[models.OutOfPlace(image=int(j), why=OUT_OF_PLACE) for j in out],
         photos=_photos(ask, found, k),
         votes=_votes(why),
-        notes=_notes(found, answer, why),
+        notes=_notes(found, k),
         has_tree=why is not None and bool(why.tree),
     )
 
@@ -117,13 +128,15 @@ def runner_up(answer: Answer) -> models.Candidate | None:
     return models.Candidate(label=str(answer.runner_up), probability=chance)
 
 
-def _notes(found: Found, answer: Answer, why: Explanation | None) -> list[str]:
-    notes = list(found.notes)
+def _notes(found: Found, k: int) -> list[str]:
+    answer, notes = found.answers[k], list(found.notes)
+    if content_digest(found.sets[k]) in found.state.contents:
+        notes.append("Exactly this set is in the gallery already.")
     if answer.n_repaired_cuts:
         notes.append("Some groups were hard to part; the answer is a little less sure for it.")
-    if why is None:
+    if found.reasons[k] is None:
         notes.append("There was no time to say why: ask about fewer sets at once.")
-    if len(answer.is_typical) < 3:
+    if len(answer.is_typical) < FEW:
         notes.append("So few photos say little: more of them make a surer answer.")
     return notes
 

@@ -9,10 +9,11 @@ from fastapi import APIRouter, HTTPException, Path, Request, Response
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException as AnyHTTPException
+from starlette.requests import ClientDisconnect
 from starlette.responses import StreamingResponse
 
 from setwise.page import models
-from setwise.page.answering import picture, question_model, tree_model
+from setwise.page.answering import Told, picture, question_model, tell, tree_model
 from setwise.page.asking import Found, find_answers
 from setwise.page.house import House
 from setwise.page.streams import follow
@@ -115,17 +116,20 @@ async def _received(house: House, request: Request) -> Job:
     if not kind.lower().startswith("multipart/form-data"):
         raise HTTPException(422, "Send the files as multipart/form-data.")
     try:
-        async with (
-            asyncio.timeout(limits.seconds),
-            request.form(max_files=limits.files, max_fields=20) as form,
-        ):
-            parts = [part for _, part in form.multi_items() if isinstance(part, UploadFile)]
-            named = [(part.filename or "", part.file) for part in parts]
-            received = await run_in_threadpool(receive, named, house.new_folder(), limits)
+        async with asyncio.timeout(limits.seconds):
+            form = await request.form(max_files=limits.files, max_fields=20)
     except TimeoutError:
         raise HTTPException(408, "The files took too long to arrive. Send fewer.") from None
+    except ClientDisconnect:
+        raise HTTPException(400, "The files did not arrive.") from None
     except AnyHTTPException as error:
         raise _plainer(error, limits.files) from None
+    try:
+        parts = [part for _, part in form.multi_items() if isinstance(part, UploadFile)]
+        named = [(part.filename or "", part.file) for part in parts]
+        received = await run_in_threadpool(receive, named, house.new_folder(), limits)
+    finally:
+        await form.close()
     return _queued(house, received)
 
 
@@ -139,8 +143,8 @@ def _plainer(error: AnyHTTPException, most_files: int) -> HTTPException:
 
 
 def _queued(house: House, received: Received) -> Job:
-    def work(job: Job) -> Found:
-        return find_answers(job, house.living.refreshed(), received)
+    def work(job: Job) -> Told:
+        return tell(job, find_answers(job, house.living.refreshed(), received))
 
     job = house.work.add(work, received.forget, name=received.name)
     job.n_images = len(received.files)
@@ -167,5 +171,5 @@ def found_of(house: House, ask_id: str) -> Found:
     job = _job(house, ask_id)
     if job.state != "done":
         raise HTTPException(404, "The question is not answered yet.")
-    found: Found = job.result
-    return found
+    told: Told = job.result
+    return told.found

@@ -45,11 +45,19 @@ class House:
         self.acts.recover()
         self.insight = Insight()
         self.work = Work(settings.limits)
-        self.uploads = Path(tempfile.mkdtemp(prefix="setwise-page-"))
+        self.uploads = Path()
         self.inbox = self._open_inbox()
         self.n_streams = 0
         self.is_closed = Event()
         self._watch = Thread(target=self._look, name="setwise-page-watch", daemon=True)
+
+    def open(self) -> None:
+        """Start all threads, and have a folder for what is uploaded."""
+        self.uploads = Path(tempfile.mkdtemp(prefix="setwise-page-"))
+        self.work.start()
+        self.insight.start()
+        if self.inbox is not None:
+            self.inbox.start()
         self._watch.start()
 
     def _open_inbox(self) -> Inbox | None:
@@ -71,8 +79,10 @@ class House:
         self.insight.close()
         if self.inbox is not None:
             self.inbox.close()
-        self._watch.join(timeout=5.0)
-        shutil.rmtree(self.uploads, ignore_errors=True)
+        if self._watch.is_alive():
+            self._watch.join(timeout=5.0)
+        if self.uploads != Path():
+            shutil.rmtree(self.uploads, ignore_errors=True)
 
     def _look(self) -> None:
         while not self.is_closed.wait(EVERY_S):

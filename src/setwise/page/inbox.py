@@ -82,6 +82,9 @@ class Inbox:
         self._is_over = False
         self._changed = Condition()
         self._thread = Thread(target=self._run, name="setwise-page-inbox", daemon=True)
+
+    def start(self) -> None:
+        """Begin to read."""
         self._thread.start()
 
     # ------------------------------------------------------------------- what is seen
@@ -250,7 +253,8 @@ class Inbox:
         with self._changed:
             self._is_over = True
             self._changed.notify()
-        self._thread.join(timeout=5.0)
+        if self._thread.is_alive():
+            self._thread.join(timeout=5.0)
 
     # ------------------------------------------------------------------- in the background
 

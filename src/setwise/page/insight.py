@@ -59,6 +59,9 @@ class Insight:
         self._wanted: SimpleQueue[State | None] = SimpleQueue()
         self._asked: set[str] = set()
         self._thread = Thread(target=self._run, name="setwise-page-insight", daemon=True)
+
+    def start(self) -> None:
+        """Begin to find out."""
         self._thread.start()
 
     def weak(self, state: State) -> dict[str, Weakness] | None:

@@ -154,6 +154,9 @@ class Work:
             Thread(target=self._run, name=f"setwise-page-{i}", daemon=True)
             for i in range(limits.workers)
         ]
+
+    def start(self) -> None:
+        """Begin to work."""
         for thread in self._threads:
             thread.start()
 
@@ -234,7 +237,8 @@ class Work:
         for job in waiting:
             job.clean_up()
         for thread in self._threads:
-            thread.join(timeout=5.0)
+            if thread.is_alive():
+                thread.join(timeout=5.0)
 
     def _run(self) -> None:
         while True:
@@ -249,7 +253,10 @@ class Work:
 
     def _do(self, job: Job) -> None:
         try:
-            job.result = job.work(job)
+            try:
+                job.result = job.work(job)
+            finally:
+                job.clean_up()
             job.end("done")
             self._learn_pace(job)
         except StoppedError:
@@ -263,7 +270,6 @@ class Work:
             if job.state != "done":
                 job.result = None
             job.work = _nothing  # which holds the files
-            job.clean_up()
 
     def _learn_pace(self, job: Job) -> None:
         steps = list(job.steps.items())

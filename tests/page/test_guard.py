@@ -1,0 +1,138 @@
+"""Who may talk to the server."""
+
+from __future__ import annotations
+
+import socket
+
+import pytest
+from tests.page.page_server import album, served, settings_for
+
+from setwise.errors import ParameterError
+from setwise.page import Settings
+from setwise.page.guard import COOKIE, CSP
+
+TOKEN = "a-token-that-nobody-knows"
+
+
+@pytest.fixture(scope="module")
+def locked_page(gallery_file, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("locked")
+    with served(settings_for(gallery_file, folder, token=TOKEN)) as running:
+        yield running
+
+
+@pytest.mark.parametrize("path", ["/", "/api/gallery", "/api/nothing", "/openapi.json"])
+def test_every_response_has_a_strict_policy(shared_page, path):
+    found = shared_page.get(path)
+    assert found.headers["content-security-policy"] == CSP
+    assert "unsafe" not in CSP
+    assert found.headers["x-content-type-options"] == "nosniff"
+    assert found.headers["x-frame-options"] == "DENY"
+
+
+@pytest.mark.parametrize(
+    "origin", ["http://evil.example", "null", "http://127.0.0.1:1", "https://evil.example:8765"]
+)
+def test_requests_of_other_sites_are_refused(shared_page, origin):
+    first = shared_page.wall()["classes"][0]["sets"][0]["id"]
+    refused = shared_page.post(
+        "/api/acts/forget", {"set_id": first}, headers={"Origin": origin}
+    )
+    assert refused.status_code == 403
+    asked = shared_page.client.post("/api/asks", files=album(), headers={"Origin": origin})
+    assert asked.status_code == 403
+    assert shared_page.wall()["n_sets"] == 9
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site", "anything"])
+def test_browsers_that_say_so_are_believed(shared_page, site):
+    found = shared_page.get("/api/gallery", headers={"Sec-Fetch-Site": site})
+    assert found.status_code == 403
+
+
+@pytest.mark.parametrize("site", ["same-origin", "none"])
+def test_the_page_itself_may_ask(shared_page, site):
+    headers = {"Sec-Fetch-Site": site, "Origin": shared_page.address}
+    assert shared_page.get("/api/gallery", headers=headers).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["evil.example", "127.0.0.1.evil.example:8765", "localhost.evil.example", "[::1", "",
+     "evil.example@127.0.0.1", "0.0.0.0:8765", "169.254.169.254"],
+)  # fmt: skip
+def test_names_that_were_bent_to_this_machine_are_refused(shared_page, host):
+    found = shared_page.get("/api/gallery", headers={"Host": host})
+    assert found.status_code in (400, 421)
+
+
+@pytest.mark.parametrize("host", ["localhost:1", "127.0.0.1", "[::1]:8765", "LOCALHOST"])
+def test_own_names_are_answered(shared_page, host):
+    assert shared_page.get("/api/gallery", headers={"Host": host}).status_code == 200
+
+
+def test_without_the_token_nothing_is_told(locked_page):
+    for path in ("/", "/api/gallery", "/openapi.json", "/api/events"):
+        assert locked_page.get(path).status_code == 401
+    assert locked_page.client.post("/api/asks", files=album()).status_code == 401
+    wrong = {"Authorization": "Bearer wrong", "Cookie": f"{COOKIE}=wrong"}
+    assert locked_page.get("/api/gallery", headers=wrong).status_code == 401
+    assert locked_page.get("/api/gallery?token=wrong").status_code == 401
+
+
+def test_a_program_brings_the_token_in_a_header(locked_page):
+    headers = {"Authorization": f"Bearer {TOKEN}"}
+    assert locked_page.get("/api/gallery", headers=headers).status_code == 200
+
+
+def test_a_browser_brings_it_once_and_keeps_it_in_a_cookie(locked_page):
+    with locked_page.new_client() as browser:
+        found = browser.get(f"/?x=1&token={TOKEN}")
+        assert found.status_code == 303
+        assert found.headers["location"] == "/?x=1"
+        cookie = found.headers["set-cookie"]
+        assert "HttpOnly" in cookie
+        assert "SameSite=Strict" in cookie
+        assert browser.get("/api/gallery").status_code == 200
+
+
+def test_the_way_on_after_the_token_stays_on_this_server(locked_page):
+    with locked_page.new_client() as browser:
+        found = browser.get(f"{locked_page.address}//evil.example/?token={TOKEN}")
+        assert found.headers["location"] == "/evil.example/"
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "192.168.1.5", "::", "example.org"])
+def test_anything_but_loopback_needs_a_token(gallery_file, host):
+    with pytest.raises(ParameterError, match="token"):
+        Settings(gallery_file, host).check()
+    Settings(gallery_file, host, token=TOKEN).check()
+
+
+@pytest.mark.parametrize("token", ["short", "with space and more", "a;b=cccccccc", "ü" * 20])
+def test_tokens_that_no_cookie_could_hold_are_refused(gallery_file, token):
+    with pytest.raises(ParameterError, match="token must be"):
+        Settings(gallery_file, token=token).check()
+
+
+def test_bound_to_all_addresses_numbers_are_answered_but_not_names(gallery_file, tmp_path):
+    with served(settings_for(gallery_file, tmp_path, host="0.0.0.0", token=TOKEN)) as page:
+        headers = {"Authorization": f"Bearer {TOKEN}"}
+        for host, status in (("10.1.2.3:80", 200), ("evil.example", 421)):
+            found = page.get("/api/gallery", headers=headers | {"Host": host})
+            assert found.status_code == status
+
+
+def test_noise_instead_of_a_request_harms_nobody(shared_page):
+    port = int(shared_page.address.rpartition(":")[2])
+    for noise in (b"\0\xff" * 1000, b"GET / HTTP/1.1\r\nHost: \xff\r\n\r\n", b"A" * 200_000):
+        with socket.create_connection(("127.0.0.1", port), timeout=5) as connection:
+            connection.sendall(noise)
+    assert shared_page.get("/api/gallery").status_code == 200
+
+
+def test_there_are_no_docs_that_load_scripts_from_elsewhere(shared_page):
+    for path in ("/docs", "/redoc"):
+        assert shared_page.get(path).status_code == 404
+    schema = shared_page.get("/openapi.json").json()
+    assert "/api/asks" in schema["paths"]
