@@ -2,11 +2,14 @@ from __future__ import annotations
 
 import pytest
 
-for module in ("fastapi", "uvicorn", "python_multipart", "httpx", "skimage", "selenium"):
-    pytest.importorskip(module)
+pytest.importorskip("fastapi", reason='needs pip install "setwise[serve]"')
+pytest.importorskip("httpx")
+pytest.importorskip("skimage")
+pytest.importorskip("selenium")
 from tests.page.browser.real_photos import write_gallery, write_inbox, write_probes
 from tests.page.browser.window import Window
-from tests.page.page_server import served as serve, settings_for
+from tests.page.page_server import served as serve
+from tests.page.page_server import settings_for
 from tests.report.browser import browsing
 
 

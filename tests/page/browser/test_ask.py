@@ -13,13 +13,16 @@ for (const [i, one] of words.entries()) {
   transfer.items.add(new File([bytes], name || `IMG_${i}.jpg`));
 }
 for (const type of ['dragenter', 'dragover', 'drop'])
-  zone.dispatchEvent(new DragEvent(type, { bubbles: true, cancelable: true, dataTransfer: transfer }));
+  zone.dispatchEvent(
+    new DragEvent(type, { bubbles: true, cancelable: true, dataTransfer: transfer }));
 """
 
 
 def undo(window, n_sets=9):
     window.click("#undo")
-    window.until(f"document.querySelector('#view-wall .eyebrow').textContent.includes('{n_sets} sets')")
+    window.until(
+        f"document.querySelector('#view-wall .eyebrow').textContent.includes('{n_sets} sets')"
+    )
 
 
 def send(window, *paths):
@@ -31,13 +34,17 @@ def test_the_answer_comes_in_words_and_then_its_evidence(window, probes):
     assert window.text(".answer .words").startswith("cat, ")
     assert "two photos do not belong" in window.text(".answer .words")
     assert window.run("return document.querySelectorAll('.answer .tile').length") == 8
-    assert window.run("return document.querySelectorAll('.tile[aria-pressed=true]').length") == 2
+    assert (
+        window.run("return document.querySelectorAll('.tile[aria-pressed=true]').length") == 2
+    )
     assert window.text(".chances li:first-child .label") == "cat"
     assert window.run("return document.querySelectorAll('.pairs li').length") == 8
     assert window.run("return document.querySelectorAll('.looks dd .first').length") > 0
     window.until("document.querySelector('.curve svg .this') !== null", "the curve")
     seen = "[...document.querySelectorAll('.pairs img')].every((i) => i.naturalWidth > 0)"
-    window.run("document.querySelectorAll('.pairs img').forEach((i) => { i.loading = 'eager' })")
+    window.run(
+        "document.querySelectorAll('.pairs img').forEach((i) => { i.loading = 'eager' })"
+    )
     window.until(seen, "photos and their nearest")
 
 
@@ -77,7 +84,7 @@ def test_the_tree_of_cuts_is_played_and_stepped(window, probes):
     window.click(".tree summary")
     window.until("document.querySelectorAll('.node:not(.unborn)').length > 1", "a cut")
     window.click(".tree-controls .button", "Pause")
-    window.run("const s = document.querySelector('.tree input'); s.value = 0; s.dispatchEvent(new Event('input'))")
+    window.fill(".tree input", 0)
     assert window.run("return document.querySelectorAll('.node:not(.unborn)').length") == 1
     window.click(".tree-controls .button", "Step")
     assert window.run("return document.querySelectorAll('.node:not(.unborn)').length") == 3

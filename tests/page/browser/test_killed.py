@@ -28,6 +28,8 @@ def test_a_server_killed_while_it_enrolls_comes_back_whole(
         assert len(window.sets_of("cat")) == n_sets - 6
         is_undoable = not window.run("return document.querySelector('#undo').disabled")
         assert is_undoable == (n_sets == 10)
-        refused = [line for line in window.complaints() if "Failed to load resource" not in line]
+        refused = [
+            line for line in window.complaints() if "Failed to load resource" not in line
+        ]
         assert refused == []
         driver.get("about:blank")  # or it would miss the server

@@ -62,14 +62,15 @@ def test_a_set_is_forgotten_undone_redone_and_the_journal_says_so(window):
     window.until("document.querySelectorAll('.set[aria-label*=\"astronaut\"]').length === 2")
     window.click("nav a", "Journal")
     window.click(".journal .button", "Undo")
-    window.until("document.querySelector('.journal .undone') !== null", "an undone act")
+    window.find("#redo[aria-label*='astronaut/day 3']:enabled")
+    window.find(".journal li:first-child.undone", "astronaut/day 3")
     window.click("#redo")
-    window.until("document.querySelector('.journal li:not(.undone)') !== null")
-    window.until("!document.querySelector('#undo').disabled")
+    window.find("#undo[aria-label*='astronaut/day 3']:enabled")
+    window.find(".journal li:first-child:not(.undone)")
     window.press("u")
-    window.until("!document.querySelector('.journal li:not(.undone)')")
+    window.find("#redo[aria-label*='astronaut/day 3']:enabled")
     window.click("nav a", "Wall")
-    assert len(window.sets_of("astronaut")) == 3
+    window.until("document.querySelectorAll('.set[aria-label*=\"astronaut\"]').length === 3")
 
 
 def test_dialogs_keep_the_focus_and_give_it_back(window):

@@ -70,7 +70,9 @@ class Window:
             )
         except TimeoutException:
             text = self.run("return document.body.innerText")
-            raise AssertionError(f"not seen: {what or condition}; on the page: {text}") from None
+            raise AssertionError(
+                f"not seen: {what or condition}; on the page: {text}"
+            ) from None
 
     def find(self, selector: str, words: str = ""):
         """The first thing that can be seen and holds these words, as soon as it is there."""
@@ -110,15 +112,26 @@ class Window:
         self.driver.find_element("id", "choose-folder").send_keys(str(folder))
         self.until("document.querySelector('.answer .words')", "an answer")
 
+    def fill(self, selector: str, value: str | int) -> None:
+        """Give a field a value, as typing or sliding does."""
+        self.run(
+            "const field = document.querySelector(arguments[0]); field.value = arguments[1];"
+            "field.dispatchEvent(new Event('input'))",
+            selector,
+            value,
+        )
+
     def text(self, selector: str) -> str:
-        return self.run("return document.querySelector(arguments[0])?.textContent ?? ''", selector)
+        return self.run(
+            "return document.querySelector(arguments[0])?.textContent ?? ''", selector
+        )
 
     def sets_of(self, label: str) -> list[str]:
         """The names of the sets of a class, as they are shown."""
         return self.run(
-            "return [...document.querySelectorAll('.class')]"
-            ".filter((one) => one.querySelector('h2').textContent === arguments[0])"
-            ".flatMap((one) => [...one.querySelectorAll('.set .name')].map((x) => x.textContent))",
+            "return [...document.querySelectorAll('.set .name')].filter((name) =>"
+            "  name.closest('.class').querySelector('h2').textContent === arguments[0])"
+            ".map((name) => name.textContent)",
             label,
         )
 
