@@ -8,7 +8,7 @@ import { photoTiles } from "./set_dialog.js";
 import { act, current } from "./state.js";
 import { term } from "./terms.js";
 import { treeSection } from "./tree.js";
-import { counted, listed, percent } from "./words.js";
+import { counted, percent } from "./words.js";
 
 const PAIRS_SHOWN = 8, CURVE_MS = 2000, CURVE_TRIES = 60;
 
@@ -113,10 +113,9 @@ const photosBlock = (answer, marked) => {
     hint.textContent = marked.size ? `${counted(marked.size, "photo")} will be left out. Click a photo to change that.` : "All of them will be added. Click a photo to leave it out.";
   };
   describe();
-  const reasons = [...new Set(why.values())].filter(Boolean);
   return block("Its photos",
-    photoTiles(answer.photos, marked, describe, "leave out"),
-    why.size > 0 && el("p", { class: "out-words" }, el("b", {}, counted(why.size, "photo")), " ", term("out of place", "out of place"), reasons.length ? `: ${listed(reasons)}` : ""),
+    photoTiles(answer.photos.map((photo) => ({ ...photo, why: why.get(photo.image) })), marked, describe, "leave out"),
+    why.size > 0 && el("p", { class: "out-words" }, el("b", {}, counted(why.size, "photo")), " ", term("out of place"), ": unlike the rest of the set, and not listened to."),
     current()?.can_change && hint);
 };
 

@@ -48,5 +48,7 @@ export const curveFigure = (nearness, isKnown) => {
       mark("asked", at(threshold), "needed", threshold > value),
       mark("this", at(value), "this set", value >= threshold),
       svg("circle", { class: "this", cx: at(value), cy: HIGH - FOOT, r: 5 })),
-    el("figcaption", {}, sentence, " ", el("span", { class: "swatch known" }), " sets of the gallery, each left out in turn ", el("span", { class: "swatch strangers" }), " strangers"));
+    el("figcaption", {}, sentence, " ",
+      el("span", { class: "key" }, el("span", { class: "swatch known" }), " sets of the gallery, each left out in turn"), " ",
+      el("span", { class: "key" }, el("span", { class: "swatch strangers" }), " strangers")));
 };

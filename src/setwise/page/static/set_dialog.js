@@ -13,8 +13,8 @@ const find = (id) => {
 };
 
 /** Photos that can be marked; `onChange(marked)` hears which are. */
-export const photoTiles = (photos, marked, onChange, words) => el("ol", { class: "tiles" }, ...photos.map(({ image, name, url }) => {
-  const tile = el("button", { type: "button", class: "tile", "aria-pressed": String(marked.has(image)), title: name, on: {
+export const photoTiles = (photos, marked, onChange, words) => el("ol", { class: "tiles" }, ...photos.map(({ image, name, url, why }) => {
+  const tile = el("button", { type: "button", class: "tile", "aria-pressed": String(marked.has(image)), title: why ? `${name}: ${why}` : name, on: {
     click: () => {
       if (!marked.delete(image)) marked.add(image);
       tile.setAttribute("aria-pressed", String(marked.has(image)));
@@ -31,12 +31,12 @@ export const openSet = async (id) => {
   const marked = new Set();
   const canChange = current().can_change;
   const takeOut = button("", () => dialog.choose(["take_out", { images: [...marked].sort((a, b) => a - b) }]), { class: "button primary" });
+  const hint = el("p", { class: "small", role: "status" });
   const describe = () => {
     takeOut.disabled = !marked.size || marked.size === set.n_images;
     takeOut.textContent = marked.size ? `Take ${counted(marked.size, "photo")} out` : "Take photos out";
     hint.textContent = marked.size === set.n_images ? "To take all of them out, forget the set." : "Choose photos to take out.";
   };
-  const hint = el("p", { class: "small", role: "status" });
   const move = async () => {
     const chosen = await chooseClass(`To which class does “${nameOf(set, label)}” belong?`, { without: [label], hint: `It is a set of ${label} now.` });
     if (chosen !== null) dialog.choose(["rename", { label: chosen }]);

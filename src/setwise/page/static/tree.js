@@ -5,7 +5,7 @@ import { add, button, el, svg } from "./dom.js";
 import { term } from "./terms.js";
 import { counted, percent } from "./words.js";
 
-const GAP = 66, DEEP = 84, MARGIN = 40, STEP_MS = 1300;
+const GAP = 58, DEEP = 84, MARGIN = 40, STEP_MS = 1300;
 
 /** Push the second subtree aside until it clears the first at every depth; returns by how much. */
 const apart = (first, second) => Math.max(...second.left.slice(0, first.right.length).map((left, depth) => first.right[depth] - left + GAP));
@@ -152,12 +152,14 @@ const player = (tree, answer) => {
     el("div", { class: "tree-controls" }, play, button("Back", step(-1)), button("Step", step(1)), slider)], stop };
 };
 
+const key = (kind, words) => el("span", { class: "key" }, el("span", { class: `swatch ${kind}` }), ` ${words}`);
+
 /** The tree, for those who open it. */
 export const treeSection = (id, k, answer) => {
   const details = el("details", { class: "block tree" }, el("summary", {}, "How it was found: the tree of cuts"),
     el("p", { class: "small" }, "The ", term("tree of cuts"), " of all ", term("piece", "pieces"), ", one ", term("cut"), " at a time. ",
-      "The ring is your set; colours are classes: ", el("span", { class: "swatch first" }), ` ${answer.most_like} `,
-      answer.runner_up && [el("span", { class: "swatch second" }), ` ${answer.runner_up.label} `], el("span", { class: "swatch" }), " others."));
+      "The ring is your set; colours are classes: ",
+      key("first", answer.most_like), answer.runner_up && key("second", answer.runner_up.label), key("", "others")));
   let playing = null;
   details.addEventListener("toggle", async () => {
     if (!details.open) return void playing?.stop();

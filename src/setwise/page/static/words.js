@@ -7,9 +7,9 @@ export const nameOf = (set, label) => (set.name.startsWith(`${label}/`) ? set.na
 
 export const percent = (share) => {
   const rounded = Math.round(100 * share);
-  if (rounded === 0 && share > 0) return "< 1 %";
-  if (rounded === 100 && share < 1) return "> 99 %";
-  return `${rounded} %`;
+  if (rounded === 0 && share > 0) return "<\u00a01\u00a0%";
+  if (rounded === 100 && share < 1) return ">\u00a099\u00a0%";
+  return `${rounded}\u00a0%`;
 };
 
 export const duration = (seconds) => {
@@ -22,12 +22,6 @@ export const duration = (seconds) => {
 export const size = (bytes) => {
   if (bytes < 1e6) return `${Math.max(1, Math.round(bytes / 1e3))} kB`;
   return `${(bytes / 1e6).toFixed(bytes < 1e7 ? 1 : 0)} MB`;
-};
-
-export const listed = (names, most = 3) => {
-  const shown = names.slice(0, most);
-  if (names.length > most) return `${shown.join(", ")} and ${names.length - most} more`;
-  return shown.length < 2 ? shown.join("") : `${shown.slice(0, -1).join(", ")} and ${shown.at(-1)}`;
 };
 
 export const time = (given) => {
