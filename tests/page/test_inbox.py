@@ -71,6 +71,7 @@ def test_rows_are_the_answers_of_judge(page, folders):
         assert row["most_like"] == answer.label == NAMES[row["name"]]
         assert row["probability"] == answer.probability
         assert row["is_known"] == answer.is_known
+        assert row["candidates"][0]["label"] == answer.label
         assert 0 <= row["teaches"] <= 1
         assert page.get(row["photos"][0]).content.startswith(b"\xff\xd8\xff")
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import socket
+import subprocess
+import sys
+import tempfile
 import threading
 import time
 
@@ -23,7 +27,7 @@ def test_fifty_megabytes_are_refused_before_they_are_read(shared_page):
             "Content-Type: multipart/form-data; boundary=x\r\nContent-Length: 60000000\r\n\r\n"
         )
         connection.sendall(head.encode())
-        answer = connection.recv(65536).decode()
+        answer = "".join(part.decode() for part in iter(lambda: connection.recv(65536), b""))
     assert answer.startswith("HTTP/1.1 413")
     assert "too much at once" in answer
 
@@ -123,6 +127,25 @@ def test_a_question_can_be_stopped_while_it_waits_and_while_it_is_worked_on(
         slow.go.set()
         page.answered(album())
         assert not any(page.house.uploads.iterdir())
+
+
+def test_uploads_to_a_killed_server_are_removed_by_the_next(
+    gallery_file, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    old = tmp_path / f"setwise-page-{ended.pid}-abc"
+    living = tmp_path / f"setwise-page-{os.getppid()}-abc"
+    for folder in (old, living):
+        folder.mkdir()
+        (folder / "photo.png").touch()
+    (tmp_path / "link").mkdir()
+    (tmp_path / f"setwise-page-{ended.pid}-link").symlink_to(tmp_path / "link")
+    with served(settings_for(gallery_file, tmp_path)):
+        assert not old.exists()
+        assert living.exists()
+        assert (tmp_path / "link").exists()
 
 
 def test_streams_are_bounded(gallery_file, tmp_path):

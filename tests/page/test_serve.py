@@ -37,7 +37,7 @@ def test_what_is_no_gallery_is_refused_in_one_line(tmp_path):
 def test_the_command_is_quick_to_start_without_the_page():
     code = (
         "import sys; from setwise.cli import app; app(['serve', '--help'], "
-        "standalone_mode=False); sys.exit(bool({'fastapi', 'uvicorn', 'numpy', 'pydantic'} "
+        "standalone_mode=False); sys.exit(bool({'fastapi', 'uvicorn', 'numpy', 'starlette'} "
         "& set(sys.modules)))"
     )
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)

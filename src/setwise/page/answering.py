@@ -23,7 +23,7 @@ from setwise.report.photos import choose, photo, photo_name
 from setwise.report.words import kind_of, runner_up_probability
 from setwise.sets import SetBatch
 
-__all__ = ["Told", "picture", "question_model", "runner_up", "tell", "tree_model"]
+__all__ = ["Told", "candidates", "picture", "question_model", "runner_up", "tell", "tree_model"]
 
 MOST_CANDIDATES, MOST_PHOTOS = 8, 120
 # Fewer photos say little.
@@ -105,10 +105,7 @@ def answer_model(ask: str, found: Found, k: int) -> models.Answer:
         words=answer_words(answer),
         runner_up=runner_up(answer),
         margin=answer.margin,
-        candidates=[
-            models.Candidate(label=bar.label, probability=bar.probability)
-            for bar in bars(answer, MOST_CANDIDATES)
-        ],
+        candidates=candidates(answer, MOST_CANDIDATES),
         nearness=models.Nearness(
             value=answer.nearness, threshold=gallery.threshold, curve=None
         ),
@@ -118,6 +115,14 @@ def answer_model(ask: str, found: Found, k: int) -> models.Answer:
         notes=_notes(found, k),
         has_tree=why is not None and bool(why.tree),
     )
+
+
+def candidates(answer: Answer, most: int) -> list[models.Candidate]:
+    """The most probable classes, the answer first."""
+    return [
+        models.Candidate(label=bar.label, probability=bar.probability)
+        for bar in bars(answer, most)
+    ]
 
 
 def runner_up(answer: Answer) -> models.Candidate | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import shutil
 import tempfile
 from dataclasses import replace
@@ -24,6 +25,7 @@ logger = logging.getLogger("setwise")
 
 # Seconds between two looks at whether another process has changed the file.
 EVERY_S = 0.5
+PREFIX = "setwise-page-"
 
 
 class House:
@@ -53,7 +55,8 @@ class House:
 
     def open(self) -> None:
         """Start all threads, and have a folder for what is uploaded."""
-        self.uploads = Path(tempfile.mkdtemp(prefix="setwise-page-"))
+        _remove_left_over()
+        self.uploads = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
         self.work.start()
         self.insight.start()
         if self.inbox is not None:
@@ -91,3 +94,17 @@ class House:
                 self.insight.weak(state)
             except Exception:  # whoever asks next is told
                 logger.exception("The gallery file could not be looked at")
+
+
+def _remove_left_over() -> None:
+    """Remove what was uploaded to servers that were killed before they could do so."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*-*"):
+        pid = folder.name.removeprefix(PREFIX).partition("-")[0]
+        try:
+            is_ours = not folder.is_symlink() and folder.stat().st_uid == os.getuid()
+            if is_ours and pid.isdecimal() and int(pid) != os.getpid():
+                os.kill(int(pid), 0)  # which does nothing but fail where it has ended
+        except ProcessLookupError:
+            shutil.rmtree(folder, ignore_errors=True)
+        except (OSError, AttributeError):  # of others; Windows knows no users
+            continue

@@ -22,7 +22,7 @@ from setwise.errors import NoInformationWarning, SetwiseError, SkippedFilesWarni
 from setwise.io import LoadedSets, load_sets
 from setwise.page import models
 from setwise.page.acts import Acts, checked_label
-from setwise.page.answering import runner_up
+from setwise.page.answering import candidates, runner_up
 from setwise.page.asking import loading_options
 from setwise.page.carrying import Carrier
 from setwise.page.living import Living, content_digest
@@ -38,7 +38,8 @@ COLUMNS = (
     "set", "decided", "label", "most_like", "probability", "runner_up", "is_known", "n_images",
     "state", "words",
 )  # fmt: skip
-MOST_PHOTOS, MOST_LEFT_OUT = 5, 200
+# As many candidates as there are keys with a digit.
+MOST_PHOTOS, MOST_CANDIDATES, MOST_LEFT_OUT = 8, 9, 200
 
 
 @dataclass
@@ -161,6 +162,7 @@ class Inbox:
             most_like=None if answer is None else str(answer.label),
             probability=None if answer is None else answer.probability,
             runner_up=None if answer is None else runner_up(answer),
+            candidates=[] if answer is None else candidates(answer, MOST_CANDIDATES),
             is_known=None if answer is None else answer.is_known,
             confidence=None if answer is None else confidence(answer),  # type: ignore[arg-type]
             words=row.error if answer is None else answer_words(answer),

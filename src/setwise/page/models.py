@@ -325,6 +325,7 @@ class InboxRow(BaseModel):
     most_like: str | None
     probability: float | None
     runner_up: Candidate | None
+    candidates: list[Candidate]
     is_known: bool | None
     confidence: Literal["sure", "quite sure", "not sure", "a guess"] | None
     words: str
