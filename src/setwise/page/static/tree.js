@@ -109,10 +109,12 @@ const bend = (from, to, isWide) => {
 
 const shortened = (text) => (text.length > 11 ? `${text.slice(0, 10)}…` : text);
 
-/** Where most of the set ends, and with whom. */
+/** With whom most of the set ends, all leaves of a class together. */
 const endOf = (places) => {
-  const { node } = places.filter(({ children }) => !children.length).reduce((a, b) => (b.node.share_probe > a.node.share_probe ? b : a));
-  return ` In the end, ${percent(node.share_probe)} of your set is ${topOf(node) ? `with ${topOf(node)}` : "by itself"}.`;
+  const ends = new Map();
+  for (const { node, children } of places) if (!children.length) ends.set(topOf(node), (ends.get(topOf(node)) ?? 0) + node.share_probe);
+  const [label, share] = [...ends].reduce((most, one) => (one[1] > most[1] ? one : most));
+  return ` In the end, ${percent(Math.min(share, 1))} of your set is ${label === null ? "by itself" : `with ${label}`}.`;
 };
 
 const player = (tree, answer) => {
