@@ -41,7 +41,7 @@ def ask(client: httpx.Client, files: list) -> float:
         time.sleep(0.02)
     address = f"/api/asks/{sent.raise_for_status().json()['id']}"
     while (found := client.get(address).json())["state"] in ("waiting", "working"):
-        time.sleep(0.005)
+        time.sleep(0.03)
     assert found["state"] == "done", found["error"]
     client.delete(address)
     return time.perf_counter() - began

@@ -15,13 +15,10 @@ from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 
 from setwise.errors import SetwiseError
-from setwise.page import models
+from setwise.page import ask_routes, gallery_routes, inbox_routes, models
 from setwise.page.acts import ConflictError
-from setwise.page.ask_routes import ask_router
-from setwise.page.gallery_routes import act_router, gallery_router
 from setwise.page.guard import Guard
 from setwise.page.house import House
-from setwise.page.inbox_routes import inbox_router
 from setwise.page.settings import Settings
 from setwise.page.uploads import TooMuchError
 
@@ -68,11 +65,14 @@ def create_app(settings: Settings) -> FastAPI:
         responses=PROBLEMS,
     )
     app.state.house = house
-    for make_router in (gallery_router, act_router, ask_router, inbox_router):
-        app.include_router(make_router(house))
+    for routes in (gallery_routes, ask_routes, inbox_routes):
+        app.include_router(routes.router)
     app.mount("/", StaticFiles(directory=STATIC, html=True, check_dir=False), name="static")
     _handle_errors(app)
     app.add_middleware(Guard, settings=settings)
+    # Now, and not with the first request: other threads change the filters of warnings then,
+    # as FastAPI does meanwhile.
+    app.openapi()
     return app
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Annotated, Any
 
-from fastapi import APIRouter, HTTPException, Path, Request, Response
+from fastapi import APIRouter, Depends, HTTPException, Path, Request, Response
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException as AnyHTTPException
@@ -20,7 +20,7 @@ from setwise.page.streams import follow
 from setwise.page.uploads import Received, receive
 from setwise.page.work import Job, QueueFullError
 
-__all__ = ["FOR_EVER", "PICTURES", "ask_router", "found_of"]
+__all__ = ["FOR_EVER", "PICTURES", "HouseNow", "Place", "found_of", "router"]
 
 AskId = Annotated[str, Path(max_length=64)]
 Place = Annotated[int, Path(ge=0, le=10_000_000)]
@@ -28,6 +28,16 @@ FOR_EVER = {"Cache-Control": "private, max-age=31536000, immutable"}
 PICTURES: dict[int | str, dict[str, Any]] = {
     200: {"content": {"image/jpeg": {}, "image/png": {}}, "description": "A small picture."}
 }
+router = APIRouter(prefix="/api/asks", tags=["ask"])
+
+
+def house_of(request: Request) -> House:
+    """What the server has, for its routes."""
+    house: House = request.app.state.house
+    return house
+
+
+HouseNow = Annotated[House, Depends(house_of)]
 FILES = {
     "requestBody": {
         "required": True,
@@ -50,63 +60,62 @@ FILES = {
 }
 
 
-def ask_router(house: House) -> APIRouter:
-    """The routes of questions."""
-    router = APIRouter(prefix="/api/asks", tags=["ask"])
+@router.post("", status_code=202, openapi_extra=FILES)
+async def ask(house: HouseNow, request: Request) -> models.Asked:
+    """Ask whose photos these are: folders, photos, clips or zip files."""
+    try:
+        with house.work.reserved():
+            job = await _received(house, request)
+    except QueueFullError:
+        words = "Too many questions wait already. Ask again in a moment."
+        raise HTTPException(503, words, headers={"Retry-After": "5"}) from None
+    return models.Asked(id=job.id, revision=house.living.state.revision)
 
-    @router.post("", status_code=202, openapi_extra=FILES)
-    async def ask(request: Request) -> models.Asked:
-        """Ask whose photos these are: folders, photos, clips or zip files."""
-        try:
-            with house.work.reserved():
-                job = await _received(house, request)
-        except QueueFullError:
-            words = "Too many questions wait already. Ask again in a moment."
-            raise HTTPException(503, words, headers={"Retry-After": "5"}) from None
-        return models.Asked(id=job.id, revision=house.living.state.revision)
 
-    @router.get("/{ask_id}")
-    def question(ask_id: AskId) -> models.Question:
-        """How far a question is, and its answers."""
-        return _question(house, ask_id)
+@router.get("/{ask_id}")
+def question(house: HouseNow, ask_id: AskId) -> models.Question:
+    """How far a question is, and its answers."""
+    return _question(house, ask_id)
 
-    @router.get("/{ask_id}/events", response_class=StreamingResponse)
-    async def events(ask_id: AskId, request: Request) -> StreamingResponse:
-        """The same as events, until it is answered."""
-        job = _job(house, ask_id)
 
-        def look() -> dict[str, Any]:
-            job.look_at_clock()
-            made = question_model(job, house.work, house.insight, house.living.state.revision)
-            return {"ask": made.model_dump(mode="json")}
+@router.get("/{ask_id}/events", response_class=StreamingResponse)
+async def events(house: HouseNow, ask_id: AskId, request: Request) -> StreamingResponse:
+    """The same as events, until it is answered."""
+    job = _job(house, ask_id)
 
-        return follow(house, request, look, lambda: job.is_over)
+    def look() -> dict[str, Any]:
+        job.look_at_clock()
+        made = question_model(job, house.work, house.insight, house.living.state.revision)
+        return {"ask": made.model_dump(mode="json")}
 
-    @router.delete("/{ask_id}", status_code=204)
-    def cancel(ask_id: AskId) -> Response:
-        """Stop a question, or forget its answers."""
-        if not house.work.cancel(ask_id):
-            _no_question()
-        return Response(status_code=204)
+    return follow(house, request, look, lambda: job.is_over)
 
-    @router.get("/{ask_id}/answers/{k}/photos/{i}", response_class=Response, responses=PICTURES)
-    def photo(ask_id: AskId, k: Place, i: Place) -> Response:
-        """A small picture of a photo that was asked about."""
-        found = picture(found_of(house, ask_id).sets, k, i)
-        if found is None:
-            raise HTTPException(404, "There is no such photo.")
-        return Response(found[0], media_type=found[1], headers=FOR_EVER)
 
-    @router.get("/{ask_id}/answers/{k}/tree")
-    def tree(ask_id: AskId, k: Place) -> models.Tree:
-        """The tree of cuts behind an answer."""
-        reasons = found_of(house, ask_id).reasons
-        why = reasons[k] if k < len(reasons) else None
-        if why is None or not why.tree:
-            raise HTTPException(404, "There is no tree of cuts for this answer.")
-        return tree_model(why)
+@router.delete("/{ask_id}", status_code=204)
+def cancel(house: HouseNow, ask_id: AskId) -> Response:
+    """Stop a question, or forget its answers."""
+    if not house.work.cancel(ask_id):
+        _no_question()
+    return Response(status_code=204)
 
-    return router
+
+@router.get("/{ask_id}/answers/{k}/photos/{i}", response_class=Response, responses=PICTURES)
+def photo(house: HouseNow, ask_id: AskId, k: Place, i: Place) -> Response:
+    """A small picture of a photo that was asked about."""
+    found = picture(found_of(house, ask_id).sets, k, i)
+    if found is None:
+        raise HTTPException(404, "There is no such photo.")
+    return Response(found[0], media_type=found[1], headers=FOR_EVER)
+
+
+@router.get("/{ask_id}/answers/{k}/tree")
+def tree(house: HouseNow, ask_id: AskId, k: Place) -> models.Tree:
+    """The tree of cuts behind an answer."""
+    reasons = found_of(house, ask_id).reasons
+    why = reasons[k] if k < len(reasons) else None
+    if why is None or not why.tree:
+        raise HTTPException(404, "There is no tree of cuts for this answer.")
+    return tree_model(why)
 
 
 async def _received(house: House, request: Request) -> Job:
