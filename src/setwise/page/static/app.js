@@ -59,7 +59,7 @@ const onKey = (event) => {
   }
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key === "?") keysDialog();
-  else if (event.key === "u") undo();
+  else if (event.key === "u" && (shown === "sort" || shown === "journal")) undo();
   else if (event.key === "/") {
     const search = byId(`view-${shown}`).querySelector("input[type=search]");
     if (!search) return;

@@ -89,8 +89,8 @@ export const chooseClass = (title, { without = [], typed = "", hint = "" } = {})
 };
 
 const KEYS = [
-  ["Everywhere", [["?", "these keys"], ["/", "search"], ["u or Ctrl Z", "undo"], ["Ctrl Shift Z", "redo"], ["Esc", "close what is open"]]],
-  ["Sort", [["j k", "next set, previous set"], ["Enter", "accept the answer"], ["1 – 9", "choose a candidate"], ["c", "choose another class, or a new one"], ["x", "take a decision back"]]],
+  ["Everywhere", [["?", "these keys"], ["/", "search"], ["Ctrl Z", "undo"], ["Ctrl Shift Z", "redo"], ["Esc", "close what is open"]]],
+  ["Sort", [["j k", "next set, previous set"], ["Enter", "accept the answer"], ["1 – 9", "choose a candidate"], ["c", "choose another class, or a new one"], ["x", "take this decision back"], ["u", "take back what was done last"]]],
 ];
 
 export const keysDialog = () => {
