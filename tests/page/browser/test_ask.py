@@ -72,10 +72,10 @@ def test_a_stranger_becomes_a_class_of_its_own(window, probes):
     assert "most like" in window.text(".answer .words")
     window.find(".curve figcaption", "unknown")
     window.click(".answer .button", "Make a new class")
-    window.choose_class("coins")
-    window.find(".done-words", "Added to coins")
+    window.choose_class("<b>coins</b>")  # which is a name, and no markup
+    window.find(".done-words", "Added to <b>coins</b>")
     window.click("nav a", "Wall")
-    assert len(window.sets_of("coins")) == 1
+    assert len(window.sets_of("<b>coins</b>")) == 1
     undo(window)
 
 
@@ -115,6 +115,27 @@ def test_photos_dropped_are_asked_about(window, probes):
     window.run(DROP, photos, "")
     window.until("document.querySelector('.answer .words')")
     assert window.text(".answer .words").startswith("cat, ")
+
+
+def test_a_folder_dropped_is_opened_and_its_folders_are_sets(window, tmp_path):
+    root = tmp_path / "two albums"
+    write_set(root / "first", cuts("chelsea", 210))
+    write_set(root / "second", cuts("astronaut", 211))
+    (root / ".DS_Store").write_text("left alone")
+    window.open("ask")
+    place = window.find(".zone").rect
+    where = {"x": place["x"] + 20, "y": place["y"] + 20}
+    data = {"items": [], "files": [str(root)], "dragOperationsMask": 1}
+    for kind in ("dragEnter", "dragOver", "drop"):
+        window.driver.execute_cdp_cmd(
+            "Input.dispatchDragEvent", {"type": kind, "data": data} | where
+        )
+    window.until("document.querySelectorAll('.answer').length === 2", "two answers")
+    names = window.run(
+        "return [...document.querySelectorAll('.contents b')].map((b) => b.textContent)"
+    )
+    assert [name.rpartition("/")[2] for name in names] == ["first", "second"]
+    assert not window.sees(".left-out")
 
 
 def test_a_zip_of_folders_is_several_sets_and_hostile_names_are_text(window, tmp_path):
