@@ -17,6 +17,7 @@ from tests.page.page_server import album, gallery_sets, served, settings_for
 
 from setwise import CVC, SetBatch, edit, load
 from setwise._support.locks import held
+from setwise.errors import DataError
 from setwise.page import Limits, Settings
 from setwise.page.acts import Acts
 from setwise.page.house import House
@@ -328,13 +329,14 @@ def test_a_damaged_copy_is_not_put_back(gallery_file, tmp_path):
     assert living.path.read_bytes() == now
 
 
-def test_a_journal_that_is_damaged_stops_no_one_from_looking(gallery_file, tmp_path):
+def test_a_damaged_journal_is_refused_at_the_start_and_not_overwritten(gallery_file, tmp_path):
     settings = settings_for(gallery_file, tmp_path)
     folder = settings.gallery.with_name("people.setwise.journal")
     folder.mkdir()
     (folder / "journal.jsonl").write_text("{not json\n")
-    with pytest.raises(Exception, match="journal is damaged"):
+    with pytest.raises(DataError, match="journal is damaged"):
         House(settings)
+    assert (folder / "journal.jsonl").read_text() == "{not json\n"
 
 
 # Where a process is killed, at which call, and what is in the file afterwards.
