@@ -13,7 +13,9 @@ const sentenceOf = (status, text) => {
   try {
     const { error } = JSON.parse(text);
     if (typeof error === "string" && error) return error;
-  } catch { /* not JSON: said below */ }
+  } catch {
+    /* not JSON: said below */
+  }
   if (status === 413) return "That is more than can be sent at once.";
   if (status === 429 || status === 503) return "The server is busy with others. Please try again in a moment.";
   return `The server refused this (${status}).`;
@@ -56,8 +58,15 @@ export const upload = (path, files, onProgress) => {
       if (status >= 200 && status < 300) resolve(JSON.parse(responseText));
       else reject(new Refused(sentenceOf(status, responseText), status));
     });
-    request.addEventListener("error", () => reject(new Refused(share > 0 && share < 1
-      ? "The server broke off while the files were being sent: they are too many or too large." : SILENT)));
+    request.addEventListener("error", () =>
+      reject(
+        new Refused(
+          share > 0 && share < 1
+            ? "The server broke off while the files were being sent: they are too many or too large."
+            : SILENT,
+        ),
+      ),
+    );
     request.addEventListener("abort", () => reject(new Refused("Cancelled.", -1)));
   });
   request.open("POST", path);

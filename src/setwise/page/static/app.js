@@ -38,7 +38,10 @@ const show = (isFirst = false) => {
 const showGallery = (gallery) => {
   byId("file").textContent = gallery.file.split(/[\\/]/).at(-1);
   byId("to-sort").hidden = !gallery.inbox;
-  for (const [id, way] of [["undo", gallery.can_undo], ["redo", gallery.can_redo]]) {
+  for (const [id, way] of [
+    ["undo", gallery.can_undo],
+    ["redo", gallery.can_redo],
+  ]) {
     const words = way ? `${id === "undo" ? "Undo" : "Redo"}: ${way.words}` : `Nothing to ${id}`;
     byId(id).disabled = !way;
     byId(id).title = words;

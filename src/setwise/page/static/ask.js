@@ -16,8 +16,10 @@ const refusal = (files) => {
   const bytes = files.reduce((sum, { file }) => sum + file.size, 0);
   const { upload_bytes: mostBytes = Infinity, files: mostFiles = Infinity } = current()?.limits ?? {};
   if (!files.length) return "There is no file in that.";
-  if (files.length > mostFiles) return `These are ${counted(files.length, "file")}; at most ${mostFiles.toLocaleString("en")} can be sent at once. Send a part of them.`;
-  if (bytes > mostBytes) return `These files weigh ${size(bytes)} together; at most ${size(mostBytes)} can be sent at once. Send fewer or smaller photos.`;
+  if (files.length > mostFiles)
+    return `These are ${counted(files.length, "file")}; at most ${mostFiles.toLocaleString("en")} can be sent at once. Send a part of them.`;
+  if (bytes > mostBytes)
+    return `These files weigh ${size(bytes)} together; at most ${size(mostBytes)} can be sent at once. Send fewer or smaller photos.`;
   return null;
 };
 
@@ -31,9 +33,17 @@ const stepItem = (step) => {
   // One thing of one is not measured: it is there or not yet.
   const share = step.state === "done" ? 1 : step.total > 1 ? Math.min(1, step.done / step.total) : null;
   const isUnmeasured = step.state === "working" && share === null;
-  return el("li", { class: step.state },
-    el("span", { class: "step-words" }, step.words, step.total > 1 && step.state !== "waiting" ? el("small", {}, ` ${step.done} of ${step.total}`) : null),
-    el("span", { class: `gauge${isUnmeasured ? " unmeasured" : ""}`, vars: { share: share ?? 0 } }));
+  return el(
+    "li",
+    { class: step.state },
+    el(
+      "span",
+      { class: "step-words" },
+      step.words,
+      step.total > 1 && step.state !== "waiting" ? el("small", {}, ` ${step.done} of ${step.total}`) : null,
+    ),
+    el("span", { class: `gauge${isUnmeasured ? " unmeasured" : ""}`, vars: { share: share ?? 0 } }),
+  );
 };
 
 /** The card of one question: its steps, then its answers. */
@@ -45,8 +55,18 @@ class Question {
     this.steps = el("ol", { class: "steps" });
     this.status = el("p", { class: "small", role: "status" });
     this.cancel = button("Cancel", () => this.stop());
-    this.element = el("section", { class: "question-card", "aria-label": this.title },
-      this.progress = el("div", { class: "progress" }, el("h2", {}, this.title), this.status, this.steps, this.cancel));
+    this.element = el(
+      "section",
+      { class: "question-card", "aria-label": this.title },
+      (this.progress = el(
+        "div",
+        { class: "progress" },
+        el("h2", {}, this.title),
+        this.status,
+        this.steps,
+        this.cancel,
+      )),
+    );
     this.run().catch((error) => this.fail(error));
   }
 
@@ -81,12 +101,18 @@ class Question {
 
   showSending(share) {
     this.status.textContent = "Sending…";
-    this.steps.replaceChildren(stepItem({ ...SENDING, state: "working", done: Math.round(100 * share), total: 100 }));
+    this.steps.replaceChildren(
+      stepItem({ ...SENDING, state: "working", done: Math.round(100 * share), total: 100 }),
+    );
   }
 
   showWork(job) {
-    const words = job.state === "waiting" ? "Waiting for its turn…" : job.steps.find((step) => step.state === "working")?.words ?? "Working…";
-    const left = job.estimate_s === null || job.estimate_s === undefined ? "" : `: ${duration(job.estimate_s)} left`;
+    const words =
+      job.state === "waiting"
+        ? "Waiting for its turn…"
+        : (job.steps.find((step) => step.state === "working")?.words ?? "Working…");
+    const left =
+      job.estimate_s === null || job.estimate_s === undefined ? "" : `: ${duration(job.estimate_s)} left`;
     const sentence = `${words.replace(/[.…]+$/, "")}${left}`;
     if (this.status.textContent !== sentence) this.status.textContent = sentence;
     this.steps.replaceChildren(stepItem({ ...SENDING, state: "done" }), ...job.steps.map(stepItem));
@@ -96,16 +122,26 @@ class Question {
     this.isOver = true;
     this.progress.remove();
     const { left_out: leftOut = [], answers } = job;
-    const close = () => { this.forget(); this.leave(); };
+    const close = () => {
+      this.forget();
+      this.leave();
+    };
     const several = answers.length > 1;
-    if (several) this.element.append(el("h2", {}, `${this.title}: ${counted(answers.length, "set")}`), contents(answers, job.id));
+    if (several)
+      this.element.append(
+        el("h2", {}, `${this.title}: ${counted(answers.length, "set")}`),
+        contents(answers, job.id),
+      );
     this.element.append(...answers.map((answer, k) => answerArticle(job.id, k, answer)));
     if (leftOut.length) this.element.append(leftOutNote(leftOut));
-    this.element.append(button("×", close, { class: "icon close", "aria-label": `Close the answer on ${this.title}` }));
+    this.element.append(
+      button("×", close, { class: "icon close", "aria-label": `Close the answer on ${this.title}` }),
+    );
     const title = this.element.querySelector("h2");
     title.setAttribute("tabindex", "-1");
     parts.live.textContent = answers.map((answer) => `${answer.set.name}: ${answer.words}.`).join(" ");
-    if (document.activeElement === document.body || this.element.contains(document.activeElement)) title.focus({ preventScroll: true });
+    if (document.activeElement === document.body || this.element.contains(document.activeElement))
+      title.focus({ preventScroll: true });
   }
 
   finishCancelled() {
@@ -119,8 +155,10 @@ class Question {
     if (!(error instanceof Refused)) console.error(error);
     this.isOver = true;
     this.progress.replaceChildren(
-      el("h2", {}, this.title), el("p", { class: "notice", role: "alert" }, error.message),
-      button("Close", () => this.leave()));
+      el("h2", {}, this.title),
+      el("p", { class: "notice", role: "alert" }, error.message),
+      button("Close", () => this.leave()),
+    );
     return null;
   }
 
@@ -142,13 +180,37 @@ class Question {
   }
 }
 
-const contents = (answers, id) => el("ol", { class: "contents" }, ...answers.map((answer, k) => el("li", {},
-  el("button", { type: "button", class: "button quiet", on: { click: () => document.getElementById(`answer-${id}-${k}`).scrollIntoView({ behavior: "smooth" }) } },
-    el("b", {}, answer.set.name), el("span", {}, answer.words)))));
+const contents = (answers, id) =>
+  el(
+    "ol",
+    { class: "contents" },
+    ...answers.map((answer, k) =>
+      el(
+        "li",
+        {},
+        el(
+          "button",
+          {
+            type: "button",
+            class: "button quiet",
+            on: {
+              click: () => document.getElementById(`answer-${id}-${k}`).scrollIntoView({ behavior: "smooth" }),
+            },
+          },
+          el("b", {}, answer.set.name),
+          el("span", {}, answer.words),
+        ),
+      ),
+    ),
+  );
 
-const leftOutNote = (files) => el("details", { class: "left-out" },
-  el("summary", {}, `${counted(files.length, "file")} could not be used`),
-  el("ul", {}, ...files.map(({ name, reason }) => el("li", {}, el("code", {}, name), ` ${reason}`))));
+const leftOutNote = (files) =>
+  el(
+    "details",
+    { class: "left-out" },
+    el("summary", {}, `${counted(files.length, "file")} could not be used`),
+    el("ul", {}, ...files.map(({ name, reason }) => el("li", {}, el("code", {}, name), ` ${reason}`))),
+  );
 
 const showWhetherAsked = () => parts.view.classList.toggle("has-questions", parts.list.childElementCount > 0);
 
@@ -172,10 +234,19 @@ const fieldOf = (id, words, properties) => {
 
 const acceptDrops = (zone) => {
   let depth = 0;
-  const mark = (change) => { depth = Math.max(0, depth + change); zone.classList.toggle("over", depth > 0); };
-  zone.addEventListener("dragenter", (event) => { event.preventDefault(); mark(1); });
+  const mark = (change) => {
+    depth = Math.max(0, depth + change);
+    zone.classList.toggle("over", depth > 0);
+  };
+  zone.addEventListener("dragenter", (event) => {
+    event.preventDefault();
+    mark(1);
+  });
   zone.addEventListener("dragleave", () => mark(-1));
-  zone.addEventListener("dragover", (event) => { event.preventDefault(); event.dataTransfer.dropEffect = "copy"; });
+  zone.addEventListener("dragover", (event) => {
+    event.preventDefault();
+    event.dataTransfer.dropEffect = "copy";
+  });
   zone.addEventListener("drop", async (event) => {
     event.preventDefault();
     mark(-depth);
@@ -193,14 +264,30 @@ export const start = (view) => {
     refused: el("p", { class: "notice", role: "alert", hidden: true }),
     list: el("div", { class: "questions" }),
   };
-  const zone = el("div", { class: "zone" },
+  const zone = el(
+    "div",
+    { class: "zone" },
     el("p", { class: "zone-words" }, "Drop a folder, photos, a clip or a zip here"),
     el("p", { class: "choices" }, files, filesLabel, folder, folderLabel),
-    el("p", { class: "small" }, "Photos of one folder are one ", term("set"), ". They go to setwise and nowhere else."));
+    el(
+      "p",
+      { class: "small" },
+      "Photos of one folder are one ",
+      term("set"),
+      ". They go to setwise and nowhere else.",
+    ),
+  );
   view.append(
-    el("header", { class: "head" }, el("p", { class: "eyebrow" }, "Who or what is this?"), el("h1", { id: "ask-title", tabindex: "-1" }, "Ask")),
-    zone, parts.refused, parts.live, parts.list,
+    el(
+      "header",
+      { class: "head" },
+      el("p", { class: "eyebrow" }, "Who or what is this?"),
+      el("h1", { id: "ask-title", tabindex: "-1" }, "Ask"),
+    ),
+    zone,
+    parts.refused,
+    parts.live,
+    parts.list,
   );
   acceptDrops(view);
 };
-

@@ -6,11 +6,14 @@ const put = (element, properties, children) => {
   for (const [name, value] of Object.entries(properties)) {
     if (value === null || value === undefined || value === false) continue;
     if (name === "on") for (const [type, act] of Object.entries(value)) element.addEventListener(type, act);
-    else if (name === "vars") for (const [key, number] of Object.entries(value)) element.style.setProperty(`--${key}`, number);
+    else if (name === "vars")
+      for (const [key, number] of Object.entries(value)) element.style.setProperty(`--${key}`, number);
     else if (name === "data") Object.assign(element.dataset, value);
     else element.setAttribute(name, value === true ? "" : value);
   }
-  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+  element.append(
+    ...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false),
+  );
   return element;
 };
 
@@ -18,7 +21,8 @@ const put = (element, properties, children) => {
 export const el = (tag, properties = {}, ...children) => put(document.createElement(tag), properties, children);
 
 /** The same for the elements of a drawing. */
-export const svg = (tag, properties = {}, ...children) => put(document.createElementNS(SVG, tag), properties, children);
+export const svg = (tag, properties = {}, ...children) =>
+  put(document.createElementNS(SVG, tag), properties, children);
 
 /** More children for an element; what is null or false is left out. */
 export const add = (element, ...children) => put(element, {}, children);
@@ -29,7 +33,15 @@ export const button = (words, act, properties = {}) =>
 
 /** A thumbnail that is loaded when it comes near. */
 export const thumb = (url, alt = "", properties = {}) => {
-  const image = el("img", { alt, loading: "lazy", decoding: "async", width: 96, height: 96, draggable: "false", ...properties });
+  const image = el("img", {
+    alt,
+    loading: "lazy",
+    decoding: "async",
+    width: 96,
+    height: 96,
+    draggable: "false",
+    ...properties,
+  });
   image.addEventListener("error", () => image.classList.add("broken"), { once: true });
   image.src = url;
   return image;
@@ -39,4 +51,5 @@ export const byId = (id) => document.getElementById(id);
 
 /** Whether letters typed now are meant for a field, or for an open dialog. */
 export const isTyping = (event) =>
-  event.target.closest?.("input, select, textarea, [contenteditable]") !== null || document.querySelector("dialog[open]") !== null;
+  event.target.closest?.("input, select, textarea, [contenteditable]") !== null ||
+  document.querySelector("dialog[open]") !== null;

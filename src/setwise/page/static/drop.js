@@ -23,7 +23,9 @@ const walk = async (entry, found) => {
 
 /** Files of a drop: folders are opened. To be called at once: a drop forgets its items. */
 export const droppedFiles = async (transfer) => {
-  const entries = [...transfer.items].filter((item) => item.kind === "file").map((item) => item.webkitGetAsEntry?.() ?? null);
+  const entries = [...transfer.items]
+    .filter((item) => item.kind === "file")
+    .map((item) => item.webkitGetAsEntry?.() ?? null);
   const plain = [...transfer.files];
   const found = [];
   for (const [i, entry] of entries.entries()) {
@@ -34,6 +36,7 @@ export const droppedFiles = async (transfer) => {
 };
 
 /** Files of a field; those of a folder keep the path below it. */
-export const chosenFiles = (field) => [...field.files]
-  .map((file) => ({ file, name: file.webkitRelativePath || file.name }))
-  .filter(({ name }) => !name.split("/").some(isHidden));
+export const chosenFiles = (field) =>
+  [...field.files]
+    .map((file) => ({ file, name: file.webkitRelativePath || file.name }))
+    .filter(({ name }) => !name.split("/").some(isHidden));

@@ -7,10 +7,14 @@ import { time } from "./words.js";
 
 let parts = null;
 
-const entry = (one, isNext) => el("li", { class: one.undone ? "undone" : null },
-  el("time", {}, time(one.time)),
-  el("p", {}, one.words, one.undone && el("small", {}, " · undone")),
-  isNext && button("Undo", () => act("undo"), { "aria-label": `Undo: ${one.words}` }));
+const entry = (one, isNext) =>
+  el(
+    "li",
+    { class: one.undone ? "undone" : null },
+    el("time", {}, time(one.time)),
+    el("p", {}, one.words, one.undone && el("small", {}, " · undone")),
+    isNext && button("Undo", () => act("undo"), { "aria-label": `Undo: ${one.words}` }),
+  );
 
 const fill = async () => {
   if (byId("view-journal").hidden) return;
@@ -35,9 +39,20 @@ export const start = (view) => {
     redo: button("Redo", () => act("redo"), { class: "button", hidden: true }),
   };
   view.append(
-    el("header", { class: "head" }, el("p", { class: "eyebrow" }, "What was done, newest first"), el("h1", { id: "journal-title", tabindex: "-1" }, "Journal"),
-      el("p", { class: "lead" }, "Every change keeps the file as it was before, so every change can be taken back.")),
-    parts.redo, parts.empty, parts.list,
+    el(
+      "header",
+      { class: "head" },
+      el("p", { class: "eyebrow" }, "What was done, newest first"),
+      el("h1", { id: "journal-title", tabindex: "-1" }, "Journal"),
+      el(
+        "p",
+        { class: "lead" },
+        "Every change keeps the file as it was before, so every change can be taken back.",
+      ),
+    ),
+    parts.redo,
+    parts.empty,
+    parts.list,
   );
   subscribe("gallery", fill);
 };

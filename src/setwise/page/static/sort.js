@@ -23,7 +23,8 @@ let parts = null;
 let inbox = null;
 let chosen = null; // the id of the row that keys act on
 let isByHand = false; // until somebody chooses one, it is the first
-let fetching = false, isStale = false;
+let fetching = false,
+  isStale = false;
 const made = new Map();
 const decisions = []; // of this window, newest last: what `u` takes back
 
@@ -33,7 +34,10 @@ const isOpen = (row) => row.state === "done" && row.decided === null;
 
 const fetchInbox = async () => {
   if (!current()?.inbox) return;
-  if (fetching) { isStale = true; return; }
+  if (fetching) {
+    isStale = true;
+    return;
+  }
   fetching = true;
   try {
     do {
@@ -72,7 +76,8 @@ const move = (change) => {
 };
 
 const moveToOpen = () => {
-  const ids = rowsShown(), at = ids.indexOf(chosen);
+  const ids = rowsShown(),
+    at = ids.indexOf(chosen);
   const next = [...ids.slice(at + 1), ...ids.slice(0, at)].find((id) => isOpen(rowWith(id)));
   if (next) choose(next, { focus: true });
   else choose(chosen, { focus: true });
@@ -123,11 +128,13 @@ export const undoDecision = () => {
   return true;
 };
 
-const sureOnes = () => inbox.rows.filter((row) => isOpen(row) && row.label !== null && row.confidence === "sure");
+const sureOnes = () =>
+  inbox.rows.filter((row) => isOpen(row) && row.label !== null && row.confidence === "sure");
 const decidedOnes = () => inbox.rows.filter((row) => row.decided !== null && row.state === "done");
 
 // What is in the gallery already may still lie in the inbox.
-const carriedOnes = () => inbox.rows.filter((row) => row.decided !== null && (row.state === "done" || row.state === "enrolled"));
+const carriedOnes = () =>
+  inbox.rows.filter((row) => row.decided !== null && (row.state === "done" || row.state === "enrolled"));
 
 const acceptSure = async () => {
   const taken = [];
@@ -158,10 +165,16 @@ const carry = (how) => async () => {
   const photos = rows.reduce((sum, row) => sum + row.n_images, 0);
   const labels = new Set(rows.map((row) => row.decided));
   const verb = how === "copy" ? "Copy" : "Move";
-  const isSure = await confirm(`${verb} ${counted(rows.length, "set")}?`, [
-    `${counted(photos, "photo")} will be ${how === "copy" ? "copied" : "moved"} into ${counted(labels.size, "folder")}, one for each class, below the folder that was named with --into.`,
-    how === "copy" ? "The inbox stays as it is. Nothing is overwritten." : "They will be gone from the inbox. Nothing is overwritten, and Undo brings them back.",
-  ], `${verb} ${counted(photos, "photo")}`);
+  const isSure = await confirm(
+    `${verb} ${counted(rows.length, "set")}?`,
+    [
+      `${counted(photos, "photo")} will be ${how === "copy" ? "copied" : "moved"} into ${counted(labels.size, "folder")}, one for each class, below the folder that was named with --into.`,
+      how === "copy"
+        ? "The inbox stays as it is. Nothing is overwritten."
+        : "They will be gone from the inbox. Nothing is overwritten, and Undo brings them back.",
+    ],
+    `${verb} ${counted(photos, "photo")}`,
+  );
   if (isSure) await change("/api/inbox/carry", { how, ids: rows.map(({ id }) => id) });
 };
 
@@ -169,9 +182,14 @@ const progressWords = () => {
   const { state, done, total, error, estimate_s: left } = inbox;
   if (state === "failed") return error ?? "The inbox could not be read.";
   if (state === "reading") return "Reading the inbox…";
-  if (state === "looking") return `${done} of ${counted(total, "set")} looked at${left ? `: ${duration(left)} left` : ""}.`;
+  if (state === "looking")
+    return `${done} of ${counted(total, "set")} looked at${left ? `: ${duration(left)} left` : ""}.`;
   const open = inbox.rows.filter(isOpen).length;
-  return open ? `${counted(open, "set")} to decide.` : inbox.rows.length ? "All are decided." : "The inbox is empty.";
+  return open
+    ? `${counted(open, "set")} to decide.`
+    : inbox.rows.length
+      ? "All are decided."
+      : "The inbox is empty.";
 };
 
 const label = (control, words, n) => {
@@ -197,7 +215,23 @@ const trOf = (row) => {
   const content = JSON.stringify(row);
   const kept = made.get(row.id);
   if (kept?.content === content) return kept.tr;
-  const tr = rowOf(row, { onChoose: () => { isByHand = true; choose(row.id); }, onAccept: () => { isByHand = true; choose(row.id); accept(rowWith(row.id)); }, onAsk: () => { isByHand = true; choose(row.id); ask(row.id); }, onClear: () => decide(row.id, null) });
+  const tr = rowOf(row, {
+    onChoose: () => {
+      isByHand = true;
+      choose(row.id);
+    },
+    onAccept: () => {
+      isByHand = true;
+      choose(row.id);
+      accept(rowWith(row.id));
+    },
+    onAsk: () => {
+      isByHand = true;
+      choose(row.id);
+      ask(row.id);
+    },
+    onClear: () => decide(row.id, null),
+  });
   made.set(row.id, { content, tr });
   return tr;
 };
@@ -208,12 +242,22 @@ const fill = () => {
   const wanted = folded(parts.search.value);
   const isShown = FILTERS[parts.filter.value][1];
   const rows = inbox.rows
-    .filter((row) => isShown(row) && (!wanted || folded(`${row.name} ${row.label ?? "unknown"} ${row.decided ?? ""}`).includes(wanted)))
-    .sort((a, b) => RANKS[a.state] - RANKS[b.state] || b.teaches - a.teaches || a.name.localeCompare(b.name, undefined, { numeric: true }));
+    .filter(
+      (row) =>
+        isShown(row) &&
+        (!wanted || folded(`${row.name} ${row.label ?? "unknown"} ${row.decided ?? ""}`).includes(wanted)),
+    )
+    .sort(
+      (a, b) =>
+        RANKS[a.state] - RANKS[b.state] ||
+        b.teaches - a.teaches ||
+        a.name.localeCompare(b.name, undefined, { numeric: true }),
+    );
   parts.output.textContent = rows.length < inbox.rows.length ? `${rows.length} of ${inbox.rows.length}` : "";
   const trs = rows.map(trOf);
   const hadFocus = parts.body.contains(document.activeElement);
-  if (trs.length !== parts.body.children.length || trs.some((tr, i) => tr !== parts.body.children[i])) parts.body.replaceChildren(...trs);
+  if (trs.length !== parts.body.children.length || trs.some((tr, i) => tr !== parts.body.children[i]))
+    parts.body.replaceChildren(...trs);
   if (!isByHand || !rows.some((row) => row.id === chosen)) chosen = rows[0]?.id ?? null;
   choose(chosen, { focus: hadFocus });
 };
@@ -228,29 +272,82 @@ export const onKey = (event) => {
     event.preventDefault();
     move(event.key === "ArrowDown" ? 1 : -1);
   } else if (event.key === "Enter" && !isOnControl) accept(row);
-  else if (event.key === "c") { event.preventDefault(); ask(row.id); }
-  else if (event.key === "x") decide(row.id, null);
+  else if (event.key === "c") {
+    event.preventDefault();
+    ask(row.id);
+  } else if (event.key === "x") decide(row.id, null);
   else if (/^[1-9]$/.test(event.key)) decide(row.id, candidatesOf(row)[Number(event.key) - 1]?.label);
 };
 
 export const start = (view) => {
   parts = {
-    progress: el("p", { class: "lead", role: "status" }), gauge: el("span", { class: "gauge", hidden: true }), live: el("p", { class: "unseen", role: "status" }),
+    progress: el("p", { class: "lead", role: "status" }),
+    gauge: el("span", { class: "gauge", hidden: true }),
+    live: el("p", { class: "unseen", role: "status" }),
     search: el("input", { type: "search", placeholder: "any name", "aria-label": "Search the inbox" }),
-    filter: el("select", {}, ...Object.entries(FILTERS).map(([value, [words]]) => el("option", { value }, words))),
+    filter: el(
+      "select",
+      {},
+      ...Object.entries(FILTERS).map(([value, [words]]) => el("option", { value }, words)),
+    ),
     output: el("output", {}),
-    acceptSure: button("Accept sure ones", acceptSure), enroll: button("Add decided to the gallery", enrollAll, { class: "button primary" }),
-    copy: button("Copy files…", carry("copy"), { hidden: true }), move: button("Move files…", carry("move"), { hidden: true }),
-    body: el("tbody", {}), pane: el("aside", { class: "pane", "aria-label": "The chosen set" }),
+    acceptSure: button("Accept sure ones", acceptSure),
+    enroll: button("Add decided to the gallery", enrollAll, { class: "button primary" }),
+    copy: button("Copy files…", carry("copy"), { hidden: true }),
+    move: button("Move files…", carry("move"), { hidden: true }),
+    body: el("tbody", {}),
+    pane: el("aside", { class: "pane", "aria-label": "The chosen set" }),
   };
-  const heads = ["Set", "Answer", "How sure", "Next", "Your decision"].map((words) => el("th", { scope: "col" }, words));
+  const heads = ["Set", "Answer", "How sure", "Next", "Your decision"].map((words) =>
+    el("th", { scope: "col" }, words),
+  );
   view.append(
-    el("header", { class: "head" }, el("p", { class: "eyebrow" }, "The inbox: what ", term("teaches most"), " comes first"), el("h1", { id: "sort-title", tabindex: "-1" }, "Sort"), parts.progress, parts.gauge),
+    el(
+      "header",
+      { class: "head" },
+      el("p", { class: "eyebrow" }, "The inbox: what ", term("teaches most"), " comes first"),
+      el("h1", { id: "sort-title", tabindex: "-1" }, "Sort"),
+      parts.progress,
+      parts.gauge,
+    ),
     parts.live,
-    el("div", { class: "controls" }, el("label", {}, "Search ", parts.search), el("label", {}, "Show ", parts.filter), parts.output,
-      el("span", { class: "keys-hint" }, el("kbd", {}, "j"), el("kbd", {}, "k"), " move ", el("kbd", {}, "Enter"), " accept ", el("kbd", {}, "1"), "–", el("kbd", {}, "9"), " choose ", el("kbd", {}, "?"), " keys")),
-    el("div", { class: "actions" }, parts.acceptSure, parts.enroll, el("a", { class: "button", href: "/api/inbox.csv", download: "inbox.csv" }, "Export CSV"), parts.copy, parts.move),
-    el("div", { class: "desk" }, el("table", { class: "inbox" }, el("thead", {}, el("tr", {}, ...heads)), parts.body), parts.pane),
+    el(
+      "div",
+      { class: "controls" },
+      el("label", {}, "Search ", parts.search),
+      el("label", {}, "Show ", parts.filter),
+      parts.output,
+      el(
+        "span",
+        { class: "keys-hint" },
+        el("kbd", {}, "j"),
+        el("kbd", {}, "k"),
+        " move ",
+        el("kbd", {}, "Enter"),
+        " accept ",
+        el("kbd", {}, "1"),
+        "–",
+        el("kbd", {}, "9"),
+        " choose ",
+        el("kbd", {}, "?"),
+        " keys",
+      ),
+    ),
+    el(
+      "div",
+      { class: "actions" },
+      parts.acceptSure,
+      parts.enroll,
+      el("a", { class: "button", href: "/api/inbox.csv", download: "inbox.csv" }, "Export CSV"),
+      parts.copy,
+      parts.move,
+    ),
+    el(
+      "div",
+      { class: "desk" },
+      el("table", { class: "inbox" }, el("thead", {}, el("tr", {}, ...heads)), parts.body),
+      parts.pane,
+    ),
   );
   for (const control of [parts.search, parts.filter]) control.addEventListener("input", fill);
   subscribe("inbox", fetchInbox);

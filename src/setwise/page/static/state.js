@@ -9,8 +9,12 @@ let again = null; // the timer of the next request, of which there is one at mos
 const listeners = { gallery: new Set(), inbox: new Set(), offline: new Set() };
 
 export const current = () => gallery;
-export const subscribe = (topic, act) => { listeners[topic].add(act); };
-const tell = (topic, value) => { for (const act of listeners[topic]) act(value); };
+export const subscribe = (topic, act) => {
+  listeners[topic].add(act);
+};
+const tell = (topic, value) => {
+  for (const act of listeners[topic]) act(value);
+};
 
 const later = (ms) => {
   clearTimeout(again);
@@ -90,15 +94,27 @@ export const follow = () => {
     });
     source.addEventListener("gallery", (event) => {
       let revision;
-      try { ({ revision } = JSON.parse(event.data)); } catch { /* then ask anyway */ }
-      if (revision === undefined || revision !== gallery?.revision || gallery?.weak_state === "computing") refresh();
+      try {
+        ({ revision } = JSON.parse(event.data));
+      } catch {
+        /* then ask anyway */
+      }
+      if (revision === undefined || revision !== gallery?.revision || gallery?.weak_state === "computing")
+        refresh();
     });
     source.addEventListener("inbox", () => tell("inbox"));
   };
-  const close = () => { source?.close(); source = null; };
+  const close = () => {
+    source?.close();
+    source = null;
+  };
   document.addEventListener("visibilitychange", () => {
     if (document.hidden) close();
-    else { listen(); refresh(); tell("inbox"); }
+    else {
+      listen();
+      refresh();
+      tell("inbox");
+    }
   });
   window.addEventListener("pagehide", close);
   window.addEventListener("pageshow", listen);

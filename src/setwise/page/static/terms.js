@@ -9,25 +9,34 @@ const MEANINGS = {
   weak: "Each set was left out in turn and looked for in the rest. Where that goes wrong, or where there is little to compare with, answers are less sure.",
   "how probable": "Of 100 answers as sure as this one, about so many are right.",
   "runner-up": "The second-best answer. The closer it comes, the less sure the first one is.",
-  "out of place": "A photo unlike the others of its set. It was not listened to, and stays out unless you say otherwise.",
+  "out of place":
+    "A photo unlike the others of its set. It was not listened to, and stays out unless you say otherwise.",
   "most alike": "For each of your photos, the photo in the gallery that looks most like it.",
-  nearness: "How near this set came to its best class. Sets of the gallery, each left out in turn, show how near one usually comes, and how near strangers come.",
+  nearness:
+    "How near this set came to its best class. Sets of the gallery, each left out in turn, show how near one usually comes, and how near strangers come.",
   unknown: "Nothing in the gallery came near enough. It may be somebody new.",
-  voices: "The photos are looked at in several ways: light and dark, outlines, and so on. Each way has a voice, and clear ones count for more.",
-  "tree of cuts": "The pieces of all sets, yours too, are put in one heap. The heap is cut in two where it hangs together least, each half again, and so on. Whoever ends in your set’s heap is the answer.",
+  voices:
+    "The photos are looked at in several ways: light and dark, outlines, and so on. Each way has a voice, and clear ones count for more.",
+  "tree of cuts":
+    "The pieces of all sets, yours too, are put in one heap. The heap is cut in two where it hangs together least, each half again, and so on. Whoever ends in your set’s heap is the answer.",
   piece: "Every set, yours too, is first boiled down to a few pieces: what many of its photos have in common.",
   cut: "One division of a heap in two. Its price (NCut) says how much it tears apart: 0 is nothing, 2 is everything.",
-  "teaches most": "Sets that the gallery is unsure of come first: each answer of yours to these teaches it more than ten to the others.",
+  "teaches most":
+    "Sets that the gallery is unsure of come first: each answer of yours to these teaches it more than ten to the others.",
 };
 
 /** A word with its explanation; `words` where it reads differently from its name. */
-export const term = (name, words = name) => el("button", { type: "button", class: "term", data: { term: name } }, words);
+export const term = (name, words = name) =>
+  el("button", { type: "button", class: "term", data: { term: name } }, words);
 
 const place = (tip, word) => {
   const box = word.getBoundingClientRect();
   tip.hidden = false;
   const { width, height } = tip.getBoundingClientRect();
-  const left = Math.max(8, Math.min(box.left + box.width / 2 - width / 2, document.documentElement.clientWidth - width - 8));
+  const left = Math.max(
+    8,
+    Math.min(box.left + box.width / 2 - width / 2, document.documentElement.clientWidth - width - 8),
+  );
   const isAbove = box.top > height + 16;
   tip.style.setProperty("--left", `${left}px`);
   tip.style.setProperty("--top", `${isAbove ? box.top - height - 8 : box.bottom + 8}px`);
@@ -52,11 +61,19 @@ export const explainTerms = () => {
     word.setAttribute("aria-describedby", "tip");
     place(tip, word);
   };
-  const leave = (event) => { if (event.target.closest?.(".term") === shown && document.activeElement !== shown) hide(); };
+  const leave = (event) => {
+    if (event.target.closest?.(".term") === shown && document.activeElement !== shown) hide();
+  };
   for (const type of ["pointerover", "focusin", "click"]) document.addEventListener(type, show);
   document.addEventListener("pointerout", leave);
   document.addEventListener("focusout", hide);
-  document.addEventListener("scroll", () => { if (shown) place(tip, shown); }, { passive: true, capture: true });
+  document.addEventListener(
+    "scroll",
+    () => {
+      if (shown) place(tip, shown);
+    },
+    { passive: true, capture: true },
+  );
   document.addEventListener("keydown", (event) => {
     if (event.key !== "Escape" || !shown) return;
     event.preventDefault();

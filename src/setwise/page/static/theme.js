@@ -4,8 +4,20 @@
   const root = document.documentElement;
   const night = window.matchMedia("(prefers-color-scheme: dark)");
   const isDark = () => (root.dataset.theme || (night.matches ? "dark" : "light")) === "dark";
-  const remembered = () => { try { return localStorage.getItem("setwise-theme"); } catch { return null; } };
-  const remember = (theme) => { try { localStorage.setItem("setwise-theme", theme); } catch { /* not allowed here */ } };
+  const remembered = () => {
+    try {
+      return localStorage.getItem("setwise-theme");
+    } catch {
+      return null;
+    }
+  };
+  const remember = (theme) => {
+    try {
+      localStorage.setItem("setwise-theme", theme);
+    } catch {
+      /* not allowed here */
+    }
+  };
   const chosen = remembered();
   if (chosen === "dark" || chosen === "light") root.dataset.theme = chosen;
   document.addEventListener("DOMContentLoaded", () => {

@@ -13,11 +13,27 @@ const show = (words, kind, way) => {
     if (toast.contains(document.activeElement)) byId("main").focus({ preventScroll: true });
     toast.remove();
   };
-  const wait = () => { timer = setTimeout(close, STAYS_MS); };
-  if (way) toast.append(button(way.words, () => { close(); way.act(); }, { class: "button quiet" }));
+  const wait = () => {
+    timer = setTimeout(close, STAYS_MS);
+  };
+  if (way)
+    toast.append(
+      button(
+        way.words,
+        () => {
+          close();
+          way.act();
+        },
+        { class: "button quiet" },
+      ),
+    );
   toast.append(button("×", close, { class: "icon close", "aria-label": "Close" }));
   for (const type of ["pointerenter", "focusin"]) toast.addEventListener(type, () => clearTimeout(timer));
-  for (const type of ["pointerleave", "focusout"]) toast.addEventListener(type, () => { clearTimeout(timer); wait(); });
+  for (const type of ["pointerleave", "focusout"])
+    toast.addEventListener(type, () => {
+      clearTimeout(timer);
+      wait();
+    });
   for (const older of [...place.children].slice(0, -1)) older.remove();
   place.querySelectorAll(".done").forEach((older) => older.remove());
   place.append(toast);

@@ -3,7 +3,8 @@
 export const counted = (n, noun, plural = `${noun}s`) => `${n.toLocaleString("en")} ${n === 1 ? noun : plural}`;
 
 /** A set's name without its class's, which stands beside it. */
-export const nameOf = (set, label) => (set.name.startsWith(`${label}/`) ? set.name.slice(label.length + 1) : set.name);
+export const nameOf = (set, label) =>
+  set.name.startsWith(`${label}/`) ? set.name.slice(label.length + 1) : set.name;
 
 export const percent = (share) => {
   const rounded = Math.round(100 * share);
@@ -29,7 +30,9 @@ export const time = (given) => {
   if (Number.isNaN(moment.getTime())) return String(given);
   const isToday = moment.toDateString() === new Date().toDateString();
   const clock = moment.toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" });
-  return isToday ? clock : `${moment.toLocaleDateString(undefined, { day: "numeric", month: "short" })}, ${clock}`;
+  return isToday
+    ? clock
+    : `${moment.toLocaleDateString(undefined, { day: "numeric", month: "short" })}, ${clock}`;
 };
 
 export const folded = (text) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLocaleLowerCase().trim();
