@@ -1,0 +1,60 @@
+// The journal: everything that was done to the gallery, and the way back.
+
+import { get } from "./api.js";
+import { button, byId, el } from "./dom.js";
+import { act, current, subscribe } from "./state.js";
+import { time } from "./words.js";
+
+let parts = null;
+
+const entry = (one, isNext) =>
+  el(
+    "li",
+    { class: one.undone ? "undone" : null },
+    el("time", {}, time(one.time)),
+    el("p", {}, one.words, one.undone && el("small", {}, " · undone")),
+    isNext && button("Undo", () => act("undo"), { "aria-label": `Undo: ${one.words}` }),
+  );
+
+const fill = async () => {
+  if (byId("view-journal").hidden) return;
+  let entries;
+  try {
+    entries = await get("/api/journal");
+  } catch {
+    return; // the strip at the top says so
+  }
+  const newest = [...entries].sort((a, b) => b.n - a.n);
+  const next = current()?.can_undo ? newest.find((one) => !one.undone) : null;
+  parts.list.replaceChildren(...newest.map((one) => entry(one, one === next)));
+  parts.empty.hidden = newest.length > 0;
+  parts.redo.hidden = !current()?.can_redo;
+  if (current()?.can_redo) parts.redo.textContent = `Redo: ${current().can_redo.words}`;
+};
+
+export const start = (view) => {
+  parts = {
+    list: el("ol", { class: "journal", reversed: true }),
+    empty: el("p", { class: "lead none", hidden: true }, "Nothing has been changed yet."),
+    redo: button("Redo", () => act("redo"), { class: "button", hidden: true }),
+  };
+  view.append(
+    el(
+      "header",
+      { class: "head" },
+      el("p", { class: "eyebrow" }, "What was done, newest first"),
+      el("h1", { id: "journal-title", tabindex: "-1" }, "Journal"),
+      el(
+        "p",
+        { class: "lead" },
+        "Every change keeps the file as it was before, so every change can be taken back.",
+      ),
+    ),
+    parts.redo,
+    parts.empty,
+    parts.list,
+  );
+  subscribe("gallery", fill);
+};
+
+export const show = fill;

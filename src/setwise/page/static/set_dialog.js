@@ -1,0 +1,96 @@
+// One set of the gallery: all its photos, and what can be done with it.
+
+import { ask, chooseClass, closer } from "./dialogs.js";
+import { add, button, el, thumb } from "./dom.js";
+import { act, current } from "./state.js";
+import { counted, nameOf } from "./words.js";
+
+const MOST_TILES = 400;
+
+const find = (id) => {
+  for (const one of current().classes) for (const set of one.sets) if (set.id === id) return [one.name, set];
+  return [null, null];
+};
+
+/** Photos that can be marked; `onChange(marked)` hears which are. */
+export const photoTiles = (photos, marked, onChange, words) =>
+  el(
+    "ol",
+    { class: "tiles" },
+    ...photos.map(({ image, name, url, why }) => {
+      const tile = el(
+        "button",
+        {
+          type: "button",
+          class: "tile",
+          "aria-pressed": String(marked.has(image)),
+          title: why ? `${name}: ${why}` : name,
+          on: {
+            click: () => {
+              if (!marked.delete(image)) marked.add(image);
+              tile.setAttribute("aria-pressed", String(marked.has(image)));
+              onChange(marked);
+            },
+          },
+        },
+        thumb(url, `${name}: ${words}`),
+      );
+      return el("li", {}, tile);
+    }),
+  );
+
+export const openSet = async (id) => {
+  const [label, set] = find(id);
+  if (!set) return;
+  const dialog = el("dialog", { class: "one-set", "aria-labelledby": "set-title" });
+  const marked = new Set();
+  const canChange = current().can_change;
+  const takeOut = button("", () => dialog.choose(["take_out", { images: [...marked].sort((a, b) => a - b) }]), {
+    class: "button primary",
+  });
+  const hint = el("p", { class: "small", role: "status" });
+  const describe = () => {
+    takeOut.disabled = !marked.size || marked.size === set.n_images;
+    takeOut.textContent = marked.size ? `Take ${counted(marked.size, "photo")} out` : "Take photos out";
+    hint.textContent =
+      marked.size === set.n_images ? "To take all of them out, forget the set." : "Choose photos to take out.";
+  };
+  const move = async () => {
+    const chosen = await chooseClass(`To which class does “${nameOf(set, label)}” belong?`, {
+      without: [label],
+      hint: `It is a set of ${label} now.`,
+    });
+    if (chosen !== null) dialog.choose(["rename", { label: chosen }]);
+  };
+  const photos = Array.from({ length: Math.min(set.shown, MOST_TILES) }, (_, i) => ({
+    image: i,
+    name: `Photo ${i + 1}`,
+    url: `/api/sets/${encodeURIComponent(set.id)}/images/${i}`,
+  }));
+  add(
+    dialog,
+    el("p", { class: "eyebrow" }, `A set of ${label} · ${counted(set.n_images, "photo")}`),
+    el("h2", { id: "set-title" }, nameOf(set, label)),
+    closer(dialog),
+    canChange
+      ? photoTiles(photos, marked, describe, "take out")
+      : el("ol", { class: "tiles" }, ...photos.map(({ name, url }) => el("li", {}, thumb(url, name)))),
+    photos.length < set.n_images &&
+      el("p", { class: "small" }, `${photos.length} of ${set.n_images} are shown.`),
+  );
+  if (canChange) {
+    describe();
+    dialog.append(
+      hint,
+      el(
+        "div",
+        { class: "actions" },
+        takeOut,
+        button("Move to another class…", move),
+        button("Forget this set", () => dialog.choose(["forget", {}]), { class: "button bad" }),
+      ),
+    );
+  }
+  const chosen = await ask(dialog);
+  if (chosen) await act(chosen[0], { set_id: set.id, ...chosen[1] });
+};

@@ -1,0 +1,355 @@
+// Sort: a whole inbox of sets, those that teach most on top, decided with a few keys.
+
+import { Refused, get, post } from "./api.js";
+import { chooseClass, confirm } from "./dialogs.js";
+import { button, byId, el } from "./dom.js";
+import { rowOf } from "./sort_row.js";
+import { candidatesOf, paneOf } from "./sort_pane.js";
+import { current, refresh, subscribe } from "./state.js";
+import { term } from "./terms.js";
+import { say, warn } from "./toast.js";
+import { counted, duration, folded } from "./words.js";
+
+const RANKS = { done: 0, failed: 1, waiting: 2, enrolled: 3, carried: 3 };
+const FILTERS = {
+  all: ["all", () => true],
+  open: ["to decide", (row) => row.state === "done" && row.decided === null],
+  unsure: ["unsure", (row) => row.confidence === "not sure" || row.confidence === "a guess"],
+  unknown: ["unknown", (row) => row.is_known === false],
+  decided: ["decided", (row) => row.decided !== null],
+};
+
+let parts = null;
+let inbox = null;
+let chosen = null; // the id of the row that keys act on
+let isByHand = false; // until somebody chooses one, it is the first
+let fetching = false,
+  isStale = false;
+const made = new Map();
+const decisions = []; // of this window, newest last: what `u` takes back
+
+const rowsShown = () => [...parts.body.children].map((tr) => tr.dataset.id).filter(Boolean);
+const rowWith = (id) => inbox?.rows.find((row) => row.id === id) ?? null;
+const isOpen = (row) => row.state === "done" && row.decided === null;
+
+const fetchInbox = async () => {
+  if (!current()?.inbox) return;
+  if (fetching) {
+    isStale = true;
+    return;
+  }
+  fetching = true;
+  try {
+    do {
+      isStale = false;
+      inbox = await get("/api/inbox");
+      fill();
+    } while (isStale);
+  } catch (error) {
+    parts.progress.textContent = error.message;
+  } finally {
+    fetching = false;
+  }
+  if (inbox && (inbox.state === "reading" || inbox.state === "looking")) setTimeout(fetchInbox, 1000);
+};
+
+const choose = (id, { focus = false } = {}) => {
+  isByHand ||= focus;
+  chosen = id;
+  for (const tr of parts.body.children) {
+    const isChosen = tr.dataset.id === id;
+    tr.tabIndex = isChosen ? 0 : -1;
+    if (isChosen) tr.setAttribute("aria-current", "true");
+    else tr.removeAttribute("aria-current");
+    if (isChosen && focus) tr.focus();
+    for (const one of tr.querySelectorAll("button")) one.tabIndex = isChosen ? 0 : -1;
+  }
+  const row = rowWith(id);
+  parts.pane.replaceChildren(...(row ? paneOf(row, decide, ask) : []));
+};
+
+const move = (change) => {
+  const ids = rowsShown();
+  if (!ids.length) return;
+  const at = ids.indexOf(chosen);
+  choose(ids[Math.max(0, Math.min(ids.length - 1, at < 0 ? 0 : at + change))], { focus: true });
+};
+
+const moveToOpen = () => {
+  const ids = rowsShown(),
+    at = ids.indexOf(chosen);
+  const next = [...ids.slice(at + 1), ...ids.slice(0, at)].find((id) => isOpen(rowWith(id)));
+  if (next) choose(next, { focus: true });
+  else choose(chosen, { focus: true });
+};
+
+const set = async (id, label) => {
+  try {
+    await post(`/api/inbox/${encodeURIComponent(id)}/decide`, { label });
+    const row = rowWith(id);
+    if (row) row.decided = label;
+    fill();
+    return true;
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    warn(error.message);
+    return false;
+  }
+};
+
+const decide = async (id, label) => {
+  const row = rowWith(id);
+  if (!row || row.state !== "done" || label === undefined) return;
+  const before = row.decided;
+  if (before === label || !(await set(id, label))) return;
+  decisions.push([[id, before]]);
+  parts.live.textContent = label === null ? `${row.name}: to decide again.` : `${row.name}: ${label}.`;
+  if (label !== null && id === chosen) moveToOpen();
+};
+
+const ask = async (id) => {
+  const row = rowWith(id);
+  if (!row || row.state !== "done") return;
+  const label = await chooseClass(`Who or what is “${row.name}”?`, { hint: row.words });
+  if (label !== null) await decide(id, label);
+};
+
+const accept = (row) => (row.label === null ? ask(row.id) : decide(row.id, row.label));
+
+/** Take back the last decision of this window; false where there is none. */
+export const undoDecision = () => {
+  const last = decisions.pop();
+  if (!last) return false;
+  (async () => {
+    for (const [id, before] of last) await set(id, before);
+    choose(last[0][0], { focus: true });
+    parts.live.textContent = `${rowWith(last[0][0])?.name ?? "It"}: decision taken back.`;
+  })();
+  return true;
+};
+
+const sureOnes = () =>
+  inbox.rows.filter((row) => isOpen(row) && row.label !== null && row.confidence === "sure");
+const decidedOnes = () => inbox.rows.filter((row) => row.decided !== null && row.state === "done");
+
+// What is in the gallery already may still lie in the inbox.
+const carriedOnes = () =>
+  inbox.rows.filter((row) => row.decided !== null && (row.state === "done" || row.state === "enrolled"));
+
+const acceptSure = async () => {
+  const taken = [];
+  for (const row of sureOnes()) if (await set(row.id, row.label)) taken.push([row.id, null]);
+  if (!taken.length) return;
+  decisions.push(taken);
+  say(`${counted(taken.length, "sure answer")} accepted.`, { words: "Undo", act: undoDecision });
+};
+
+const change = async (path, body) => {
+  try {
+    const { words } = await post(path, { ...body, revision: current().revision });
+    decisions.length = 0; // what was carried out is undone by the journal
+    await refresh();
+    await fetchInbox();
+    say(words, { words: "Undo", act: () => byId("undo").click() });
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    warn(error.message);
+    refresh();
+  }
+};
+
+const enrollAll = () => change("/api/inbox/enroll", { ids: decidedOnes().map(({ id }) => id) });
+
+const carry = (how) => async () => {
+  const rows = carriedOnes();
+  const photos = rows.reduce((sum, row) => sum + row.n_images, 0);
+  const labels = new Set(rows.map((row) => row.decided));
+  const verb = how === "copy" ? "Copy" : "Move";
+  const isSure = await confirm(
+    `${verb} ${counted(rows.length, "set")}?`,
+    [
+      `${counted(photos, "photo")} will be ${how === "copy" ? "copied" : "moved"} into ${counted(labels.size, "folder")}, one for each class, below the folder that was named with --into.`,
+      how === "copy"
+        ? "The inbox stays as it is. Nothing is overwritten."
+        : "They will be gone from the inbox. Nothing is overwritten, and Undo brings them back.",
+    ],
+    `${verb} ${counted(photos, "photo")}`,
+  );
+  if (isSure) await change("/api/inbox/carry", { how, ids: rows.map(({ id }) => id) });
+};
+
+const progressWords = () => {
+  const { state, done, total, error, estimate_s: left } = inbox;
+  if (state === "failed") return error ?? "The inbox could not be read.";
+  if (state === "reading") return "Reading the inbox…";
+  if (state === "looking")
+    return `${done} of ${counted(total, "set")} looked at${left ? `: ${duration(left)} left` : ""}.`;
+  const open = inbox.rows.filter(isOpen).length;
+  return open
+    ? `${counted(open, "set")} to decide.`
+    : inbox.rows.length
+      ? "All are decided."
+      : "The inbox is empty.";
+};
+
+const label = (control, words, n) => {
+  control.textContent = n ? `${words} (${n})` : words;
+  control.disabled = !n;
+};
+
+const showHead = () => {
+  const sentence = progressWords();
+  if (parts.progress.textContent !== sentence) parts.progress.textContent = sentence;
+  parts.gauge.hidden = inbox.state !== "looking";
+  parts.gauge.style.setProperty("--share", inbox.total ? inbox.done / inbox.total : 0);
+  byId("to-sort-count").textContent = inbox.rows.filter(isOpen).length || "";
+  label(parts.acceptSure, "Accept sure ones", sureOnes().length);
+  label(parts.enroll, "Add decided to the gallery", current().can_change ? decidedOnes().length : 0);
+  for (const control of [parts.copy, parts.move]) {
+    control.hidden = !current().into;
+    control.disabled = !carriedOnes().length;
+  }
+};
+
+const trOf = (row) => {
+  const content = JSON.stringify(row);
+  const kept = made.get(row.id);
+  if (kept?.content === content) return kept.tr;
+  const tr = rowOf(row, {
+    onChoose: () => {
+      isByHand = true;
+      choose(row.id);
+    },
+    onAccept: () => {
+      isByHand = true;
+      choose(row.id);
+      accept(rowWith(row.id));
+    },
+    onAsk: () => {
+      isByHand = true;
+      choose(row.id);
+      ask(row.id);
+    },
+    onClear: () => decide(row.id, null),
+  });
+  made.set(row.id, { content, tr });
+  return tr;
+};
+
+const fill = () => {
+  if (!inbox || !parts) return;
+  showHead();
+  const wanted = folded(parts.search.value);
+  const isShown = FILTERS[parts.filter.value][1];
+  const rows = inbox.rows
+    .filter(
+      (row) =>
+        isShown(row) &&
+        (!wanted || folded(`${row.name} ${row.label ?? "unknown"} ${row.decided ?? ""}`).includes(wanted)),
+    )
+    .sort(
+      (a, b) =>
+        RANKS[a.state] - RANKS[b.state] ||
+        b.teaches - a.teaches ||
+        a.name.localeCompare(b.name, undefined, { numeric: true }),
+    );
+  parts.output.textContent = rows.length < inbox.rows.length ? `${rows.length} of ${inbox.rows.length}` : "";
+  const trs = rows.map(trOf);
+  const hadFocus = parts.body.contains(document.activeElement);
+  if (trs.length !== parts.body.children.length || trs.some((tr, i) => tr !== parts.body.children[i]))
+    parts.body.replaceChildren(...trs);
+  if (!isByHand || !rows.some((row) => row.id === chosen)) chosen = rows[0]?.id ?? null;
+  choose(chosen, { focus: hadFocus });
+};
+
+export const onKey = (event) => {
+  const row = rowWith(chosen);
+  // Enter on a button or a link is that button's.
+  const isOnControl = event.target.closest("button, a, summary") !== null;
+  if (event.key === "j" || event.key === "k") move(event.key === "j" ? 1 : -1);
+  else if (!row) return;
+  else if ((event.key === "ArrowDown" || event.key === "ArrowUp") && parts.body.contains(event.target)) {
+    event.preventDefault();
+    move(event.key === "ArrowDown" ? 1 : -1);
+  } else if (event.key === "Enter" && !isOnControl) accept(row);
+  else if (event.key === "c") {
+    event.preventDefault();
+    ask(row.id);
+  } else if (event.key === "x") decide(row.id, null);
+  else if (/^[1-9]$/.test(event.key)) decide(row.id, candidatesOf(row)[Number(event.key) - 1]?.label);
+};
+
+export const start = (view) => {
+  parts = {
+    progress: el("p", { class: "lead", role: "status" }),
+    gauge: el("span", { class: "gauge", hidden: true }),
+    live: el("p", { class: "unseen", role: "status" }),
+    search: el("input", { type: "search", placeholder: "any name", "aria-label": "Search the inbox" }),
+    filter: el(
+      "select",
+      {},
+      ...Object.entries(FILTERS).map(([value, [words]]) => el("option", { value }, words)),
+    ),
+    output: el("output", {}),
+    acceptSure: button("Accept sure ones", acceptSure),
+    enroll: button("Add decided to the gallery", enrollAll, { class: "button primary" }),
+    copy: button("Copy files…", carry("copy"), { hidden: true }),
+    move: button("Move files…", carry("move"), { hidden: true }),
+    body: el("tbody", {}),
+    pane: el("aside", { class: "pane", "aria-label": "The chosen set" }),
+  };
+  const heads = ["Set", "Answer", "How sure", "Next", "Your decision"].map((words) =>
+    el("th", { scope: "col" }, words),
+  );
+  view.append(
+    el(
+      "header",
+      { class: "head" },
+      el("p", { class: "eyebrow" }, "The inbox: what ", term("teaches most"), " comes first"),
+      el("h1", { id: "sort-title", tabindex: "-1" }, "Sort"),
+      parts.progress,
+      parts.gauge,
+    ),
+    parts.live,
+    el(
+      "div",
+      { class: "controls" },
+      el("label", {}, "Search ", parts.search),
+      el("label", {}, "Show ", parts.filter),
+      parts.output,
+      el(
+        "span",
+        { class: "keys-hint" },
+        el("kbd", {}, "j"),
+        el("kbd", {}, "k"),
+        " move ",
+        el("kbd", {}, "Enter"),
+        " accept ",
+        el("kbd", {}, "1"),
+        "–",
+        el("kbd", {}, "9"),
+        " choose ",
+        el("kbd", {}, "?"),
+        " keys",
+      ),
+    ),
+    el(
+      "div",
+      { class: "actions" },
+      parts.acceptSure,
+      parts.enroll,
+      el("a", { class: "button", href: "/api/inbox.csv", download: "inbox.csv" }, "Export CSV"),
+      parts.copy,
+      parts.move,
+    ),
+    el(
+      "div",
+      { class: "desk" },
+      el("table", { class: "inbox" }, el("thead", {}, el("tr", {}, ...heads)), parts.body),
+      parts.pane,
+    ),
+  );
+  for (const control of [parts.search, parts.filter]) control.addEventListener("input", fill);
+  subscribe("inbox", fetchInbox);
+  subscribe("gallery", fetchInbox);
+};

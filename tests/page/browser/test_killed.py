@@ -1,0 +1,35 @@
+"""A server that is killed in the middle of an act, and started again."""
+
+import time
+
+from tests.page.browser.serving import own_copy, serving
+from tests.page.browser.window import Window
+
+import setwise
+
+
+def test_a_server_killed_while_it_enrolls_comes_back_whole(
+    driver, real_gallery, probes, tmp_path
+):
+    gallery = own_copy(real_gallery, tmp_path)
+    with serving(gallery) as first:
+        window = Window(driver, first.address).open("ask")
+        window.ask(probes["cat"])
+        window.click(".answer .button", "Yes, add to cat")
+        time.sleep(0.05)  # in the middle of it, or not yet begun: both must be survived
+        first.kill()
+        window.find("#offline", "does not answer")
+        port = int(first.address.rpartition(":")[2])
+    n_sets = len(setwise.load(gallery).gallery_.sets)
+    assert n_sets in (9, 10)
+    with serving(gallery, port=port):
+        window.until("document.querySelector('#offline').hidden", "the server again")
+        window.open()
+        assert len(window.sets_of("cat")) == n_sets - 6
+        is_undoable = not window.run("return document.querySelector('#undo').disabled")
+        assert is_undoable == (n_sets == 10)
+        refused = [
+            line for line in window.complaints() if "Failed to load resource" not in line
+        ]
+        assert refused == []
+        driver.get("about:blank")  # or it would miss the server

@@ -1,0 +1,55 @@
+"""Every view in light and dark, narrow and wide, for eyes and for screen readers."""
+
+import pytest
+
+VIEWS = ("wall", "ask", "sort", "journal")
+
+
+LOOKS = [("light", 320), ("dark", 1200)]
+
+
+@pytest.mark.parametrize(("scheme", "width"), LOOKS)
+def test_axe_finds_nothing_serious_and_nothing_is_wider_than_the_window(window, scheme, width):
+    window.show_in(scheme)
+    window.open("wall", width)
+    for view in VIEWS:
+        window.run("location.hash = arguments[0]", view)
+        window.find(f"#view-{view} h1")
+        if view == "sort":
+            window.find(".inbox .first")
+        assert window.serious() == [], view
+        assert window.run("return document.documentElement.scrollWidth") <= width, view
+
+
+@pytest.mark.parametrize(("scheme", "width"), LOOKS)
+def test_axe_finds_nothing_serious_in_dialogs(window, scheme, width):
+    window.show_in(scheme)
+    window.open("wall", width).click(".set")
+    window.find("dialog.one-set .tile")
+    assert window.serious() == []
+    window.click("dialog .button", "Move to another class")
+    window.find("dialog.chooser li")
+    assert window.serious() == []
+    window.run("document.querySelectorAll('dialog').forEach((one) => one.close())")
+    window.click("#help")
+    window.find("dialog.keys")
+    assert window.serious() == []
+
+
+@pytest.mark.parametrize(("scheme", "width"), LOOKS)
+def test_axe_finds_nothing_serious_in_an_answer(window, probes, scheme, width):
+    window.show_in(scheme)
+    window.open("ask", width).ask(probes["mixed"])
+    window.click(".tree summary")
+    window.find(".tree-words")
+    assert window.serious() == []
+    assert window.run("return document.documentElement.scrollWidth") <= width
+
+
+def test_the_colours_can_be_chosen_and_are_remembered(window):
+    window.open().click("#theme")
+    chosen = window.run("return document.documentElement.dataset.theme")
+    assert chosen in ("light", "dark")
+    window.open()
+    assert window.run("return document.documentElement.dataset.theme") == chosen
+    window.run("localStorage.clear()")
