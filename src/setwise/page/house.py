@@ -73,6 +73,7 @@ class House:
 
     def new_folder(self) -> Path:
         """An empty folder for one upload."""
+        self.uploads.mkdir(exist_ok=True)  # somebody may tidy up the temporary folder
         return Path(tempfile.mkdtemp(dir=self.uploads))
 
     def close(self) -> None:
