@@ -1,8 +1,11 @@
 """Asking: photos go in, plain words and their evidence come out, and people act on them."""
 
 import zipfile
+from threading import Event
 
 from tests.page.browser.real_photos import cuts, write_set
+
+from setwise.page import asking
 
 HOSTILE = "<img src=x onerror=alert(1)> & 'so' \"on\""
 DROP = """
@@ -194,10 +197,18 @@ def test_what_holds_no_photo_is_refused_in_words(window, tmp_path):
     assert all("Failed to load resource" in line for line in window.complaints())
 
 
-def test_a_question_can_be_cancelled_while_it_is_worked_on(window, tmp_path):
-    folder = write_set(tmp_path / "many", cuts("chelsea", 300, 120))
+def test_a_question_can_be_cancelled_while_it_is_worked_on(window, tmp_path, monkeypatch):
+    has_been_cancelled, read = Event(), asking._Reader.read
+
+    def read_slowly(self, received):
+        assert has_been_cancelled.wait(30)
+        return read(self, received)
+
+    monkeypatch.setattr(asking._Reader, "read", read_slowly)
+    folder = write_set(tmp_path / "many", cuts("chelsea", 6, 120))
     window.open("ask")
     window.driver.find_element("id", "choose-folder").send_keys(str(folder))
     window.click(".progress .button", "Cancel")
     window.until("!document.querySelector('.question-card')")
+    has_been_cancelled.set()
     assert not window.sees(".answer")
