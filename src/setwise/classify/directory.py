@@ -156,6 +156,10 @@ class Directory:
         n_sets = CACHE_BYTES // (8 * max(widths) * n_columns)
         return lru_cache(maxsize=max(n_sets, 512))(self._made_bases)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the columns that are kept: they are made again where they are needed."""
+        return {name: value for name, value in vars(self).items() if name != "_bases"}
+
     def _made_bases(self, i: int) -> SetBases:
         rows = self.rows_of(i)
         kept = self.is_kept[rows]
