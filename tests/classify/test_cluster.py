@@ -27,7 +27,7 @@ from setwise.evaluation import cross_validate
 distributed = pytest.importorskip("distributed")
 
 
-def identities(n_classes=40, n_sets=3, n_vectors=4, n_features=16):
+def identities(n_classes=16, n_sets=3, n_vectors=4, n_features=16):
     rng = np.random.default_rng(0)
     centres = rng.normal(size=(n_classes, n_features))
     labels = np.repeat(np.arange(n_classes), n_sets)
@@ -41,7 +41,9 @@ def large():
     sets, labels = identities()
     is_probe = np.arange(len(sets)) % 3 == 0
     near = Shortlist(n_classes=6, n_compared=12, above=8)
-    clf = CVC((1, 2), shortlist=near, unknown=0.1).fit(sets[~is_probe], labels[~is_probe])
+    clf = CVC((1, 2), shortlist=near, unknown=0.1, unknown_label=-1).fit(
+        sets[~is_probe], labels[~is_probe]
+    )
     assert clf.gallery_.directory is not None
     return clf, list(sets[is_probe])
 
@@ -159,41 +161,6 @@ def test_an_error_of_the_work_is_raised_as_it_is(on_cluster):
         list(spread(refuse, Shared(), range(3), here))
 
 
-def kill_one(client, delay):
-    pids = list(client.run(os.getpid).values())
-    timer = threading.Timer(delay, os.kill, (pids[0], signal.SIGKILL))
-    timer.start()
-    return timer
-
-
-@pytest.mark.parametrize("is_mapped", [True, False], ids=["mapped", "scattered"])
-def test_a_killed_worker_costs_only_time(on_cluster, is_mapped, monkeypatch):
-    if not is_mapped:
-        monkeypatch.setattr(cluster, "_all_can_read", lambda *_: False)
-    on_cluster.wait_for_workers(2, timeout=20)
-    timer = kill_one(on_cluster, 0.3)
-    assert list(spread(slowly, Shared(), range(40), here)) == list(range(40))
-    timer.join()
-    on_cluster.wait_for_workers(2, timeout=20)
-
-
-def test_what_all_workers_lost_is_sent_again(on_cluster, monkeypatch):
-    monkeypatch.setattr(cluster, "_all_can_read", lambda *_: False)
-    shared = Shared()
-    results = spread(slowly, shared, range(30), here)
-    assert next(results) == 0
-    on_cluster.restart(timeout=20)
-    assert list(results) == list(range(1, 30))
-
-
-def test_what_kills_every_worker_is_given_up(on_cluster):
-    with (
-        pytest.raises(SetwiseError, match=r"one worker after another died.*memory"),
-    ):
-        list(spread(end, Shared(), [0], here))
-    on_cluster.wait_for_workers(2, timeout=20)
-
-
 def test_ctrl_c_stops(on_cluster):
     results = spread(slowly, Shared(), range(10_000), here)
     next(results)
@@ -240,3 +207,42 @@ def test_threads_stay_threads_whatever_joblib_is_told(on_cluster):
 
     list(in_threads(fill, range(3), 2))
     assert filled.all()
+
+
+def kill_one(client, delay):
+    pids = list(client.run(os.getpid).values())
+    timer = threading.Timer(delay, os.kill, (pids[0], signal.SIGKILL))
+    timer.start()
+    return timer
+
+
+@pytest.mark.parametrize(
+    "is_mapped",
+    [True, pytest.param(False, marks=pytest.mark.slow)],
+    ids=["mapped", "scattered"],
+)
+def test_a_killed_worker_costs_only_time(on_cluster, is_mapped, monkeypatch):
+    if not is_mapped:
+        monkeypatch.setattr(cluster, "_all_can_read", lambda *_: False)
+    on_cluster.wait_for_workers(2, timeout=20)
+    timer = kill_one(on_cluster, 0.3)
+    assert list(spread(slowly, Shared(), range(40), here)) == list(range(40))
+    timer.join()
+    on_cluster.wait_for_workers(2, timeout=20)
+
+
+@pytest.mark.slow  # workers are started anew
+def test_what_all_workers_lost_is_sent_again(on_cluster, monkeypatch):
+    monkeypatch.setattr(cluster, "_all_can_read", lambda *_: False)
+    shared = Shared()
+    results = spread(slowly, shared, range(30), here)
+    assert next(results) == 0
+    on_cluster.restart(timeout=20)
+    assert list(results) == list(range(1, 30))
+
+
+@pytest.mark.slow
+def test_what_kills_every_worker_is_given_up(on_cluster):
+    with pytest.raises(SetwiseError, match=r"one worker after another died.*memory"):
+        list(spread(end, Shared(), [0], here))
+    on_cluster.wait_for_workers(2, timeout=20)

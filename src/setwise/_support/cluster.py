@@ -90,7 +90,7 @@ class _Spread:
 
     def results(self, items: Iterable[Any]) -> Iterator[Any]:
         """Results in the order of the items, some items being under way ahead of them."""
-        self._parcel = _parcel(self._client, self._shared)
+        self._parcel = self._send()
         most = PER_CORE * max(1, sum(self._client.ncores().values()))
         try:
             for item in items:
@@ -113,7 +113,7 @@ class _Spread:
             try:
                 result = self._waiting[0][0].result()
             except CancelledError:  # what was sent is lost with all workers that had it
-                self._send_again()
+                self._start_again()
             except killed as error:
                 msg = (
                     f"the cluster gave up: one worker after another died at the same work "
@@ -125,19 +125,27 @@ class _Spread:
                 self._waiting.popleft()
                 return result
 
-    def _send_again(self) -> None:
-        self._n_sends += 1
-        if self._n_sends >= MOST_SENDS:
-            msg = (
-                f"the cluster lost what was sent to it {MOST_SENDS} times: its workers die, or "
-                "the client was closed. Look at the workers' logs."
-            )
-            raise SetwiseError(msg)
+    def _start_again(self) -> None:
         _PARCELS.pop((self._client.id, id(self._shared)), None)
-        self._parcel = _parcel(self._client, self._shared)
+        self._parcel = self._send()
         lost, self._waiting = self._waiting, deque()
         for _, item in lost:
             self._submit(item)
+
+    def _send(self) -> Any:
+        """Send what all work needs, again if a worker dies meanwhile."""
+        while True:
+            self._n_sends += 1
+            try:
+                return _parcel(self._client, self._shared)
+            except OSError as error:  # Dask's for a connection that is closed
+                last = str(error)
+            if self._n_sends >= MOST_SENDS:
+                msg = (
+                    f"what all work needs could not be sent to the cluster, {MOST_SENDS} times "
+                    f"({last}): its workers die, or the client is closed. Look at their logs."
+                )
+                raise SetwiseError(msg)
 
 
 # ------------------------------------------------------------------- what all work needs
