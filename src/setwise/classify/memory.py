@@ -32,8 +32,10 @@ MOST_LEARNT_FROM = 50_000
 # What learning holds at a time of the vectors it learns from, in doubles: themselves, their
 # directions, these centred, and copies and factors of the singular value decomposition.
 LEARNING_COPIES = 6
-# What one thread touches of its tables of codes, per column: a page of atoms, one of values.
+# What one thread has under way for each column of a graph that it solves or cuts: the part of
+# its tables of atoms and values that is touched, at most a page of each; and edges, sorted.
 TABLE_BYTES = 2 * 4096
+EDGE_BYTES = 10_000
 # Threads that are counted: with more, each solves another representation, and there are few.
 N_THREADS = 2
 # How often verdicts are there: by member, side by side, and by class.
@@ -107,9 +109,10 @@ def bytes_of_whole(how: Description, shape: GalleryShape, widths: Mapping[str, i
     views = {r.view.name: r.view for r in how.representations}
     seen = 8 * shape.n_vectors * sum(widths[name] for name, v in views.items() if v.steps)
     columns = max(shape.n_columns(member.n_columns) for member in how.members(how.dims))
-    tables = N_THREADS * TABLE_BYTES * columns
+    tables = min(16 * max(widths.values()), TABLE_BYTES)
+    under_way = N_THREADS * (tables + EDGE_BYTES) * columns
     verdicts = VERDICT_COPIES * _verdicts(how, shape)
-    solving = graphs + seen + max(_bases(how, shape, widths) + tables, verdicts)
+    solving = graphs + seen + _bases(how, shape, widths) + max(under_way, verdicts)
     return doubles + max(_learning(how, shape), solving + _second(how, shape, widths))
 
 
