@@ -59,7 +59,7 @@ def doctor(
     ] = None,
     plan: Annotated[
         int | None,
-        typer.Option(min=2, help="Say what a gallery of so many classes would cost here."),
+        typer.Option(min=2, max=10**9, help="Classes of a gallery whose cost is foretold."),
     ] = None,
 ) -> None:
     """Say what is installed, whether the main job works here, and what to do where not.

@@ -45,7 +45,7 @@ def plan_of(n_classes: int, gallery: Path | None) -> dict[str, Any]:
         per_class = len(sets) / known.n_classes
         per_set, n_features = float(np.mean(sets.sizes)), sets.n_features
         itemsize = sets.vectors.dtype.itemsize
-    sizes = np.full(round(n_classes * per_class), round(per_set))
+    sizes = np.broadcast_to(np.int64(round(per_set)), round(n_classes * per_class))
     shape = GalleryShape(n_classes, sizes, n_features, int(per_class))
     cost = cost_of(how, shape, itemsize=itemsize, slowness=machine_slowness())
     memory = total_memory()
