@@ -30,8 +30,8 @@ __all__ = [
 # Vectors that views of a large gallery learn from.
 MOST_LEARNT_FROM = 50_000
 # What learning holds at a time of the vectors it learns from, in doubles: themselves, their
-# directions, these centred, and copies and factors of the singular value decomposition.
-LEARNING_COPIES = 6
+# directions, these centred, and factors of the singular value decomposition.
+LEARNING_COPIES = 4
 # What one thread has under way for each column of a graph that it solves or cuts: the part of
 # its tables of atoms and values that is touched, at most a page of each; and edges, sorted.
 TABLE_BYTES = 2 * 4096
