@@ -68,8 +68,8 @@ def doctor(
     compiles, for some 20 s.
 
     Example:
-      setwise doctor people.setwise
       setwise doctor --plan 1000000
+      setwise doctor people.setwise
     """
     with output.progress():
         report = _report(gallery, plan)
