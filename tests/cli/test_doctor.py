@@ -250,3 +250,35 @@ def test_nothing_heavy_is_imported_for_help():
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=os.environ
     )
     assert found.stderr == "[]\n"
+
+
+def test_a_plan_says_what_it_assumes_and_what_it_costs():
+    found = run("--plan", "300", "--json")
+    plan = json.loads(found.stdout)["plan"]
+    assert plan["source"] == "assumed"
+    assert (plan["sets_per_class"], plan["vectors_per_set"], plan["n_features"]) == (2, 5, 512)
+    assert plan["fits"] is True
+    assert plan["vectors_bytes"] == 300 * 2 * 5 * 512 * 4 < plan["peak_bytes"]
+    assert plan["fit_seconds"] > plan["probe_seconds"] > 0
+    words = run("--plan", "300").stdout
+    assert "300 classes of 2 sets of 5 vectors of 512 numbers (assumed" in words
+    assert "which suffices" in words
+
+
+def test_a_plan_too_large_for_the_machine_says_so_and_what_to_do():
+    words = " ".join(run("--plan", "100000000").stdout.split())
+    assert "DOES NOT SUFFICE" in words
+    for advice in ("fewer sets per class", "Dask cluster", "database"):
+        assert advice in words
+
+
+def test_a_plan_takes_the_shape_of_a_gallery_file(gallery):
+    plan = json.loads(run(str(gallery), "--plan", "1000", "--json").stdout)["plan"]
+    assert plan["source"].endswith("g.setwise")
+    assert (plan["sets_per_class"], plan["vectors_per_set"], plan["n_features"]) == (2, 8, 12)
+
+
+def test_without_a_good_file_there_is_no_plan(tmp_path):
+    found = run(str(tmp_path / "none.setwise"), "--plan", "1000", "--json")
+    assert found.exit_code == 1
+    assert json.loads(found.stdout)["plan"] is None

@@ -27,13 +27,15 @@ def in_threads(
 
     Threads, because the compiled kernels and BLAS release the GIL and share the gallery.
     BLAS itself keeps to one thread meanwhile: the matrices of one probe are too small to
-    share, and n_jobs times all cores would only get in each other's way.
+    share, and n_jobs times all cores would only get in each other's way. Always threads,
+    whatever ``joblib.parallel_config`` says: work may fill arrays that are here.
     """
     check_jobs("setwise", n_jobs)
+    threads = Parallel(
+        n_jobs=n_jobs, prefer="threads", require="sharedmem", return_as="generator"
+    )
     with one_blas_thread():
-        yield from Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(
-            delayed(work)(item) for item in items
-        )
+        yield from threads(delayed(work)(item) for item in items)
 
 
 @contextmanager

@@ -266,8 +266,3 @@ def usable_dims(dims: Sequence[int], sets: SetBatch, width: int) -> tuple[int, .
     """
     most = max(1, min(int(sets.sizes.max()), width // 2))
     return tuple(d for d in dims if d <= most) or (most,)
-
-
-def columns_per_set(sets: SetBatch, n_columns: int) -> int:
-    """How many columns a gallery has at most, where each set has up to ``n_columns``."""
-    return int(np.minimum(sets.sizes, n_columns).sum())

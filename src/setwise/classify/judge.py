@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from setwise._support.cluster import spread
 from setwise._support.parallel import in_threads
 from setwise._support.progress import Progress, reported
 from setwise._support.types import BoolArray, FloatArray
@@ -105,7 +107,8 @@ def judge(
     sets : SetBatch, list of arrays of shape (n_vectors_i, n_features), or 3-D array
         Probes. They are checked at once, before the first answer.
     n_jobs : int, optional
-        Threads.
+        Threads. Within ``joblib.parallel_config("dask")`` the workers of the cluster judge
+        instead: docs/cluster.md.
     progress : callable, optional
         Called with what is being done, how many sets are judged, and of how many.
     stop_early : bool
@@ -116,15 +119,19 @@ def judge(
     """
     probes = gallery.check(sets, caller)
 
-    def answer(i: int) -> Answer:
-        bases = gallery.bases(probes[i])
-        around = near(gallery, bases)
-        seen = look_at(around, bases, stop_early=stop_early)
-        is_typical = ~is_out_of_place(probes[i], bases.is_kept)
-        return answer_of(around, probes.names[i], seen, is_typical)
-
-    answers = in_threads(answer, range(len(probes)), n_jobs)
+    named = zip(probes.names, probes, strict=True)
+    work = partial(_judged, stop_early=stop_early)
+    answers = spread(work, gallery, named, here=partial(in_threads, n_jobs=n_jobs))
     return reported(answers, len(probes), "classify", progress)
+
+
+def _judged(gallery: Gallery, probe: tuple[str, FloatArray], *, stop_early: bool) -> Answer:
+    name, vectors = probe
+    bases = gallery.bases(vectors)
+    around = near(gallery, bases)
+    seen = look_at(around, bases, stop_early=stop_early)
+    is_typical = ~is_out_of_place(vectors, bases.is_kept)
+    return answer_of(around, name, seen, is_typical)
 
 
 def look_at(gallery: Gallery, bases: SetBases, *, stop_early: bool = False) -> dict[int, Seen]:

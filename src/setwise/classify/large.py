@@ -7,7 +7,7 @@ dozens of classes, which costs the same whether there are a thousand or a hundre
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,7 +19,7 @@ from setwise._support.parallel import in_threads
 from setwise._support.progress import reported
 from setwise._support.types import BoolArray, FloatArray, IntArray
 from setwise.classify.description import Description
-from setwise.classify.directory import CACHE_BYTES, Directory
+from setwise.classify.directory import Directory
 from setwise.classify.fusion import Ballot
 from setwise.classify.gallery import Gallery, SetBases, usable_dims
 from setwise.classify.gallery_weights import (
@@ -34,6 +34,12 @@ from setwise.classify.gallery_weights import (
     with_weights,
 )
 from setwise.classify.judge import Answer, answer_of, ballot_of, look_at, seen_by_all
+from setwise.classify.memory import (
+    MOST_LEARNT_FROM,
+    GalleryShape,
+    bytes_of_large,
+    known_widths,
+)
 from setwise.classify.near import near
 from setwise.classify.outliers import MOST_COMPARED, NOTHING, strange_cosines
 from setwise.classify.trust import trust_in
@@ -43,8 +49,6 @@ from setwise.sets import SetBatch
 
 __all__ = ["MOST_TRIED", "left_out_answers", "solve_large", "stranger_nearness", "update_large"]
 
-# Vectors that views learn from.
-MOST_LEARNT_FROM = 50_000
 # Sets that voices are tried on. The share of right answers of a voice, and with it its weight,
 # has a standard error of at most half of 1 / sqrt(200): 3.5 points.
 MOST_TRIED = 200
@@ -74,12 +78,14 @@ def solve_large(
     n_jobs : int, optional
         Threads.
     """
+    shape, plain = GalleryShape.of(sets, codes), known_widths(description, sets.n_features)
+    _require_memory(description, shape, plain)  # before any work, by what is known then
     is_kept = _kept(description, sets, n_jobs)
     views = _fitted(description, sets, is_kept)
     blank = Images(np.ones((1, sets.n_features)), sets.image_shape)
     widths = {name: view.show(blank).shape[1] for name, view in views.items()}
-    _require_memory(sets, views, widths)
     dims = usable_dims(description.dims, sets, max(widths.values()))
+    _require_memory(replace(description, dims=dims), shape, widths)
     directory = Directory.made(description, sets, codes, is_kept, views, dims, n_jobs)
     voices = description.voices(dims)
     sizes = np.add.reduceat(is_kept, sets.offsets[:-1])
@@ -277,17 +283,9 @@ def left_out_answers(gallery: Gallery, chosen: IntArray) -> Iterator[Answer]:
         yield answer_of(around, gallery.sets.names[i], look_at(around, probe), probe.is_kept)
 
 
-def _require_memory(
-    sets: SetBatch, views: dict[str, FittedView], widths: dict[str, int]
-) -> None:
-    n_vectors, n_sets = len(sets.vectors), len(sets)
-    fixed = sum(width for name, width in widths.items() if not views[name].learns)
-    costly = sum(
-        w for n, w in widths.items() if views[n].learns or views[n].feature is not None
-    )
-    needed = 4 * n_vectors * costly + 4 * n_sets * max(fixed, max(widths.values()))
+def _require_memory(how: Description, shape: GalleryShape, widths: Mapping[str, int]) -> None:
     require_memory(
-        needed + CACHE_BYTES,
-        f"a gallery of {n_sets} sets of {n_vectors} vectors",
+        bytes_of_large(how, shape, widths),
+        f"a gallery of {shape.n_sets} sets of {shape.n_vectors} vectors",
         "Give fewer representations, or a smaller gallery.",
     )

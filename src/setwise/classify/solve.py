@@ -20,7 +20,6 @@ from setwise.classify.gallery import (
     Gallery,
     SetBases,
     SolvedMember,
-    columns_per_set,
     usable_dims,
 )
 from setwise.classify.gallery_weights import (
@@ -37,6 +36,7 @@ from setwise.classify.gallery_weights import (
 )
 from setwise.classify.judge import judge
 from setwise.classify.large import solve_large, update_large
+from setwise.classify.memory import GalleryShape, bytes_of_whole, known_widths
 from setwise.classify.outliers import MOST_COMPARED, NOTHING, strange_cosines
 from setwise.classify.trust import alternate_sets, has_learnt_by_heart, trust_in
 from setwise.classify.unknown import calibrated
@@ -218,12 +218,11 @@ def _even(
 ) -> Gallery:
     """A gallery whose voices all count alike."""
     wanted = {r.view.name: r.view for r in description.representations}
-    rows = len(description.row_classes(codes, len(classes)))
     # Once before any work, by what is known then: how wide other views than the plain one are,
     # and which dimensionalities that leaves, only their fitting tells.
-    known = {name: 0 if view.steps else sets.n_features for name, view in wanted.items()}
+    shape, plain = GalleryShape.of(sets, codes), known_widths(description, sets.n_features)
     least = replace(description, dims=usable_dims(description.dims, sets, sets.n_features))
-    _require_memory(least, sets, known, rows)
+    _require_memory(least, shape, plain)
     images = Images(sets.vectors, sets.image_shape)
     is_kept = np.concatenate([description.is_kept(vectors) for vectors in sets])
     kept = images.where(is_kept)
@@ -232,7 +231,7 @@ def _even(
     parts = [kept.part(*span) for span in pairwise(ends)]
     widths = {name: view.show(parts[0]).shape[1] for name, view in views.items()}
     dims = dims or usable_dims(description.dims, sets, max(widths.values()))
-    _require_memory(replace(description, dims=dims), sets, widths, rows)
+    _require_memory(replace(description, dims=dims), shape, widths)
     bases = [SetBases(part, views, description, dims) for part in parts]
     voices = description.voices(dims)
     compared = tried_sets(len(sets), MOST_COMPARED)
@@ -405,22 +404,9 @@ def _from_before(
     return SolvedMember(member, solution, np.concatenate(column_sets))
 
 
-def _require_memory(
-    description: Description, sets: SetBatch, widths: Mapping[str, int], n_rows: int
-) -> None:
-    members = description.members(description.dims)
-    graphs = sum(
-        description.graph.memory(
-            widths[member.representation.view.name], columns_per_set(sets, member.n_columns)
-        )
-        for member in members
-    )
-    seen = sum(8 * len(sets.vectors) * width for width in widths.values())
-    # Distances and overlaps of the gallery's own sets, left out in turn.
-    n_voices, n_tried = len(description.voices(description.dims)), len(tried_sets(len(sets)))
-    own = 2 * 8 * n_voices * n_tried * n_rows if description.weights else 0
+def _require_memory(how: Description, shape: GalleryShape, widths: Mapping[str, int]) -> None:
     require_memory(
-        graphs + seen + own,
-        f"an ensemble of {len(members)} members over {len(sets)} gallery sets",
+        bytes_of_whole(how, shape, widths),
+        f"an ensemble of {len(how.members(how.dims))} members over {shape.n_sets} gallery sets",
         "Give fewer dims or representations, or a smaller gallery.",
     )

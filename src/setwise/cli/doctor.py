@@ -10,7 +10,7 @@
 - ``kernels``: ``folders``, ``is_writable``, ``n_modules``, ``n_compiled`` before the self-test;
 - ``folders``: of data and caches, ``what``, ``folder``, ``exists``, ``bytes``, ``is_complete``
   (whether all files were counted);
-- ``gallery``: of the file that was given, or null;
+- ``gallery``: of the file that was given, or null; ``plan``: see :mod:`setwise.cli.plan`;
 - ``checks``: ``name``, ``ok``, ``is_needed``, ``detail``, and ``advice`` where it failed.
 """
 
@@ -21,7 +21,7 @@ import os
 import platform
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -30,6 +30,7 @@ import typer
 
 from setwise.cli.common import say
 from setwise.cli.options import Output, command
+from setwise.cli.plan import plan_of, plan_rows
 
 if TYPE_CHECKING:
     from setwise._support.environment import KernelCache
@@ -56,6 +57,10 @@ def doctor(
     gallery: Annotated[
         Path | None, typer.Argument(help="A gallery file to check too, such as people.setwise.")
     ] = None,
+    plan: Annotated[
+        int | None,
+        typer.Option(min=2, max=10**9, help="Classes of a gallery whose cost is foretold."),
+    ] = None,
 ) -> None:
     """Say what is installed, whether the main job works here, and what to do where not.
 
@@ -63,10 +68,11 @@ def doctor(
     compiles, for some 20 s.
 
     Example:
+      setwise doctor --plan 1000000
       setwise doctor people.setwise
     """
     with output.progress():
-        report = _report(gallery)
+        report = _report(gallery, plan)
     if output.as_json:
         typer.echo(json.dumps(report, indent=2))
     elif output.quiet:
@@ -78,7 +84,7 @@ def doctor(
         raise typer.Exit(1)
 
 
-def _report(gallery: Path | None) -> dict[str, Any]:
+def _report(gallery: Path | None, n_planned: int | None = None) -> dict[str, Any]:
     """Everything that is found, as plain values, without the name of the home folder."""
     from setwise._support.environment import needed_packages
 
@@ -94,7 +100,7 @@ def _report(gallery: Path | None) -> dict[str, Any]:
         *file_checks,
     ]
     found = {
-        "ok": all(check.ok for check in checks if check.is_needed),
+        "ok": _all_ok(check for check in checks if check.is_needed),
         "versions": {
             "setwise": _own_version(),
             "python": platform.python_version(),
@@ -104,9 +110,14 @@ def _report(gallery: Path | None) -> dict[str, Any]:
         "kernels": None if kernels is None else asdict(kernels),
         "folders": _folders(),
         "gallery": file,
+        "plan": plan_of(n_planned, gallery) if n_planned and _all_ok(file_checks) else None,
         "checks": [asdict(check) for check in checks],
     }
     return dict(_plain(found))
+
+
+def _all_ok(checks: Iterable[Check]) -> bool:
+    return all(check.ok for check in checks)
 
 
 def _plain(value: Any) -> Any:
@@ -324,6 +335,7 @@ def _lines(report: dict[str, Any]) -> list[str]:
         ("CPUs", str(report["cpus"])),
         ("memory", f"{free} of {total} available; work that needs more is refused"),
         *_gallery_rows(report["gallery"]),
+        *(plan_rows(report["plan"]) if report["plan"] else ()),
     ]
     lines = [f"{name:<14} {text}" for name, text in rows]
     lines += ["", *(line for check in report["checks"] for line in _check_lines(check))]
@@ -344,16 +356,12 @@ def _kernel_words(kernels: dict[str, Any] | None) -> str:
         return "not known"
     folders = kernels["folders"]
     where = os.path.commonpath(folders) if folders else "memory alone"
-    return (
-        f"{kernels['n_compiled']} of {kernels['n_modules']} modules compiled, kept in {where}"
-    )
+    return "{n_compiled} of {n_modules} modules compiled, kept in ".format(**kernels) + where
 
 
 def _blas_words(libraries: list[dict[str, Any]]) -> str:
-    words = [
-        f"{one['library']} {one['version']}, {one['threads']} threads" for one in libraries
-    ]
-    return "; ".join(words) or "not found"
+    text = "{library} {version}, {threads} threads"
+    return "; ".join(text.format(**library) for library in libraries) or "not found"
 
 
 def _folder_words(row: dict[str, Any]) -> str:

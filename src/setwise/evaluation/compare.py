@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
 
+from setwise._support.cluster import spread
 from setwise._support.parameters import check_number
 from setwise._support.progress import Progress, reported
 from setwise._support.shared import quiet
@@ -53,7 +54,8 @@ def compare(
     confidence : float, default=0.95
         Of the intervals, and of the differences called significant.
     n_jobs : int, optional
-        Threads of each method that has ``n_jobs``; times are wall-clock times.
+        Threads of each method that has ``n_jobs``; times are wall-clock times. Within
+        ``joblib.parallel_config("dask")`` each method is tried on a worker: docs/cluster.md.
     random_state : int, default=0
         Seed of the methods that need one.
     progress : callable, optional
@@ -109,11 +111,27 @@ def _results(
     truth: npt.NDArray[Any],
     n_jobs: int | None,
 ) -> Iterator[MethodResult]:
-    for name, classifier in chosen.items():
-        fresh = clone(classifier)
-        if "n_jobs" in fresh.get_params(deep=False):
-            fresh.set_params(n_jobs=n_jobs)
-        yield evaluate(name, fresh, gallery, labels, probes, truth)
+    task = _Task(gallery, labels, probes, truth, n_jobs)
+    return spread(_evaluated, task, list(chosen.items()), here=map)
+
+
+@dataclass(frozen=True)
+class _Task:
+    """What all methods are tried on."""
+
+    gallery: SetBatch
+    labels: npt.NDArray[Any]
+    probes: SetBatch
+    truth: npt.NDArray[Any]
+    n_jobs: int | None
+
+
+def _evaluated(task: _Task, named: tuple[str, Any]) -> MethodResult:
+    name, classifier = named
+    fresh = clone(classifier)
+    if "n_jobs" in fresh.get_params(deep=False):
+        fresh.set_params(n_jobs=task.n_jobs)
+    return evaluate(name, fresh, task.gallery, task.labels, task.probes, task.truth)
 
 
 def evaluate(

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
 
+from setwise._support.cluster import spread
 from setwise._support.parameters import check_jobs, is_whole, refuse
 from setwise._support.progress import Progress, reported
 from setwise._support.types import IntArray
@@ -63,7 +64,8 @@ def cross_validate(
     seed : int, default=0
         Which folds. Labels do not depend on ``n_jobs``.
     n_jobs : int, optional
-        Threads, of classifiers that have ``n_jobs``.
+        Threads, of classifiers that have ``n_jobs``. Within
+        ``joblib.parallel_config("dask")`` each fold is done by a worker: docs/cluster.md.
     keep_fitted : bool, default=False
         Keep the classifier of every fold, so that its answers can be explained. Otherwise
         there is one gallery in memory at a time.
@@ -90,9 +92,8 @@ def cross_validate(
     fold_of = fold_of_sets(codes, folds, groups=groups, seed=seed, caller=caller)
     heard: Warned = {}
     kept: list[Any] = []
-    work = _results(
-        clf, batch, classes[codes], fold_of, n_jobs, heard, kept if keep_fitted else None
-    )
+    task = _Task(clf, batch, classes[codes], fold_of, n_jobs, keep_fitted)
+    work = _results(task, heard, kept)
     n_judged = int((fold_of != ALWAYS_GALLERY).sum())
     results = list(reported(work, n_judged, "evaluate", progress))
     notes = [
@@ -131,32 +132,56 @@ class _Judged:
         return {"index": index, "name": name, "truth": self.truths[i], "fold": self.fold}
 
 
-def _results(
-    clf: Any,
-    batch: SetBatch,
-    labels: npt.NDArray[Any],
-    fold_of: IntArray,
-    n_jobs: int | None,
-    heard: Warned,
-    kept: list[Any] | None,
-) -> Iterator[JudgedSet]:
-    """Judge the sets fold by fold; what the classifier warns of goes to ``heard``.
+@dataclass(frozen=True)
+class _Task:
+    """What every fold needs."""
+
+    clf: Any
+    batch: SetBatch
+    labels: npt.NDArray[Any]
+    fold_of: IntArray
+    n_jobs: int | None
+    keep_fitted: bool
+
+
+@dataclass(frozen=True)
+class _Fold:
+    """What came of one fold: answers, warnings, and the classifier if it is wanted."""
+
+    results: list[JudgedSet]
+    heard: Warned
+    fitted: Any
+
+
+def _judged_fold(task: _Task, fold: int) -> _Fold:
+    """Judge the sets of one fold by a classifier that has learnt all others."""
+    learnt, probes = (
+        np.flatnonzero(side) for side in (task.fold_of != fold, task.fold_of == fold)
+    )
+    fitted = clone(task.clf)
+    if "n_jobs" in fitted.get_params(deep=False):
+        fitted.set_params(n_jobs=task.n_jobs)
+    judge = _by_answers if hasattr(fitted, "judge") else _by_labels
+    heard: Warned = {}
+    with _heard(heard):
+        fitted.fit(task.batch[learnt], task.labels[learnt])
+        judged = _Judged(fold, probes, task.labels[probes])
+        results = judge(fitted, task.batch[probes], judged)
+    return _Fold(results, heard, fitted if task.keep_fitted else None)
+
+
+def _results(task: _Task, heard: Warned, kept: list[Any]) -> Iterator[JudgedSet]:
+    """Judge the sets fold by fold; what the classifiers warn of goes to ``heard``.
 
     The classifiers go to ``kept``, if they are wanted.
     """
-    for fold in range(int(fold_of.max()) + 1):
-        learnt, probes = np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)
-        fitted = clone(clf)
-        if "n_jobs" in fitted.get_params(deep=False):
-            fitted.set_params(n_jobs=n_jobs)
-        judge = _by_answers if hasattr(fitted, "judge") else _by_labels
-        with _heard(heard):
-            fitted.fit(batch[learnt], labels[learnt])
-            results = judge(fitted, batch[probes], _Judged(fold, probes, labels[probes]))
-        if kept is not None:
-            kept.append(fitted)
-        del fitted  # one gallery at a time
-        yield from results
+    folds = range(int(task.fold_of.max()) + 1)
+    for fold in spread(_judged_fold, task, folds, here=map):
+        for category, texts in fold.heard.items():
+            heard.setdefault(category, []).extend(texts)
+        if task.keep_fitted:
+            kept.append(fold.fitted)
+        yield from fold.results
 
 
 @contextmanager

@@ -1,0 +1,83 @@
+"""Sets judged per second by a Dask cluster of this machine: 1, 2 and 4 workers.
+
+python benchmarks/cluster.py [--classes 600] [--probes 64]
+
+Beside one thread, with which all answers are compared: they are equal. Synthetic identities of
+512 numbers, 2 sets of 5 vectors per class. Workers are warm: they have judged them before.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import time
+
+import joblib
+import numpy as np
+from distributed import Client, LocalCluster
+
+from harness import publish
+from memory import identities
+from setwise import CVC
+from setwise.classify import large
+
+WORKERS = (1, 2, 4)
+
+
+def judged(clf: CVC, probes: np.ndarray) -> tuple[float, np.ndarray]:
+    start = time.perf_counter()
+    shares = clf.predict_proba(probes)
+    return time.perf_counter() - start, shares
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--classes", type=int, default=600)
+    parser.add_argument("--probes", type=int, default=64)
+    options = parser.parse_args()
+    large.MOST_TRIED = 20  # the fit is not what is measured
+    sets, labels = identities(options.classes, 3, 5, 512, "float32")
+    is_probe = np.arange(len(sets)) % 3 == 0
+    clf = CVC().fit(sets[~is_probe], labels[~is_probe])
+    probes = sets[is_probe][: options.probes]
+    clf.predict_proba(probes[:2])
+    alone, expected = judged(clf, probes)
+    rows = [["one thread, no cluster", f"{len(probes) / alone:.1f}", "1.00"]]
+    for n_workers in WORKERS:
+        with (
+            LocalCluster(
+                n_workers=n_workers,
+                threads_per_worker=1,
+                memory_limit=None,
+                dashboard_address=None,
+                silence_logs=logging.ERROR,
+            ) as workers,
+            Client(workers) as client,
+            joblib.parallel_config("dask", client=client),
+        ):
+            for _ in range(2):  # columns around the probes are made, as those of this process
+                judged(clf, probes)
+            taken, shares = judged(clf, probes)
+        assert np.array_equal(shares, expected)
+        rows.append(
+            [f"{n_workers} workers", f"{len(probes) / taken:.1f}", f"{alone / taken:.2f}"]
+        )
+    title = "Sets judged per second by a Dask cluster of one machine"
+    columns = ["who", "sets per second", "times one thread"]
+    publish(
+        "cluster",
+        title,
+        [
+            f"this machine has {os.cpu_count()} cores: more workers than that gain nothing",
+            f"{options.classes} classes, {len(probes)} probes; all answers equal bit for bit",
+        ],
+        columns,
+        rows,
+    )
+    print(f"| {' | '.join(columns)} |\n|---|---:|---:|")
+    print("\n".join(f"| {' | '.join(row)} |" for row in rows))
+
+
+if __name__ == "__main__":
+    main()
