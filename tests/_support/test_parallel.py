@@ -16,7 +16,13 @@ from setwise.graph import OMPGraph
 
 
 def blas_threads():
-    return [lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas"]
+    """Of NumPy's and SciPy's; others that tests have loaded bring their own, for themselves."""
+    ours = [
+        lib
+        for lib in threadpool_info()
+        if "numpy" in lib["filepath"] or "scipy" in lib["filepath"]
+    ]
+    return [lib["num_threads"] for lib in ours if lib["user_api"] == "blas"]
 
 
 def overlapping(context, look, n_threads=8):

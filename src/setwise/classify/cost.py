@@ -20,6 +20,7 @@ import numpy as np
 from setwise._support.parallel import one_blas_thread
 from setwise.classify.description import Description
 from setwise.classify.gallery_weights import tried_sets
+from setwise.classify.large import MOST_TRIED
 from setwise.classify.memory import (
     MOST_LEARNT_FROM,
     GalleryShape,
@@ -35,9 +36,6 @@ __all__ = [
     "machine_slowness",
     "probe_terms",
 ]
-
-# Sets that voices of a large gallery are tried on, as in setwise.classify.large.
-N_TRIED = 200
 
 
 @dataclass(frozen=True)
@@ -112,7 +110,7 @@ def probe_terms(how: Description, shape: GalleryShape) -> dict[str, float]:
 
 
 def fit_terms(
-    how: Description, shape: GalleryShape, probe: float, n_tried: int = N_TRIED
+    how: Description, shape: GalleryShape, probe: float, n_tried: int = MOST_TRIED
 ) -> dict[str, float]:
     """Work that solving a gallery makes, by kind, in millions of something.
 
