@@ -161,6 +161,7 @@ def test_an_error_of_the_work_is_raised_as_it_is(on_cluster):
         list(spread(refuse, Shared(), range(3), here))
 
 
+@pytest.mark.slow  # a signal to the process of the tests
 def test_ctrl_c_stops(on_cluster):
     results = spread(slowly, Shared(), range(10_000), here)
     next(results)

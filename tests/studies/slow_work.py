@@ -67,12 +67,17 @@ def interrupt_at_two(item, log, parent):
 
 
 def count_blas_threads(item):
-    """The most threads that any BLAS library of this process would use."""
+    """The most threads that NumPy's BLAS or SciPy's would use; others load their own."""
     import scipy.linalg
     from threadpoolctl import threadpool_info
 
     scipy.linalg.inv(np.eye(item.size))
-    pools = [one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"]
+    libraries = [one for one in threadpool_info() if one["user_api"] == "blas"]
+    pools = [
+        one["num_threads"]
+        for one in libraries
+        if "numpy" in one["filepath"] or "scipy" in one["filepath"]
+    ]
     # Others are at it meanwhile, and must not reset it.
     time.sleep(0.02)
     return {"threads": max(pools), "process": os.getpid()}
