@@ -40,7 +40,7 @@ def sets_of(
     n_strange = round(strangers * N_VECTORS)
     block = 2000
     for start in range(0, n, block):
-        who = np.repeat(people, n_sets, axis=0)[start : start + block]
+        who = people[np.arange(start, min(start + block, n)) // n_sets]
         made = _images(who, rng)
         if n_strange:
             other = directions(len(who) * n_strange, int(rng.integers(2**31)))

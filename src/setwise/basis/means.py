@@ -59,12 +59,15 @@ def means_bases(vectors: FloatArray, dims: Sequence[int]) -> list[FloatArray]:
         Unit columns, in no order.
     """
     chosen = _thinned(vectors)
-    tree = linkage(chosen, "ward") if len(chosen) > 1 else None
+    has_parts = len(chosen) > 1 and max(dims) > 1
+    tree = linkage(chosen, "ward") if has_parts else None
     return [_means(chosen, tree, d) for d in dims]
 
 
 def _means(vectors: FloatArray, tree: FloatArray | None, n_parts: int) -> FloatArray:
-    parts = np.ones(1, dtype=int) if tree is None else fcluster(tree, n_parts, "maxclust")
+    parts = np.ones(len(vectors), dtype=int)
+    if tree is not None:
+        parts = fcluster(tree, n_parts, "maxclust")
     is_inside = parts == np.arange(1, parts.max() + 1)[:, None]
     means = is_inside @ vectors / is_inside.sum(axis=1, keepdims=True)
     # Vectors that cancel leave rounding, in proportion to themselves.

@@ -137,6 +137,17 @@ class Gallery:
         np.add.at(total, [place[voice.member] for voice in self.voices], needed)
         return total
 
+    def asked_weights(self, n_vectors: int) -> FloatArray:
+        """What each member counts for a set of so many vectors; 0 is never asked.
+
+        Those whose columns mean nothing of so few vectors stay silent, unless all would.
+        """
+        members = self.description.members(self.dims)
+        fewest = np.array([member.representation.basis.fewest for member in members])
+        can_say = fewest <= n_vectors
+        weights = self.member_weights
+        return np.where(can_say, weights, 0.0) if weights[can_say].any() else weights
+
     @property
     def row_classes(self) -> IntArray:
         """Class of each row that has a distribution."""

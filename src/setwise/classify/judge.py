@@ -135,17 +135,10 @@ def _judged(gallery: Gallery, probe: tuple[str, FloatArray], *, stop_early: bool
 
 
 def look_at(gallery: Gallery, bases: SetBases, *, stop_early: bool = False) -> dict[int, Seen]:
-    """What the members see of a probe that are needed and have any weight, by their index.
-
-    Those whose columns mean nothing of so few vectors stay silent, unless all would.
-    """
+    """What the members see of a probe that are asked, by their index."""
     fusion = gallery.description.fusion
     stop_early = stop_early and fusion.can_stop_early and gallery.threshold is None
-    weights = gallery.member_weights
-    fewest = np.array([s.member.representation.basis.fewest for s in gallery.members])
-    can_say = fewest <= bases.is_kept.sum()
-    if weights[can_say].any():
-        weights = np.where(can_say, weights, 0.0)
+    weights = gallery.asked_weights(int(bases.is_kept.sum()))
     seen: dict[int, Seen] = {}
     totals, remaining = np.zeros(gallery.n_classes), float(weights.sum())
     for i in map(int, np.flatnonzero(weights)):

@@ -243,7 +243,7 @@ def _halved(gallery: Gallery, i: int) -> list[_Trial]:
 
 def _ballot(gallery: Gallery, trial: _Trial) -> tuple[Ballot, int]:
     """What all voices say of a trial, and where its class is among those around; or -1."""
-    around = near(gallery, trial.probe, trial.instead)
+    around = near(gallery, trial.probe, trial.instead, asks_all=True)
     around = replace(around, weights=np.ones(len(around.weights)))  # all are asked
     ballot = ballot_of(around, seen_by_all(around, trial.probe))
     place = np.flatnonzero(around.classes == gallery.classes[trial.code])
