@@ -80,7 +80,7 @@ evidence: $(STAMP) ## pixels, embeddings, strangers, small sets, unknowns: every
 
 # Rivals, for the benchmarks only (SPAMS is GPL: never a dependency).
 RIVALS := spams-bin celer skglm networkx
-BENCHMARKS := latency per_probe lasso_graph cut growth enroll dictionary large_paths
+BENCHMARKS := latency per_probe lasso_graph cut growth enroll dictionary large_paths large_galleries
 
 $(VENV)/.rivals: $(STAMP)
 	@$(INSTALL) $(RIVALS)
