@@ -161,7 +161,7 @@ def _exponent(cells: list[dict]) -> str:
     return f"Time of a probe grows as (number of people) ** {slope:.2f}."
 
 
-def real(n_classes: int) -> None:
+def real(n_classes: int, n_splits: int | None) -> None:
     """The real datasets, judged whole and by shortlists: how often answers differ."""
     rows = []
     for name in PROTOCOLS:
@@ -169,7 +169,7 @@ def real(n_classes: int) -> None:
         total = len(np.unique(dataset.labels))
         n_near = min(n_classes, total - 1)
         tally = Counter()
-        for gallery, probes in dataset.folds:
+        for gallery, probes in dataset.folds[:n_splits]:
             sets, labels = dataset.sets[gallery], dataset.labels[gallery]
             whole = CVC(random_state=0, n_jobs=2).fit(sets, labels)
             how = Shortlist(n_near, n_compared=max(4 * n_near, 128), above=n_near)
@@ -208,6 +208,7 @@ def main() -> None:
     parser.add_argument("--strangers", type=float, nargs="+", default=STRANGERS)
     parser.add_argument("--by", nargs="+", choices=CONTENDERS, default=list(CONTENDERS))
     parser.add_argument("--real", type=int, nargs="?", const=16, metavar="CLASSES")
+    parser.add_argument("--splits", type=int, help="of --real, the first so many alone")
     parser.add_argument("--cell", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -215,7 +216,7 @@ def main() -> None:
         who, n, strangers = options.cell
         print(json.dumps(CONTENDERS[who](int(n), float(strangers))))
     elif options.real:
-        real(options.real)
+        real(options.real, options.splits)
     else:
         table(options.people, tuple(options.strangers), options.by)
 
