@@ -19,6 +19,7 @@ import numpy as np
 
 from setwise._support.parallel import one_blas_thread
 from setwise.classify.description import Description
+from setwise.classify.gallery import usable_dims
 from setwise.classify.gallery_weights import tried_sets
 from setwise.classify.large import MOST_TRIED
 from setwise.classify.memory import (
@@ -181,9 +182,7 @@ def _weighed(terms: Mapping[str, float], weights: Mapping[str, float]) -> float:
 
 
 def _dims(how: Description, shape: GalleryShape) -> tuple[int, ...]:
-    """As :func:`setwise.classify.gallery.usable_dims`, of a shape."""
-    most = max(1, min(int(shape.sizes.max()), shape.n_features // 2))
-    return tuple(d for d in how.dims if d <= most) or (most,)
+    return usable_dims(how.dims, shape.sizes, shape.n_features)
 
 
 def _part(shape: GalleryShape, n_classes: int) -> GalleryShape:

@@ -20,6 +20,7 @@ from setwise.features.views import FittedView, Images
 from setwise.index import BuiltIndex
 from setwise.index.base import Rows
 from setwise.sets import SetBatch
+from setwise.sets.classifier import largest_by_class
 
 __all__ = ["Directory", "costly_views", "index_row", "index_width", "shown"]
 
@@ -187,8 +188,8 @@ class Directory:
         compared = self._around(probe, how.n_compared, frozenset(hidden))
         sets = np.array([i for i in self.sets_of(compared) if i not in hidden])
         likeness = self._likeness(probe, sets)
-        codes = self.codes[sets]
-        best = np.array([likeness[codes == code].max() for code in compared])
+        places = np.searchsorted(compared, self.codes[sets])
+        best = largest_by_class(likeness, places, len(compared))
         # In single precision: the last digit must not depend on who stands beside whom.
         order = np.argsort(-best.astype(np.float32), kind="stable")
         return np.sort(compared[order[: how.n_classes]])

@@ -269,11 +269,11 @@ class SetBases:
         return shares
 
 
-def usable_dims(dims: Sequence[int], sets: SetBatch, width: int) -> tuple[int, ...]:
+def usable_dims(dims: Sequence[int], set_sizes: IntArray, width: int) -> tuple[int, ...]:
     """The dimensionalities that can tell sets apart; the largest such if all are larger.
 
     No set has more columns than vectors. And two subspaces of more than half of the features
     always intersect, whatever sets they are of.
     """
-    most = max(1, min(int(sets.sizes.max()), width // 2))
+    most = max(1, min(int(set_sizes.max()), width // 2))
     return tuple(d for d in dims if d <= most) or (most,)

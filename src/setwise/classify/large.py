@@ -84,7 +84,7 @@ def solve_large(
     views = _fitted(description, sets, is_kept)
     blank = Images(np.ones((1, sets.n_features)), sets.image_shape)
     widths = {name: view.show(blank).shape[1] for name, view in views.items()}
-    dims = usable_dims(description.dims, sets, max(widths.values()))
+    dims = usable_dims(description.dims, sets.sizes, max(widths.values()))
     _require_memory(replace(description, dims=dims), shape, widths)
     directory = Directory.made(description, sets, codes, is_kept, views, dims, n_jobs)
     voices = description.voices(dims)

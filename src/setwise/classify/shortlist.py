@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from setwise._support.parameters import check_count, refuse
+from setwise._support.parameters import check_count
 from setwise._support.parts import Part
 
 __all__ = ["Shortlist"]
@@ -45,8 +45,4 @@ class Shortlist(Part):
     @classmethod
     def given(cls, value: object, owner: str) -> Shortlist | None:
         """What a parameter of ``owner`` says: one, its name, or None for all classes always."""
-        if value is None:
-            return None
-        if isinstance(value, Part) and not isinstance(value, cls):
-            refuse(owner, "shortlist", "a Shortlist or None", value)
-        return cls.of(value, owner)
+        return None if value is None else cls.of(value, owner)

@@ -221,7 +221,9 @@ def _even(
     # Once before any work, by what is known then: how wide other views than the plain one are,
     # and which dimensionalities that leaves, only their fitting tells.
     shape, plain = GalleryShape.of(sets, codes), known_widths(description, sets.n_features)
-    least = replace(description, dims=usable_dims(description.dims, sets, sets.n_features))
+    least = replace(
+        description, dims=usable_dims(description.dims, sets.sizes, sets.n_features)
+    )
     _require_memory(least, shape, plain)
     images = Images(sets.vectors, sets.image_shape)
     is_kept = np.concatenate([description.is_kept(vectors) for vectors in sets])
@@ -230,7 +232,7 @@ def _even(
     ends = np.concatenate([[0], np.cumsum(is_kept)])[sets.offsets]
     parts = [kept.part(*span) for span in pairwise(ends)]
     widths = {name: view.show(parts[0]).shape[1] for name, view in views.items()}
-    dims = dims or usable_dims(description.dims, sets, max(widths.values()))
+    dims = dims or usable_dims(description.dims, sets.sizes, max(widths.values()))
     _require_memory(replace(description, dims=dims), shape, widths)
     bases = [SetBases(part, views, description, dims) for part in parts]
     voices = description.voices(dims)

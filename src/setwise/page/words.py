@@ -6,7 +6,7 @@ import numpy as np
 
 from setwise.classify import Answer
 from setwise.classify.explanation import MemberVote
-from setwise.report.words import QUITE_SURE, SURE, kind_of
+from setwise.report.words import kind_of, sureness
 
 __all__ = [
     "OUT_OF_PLACE",
@@ -47,13 +47,10 @@ _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight"
 
 def confidence(answer: Answer) -> str:
     """``"sure"``, ``"quite sure"``, ``"not sure"`` or ``"a guess"``."""
-    if kind_of(answer) == "guess":
+    kind = kind_of(answer)
+    if kind == "guess":
         return "a guess"
-    if answer.is_known is False:
-        return "not sure"
-    if answer.probability >= SURE:
-        return "sure"
-    return "quite sure" if answer.probability >= QUITE_SURE else "not sure"
+    return sureness(answer) if kind == "known" else "not sure"
 
 
 def answer_words(answer: Answer) -> str:
