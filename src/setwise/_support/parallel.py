@@ -12,9 +12,13 @@ from threadpoolctl import ThreadpoolController
 
 from setwise._support.compiled import plain_interrupts
 from setwise._support.parameters import check_jobs
+from setwise._support.progress import reported
 from setwise._support.shared import SharedContext
 
-__all__ = ["in_threads", "one_blas_thread"]
+__all__ = ["in_parts", "in_threads", "one_blas_thread"]
+
+# Items of a part.
+PART = 500
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -36,6 +40,25 @@ def in_threads(
     )
     with one_blas_thread():
         yield from threads(delayed(work)(item) for item in items)
+
+
+def in_parts(work: Callable[[range], None], n: int, n_jobs: int | None, what: str) -> None:
+    """Do something for all numbers below ``n``, many at a time in each thread.
+
+    Parameters
+    ----------
+    work : callable
+        Does it for a range of them; each is so small that a thread would not pay for it.
+    n : int
+        How many there are.
+    n_jobs : int, optional
+        Threads.
+    what : str
+        What is being done, for those who are told how far it is.
+    """
+    parts = [range(i, min(i + PART, n)) for i in range(0, n, PART)]
+    for _ in reported(in_threads(work, parts, n_jobs), len(parts), what):
+        pass
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, lru_cache
 from typing import Any
@@ -10,24 +10,30 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from setwise._support.parallel import in_threads
-from setwise._support.progress import reported
+from setwise._support.parallel import in_parts
 from setwise._support.types import BoolArray, FloatArray, IntArray
 from setwise.classify.description import Description
 from setwise.classify.gallery import SetBases
 from setwise.features import unit_rows
-from setwise.features.views import FittedView, Images
+from setwise.features.views import FittedView, Images, shown_widths
 from setwise.index import BuiltIndex
 from setwise.index.base import Rows
 from setwise.sets import SetBatch
 from setwise.sets.classifier import largest_by_class
 
-__all__ = ["Directory", "costly_views", "index_row", "index_width", "shown"]
+__all__ = [
+    "Directory",
+    "cached_sets",
+    "costly_views",
+    "index_row",
+    "index_width",
+    "shown",
+]
 
-# Sets that a thread takes at a time.
-PART = 500
 # Columns of sets that were lately near a probe.
 CACHE_BYTES = 256 * 2**20
+# However large they are: those around some probes.
+FEWEST_CACHED = 512
 
 
 @dataclass(frozen=True)
@@ -157,9 +163,8 @@ class Directory:
     @cached_property
     def _bases(self) -> Any:
         widths = [values.shape[1] for values in self.seen.values()] or [self.sets.n_features]
-        n_columns = max(self.dims) * len(self.description.representations)
-        n_sets = CACHE_BYTES // (8 * max(widths) * n_columns)
-        return lru_cache(maxsize=max(n_sets, 512))(self._made_bases)
+        n_sets, _ = cached_sets(self.description, self.dims, max(widths))
+        return lru_cache(maxsize=n_sets)(self._made_bases)
 
     def _made_bases(self, i: int) -> SetBases:
         rows = self.rows_of(i)
@@ -221,6 +226,12 @@ class Directory:
         return total
 
 
+def cached_sets(description: Description, dims: Sequence[int], width: int) -> tuple[int, int]:
+    """Of how many sets columns are kept, and bytes of those of one."""
+    n_bytes = 8 * width * max(dims) * len(description.representations)
+    return max(CACHE_BYTES // n_bytes, FEWEST_CACHED), n_bytes
+
+
 def index_row(seen: Callable[[str], FloatArray], views: Mapping[str, FittedView]) -> Rows:
     """What the index knows a set by: the directions of its means, side by side.
 
@@ -234,16 +245,22 @@ def index_row(seen: Callable[[str], FloatArray], views: Mapping[str, FittedView]
     views : dict of str to FittedView
         What there is to see them in.
     """
-    fixed = [name for name, view in views.items() if not view.learns and not view.has_lengths]
-    means = [unit_rows(seen(name)).mean(axis=0, keepdims=True) for name in fixed or views]
+    names = _indexed(views)
+    means = [unit_rows(seen(name)).mean(axis=0, keepdims=True) for name in names]
     row = np.concatenate([unit_rows(mean) for mean in means], axis=1)
     return unit_rows(row)[0].astype(np.float32)
 
 
 def index_width(sets: SetBatch, views: Mapping[str, FittedView]) -> int:
     """How long the rows of the index are."""
-    blank = Images(np.ones((1, sets.n_features)), sets.image_shape)
-    return len(index_row(lambda name: views[name].show(blank), views))
+    widths = shown_widths(views, sets.n_features, sets.image_shape)
+    return sum(widths[name] for name in _indexed(views))
+
+
+def _indexed(views: Mapping[str, FittedView]) -> list[str]:
+    """The views that learn nothing from the gallery; all of them where every one does."""
+    fixed = [name for name, view in views.items() if not view.learns and not view.has_lengths]
+    return fixed or list(views)
 
 
 def costly_views(views: Mapping[str, FittedView]) -> list[str]:
@@ -262,10 +279,10 @@ def shown(
     costly = {name: views[name] for name in costly_views(views)}
     if not costly:
         return {}
-    blank = Images(np.ones((1, sets.n_features)), sets.image_shape)
+    widths = shown_widths(costly, sets.n_features, sets.image_shape)
     seen = {
-        name: np.empty((len(sets.vectors), view.show(blank).shape[1]), dtype=np.float32)
-        for name, view in costly.items()
+        name: np.empty((len(sets.vectors), width), dtype=np.float32)
+        for name, width in widths.items()
     }
 
     def look(part: range) -> None:
@@ -274,7 +291,7 @@ def shown(
             for name, view in costly.items():
                 seen[name][sets.offsets[i] : sets.offsets[i + 1]] = view.show(images)
 
-    _in_parts(look, len(sets), n_jobs, "look at all sets")
+    in_parts(look, len(sets), n_jobs, "look at all sets")
     return seen
 
 
@@ -305,15 +322,8 @@ def _rows(
         for i in part:
             rows[i] = row(i)
 
-    _in_parts(fill, len(sets), n_jobs, "index all sets")
+    in_parts(fill, len(sets), n_jobs, "index all sets")
     return rows
-
-
-def _in_parts(work: Callable[[range], None], n: int, n_jobs: int | None, what: str) -> None:
-    """Do something for numbers below ``n``, many at a time in each thread."""
-    parts = [range(i, min(i + PART, n)) for i in range(0, n, PART)]
-    for _ in reported(in_threads(work, parts, n_jobs), len(parts), what):
-        pass
 
 
 def _doubles(seen: Mapping[str, npt.NDArray[Any]]) -> dict[str, FloatArray]:

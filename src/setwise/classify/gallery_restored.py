@@ -22,7 +22,7 @@ from setwise.classify.member import spans_of_sets
 from setwise.classify.outliers import NOTHING
 from setwise.features import Whitener
 from setwise.features.images import fingerprint_of
-from setwise.features.views import FittedView, Images, View
+from setwise.features.views import FittedView, View, shown_widths
 from setwise.graph import Graph
 from setwise.sets import Origins, SetBatch
 
@@ -157,11 +157,11 @@ def _directory(gallery: Gallery, stored: _Stored) -> Directory:
     is_kept = stored.get("is kept", "b", (len(sets.vectors),))
     if (np.add.reduceat(is_kept, sets.offsets[:-1], dtype=np.int64) < 1).any():
         contradiction("nothing of a set is kept")
-    blank = Images(np.ones((1, sets.n_features)), sets.image_shape)
-    seen = {}
-    for name in costly_views(views):
-        shape = (len(sets.vectors), views[name].show(blank).shape[1])
-        seen[name] = stored.get(f"seen {name}", "f", shape)
+    widths = shown_widths(views, sets.n_features, sets.image_shape)
+    seen = {
+        name: stored.get(f"seen {name}", "f", (len(sets.vectors), widths[name]))
+        for name in costly_views(views)
+    }
     shape = (len(sets), index_width(sets, views))
     rows = stored.get("index rows", "f", shape).astype(np.float32, copy=False)
     keys = stored.get("keys", "i", (len(sets),), within=(0, 2**62)).astype(np.int64)
@@ -348,8 +348,7 @@ def _check_widths(
     members: tuple[SolvedMember, ...], views: Mapping[str, FittedView], sets: SetBatch
 ) -> None:
     """Refuse columns that are longer or shorter than what their view will show of a probe."""
-    blank = Images(np.ones((1, sets.n_features)), sets.image_shape)
-    widths = {name: view.show(blank).shape[1] for name, view in views.items()}
+    widths = shown_widths(views, sets.n_features, sets.image_shape)
     for i, solved in enumerate(members):
         width = widths[solved.member.representation.view.name]
         if len(solved.graph.columns) != width:

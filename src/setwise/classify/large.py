@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from setwise._support.memory import require_memory
-from setwise._support.parallel import in_threads
+from setwise._support.parallel import in_parts, in_threads
 from setwise._support.progress import reported
 from setwise._support.types import BoolArray, FloatArray, IntArray
 from setwise.classify.description import Description
@@ -44,7 +44,7 @@ from setwise.classify.near import near
 from setwise.classify.outliers import MOST_COMPARED, NOTHING, strange_cosines
 from setwise.classify.trust import trust_in
 from setwise.classify.unknown import nearness, with_threshold
-from setwise.features.views import FittedView, Images
+from setwise.features.views import FittedView, Images, shown_widths
 from setwise.sets import SetBatch
 
 __all__ = ["MOST_TRIED", "left_out_answers", "solve_large", "stranger_nearness", "update_large"]
@@ -82,8 +82,7 @@ def solve_large(
     _require_memory(description, shape, plain)  # before any work, by what is known then
     is_kept = _kept(description, sets, n_jobs)
     views = _fitted(description, sets, is_kept)
-    blank = Images(np.ones((1, sets.n_features)), sets.image_shape)
-    widths = {name: view.show(blank).shape[1] for name, view in views.items()}
+    widths = shown_widths(views, sets.n_features, sets.image_shape)
     dims = usable_dims(description.dims, sets.sizes, max(widths.values()))
     _require_memory(replace(description, dims=dims), shape, widths)
     directory = Directory.made(description, sets, codes, is_kept, views, dims, n_jobs)
@@ -140,13 +139,15 @@ def update_large(
 
 def _kept(description: Description, sets: SetBatch, n_jobs: int | None) -> BoolArray:
     """Which vectors belong to their sets."""
-    parts = in_threads(
-        lambda span: [description.is_kept(np.asarray(v, dtype=np.float64)) for v in sets[span]],
-        [np.arange(i, min(i + 1000, len(sets))) for i in range(0, len(sets), 1000)],
-        n_jobs,
-    )
-    kept = [one for part in parts for one in part]
-    return np.concatenate([np.zeros(0, dtype=np.bool_), *kept])
+    is_kept = np.empty(len(sets.vectors), dtype=np.bool_)
+
+    def look(part: range) -> None:
+        for i in part:
+            of_set = slice(*sets.offsets[i : i + 2])
+            is_kept[of_set] = description.is_kept(np.asarray(sets[i], dtype=np.float64))
+
+    in_parts(look, len(sets), n_jobs, "find vectors that do not belong")
+    return is_kept
 
 
 def _fitted(
@@ -219,17 +220,19 @@ def _weighed(gallery: Gallery, n_jobs: int | None) -> Gallery:
     return trust_in(weighed, together, gallery.codes[chosen])
 
 
+def _directory(gallery: Gallery) -> Directory:
+    """Which every large gallery has."""
+    assert gallery.directory is not None  # noqa: S101
+    return gallery.directory
+
+
 def _left_out(gallery: Gallery, i: int) -> list[_Trial]:
-    directory = gallery.directory
-    assert directory is not None  # noqa: S101
-    return [_Trial(int(gallery.codes[i]), directory.bases(i), {i: None})]
+    return [_Trial(int(gallery.codes[i]), _directory(gallery).bases(i), {i: None})]
 
 
 def _halved(gallery: Gallery, i: int) -> list[_Trial]:
     """Either half of a set, the other one being in the gallery in its stead."""
-    directory = gallery.directory
-    assert directory is not None  # noqa: S101
-    vectors = directory.kept_vectors(i)
+    vectors = _directory(gallery).kept_vectors(i)
     if len(vectors) < FEWEST_TO_HALVE:
         return []
     one, other = (
@@ -259,8 +262,7 @@ def _calibrated(gallery: Gallery, n_jobs: int | None) -> Gallery:
 
 def stranger_nearness(gallery: Gallery, n_jobs: int | None = None) -> FloatArray:
     """Nearness of some gallery sets to the classes of others."""
-    directory = gallery.directory
-    assert directory is not None  # noqa: S101
+    directory = _directory(gallery)
 
     def stranger(i: int) -> float:
         own = dict.fromkeys(map(int, directory.sets_of(gallery.codes[[i]])))
@@ -275,10 +277,8 @@ def stranger_nearness(gallery: Gallery, n_jobs: int | None = None) -> FloatArray
 
 def left_out_answers(gallery: Gallery, chosen: IntArray) -> Iterator[Answer]:
     """What a large gallery says of some of its own sets, each left out."""
-    directory = gallery.directory
-    assert directory is not None  # noqa: S101
     for i in map(int, chosen):
-        probe = directory.bases(i)
+        probe = _directory(gallery).bases(i)
         around = near(gallery, probe, {i: None})
         yield answer_of(around, gallery.sets.names[i], look_at(around, probe), probe.is_kept)
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from setwise._support.types import IntArray
 from setwise.classify.description import Description, Representation
-from setwise.classify.directory import CACHE_BYTES
+from setwise.classify.directory import cached_sets
 from setwise.classify.gallery_weights import MOST_HALVED, tried_sets
 from setwise.index import ExactIndex
 from setwise.sets import SetBatch
@@ -176,7 +176,6 @@ def _learning(how: Description, shape: GalleryShape, most: int | None = None) ->
 
 def _cache(how: Description, shape: GalleryShape, widths: Mapping[str, int]) -> int:
     """Columns of sets that were lately near a probe, and the vectors they are made of."""
-    columns = 8 * max(1, *widths.values()) * max(how.dims) * len(how.representations)
+    n_cached, columns = cached_sets(how, how.dims, max(1, *widths.values()))
     vectors = 2 * 8 * shape.n_features * -(-shape.n_vectors // shape.n_sets)
-    n_cached = max(CACHE_BYTES // columns, 512)
     return min(shape.n_sets, n_cached) * (columns + vectors)

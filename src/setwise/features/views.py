@@ -25,7 +25,7 @@ from setwise.features.pixels import Pixels
 from setwise.features.units import unit_rows
 from setwise.features.whitening import Whitener
 
-__all__ = ["FittedView", "Images", "View", "are_equal"]
+__all__ = ["FittedView", "Images", "View", "are_equal", "shown_widths"]
 
 # What can be written down by its name and parameters, and read again.
 _STEPS: dict[str, type[Any]] = {
@@ -270,3 +270,19 @@ class FittedView:
         if self.has_lengths:
             return unit_rows(values.reshape(1, -1)).reshape(values.shape)
         return unit_rows(values)
+
+
+def shown_widths(
+    views: Mapping[str, FittedView], n_features: int, image_shape: tuple[int, ...] | None
+) -> dict[str, int]:
+    """How long vectors are in each view, by what it shows of one.
+
+    Parameters
+    ----------
+    views : dict of str to FittedView
+        The views.
+    n_features, image_shape : int, tuple of int or None
+        Of the vectors that come in.
+    """
+    blank = Images(np.ones((1, n_features)), image_shape)
+    return {name: view.show(blank).shape[1] for name, view in views.items()}
