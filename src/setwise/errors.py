@@ -10,6 +10,7 @@ __all__ = [
     "DataError",
     "DegenerateHullWarning",
     "DegenerateSplitWarning",
+    "DeviceError",
     "GuessingWarning",
     "LeakageError",
     "LengthsWarning",
@@ -43,6 +44,10 @@ class ParameterError(SetwiseError, ValueError):
 
 class MissingExtraError(SetwiseError, ImportError):
     """An optional dependency is missing; the message says which ``pip install`` helps."""
+
+
+class DeviceError(SetwiseError, RuntimeError):
+    """There is no such device as was asked for."""
 
 
 class TooLargeError(SetwiseError, MemoryError):

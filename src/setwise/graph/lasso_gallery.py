@@ -61,7 +61,11 @@ class LassoGallery(GalleryGraph):
 
     def insert(self, probe: FloatArray) -> sp.csr_array:
         """Adjacency with the probe's columns last, solving only what the probe changes."""
-        return graph_of_codes(*self.codes.replaced(*self.recoded(probe)).arrays)
+        return self.with_codes(*self.recoded(probe))
+
+    def with_codes(self, targets: IntArray, codes: Codes) -> sp.csr_array:
+        """Adjacency with a probe's columns last, given what it changes."""
+        return graph_of_codes(*self.codes.replaced(targets, codes).arrays)
 
 
 @dataclass(frozen=True)
