@@ -278,12 +278,15 @@ def survivors(is_right: FloatArray, *, level: float = LEVEL) -> FloatArray:
     return weights
 
 
-def halves(vectors: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The two halves of a set, cut at the median of the direction in which it varies most."""
+def halves(vectors: FloatArray) -> tuple[IntArray, IntArray]:
+    """Which vectors are in either half of a set.
+
+    It is cut at the median of the direction in which it varies most.
+    """
     units = unit_rows(vectors)
     directions = centred_svd_bases(units, [1])[0]
     order = np.argsort(units @ directions[:, 0], kind="stable")
-    return vectors[order[: len(units) // 2]], vectors[order[len(units) // 2 :]]
+    return order[: len(units) // 2], order[len(units) // 2 :]
 
 
 def fitted_power(logits: FloatArray, codes: IntArray, *, most: float = 50.0) -> float:

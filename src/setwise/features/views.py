@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pickle import PicklingError
 from typing import Any
 
+import joblib
 import numpy as np
 from sklearn.base import clone
 
 from setwise._support.parameters import check_choice, check_known, refuse
-from setwise._support.types import BoolArray, FloatArray
+from setwise._support.types import BoolArray, FloatArray, IntArray
 from setwise.errors import DataError, ParameterError
 from setwise.features.faces import Faces
 from setwise.features.hog import HOG
@@ -206,12 +208,12 @@ class Images:
         made = [(feature, values[start:stop]) for feature, values in self.made]
         return Images(self.vectors[start:stop], self.shape, made)
 
-    def where(self, is_kept: BoolArray) -> Images:
-        """The vectors that are kept, with what was made of them."""
-        if is_kept.all():
+    def where(self, rows: BoolArray | IntArray) -> Images:
+        """The vectors of some rows, with what was made of them."""
+        if rows.dtype == np.bool_ and rows.all():
             return self
-        made = [(feature, values[is_kept]) for feature, values in self.made]
-        return Images(self.vectors[is_kept], self.shape, made)
+        made = [(feature, values[rows]) for feature, values in self.made]
+        return Images(self.vectors[rows], self.shape, made)
 
 
 def are_equal(one: Any, other: Any) -> bool:
@@ -252,6 +254,18 @@ class FittedView:
     def learns(self) -> bool:
         """Whether another gallery may make it show the same vectors otherwise."""
         return self.rest is not None
+
+    def shows_as(self, other: FittedView) -> bool:
+        """Whether it is known to show every vector as another fit of the same view does.
+
+        It has learnt the same, then. What cannot be compared may have learnt anything.
+        """
+        if self.rest is None:
+            return True
+        try:
+            return bool(joblib.hash(self.rest) == joblib.hash(other.rest))
+        except (PicklingError, TypeError, AttributeError):
+            return False
 
     def show(self, images: Images) -> FloatArray:
         """The vectors of a set as the view shows them, scaled to unit norm, or all alike."""
