@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -39,8 +40,9 @@ class KeptSets:
     def of(cls, description: Description, sets: SetBatch) -> KeptSets:
         """Those of a batch, in double precision."""
         vectors = np.asarray(sets.vectors, dtype=np.float64)
-        spans = [slice(*sets.offsets[i : i + 2]) for i in range(len(sets))]
-        is_kept = np.concatenate([description.is_kept(vectors[span]) for span in spans])
+        is_kept = np.empty(len(vectors), dtype=np.bool_)
+        for start, stop in pairwise(sets.offsets):
+            is_kept[start:stop] = description.is_kept(vectors[start:stop])
         ends = np.concatenate([[0], np.cumsum(is_kept)])
         return cls(Images(vectors, sets.image_shape).where(is_kept), ends[sets.offsets])
 
