@@ -1,4 +1,4 @@
-"""Galleries of many sets keep what they have learnt when sets come and go; the rest is exact."""
+"""Galleries of many sets keep what they have learnt as sets come and go; the rest is exact."""
 
 from __future__ import annotations
 
