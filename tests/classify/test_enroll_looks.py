@@ -12,6 +12,8 @@ from tests.striped_sets import striped_sets
 
 from setwise import CVC
 from setwise.classify import learnt
+from setwise.classify.explanation import explain_look
+from setwise.classify.judge import Look
 from setwise.features import Pixels, Whitener
 
 LOOKED: Counter[bytes] = Counter()
@@ -110,3 +112,18 @@ def test_a_gallery_that_keeps_what_it_learnt_looks_at_the_new_set_alone(gallery,
         gallery[[0]]
     )
     assert not looks_during(lambda: clf.forget(sets=[2]))
+
+
+def test_an_answer_and_its_explanation_come_of_one_look(gallery):
+    clf = make(outliers=None).fit(gallery[1:], gallery.labels[1:])
+    probe = np.asarray(gallery[0], dtype=np.float64)
+    expected = next(clf.judge([probe])), clf.explain(probe)
+    found = []
+
+    def answer_and_explain():
+        look = Look.of(clf.gallery_, probe)
+        found.extend([look.answer("set 0"), explain_look(look)])
+
+    assert looks_during(answer_and_explain) == images_of(gallery[[0]])
+    np.testing.assert_array_equal(found[0].probabilities, expected[0].probabilities)
+    np.testing.assert_array_equal(found[1].support, expected[1].support)
