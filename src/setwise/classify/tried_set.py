@@ -23,6 +23,8 @@ __all__ = ["TriedSet", "TriedSets", "row_angles", "row_edge_shares"]
 
 # Of inner products that are looked at together.
 _BLOCK_BYTES = 2**24
+# Powers of a matrix that bounds of its largest eigenvalue are taken of.
+_EXPONENTS = (1, 2, 4)
 
 
 class TriedSets:
@@ -180,7 +182,7 @@ class _Rows:
         self._present, self._first = np.unique(set_rows[self._order], return_index=True)
 
     def largest(self, values: FloatArray) -> FloatArray:
-        """Of values of shape (n, n_sets); 0 where a row has no set."""
+        """Of values of shape (n, n_sets), none negative; 0 where a row has no set."""
         result = np.zeros((len(values), self._n_rows))
         ordered = values[:, self._order]
         result[:, self._present] = np.maximum.reduceat(ordered, self._first, axis=1)
@@ -192,21 +194,34 @@ def _canonical(
 ) -> tuple[FloatArray, FloatArray]:
     """Of canonical angles, by inner products of shape (n_own, n_sets, n_columns, n_columns)."""
     gram = blocks @ blocks.swapaxes(2, 3)
-    trace = np.trace(gram, axis1=2, axis2=3)
-    squares = np.zeros_like(trace)
-    wanted = _may_be_largest(np.linalg.norm(gram, axis=(2, 3)), trace, rows)
+    squares = np.zeros(gram.shape[:2])
+    wanted = _may_be_largest(gram, rows)
     squares[wanted] = np.clip(np.linalg.eigvalsh(gram[wanted])[:, -1], 0.0, 1.0)
-    mean = trace / np.minimum(own_widths[:, None], widths)
+    mean = np.trace(gram, axis1=2, axis2=3) / np.minimum(own_widths[:, None], widths)
     return np.sqrt(rows.largest(squares)), rows.largest(mean)
 
 
-def _may_be_largest(norm: FloatArray, trace: FloatArray, rows: _Rows) -> BoolArray:
-    """Which sets may be those of the largest eigenvalue of their rows.
+def _may_be_largest(gram: FloatArray, rows: _Rows) -> BoolArray:
+    """Which sets may be those whose largest eigenvalue is the largest of their rows.
 
-    It is at most the Frobenius norm, and at least the norm's square over the trace.
+    With a power ``P = G^e`` and the largest eigenvalue ``l`` of ``G``, the trace of ``P^2`` is
+    at least ``l^(2e)``, and at most ``l^e`` times the trace of ``P``: an upper and a lower
+    bound of ``l``. Squaring ``P``, far cheaper than eigenvalues, brings them together.
     """
-    least = rows.largest(norm**2 / np.where(trace > 0, trace, 1.0))
-    return np.asarray(norm >= least[:, rows.of_sets] * (1.0 - 1e-9))
+    wanted = np.ones(gram.shape[:2], dtype=np.bool_)
+    least = np.zeros(gram.shape[:2])
+    power = gram.reshape(-1, *gram.shape[2:])
+    for exponent in _EXPONENTS:
+        squared = np.einsum("nij,nij->n", power, power)
+        trace = np.einsum("nii->n", power)
+        least[wanted] = (squared / np.where(trace > 0, trace, 1.0)) ** (1.0 / exponent)
+        enough = rows.largest(least)[:, rows.of_sets][wanted] * (1.0 - 1e-9)
+        stays = squared ** (0.5 / exponent) >= enough
+        wanted[wanted] = stays
+        if exponent != _EXPONENTS[-1]:
+            power = power[stays]
+            power = power @ power
+    return wanted
 
 
 def _nearest(
