@@ -80,13 +80,13 @@ evidence: $(STAMP) ## pixels, embeddings, strangers, small sets, unknowns: every
 
 # Rivals, for the benchmarks only (SPAMS is GPL: never a dependency).
 RIVALS := spams-bin celer skglm networkx
-BENCHMARKS := latency per_probe lasso_graph cut growth enroll dictionary large_paths large_galleries
+BENCHMARKS := before_after latency per_probe lasso_graph cut growth enroll dictionary large_paths large_galleries
 
 $(VENV)/.rivals: $(STAMP)
 	@$(INSTALL) $(RIVALS)
 	@touch $@
 
-bench: $(VENV)/.rivals ## every speed table, beside its rivals, into docs/speed.md (about an hour)
+bench: $(VENV)/.rivals ## every speed table, before and after and beside its rivals, into docs/speed.md (about an hour)
 	for name in $(BENCHMARKS); do $(BIN)/python benchmarks/$$name.py || exit 1; done
 	$(BIN)/python benchmarks/write_docs.py
 

@@ -17,7 +17,7 @@ import joblib
 import numpy as np
 from distributed import Client, LocalCluster
 
-from harness import publish
+from harness import parsed, publish
 from memory import identities
 from setwise import CVC
 from setwise.classify import large
@@ -35,7 +35,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--classes", type=int, default=600)
     parser.add_argument("--probes", type=int, default=64)
-    options = parser.parse_args()
+    options = parsed(parser)
     large.MOST_TRIED = 20  # the fit is not what is measured
     sets, labels = identities(options.classes, 3, 5, 512, "float32")
     is_probe = np.arange(len(sets)) % 3 == 0

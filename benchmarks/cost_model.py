@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 from scipy.optimize import nnls
 
-from harness import publish, seconds
+from harness import parsed, publish, seconds
 from memory import identities
 from setwise import CVC
 from setwise.classify import cost, large
@@ -136,7 +136,7 @@ def check() -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true")
-    options = parser.parse_args()
+    options = parsed(parser)
     large.MOST_TRIED = N_TRIED
     measured((20, 2, 5, 32))  # imported and compiled
     measured((260, 2, 5, 32))

@@ -24,6 +24,7 @@ import sys
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -32,7 +33,7 @@ from sklearn.decomposition import DictionaryLearning, MiniBatchDictionaryLearnin
 from sklearn.exceptions import ConvergenceWarning
 
 from datasets import load
-from harness import face_like_sets, publish, seconds, timed
+from harness import Timing, face_like_sets, in_turns, parsed, publish, seconds
 from setwise._support.parallel import in_threads
 from setwise.basis import dictionary_bases
 from setwise.basis.dictionary import _first_atoms
@@ -127,9 +128,7 @@ class Result:
     losses: np.ndarray
 
     @classmethod
-    def of(cls, learn: Learner, sets: Sequence[np.ndarray]) -> Result:
-        learn(sets[:1])
-        timing, bases = timed(lambda: learn(sets), repeats=3, budget=10.0)
+    def of(cls, timing: Timing, bases: list[np.ndarray], sets: Sequence[np.ndarray]) -> Result:
         losses = [loss(vectors, atoms) for vectors, atoms in zip(sets, bases, strict=True)]
         return cls(timing.median / len(sets), np.array(losses))
 
@@ -145,10 +144,13 @@ def measure(name: str, sets: Sequence[np.ndarray], n_some: int):
         "scikit-learn, penalised": (by_sklearn(DictionaryLearning, penalty), few),
         "scikit-learn, mini-batch": (by_sklearn(MiniBatchDictionaryLearning, penalty), few),
     }
-    results = {}
-    for contender, (learn, of_sets) in contenders.items():
-        results[contender] = Result.of(learn, of_sets)
-        print(f"  {name}, {contender}: {seconds(results[contender].seconds)}", file=sys.stderr)
+    works = {key: partial(learn, of_sets) for key, (learn, of_sets) in contenders.items()}
+    results = {
+        contender: Result.of(timing, bases, contenders[contender][1])
+        for contender, (timing, bases) in in_turns(works, repeats=3, budget=10.0).items()
+    }
+    for contender, result in results.items():
+        print(f"  {name}, {contender}: {seconds(result.seconds)}", file=sys.stderr)
     return results
 
 
@@ -185,7 +187,7 @@ def main() -> None:
     """Print the table and write out/bench/dictionary.json, or _part for part of the work."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="a tenth of the sets")
-    args = parser.parse_args()
+    args = parsed(parser)
     share = 10 if args.quick else 1
     rng = np.random.default_rng(0)
     problems = {

@@ -19,7 +19,7 @@ import time
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from harness import face_like_sets, publish, seconds
+from harness import WATCH, face_like_sets, parsed, publish, seconds
 from setwise import CVC
 from setwise.graph import LassoGraph
 
@@ -78,12 +78,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
     parser.add_argument("--one", type=int)
-    options = parser.parse_args()
+    parser.add_argument("--quick", action="store_true", help="the smallest gallery")
+    options = parsed(parser)
     if options.one:
         print(json.dumps(one_size(options.one)))
         return
     results = []
-    for size in options.sizes:
+    chosen = options.sizes[:1] if options.quick else options.sizes
+    for size in chosen:
+        WATCH.calibrate()
         print(f"{size} columns", file=sys.stderr, flush=True)
         command = [sys.executable, __file__, "--one", str(size)]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -92,7 +95,7 @@ def main() -> None:
     sizes, probe = [r["columns"] for r in results], [r["probe"] for r in results]
     exponent = np.polyfit(np.log(sizes), np.log(probe), 1)[0] if len(sizes) > 1 else np.nan
     publish(
-        "growth" if tuple(options.sizes) == SIZES else "growth_part",
+        "growth" if tuple(chosen) == SIZES else "growth_part",
         "One probe against growing galleries",
         [
             f"fitted exponent of seconds per probe against columns: {exponent:.2f}",

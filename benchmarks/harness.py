@@ -1,16 +1,19 @@
-"""What every benchmark shares: timing, columns to time on, and where results go.
+"""What every benchmark shares: options, timing in turns, a watch on the machine, results.
 
-Everything runs on one thread, rivals too: the machine is small and noisy, and a ratio within
-one run is all that is claimed. A benchmark prints its table and writes out/bench/NAME.json;
-benchmarks/write_docs.py makes docs/speed.md of those files.
+Everything runs on one thread, rivals too, and contenders take turns: one round of everybody,
+then the next, so that whatever slows the machine slows all of them. A benchmark prints its
+table and writes out/bench/NAME.json, of which benchmarks/write_docs.py makes docs/speed.md;
+nothing is written when the machine was busy with something else (benchmarks/quiet.py).
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import statistics
+import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,9 +23,20 @@ from rich.console import Console
 from rich.table import Table
 from threadpoolctl import threadpool_limits
 
+from quiet import Watch
 from setwise._support.progress import duration as seconds
 
 OUT = Path("out/bench")
+WATCH = Watch()
+EVEN_IF_BUSY = "--even-if-busy"
+
+
+def parsed(parser: argparse.ArgumentParser) -> argparse.Namespace:
+    """The options of a benchmark, with the one that all of them share."""
+    parser.add_argument(
+        EVEN_IF_BUSY, action="store_true", help="show the table of a busy machine, unpublished"
+    )
+    return parser.parse_args()
 
 
 @dataclass(frozen=True)
@@ -34,33 +48,54 @@ class Timing:
     high: float
     n_runs: int
 
+    @classmethod
+    def of(cls, runs: Sequence[float]) -> Timing:
+        """Median and quartiles of the seconds of some runs."""
+        low, high = np.quantile(runs, [0.25, 0.75])
+        return cls(statistics.median(runs), float(low), float(high), len(runs))
+
     def __str__(self) -> str:
         return f"{seconds(self.median)} ({seconds(self.low)} - {seconds(self.high)})"
+
+
+def in_turns(
+    contenders: Mapping[str, Callable[[], Any]], *, repeats: int = 5, budget: float = 60.0
+) -> dict[str, tuple[Timing, Any]]:
+    """Seconds of each contender, and what it returned; they take turns, after a warm-up each.
+
+    Whose warm-up takes more than ``budget`` seconds is not run again, and whose runs have
+    taken twice that is not run further. Who raises TimeoutError is left out of the result.
+    """
+    runs: dict[str, list[float]] = {}
+    results: dict[str, Any] = {}
+
+    def run(name: str) -> float:
+        WATCH.calibrate()
+        started = time.perf_counter()
+        results[name] = contenders[name]()
+        return time.perf_counter() - started
+
+    with threadpool_limits(1):
+        for name in contenders:
+            try:
+                runs[name] = [run(name)]
+            except TimeoutError:
+                continue
+        again = [name for name, (warm_up,) in runs.items() if warm_up <= budget]
+        runs |= {name: [] for name in again}
+        for _ in range(repeats):
+            for name in again:
+                if sum(runs[name]) <= 2 * budget:
+                    runs[name].append(run(name))
+    WATCH.calibrate()
+    return {name: (Timing.of(of_name), results[name]) for name, of_name in runs.items()}
 
 
 def timed(
     work: Callable[[], Any], *, repeats: int = 5, budget: float = 60.0
 ) -> tuple[Timing, Any]:
-    """Median and quartiles of several runs after one warm-up, and what the work returned.
-
-    Work whose warm-up takes more than ``budget`` seconds is not run again.
-    """
-    runs: list[float] = []
-
-    def run() -> Any:
-        started = time.perf_counter()
-        result = work()
-        runs.append(time.perf_counter() - started)
-        return result
-
-    with threadpool_limits(1):
-        result = run()
-        if runs[0] <= budget:
-            runs.clear()
-            while len(runs) < repeats and sum(runs) <= 2 * budget:
-                result = run()
-    low, high = (runs[0], runs[0]) if len(runs) < 2 else np.quantile(runs, [0.25, 0.75])
-    return Timing(statistics.median(runs), float(low), float(high), len(runs)), result
+    """As :func:`in_turns`, of one contender."""
+    return in_turns({"": work}, repeats=repeats, budget=budget)[""]
 
 
 def publish(
@@ -69,9 +104,15 @@ def publish(
     notes: Sequence[str],
     columns: Sequence[str],
     rows: Sequence[Sequence[str]],
+    *,
+    has_times: bool = True,
     **data: Any,
 ) -> None:
-    """Print a table and keep it, with the numbers behind it, as out/bench/NAME.json."""
+    """Print a table and keep it, with the numbers behind it, as out/bench/NAME.json.
+
+    A table of times is not kept when the machine was busy meanwhile: that is said, and the
+    process ends with exit code 1, or 0 where ``--even-if-busy`` says that it is known.
+    """
     table = Table(title=title)
     for i, column in enumerate(columns):
         table.add_column(column, justify="right" if i else "left")
@@ -81,6 +122,15 @@ def publish(
     console.print(table)
     for note in notes:
         console.print(f"- {note}", highlight=False)
+    if has_times and (disturbance := WATCH.disturbance()):
+        print(
+            f"{name}: not published, for the machine was busy: {disturbance}. Run it again on "
+            f"a quiet one, or with {EVEN_IF_BUSY} to look at the table alone.",
+            file=sys.stderr,
+        )
+        if EVEN_IF_BUSY in sys.argv:
+            return
+        sys.exit(1)
     OUT.mkdir(parents=True, exist_ok=True)
     content = {"title": title, "notes": notes, "columns": columns, "rows": rows, **data}
     (OUT / f"{name}.json").write_text(json.dumps(content, indent=1))

@@ -1,6 +1,6 @@
 """What large galleries do, forced on small real ones: does any label change?
 
-python benchmarks/large_paths.py
+python benchmarks/large_paths.py [--quick]
 
 Above 4000 columns a gallery is kept in float32, without Gram matrix; above 3000 vertices a
 cluster is divided around the probe. Here both happen from the first column and from 150
@@ -9,6 +9,7 @@ vertices on, and the labels are compared with the ones of the exact path.
 
 from __future__ import annotations
 
+import argparse
 import sys
 from contextlib import contextmanager
 
@@ -18,7 +19,7 @@ import setwise.cluster.clusterers as clusterers
 import setwise.cluster.tree as tree
 import setwise.graph.lasso as lasso
 from datasets import PROTOCOLS, load
-from harness import publish
+from harness import parsed, publish
 from setwise import CVC
 
 MOST_FOLDS = 2
@@ -48,10 +49,13 @@ def limits(changes):
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="one fold of one dataset")
+    options = parsed(parser)
     rows, records = [], []
-    for name in PROTOCOLS:
+    for name in list(PROTOCOLS)[:1] if options.quick else PROTOCOLS:
         data = load(name)
-        folds = data.folds[:MOST_FOLDS]
+        folds = data.folds[: 1 if options.quick else MOST_FOLDS]
         truth = np.concatenate([data.labels[probes] for _, probes in folds])
         labels = {}
         for path, changes in PATHS.items():
@@ -71,7 +75,7 @@ def main() -> None:
             records.append({"data": name, "path": path, "same": same, "right": right})
             rows.append([name, path, f"{same} of {len(truth)}", f"{100 * right:.2f} %"])
     publish(
-        "large_paths",
+        "large_paths_part" if options.quick else "large_paths",
         "What large galleries do, forced on small real ones",
         [
             f"the default ensemble without gallery weights; at most {MOST_FOLDS} folds of each "
@@ -79,6 +83,7 @@ def main() -> None:
         ],
         ["data", "path", "labels as on the exact path", "right"],
         rows,
+        has_times=False,
         records=records,
     )
 

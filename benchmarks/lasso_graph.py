@@ -15,6 +15,7 @@ import argparse
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
@@ -26,7 +27,7 @@ from skglm.solvers import AndersonCD
 from sklearn.linear_model import enet_path
 
 from datasets import data_folder, load
-from harness import face_like_sets, publish, seconds, timed
+from harness import Timing, face_like_sets, in_turns, parsed, publish, seconds, timed
 from setwise.basis import centred_svd_bases, svd_bases
 from setwise.graph import LassoGraph
 
@@ -179,60 +180,72 @@ def violation(columns: np.ndarray, codes: sp.csc_array, alpha: float, targets) -
     return float(worst)
 
 
-def measured(solve: Solver, columns: np.ndarray, alpha: float, budget: float) -> dict:
-    """Tune the tolerance on a few columns, then time as many columns as the budget allows.
+@dataclass(frozen=True)
+class Plan:
+    """What a solver is to do when it is its turn: which columns, and to which tolerance.
 
-    What a call costs however few columns it codes (a Gram matrix) is measured apart, on one
-    column, and counted once. Whole sets are drawn, because the first singular vectors of all
-    sets are alike and take coordinate descent far longer than the others.
+    ``once`` are the seconds that a call takes however few columns it codes (a Gram matrix).
+    """
+
+    solve: Callable[[], sp.csc_array]
+    targets: np.ndarray
+    tolerance: float
+    once: float
+
+
+def planned(solve: Solver, columns: np.ndarray, alpha: float, budget: float) -> Plan | float:
+    """The loosest tolerance, and as many columns as the budget allows; or seconds, if too many.
+
+    Whole sets are drawn, because the first singular vectors of all sets are alike and take
+    coordinate descent far longer than the others.
     """
     n = columns.shape[1]
     sets = np.random.default_rng(0).permutation(n // DIM)
     order = (DIM * sets[:, None] + np.arange(DIM)).ravel()
 
-    def run(targets: np.ndarray, tolerance: float, **limits) -> tuple:
+    def run(targets: np.ndarray, tolerance: float, **limits) -> tuple[float, float]:
         timing, codes = timed(lambda: solve(columns, alpha, targets, tolerance), **limits)
-        return timing.median, violation(columns, codes, alpha, targets), codes
+        return timing.median, violation(columns, codes, alpha, targets)
 
     solve(np.asfortranarray(columns[:, :30]), alpha, np.arange(3), 1e-4)  # compiles
     for tolerance in TOLERANCES:
         n_run = PROBED
-        spent, kkt, _ = run(order[:n_run], tolerance, budget=0.0)
+        spent, kkt = run(order[:n_run], tolerance, budget=0.0)
         if kkt > OPTIMAL and tolerance > TOLERANCES[-1]:
             continue
         once = run(order[DIM - 1 : DIM], tolerance, repeats=3, budget=budget / 4)[0]
         while n_run < (more := min(4 * n_run, n)) and (spent - once) * more / n_run <= budget:
             n_run = more
-            spent = run(order[:n_run], tolerance, budget=0.0)[0]
-        least = max(n_run, min(n, LEAST_RUN))
-        expected, n_run = (spent - once) * least / n_run, least
-        if expected > LONGEST:
-            return {"left_out": expected, "n_run": n_run}
-        spent, kkt, codes = run(order[:n_run], tolerance, repeats=3, budget=budget / 3)
+            spent, kkt = run(order[:n_run], tolerance, budget=0.0)
         if kkt <= OPTIMAL:
             break
-    return {
-        "seconds": once + (spent - once) * n / n_run,
-        "n_run": n_run,
-        "tolerance": float(tolerance),
-        "kkt": kkt,
-        "codes": codes,
-        "targets": order[:n_run],
-    }
+    least = max(n_run, min(n, LEAST_RUN))
+    expected = (spent - once) * least / n_run
+    if expected > LONGEST:
+        return expected
+    targets = order[:least]
+    return Plan(lambda: solve(columns, alpha, targets, tolerance), targets, tolerance, once)
 
 
-def setwise(columns: np.ndarray, alpha: float, budget: float) -> dict:
+def setwise(columns: np.ndarray, alpha: float) -> Plan:
     """The public call, which makes residuals and the graph as well."""
     n = columns.shape[1]
     LassoGraph(0.5).solve(columns)  # compiles, with little to solve
-    timing, solution = timed(lambda: LassoGraph(alpha).solve(columns), budget=budget)
-    codes = solution.codes.to_csc(n)
+
+    def solve() -> sp.csc_array:
+        return LassoGraph(alpha).solve(columns).codes.to_csc(n)
+
+    return Plan(solve, np.arange(n), 0.0, 0.0)
+
+
+def measured(plan: Plan, timing: Timing, codes: sp.csc_array, columns, alpha: float) -> dict:
+    n, n_run = columns.shape[1], len(plan.targets)
     return {
-        "seconds": timing.median,
-        "n_run": n,
-        "kkt": violation(columns, codes, alpha, np.arange(n)),
-        "codes": codes,
-        "targets": np.arange(n),
+        "seconds": plan.once + (timing.median - plan.once) * n / n_run,
+        "n_run": n_run,
+        "tolerance": float(plan.tolerance),
+        "kkt": violation(columns, codes, alpha, plan.targets),
+        "nonzeros": codes.nnz / n_run,
     }
 
 
@@ -251,19 +264,25 @@ def eth80_columns(n: int) -> np.ndarray:
 
 
 def compared(data: str, columns: np.ndarray, alpha: float, budget: float) -> Iterator[dict]:
-    """One record a solver, setwise first; the others with their difference to it."""
+    """One record per solver, setwise first; the others with their difference to it."""
     n = columns.shape[1]
-    ours = setwise(columns, alpha, budget)
-    for name in ("setwise", *RIVALS):
+    plans: dict[str, Plan | float] = {"setwise": setwise(columns, alpha)}
+    for name, solve in RIVALS.items():
         print(f"{data}, {n} columns, alpha {alpha}: {name}", file=sys.stderr)
-        one = ours if name == "setwise" else measured(RIVALS[name], columns, alpha, budget)
-        record = {"data": data, "n": n, "alpha": alpha, "solver": name, **one}
-        if "seconds" in record:
-            codes, targets = record.pop("codes"), record.pop("targets")
-            record["nonzeros"] = codes.nnz / len(targets)
-            record["difference"] = float(abs(codes - ours["codes"][:, targets]).max())
-            record["ratio"] = record["seconds"] / ours["seconds"]
-        yield record
+        plans[name] = planned(solve, columns, alpha, budget)
+    works = {name: plan.solve for name, plan in plans.items() if isinstance(plan, Plan)}
+    timings = in_turns(works, repeats=3, budget=budget)
+    all_codes = timings["setwise"][1]
+    ours = timings["setwise"][0].median
+    for name, plan in plans.items():
+        what = {"data": data, "n": n, "alpha": alpha, "solver": name}
+        if not isinstance(plan, Plan):
+            yield {**what, "left_out": plan, "n_run": min(n, LEAST_RUN)}
+            continue
+        timing, codes = timings[name]
+        record = {**what, **measured(plan, timing, codes, columns, alpha)}
+        record["difference"] = float(abs(codes - all_codes[:, plan.targets]).max())
+        yield {**record, "ratio": record["seconds"] / ours}
 
 
 def difference_of(record: dict) -> str:
@@ -322,7 +341,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sizes", type=int, nargs="+", help="how many columns")
     parser.add_argument("--quick", action="store_true", help="200 columns, a second a solver")
-    arguments = parser.parse_args()
+    arguments = parsed(parser)
     sizes, budget = ([200], 1.0) if arguments.quick else (arguments.sizes or SIZES, 4.0)
     warnings.simplefilter("ignore")  # rivals warn when a probing tolerance is out of reach
     problems = [("face-like", face_like_columns(n)) for n in sizes]

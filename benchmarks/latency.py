@@ -1,21 +1,22 @@
 """Seconds that users notice: importing, compiling once, and one probe of ETH-80.
 
-python benchmarks/latency.py
+python benchmarks/latency.py [--quick]
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
+from functools import partial
 
-from threadpoolctl import threadpool_limits
+import numpy as np
 
 from datasets import data_folder, load
-from harness import publish
+from harness import WATCH, in_turns, parsed, publish
 from setwise import CVC
 
 COMPILE = """
@@ -47,12 +48,12 @@ def seconds_of(code: str, **environment: str) -> float:
     return float(done.stdout)
 
 
-def cold_import() -> float:
-    """Seconds of `import setwise`, the median of five fresh interpreters."""
+def cold_import(n_runs: int) -> float:
+    """Seconds of `import setwise`, the median of some fresh interpreters."""
     code = (
         "import time; t = time.perf_counter(); import setwise; print(time.perf_counter() - t)"
     )
-    return statistics.median(seconds_of(code) for _ in range(5))
+    return statistics.median(seconds_of(code) for _ in range(n_runs))
 
 
 def compiling() -> float:
@@ -62,45 +63,53 @@ def compiling() -> float:
         return first - seconds_of(COMPILE, NUMBA_CACHE_DIR=cache)
 
 
-def per_probe(clf: CVC, probes, repeats: int = 3) -> tuple[float, float]:
-    """Median and largest milliseconds of one probe in one thread."""
-    clf.predict(probes[:1])
-    times = []
-    for _ in range(repeats):
-        for i in range(len(probes)):
-            started = time.perf_counter()
-            clf.predict(probes[i : i + 1])
-            times.append(1e3 * (time.perf_counter() - started))
-    return statistics.median(times), max(times)
+def classifiers() -> dict[str, CVC]:
+    """What a row is measured of, unfitted."""
+    alone = {
+        name: CVC((10,), evidence="clusters", random_state=0, **parameters)
+        for name, parameters in MEMBERS.items()
+    }
+    return {
+        **alone,
+        "one member, the paper's setting, d = 10": CVC.as_in_paper(dims=(10,), random_state=0),
+        "whole default ensemble": CVC(random_state=0),
+    }
+
+
+def per_probe(n_probes: int) -> dict[str, list[float]]:
+    """Median and largest milliseconds of one probe of each classifier, probe by probe."""
+    data = load("eth80")
+    gallery, probes = data.folds[0]
+    fitted = {
+        name: clf.fit(data.sets[gallery], data.labels[gallery])
+        for name, clf in classifiers().items()
+    }
+    times: dict[str, list[float]] = {name: [] for name in fitted}
+    for i in map(int, probes[:n_probes]):
+        works = {name: partial(clf.predict, data.sets[[i]]) for name, clf in fitted.items()}
+        for name, (timing, _) in in_turns(works, repeats=3).items():
+            times[name].append(1e3 * timing.median)
+    return {f"{name} (ms per probe)": [np.median(t), max(t)] for name, t in times.items()}
 
 
 def main() -> None:
     """Measure, print and keep."""
-    rows: dict[str, list[float]] = {}
-    rows["cold `import setwise` (ms)"] = [1e3 * cold_import()]
-    rows["compiling, once (CPU s)"] = [compiling()]
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="two probes, nothing compiled")
+    options = parsed(parser)
+    WATCH.calibrate()
+    rows = {"cold `import setwise` (ms)": [1e3 * cold_import(1 if options.quick else 5)]}
+    if not options.quick:
+        rows["compiling, once (CPU s)"] = [compiling()]
     if data_folder() is not None:
-        data = load("eth80")
-        gallery, probes = data.folds[0]
-        sets, labels = data.sets[gallery], data.labels[gallery]
-        with threadpool_limits(1):
-            for name, parameters in MEMBERS.items():
-                clf = CVC((10,), evidence="clusters", random_state=0, **parameters).fit(
-                    sets, labels
-                )
-                rows[f"{name} (ms per probe)"] = list(per_probe(clf, data.sets[probes]))
-            clf = CVC.as_in_paper(dims=(10,), random_state=0).fit(sets, labels)
-            rows["one member, the paper's setting, d = 10 (ms per probe)"] = list(
-                per_probe(clf, data.sets[probes])
-            )
-            clf = CVC(random_state=0).fit(sets, labels)
-            rows[f"whole default ensemble, {len(clf.members_)} members (ms)"] = list(
-                per_probe(clf, data.sets[probes], repeats=1)
-            )
+        rows |= per_probe(2 if options.quick else 40)
     publish(
-        "latency",
+        "latency_part" if options.quick else "latency",
         "What users wait for",
-        ["ETH-80, first of ten splits; CVC.predict of one probe with its basis, one thread"],
+        [
+            "ETH-80, first of ten splits; CVC.predict of one probe with its basis, one thread; "
+            "of each probe the median of three runs, classifiers in turns"
+        ],
         ["what", "median", "largest"],
         [[name, *(f"{value:.1f}" for value in values)] for name, values in rows.items()],
         records=rows,

@@ -133,6 +133,7 @@ def main() -> None:
             "ratio",
         ],
         rows,
+        has_times=False,
         records=records,
     )
 

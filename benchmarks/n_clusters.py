@@ -64,6 +64,7 @@ def main() -> None:
         ["The paper gives k-means and SSC 8 clusters, one per class."],
         ["clusterer", *(str(n) for n in NUMBERS), "paper"],
         rows,
+        has_times=False,
         accuracies=raw,
     )
 

@@ -135,6 +135,7 @@ def report(accuracies, arguments, render_seconds: float) -> None:
         notes,
         ["method", "ETH-80", "made", *(f"seed {seed}" for seed in arguments.seeds)],
         rows,
+        has_times=False,
         spearman=correlations,
         render_seconds=render_seconds,
     )

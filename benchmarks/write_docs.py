@@ -26,6 +26,7 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 
 ORDER = (
+    "before_after",
     "per_probe",
     "lasso_graph",
     "cut",
@@ -42,8 +43,9 @@ INTRODUCTION = """\
 # Speed: what was measured, with which command
 
 Written by `python benchmarks/write_docs.py` from what the benchmarks left in `out/bench`; no
-number is typed in. Everybody runs on one thread of the same machine, on the same columns. Trust
-ratios within a table more than seconds; the notes below it say what each contender does.
+number is typed in. Everybody runs on one thread of the same machine, on the same columns, in
+turns; tables of a machine that was busy with anything else are refused. Trust ratios within a
+table more than seconds; the notes below it say what each contender does.
 
 Machine: {machine}."""
 

@@ -63,7 +63,8 @@ def test_halves_part_a_set_where_it_varies_most(seed):
     rng = np.random.default_rng(seed)
     along = rng.permutation(np.linspace(-1, 1, 12))
     vectors = np.column_stack([np.full(12, 5.0), along, 0.01 * rng.normal(size=12)])
-    low, high = sorted(halves(vectors), key=lambda half: half[:, 1].mean())
+    cut = [vectors[half] for half in halves(vectors)]
+    low, high = sorted(cut, key=lambda half: half[:, 1].mean())
     assert low[:, 1].max() < high[:, 1].min()
     assert len(low) == len(high) == 6
 

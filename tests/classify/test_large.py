@@ -10,7 +10,7 @@ import pytest
 import setwise
 from setwise import CVC, SetBatch
 from setwise.classify import near as near_module
-from setwise.classify.large import MOST_CHANGED
+from setwise.classify.learnt import MOST_CHANGED
 from setwise.classify.shortlist import Shortlist
 from setwise.errors import DataError, ParameterError, TooLargeError
 
@@ -197,6 +197,13 @@ def test_strangers_are_told():
 # ------------------------------------------------------------------------ come and go
 
 
+@pytest.fixture
+def keeping(monkeypatch):
+    """What was learnt is kept in galleries of any size."""
+    monkeypatch.setattr("setwise.classify.learnt.MOST_ANEW", 0)
+
+
+@pytest.mark.usefixtures("keeping")
 def test_enrolling_and_forgetting_is_exact(large):
     """Equal to a gallery solved with what was learnt before; and back again."""
     sets, labels = sets_of(2, seed=0, n_classes=21)
@@ -217,6 +224,7 @@ def test_enrolling_and_forgetting_is_exact(large):
     assert_same(answers(clf), answers(large))
 
 
+@pytest.mark.usefixtures("keeping")
 def test_a_key_is_never_given_again(large):
     sets, labels = sets_of(2, seed=0, n_classes=21)
     clf = fitted().enroll(sets[-2:], labels[-2:])
@@ -225,6 +233,7 @@ def test_a_key_is_never_given_again(large):
     assert clf.gallery_.directory.keys.tolist() == [*range(40), 41, 42]
 
 
+@pytest.mark.usefixtures("keeping")
 def test_what_was_learnt_is_learnt_anew_after_many_changes(large):
     clf = fitted()
     sets, labels = sets_of(1, seed=9)
@@ -239,6 +248,15 @@ def test_what_was_learnt_is_learnt_anew_after_many_changes(large):
     assert_same(answers(clf), answers(again))
 
 
+def test_a_large_gallery_of_few_sets_is_learnt_anew(large):
+    sets, labels = sets_of(2, seed=0, n_classes=21)
+    clf = fitted().enroll(sets[-2:], labels[-2:])
+    fresh = CVC((2, 3), random_state=0, shortlist=HOW).fit(sets, labels)
+    assert clf.gallery_.n_changed == 0
+    assert_same(answers(clf), answers(fresh))
+
+
+@pytest.mark.usefixtures("keeping")
 def test_a_gallery_grows_large_and_small_again():
     sets, labels = sets_of(2, seed=0, n_classes=13)
     clf = CVC((2, 3), random_state=0, shortlist=HOW).fit(sets[:24], labels[:24])

@@ -368,11 +368,16 @@ class CVC(PartParameters, SetClassifier):
         return self.gallery_.accuracy
 
     def enroll(self, X: Any, y: Any) -> Self:
-        """Add sets to the gallery: exactly as if it had been fitted with them at its end.
+        """Add sets to the gallery: as if it had been fitted with them at its end.
 
-        Only what the new sets change is solved again. Views that learn from the gallery's
-        vectors, such as ``"whitened"``, change everything they show: their part is solved
-        anew. Other threads that predict meanwhile do so by the old gallery or by the new one.
+        Up to 100 sets, exactly so: everything is learnt anew. A larger gallery keeps what it
+        has learnt from all its sets together (what whitening does, dimensionalities, weights,
+        how sure answers are, thresholds) until more than a fifth of the sets have come or gone
+        since; all else is exactly as if it had been fitted with these. To learn anew before:
+        ``clf.fit(clf.gallery_.sets, clf.classes_[clf.gallery_.codes])``.
+
+        Only what the new sets change is solved again. Other threads that predict meanwhile do
+        so by the old gallery or by the new one.
 
         Parameters
         ----------
@@ -393,9 +398,9 @@ class CVC(PartParameters, SetClassifier):
         return self
 
     def forget(self, labels: Any = (), *, sets: Any = ()) -> Self:
-        """Remove sets from the gallery: exactly as if it had been fitted without them.
+        """Remove sets from the gallery: as if it had been fitted without them.
 
-        Only what used them is solved again; of views that learn from the gallery, and of
+        Only what used them is solved again; of what is learnt from all sets together, and of
         other threads, see :meth:`enroll`.
 
         Parameters

@@ -43,6 +43,7 @@ __all__ = [
     "Evidence",
     "OwnSet",
     "Seen",
+    "SharedTree",
     "SmallestAngle",
     "own_sets",
     "set_angles",
@@ -155,7 +156,7 @@ class OwnSet(Seen):
         index: int,
         basis: Basis,
         how: Comparison,
-        tree: _SharedTree,
+        tree: SharedTree,
     ) -> None:
         self.is_own = columns.sets == index
         super().__init__(graph, columns, graph.columns[:, self.is_own], basis, how)
@@ -188,7 +189,7 @@ class OwnSet(Seen):
         return compare(clustering, classes, rows, self.columns.n_rows, self.how.distance)
 
 
-class _SharedTree:
+class SharedTree:
     """Clusters of the gallery's columns alone, begun when first asked for."""
 
     def __init__(self, graph: GalleryGraph, how: Comparison) -> None:
@@ -196,6 +197,7 @@ class _SharedTree:
 
     @cached_property
     def clustering(self) -> Clustering:
+        """The clusters, as far as they are made."""
         graph, how = self._graph, self._how
         return how.clusterer.start(
             graph.adjacency, lambda: graph.columns, cut=how.cut, seed=how.seed
@@ -206,7 +208,7 @@ def own_sets(
     graph: GalleryGraph, columns: Columns, chosen: IntArray, basis: Basis, how: Comparison
 ) -> Iterator[OwnSet]:
     """Some gallery sets, each seen as if it were the probe."""
-    tree = _SharedTree(graph, how)
+    tree = SharedTree(graph, how)
     return (OwnSet(graph, columns, int(i), basis, how, tree) for i in chosen)
 
 

@@ -15,9 +15,8 @@ from setwise.classify.distributions import class_cluster_distributions, signal_t
 from setwise.classify.evidence import ClusterOverlap, EdgeShare, Seen
 from setwise.classify.fusion import Ballot, fuse, votes
 from setwise.classify.gallery import Gallery
-from setwise.classify.judge import ballot_of, believed, look_at
+from setwise.classify.judge import Look, ballot_of, believed
 from setwise.classify.member import MemberResult
-from setwise.classify.near import near
 from setwise.classify.unknown import is_near, nearness
 from setwise.cluster import HierarchicalClusters
 from setwise.cut import sign_switches
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-__all__ = ["CutStep", "Explanation", "MemberVote", "explain"]
+__all__ = ["CutStep", "Explanation", "MemberVote", "explain", "explain_look"]
 
 
 @dataclass(frozen=True)
@@ -211,9 +210,12 @@ class Explanation:
 
 def explain(gallery: Gallery, vectors: FloatArray) -> Explanation:
     """Judge one probe by every member that counts, and keep the reasons."""
-    bases = gallery.bases(vectors)
-    gallery = near(gallery, bases)
-    seen = look_at(gallery, bases)
+    return explain_look(Look.of(gallery, vectors))
+
+
+def explain_look(look: Look) -> Explanation:
+    """The reasons of an answer, of what was seen for it: nothing is looked at again."""
+    gallery, vectors, bases, seen = look.gallery, look.vectors, look.bases, look.seen
     ballot = ballot_of(gallery, seen)
     answer = fuse(ballot, gallery.description.fusion)
     ballots = _member_votes(gallery, seen, ballot)

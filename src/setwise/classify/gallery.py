@@ -14,7 +14,7 @@ import numpy.typing as npt
 from setwise._support.types import BoolArray, FloatArray, IntArray
 from setwise.classify.description import Description, Member, Representation, Voice
 from setwise.classify.member import Columns, Comparison
-from setwise.classify.outliers import NOTHING, kept_of_probe
+from setwise.classify.outliers import NOTHING, without_strangers
 from setwise.classify.sketch import GallerySketch
 from setwise.errors import DataError
 from setwise.features.views import FittedView, Images
@@ -73,7 +73,8 @@ class Gallery:
         Of a gallery of many classes: finds those around a probe, see
         :func:`setwise.classify.near.near`.
     n_changed : int
-        Sets that have come or gone since what is learnt from a gallery of many classes was.
+        Sets that have come or gone since what is learnt from all sets together was, see
+        :mod:`setwise.classify.learnt`.
     weights : array of shape (n_voices,)
         How much each voice counts; one of weight 0 is never asked.
     steepness : array of shape (n_voices,)
@@ -173,10 +174,16 @@ class Gallery:
         return Columns(solved.column_sets, classes, rows, len(self.row_classes))
 
     def bases(self, vectors: FloatArray) -> SetBases:
-        """Columns of a set, for any member."""
+        """Columns of a probe, for any member."""
         vectors = np.asarray(vectors, dtype=np.float64)
         images = Images(vectors, self.sets.image_shape)
-        is_kept = kept_of_probe(self.description, self.strange, vectors)
+        return self.bases_of(images, self.description.is_kept(vectors))
+
+    def bases_of(self, images: Images, is_kept: BoolArray | None = None) -> SetBases:
+        """Columns of a probe, of which some vectors stand out; none where that is not said."""
+        if is_kept is None:
+            is_kept = np.ones(len(images.vectors), dtype=np.bool_)
+        is_kept = without_strangers(self.strange, images.vectors, is_kept)
         return SetBases(images.where(is_kept), self.views, self.description, self.dims, is_kept)
 
     def check(self, sets: Any, caller: str) -> SetBatch:

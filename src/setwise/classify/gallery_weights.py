@@ -3,7 +3,7 @@
 No view, no basis and no kind of evidence is best for all data. But each voice can be tried on
 the gallery: take labelled sets out in turn, classify them by the others, and see how often the
 voice is right. Graph and cuts do not depend on which set is called the probe, so this costs
-about as much as judging one probe (:class:`setwise.classify.evidence.OwnSet`).
+about as much as judging one probe (:class:`setwise.classify.tried_set.TriedSets`).
 
 A gallery with a single set of some class has none to take out. Its sets are cut into halves
 along the direction in which they vary most, so that the halves differ as sets of a class do.
@@ -22,9 +22,10 @@ from setwise._support.parallel import in_threads
 from setwise._support.types import BoolArray, FloatArray, IntArray
 from setwise.basis import centred_svd_bases
 from setwise.classify.description import Member, Voice
-from setwise.classify.evidence import Evidence, own_sets
+from setwise.classify.evidence import Evidence
 from setwise.classify.fusion import Ballot, Fusion, fuse, standardised
 from setwise.classify.gallery import Gallery, SolvedMember
+from setwise.classify.tried_set import TriedSets
 from setwise.features import unit_rows
 
 __all__ = [
@@ -87,7 +88,7 @@ class Trials:
             columns, evidence = gallery.columns(solved), kinds[solved.member]
             pairs = [
                 ([e.distances(seen) for e in evidence], [e.overlaps(seen) for e in evidence])
-                for seen in own_sets(solved.graph, columns, chosen, basis, how)
+                for seen in TriedSets(solved.graph, columns, chosen, basis, how)
             ]
             distances, overlaps = zip(*pairs, strict=True)
             return np.array(distances), np.array(overlaps)
@@ -278,12 +279,15 @@ def survivors(is_right: FloatArray, *, level: float = LEVEL) -> FloatArray:
     return weights
 
 
-def halves(vectors: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The two halves of a set, cut at the median of the direction in which it varies most."""
+def halves(vectors: FloatArray) -> tuple[IntArray, IntArray]:
+    """Which vectors are in either half of a set.
+
+    It is cut at the median of the direction in which it varies most.
+    """
     units = unit_rows(vectors)
     directions = centred_svd_bases(units, [1])[0]
     order = np.argsort(units @ directions[:, 0], kind="stable")
-    return vectors[order[: len(units) // 2]], vectors[order[len(units) // 2 :]]
+    return order[: len(units) // 2], order[len(units) // 2 :]
 
 
 def fitted_power(logits: FloatArray, codes: IntArray, *, most: float = 50.0) -> float:

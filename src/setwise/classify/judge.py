@@ -25,7 +25,7 @@ from setwise.classify.unknown import is_near, nearness
 from setwise.cluster import HierarchicalClusters
 from setwise.features.typical import is_out_of_place
 
-__all__ = ["Answer", "answer_of", "ballot_of", "judge", "look_at", "seen_by_all"]
+__all__ = ["Answer", "Look", "answer_of", "ballot_of", "judge", "look_at", "seen_by_all"]
 
 
 @dataclass(frozen=True)
@@ -127,11 +127,41 @@ def judge(
 
 def _judged(gallery: Gallery, probe: tuple[str, FloatArray], *, stop_early: bool) -> Answer:
     name, vectors = probe
-    bases = gallery.bases(vectors)
-    around = near(gallery, bases)
-    seen = look_at(around, bases, stop_early=stop_early)
-    is_typical = ~is_out_of_place(vectors, bases.is_kept)
-    return answer_of(around, name, seen, is_typical)
+    return Look.of(gallery, vectors, stop_early=stop_early).answer(name)
+
+
+@dataclass(frozen=True)
+class Look:
+    """What a gallery sees of one set: of it come the answer and, on demand, its explanation.
+
+    Attributes
+    ----------
+    gallery : Gallery
+        What is around the set: the whole gallery, or a part of a large one.
+    vectors : array of shape (n_vectors, n_features)
+        The set.
+    bases : SetBases
+        Its columns.
+    seen : dict of int to Seen
+        What the members that were asked see of it, by their index.
+    """
+
+    gallery: Gallery
+    vectors: FloatArray
+    bases: SetBases
+    seen: dict[int, Seen]
+
+    @classmethod
+    def of(cls, gallery: Gallery, vectors: FloatArray, *, stop_early: bool = False) -> Look:
+        """Look at a set that :meth:`Gallery.check` has passed."""
+        bases = gallery.bases(vectors)
+        around = near(gallery, bases)
+        return cls(around, vectors, bases, look_at(around, bases, stop_early=stop_early))
+
+    def answer(self, name: str) -> Answer:
+        """What the gallery says of the set."""
+        is_typical = ~is_out_of_place(self.vectors, self.bases.is_kept)
+        return answer_of(self.gallery, name, self.seen, is_typical)
 
 
 def look_at(gallery: Gallery, bases: SetBases, *, stop_early: bool = False) -> dict[int, Seen]:

@@ -54,8 +54,6 @@ __all__ = ["MOST_TRIED", "left_out_answers", "solve_large", "stranger_nearness",
 MOST_TRIED = 200
 # Sets that are tried as strangers.
 MOST_STRANGERS = 400
-# What was learnt is learnt anew when more than this share of the sets have come or gone.
-MOST_CHANGED = 0.2
 
 
 def solve_large(
@@ -99,42 +97,25 @@ def solve_large(
     return _calibrated(_weighed(gallery, n_jobs), n_jobs)
 
 
-def update_large(
-    gallery: Gallery,
-    sets: SetBatch,
-    classes: npt.NDArray[Any],
-    codes: IntArray,
-    stays: BoolArray,
-    n_jobs: int | None,
-) -> Gallery:
-    """A large gallery without some sets and with others at its end.
+def update_large(changed: Gallery, stays: BoolArray, n_jobs: int | None) -> Gallery:
+    """A large gallery of other sets that keeps what it has learnt.
 
-    What was learnt stays as it was, until a fifth of the sets have come or gone since: a
-    hundred thousand people look the same to a view with one more. Equal to
-    :func:`solve_large` with the views, weights and thresholds of the old one.
+    Equal to :func:`solve_large` with the views, weights and thresholds of the old one.
 
     Parameters
     ----------
-    gallery : Gallery
-        The old one.
-    sets, classes, codes
-        As for :func:`solve_large`: the old sets that stay, then the new ones.
+    changed : Gallery
+        With the old sets that stay, then the new ones, and the directory of the old.
     stays : array of bool
         Which of the old sets stay.
     n_jobs : int, optional
         Threads.
     """
-    how, old = gallery.description, gallery.directory
-    n_kept = int(stays.sum())
-    n_changed = gallery.n_changed + len(stays) - n_kept + len(sets) - n_kept
-    if old is None or n_changed > MOST_CHANGED * len(sets):
-        return solve_large(how, sets, classes, codes, n_jobs)
-    new = sets[np.arange(n_kept, len(sets))]
-    directory = old.changed(sets, codes, stays, _kept(how, new, n_jobs), n_jobs)
-    return replace(
-        gallery, sets=sets, classes=classes, codes=codes, directory=directory,
-        n_changed=n_changed,
-    )  # fmt: skip
+    sets, codes = changed.sets, changed.codes
+    new = sets[np.arange(int(stays.sum()), len(sets))]
+    is_kept = _kept(changed.description, new, n_jobs)
+    directory = _directory(changed).changed(sets, codes, stays, is_kept, n_jobs)
+    return replace(changed, directory=directory)
 
 
 def _kept(description: Description, sets: SetBatch, n_jobs: int | None) -> BoolArray:
@@ -236,8 +217,8 @@ def _halved(gallery: Gallery, i: int) -> list[_Trial]:
     if len(vectors) < FEWEST_TO_HALVE:
         return []
     one, other = (
-        SetBases(Images(half, gallery.sets.image_shape), gallery.views, gallery.description,
-                 gallery.dims)
+        SetBases(Images(vectors[half], gallery.sets.image_shape), gallery.views,
+                 gallery.description, gallery.dims)
         for half in halves(vectors)
     )  # fmt: skip
     code = int(gallery.codes[i])

@@ -14,11 +14,10 @@ import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
 
 from setwise._support.types import BoolArray, FloatArray, IntArray
-from setwise.classify.description import Description
 from setwise.features import unit_rows
 from setwise.features.typical import FEWEST
 
-__all__ = ["MOST_COMPARED", "NOTHING", "kept_of_probe", "strange_cosines", "two_parts"]
+__all__ = ["MOST_COMPARED", "NOTHING", "strange_cosines", "two_parts", "without_strangers"]
 
 # The tree of more vectors takes longer than it tells.
 _MOST_VECTORS = 1000
@@ -77,24 +76,26 @@ def strange_cosines(kept: Sequence[FloatArray], codes: IntArray) -> tuple[float,
     return float(lowest), float(min(highest, *inside))
 
 
-def kept_of_probe(
-    description: Description, strange: tuple[float, float], vectors: FloatArray
+def without_strangers(
+    strange: tuple[float, float], vectors: FloatArray, is_kept: BoolArray
 ) -> BoolArray:
-    """Which vectors of a probe count.
+    """Which vectors of a probe count: of two parts that are strange to each other, the larger.
 
     Parameters
     ----------
-    description : Description
-        Says whether outliers are to go at all.
     strange : (float, float)
         Cosines that give away a stranger.
     vectors : array of shape (n_vectors, n_features)
         The probe.
+    is_kept : array of bool, shape (n_vectors,)
+        Those that do not stand out of it.
     """
-    is_kept = description.is_kept(vectors)
     lowest, highest = strange
-    if lowest < highest:
-        cosine, is_larger = two_parts(vectors[is_kept])
-        if lowest <= cosine < highest:
-            is_kept[is_kept] = is_larger
-    return is_kept
+    if lowest >= highest:
+        return is_kept
+    cosine, is_larger = two_parts(vectors[is_kept])
+    if not lowest <= cosine < highest:
+        return is_kept
+    counts = is_kept.copy()
+    counts[is_kept] = is_larger
+    return counts

@@ -17,13 +17,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from setwise._support.types import BoolArray, FloatArray, IntArray
+from setwise._support.types import FloatArray
 from setwise.basis import SVD, Mean
 from setwise.classify.description import Member
 from setwise.classify.evidence import Seen, set_angles
 from setwise.classify.gallery import Gallery, SetBases
+from setwise.classify.kept_sets import KeptSets
 from setwise.errors import CalibrationWarning
-from setwise.features.views import Images
 
 __all__ = ["calibrated", "is_near", "nearness", "stranger_nearness", "with_threshold"]
 
@@ -68,11 +68,11 @@ def _combined(angles: Mapping[Member, tuple[FloatArray, FloatArray]]) -> FloatAr
     return np.sum([np.mean(values, axis=0) for values in used if values], axis=0)
 
 
-def calibrated(gallery: Gallery) -> Gallery:
+def calibrated(gallery: Gallery, kept: KeptSets) -> Gallery:
     """The gallery with a threshold that lets the wanted rate of strangers in."""
     if gallery.description.unknown is None:
         return gallery
-    return with_threshold(gallery, np.concatenate(list(stranger_nearness(gallery))))
+    return with_threshold(gallery, np.concatenate(list(stranger_nearness(gallery, kept))))
 
 
 def with_threshold(gallery: Gallery, strangers: FloatArray) -> Gallery:
@@ -100,31 +100,25 @@ def with_threshold(gallery: Gallery, strangers: FloatArray) -> Gallery:
     return replace(gallery, threshold=float(threshold))
 
 
-def stranger_nearness(gallery: Gallery) -> Iterator[FloatArray]:
+def stranger_nearness(gallery: Gallery, kept: KeptSets | None = None) -> Iterator[FloatArray]:
     """Nearness of gallery sets to the classes of others, group of classes by group."""
+    kept = kept or KeptSets.of(gallery.description, gallery.sets)
     n_groups = min(N_FOLDS, gallery.n_classes)
     group = np.arange(gallery.n_classes) % n_groups
     step = -(-len(gallery.codes) // MOST_STRANGERS)
     for chosen in range(n_groups):
         is_out = group[gallery.codes] == chosen
-        yield _nearness_of_others(gallery, np.flatnonzero(is_out)[::step], ~is_out)
+        known = kept.take(np.flatnonzero(~is_out))
+        strangers = kept.take(np.flatnonzero(is_out)[::step])
+        yield _nearness_of_others(gallery, strangers, known)
 
 
-def _nearness_of_others(
-    gallery: Gallery, strangers: IntArray, is_known: BoolArray
-) -> FloatArray:
+def _nearness_of_others(gallery: Gallery, strangers: KeptSets, known: KeptSets) -> FloatArray:
     """Nearness of some sets to a gallery of others, with views that never saw them."""
-    how, sets = gallery.description, gallery.sets
-    known = [sets[int(i)] for i in np.flatnonzero(is_known)]
-    kept = Images(np.concatenate([v[how.is_kept(v)] for v in known]), sets.image_shape)
-    views = {r.view.name: r.view.fit(kept) for r in how.representations}
-
-    def bases(vectors: FloatArray) -> SetBases:
-        images = Images(vectors[how.is_kept(vectors)], sets.image_shape)
-        return SetBases(images, views, how, gallery.dims)
-
-    known_bases = [bases(vectors) for vectors in known]
-    probes = [bases(sets[int(i)]) for i in strangers]
+    how = gallery.description
+    views = known.fitted_views(how)
+    known_bases = [SetBases(images, views, how, gallery.dims) for images in known]
+    probes = [SetBases(images, views, how, gallery.dims) for images in strangers]
     found: list[dict[Member, tuple[FloatArray, FloatArray]]] = [{} for _ in probes]
     for i in np.flatnonzero(gallery.member_weights):
         solved = gallery.members[i]

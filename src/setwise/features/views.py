@@ -7,14 +7,18 @@ there: what that step makes of an image is computed once, however many views beg
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
+from pickle import PicklingError
+from threading import Lock
 from typing import Any
 
+import joblib
 import numpy as np
 from sklearn.base import clone
 
 from setwise._support.parameters import check_choice, check_known, refuse
-from setwise._support.types import BoolArray, FloatArray
+from setwise._support.types import BoolArray, FloatArray, IntArray
 from setwise.errors import DataError, ParameterError
 from setwise.features.faces import Faces
 from setwise.features.hog import HOG
@@ -166,8 +170,52 @@ KNOWN = {
 }
 
 
+class _Table:
+    """What one feature made of some images: a row for each, filled when first asked for."""
+
+    def __init__(self, feature: Any, vectors: FloatArray, shape: tuple[int, ...]) -> None:
+        self.feature = feature
+        self._vectors, self._shape = vectors, shape
+        self._is_made = np.zeros(len(vectors), dtype=np.bool_)
+        self._values: FloatArray | None = None
+        self._lock = Lock()  # two threads that want one image must not both look at it
+
+    def rows(self, rows: IntArray) -> FloatArray:
+        with self._lock:
+            missing = rows[~self._is_made[rows]]
+            if len(missing):
+                images = self._vectors[missing].reshape(-1, *self._shape)
+                made = np.asarray(self.feature.transform(images))
+                if made.ndim != 2 or len(made) != len(missing):
+                    return made  # the view will say what is wrong with it
+                if self._values is None:
+                    self._values = np.empty((len(self._vectors), made.shape[1]), made.dtype)
+                self._values[missing], self._is_made[missing] = made, True
+            assert self._values is not None  # noqa: S101
+            return self._values[rows]
+
+
+class _Tables:
+    """What features made of some images, each of which they look at once."""
+
+    def __init__(self, vectors: FloatArray, shape: tuple[int, ...]) -> None:
+        self._vectors, self._shape = vectors, shape
+        self._tables: list[_Table] = []
+        self._lock = Lock()
+
+    def of(self, feature: Any) -> _Table:
+        with self._lock:
+            for table in self._tables:
+                if are_equal(feature, table.feature):
+                    return table
+            self._tables.append(_Table(feature, self._vectors, self._shape))
+            return self._tables[-1]
+
+
 class Images:
     """Vectors, as rows or as the images they are, and what features made of them.
+
+    Parts of them share that: however they are divided, each feature looks once at each image.
 
     Parameters
     ----------
@@ -175,43 +223,33 @@ class Images:
         One vector per row.
     shape : tuple of int or None
         Of the images whose pixels the vectors are.
-    made : list of (feature, array), optional
-        What features made of these images already.
     """
 
-    def __init__(
-        self,
-        vectors: FloatArray,
-        shape: tuple[int, ...] | None,
-        made: list[tuple[Any, FloatArray]] | None = None,
-    ) -> None:
+    def __init__(self, vectors: FloatArray, shape: tuple[int, ...] | None) -> None:
         self.vectors = vectors
         self.shape = shape
-        self.made = [] if made is None else made
+        self._rows: IntArray = np.arange(len(vectors))
+        self._tables = None if shape is None else _Tables(vectors, shape)
 
     def seen_by(self, feature: Any) -> FloatArray:
         """What an image feature makes of them, computed once; None leaves them as they are."""
         if feature is None:
             return self.vectors
-        for other, values in self.made:
-            if are_equal(feature, other):
-                return values
-        assert self.shape is not None  # noqa: S101
-        values = np.asarray(feature.transform(self.vectors.reshape(-1, *self.shape)))
-        self.made.append((feature, values))
-        return values
+        assert self._tables is not None  # noqa: S101
+        return self._tables.of(feature).rows(self._rows)
 
     def part(self, start: int, stop: int) -> Images:
-        """Some of the vectors, with what was made of them."""
-        made = [(feature, values[start:stop]) for feature, values in self.made]
-        return Images(self.vectors[start:stop], self.shape, made)
+        """The vectors between two places."""
+        return self._of(slice(start, stop))
 
-    def where(self, is_kept: BoolArray) -> Images:
-        """The vectors that are kept, with what was made of them."""
-        if is_kept.all():
-            return self
-        made = [(feature, values[is_kept]) for feature, values in self.made]
-        return Images(self.vectors[is_kept], self.shape, made)
+    def where(self, rows: BoolArray | IntArray) -> Images:
+        """The vectors of some rows."""
+        return self if rows.dtype == np.bool_ and rows.all() else self._of(rows)
+
+    def _of(self, rows: Any) -> Images:
+        part = copy(self)
+        part.vectors, part._rows = self.vectors[rows], self._rows[rows]
+        return part
 
 
 def are_equal(one: Any, other: Any) -> bool:
@@ -252,6 +290,18 @@ class FittedView:
     def learns(self) -> bool:
         """Whether another gallery may make it show the same vectors otherwise."""
         return self.rest is not None
+
+    def shows_as(self, other: FittedView) -> bool:
+        """Whether it is known to show every vector as another fit of the same view does.
+
+        It has learnt the same, then. What cannot be compared may have learnt anything.
+        """
+        if self.rest is None:
+            return True
+        try:
+            return bool(joblib.hash(self.rest) == joblib.hash(other.rest))
+        except (PicklingError, TypeError, AttributeError):
+            return False
 
     def show(self, images: Images) -> FloatArray:
         """The vectors of a set as the view shows them, scaled to unit norm, or all alike."""

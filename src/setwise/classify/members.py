@@ -1,0 +1,161 @@
+"""The members of an ensemble, solved: from scratch, or from what they were before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from setwise._support.parallel import in_threads
+from setwise._support.progress import reported
+from setwise._support.types import BoolArray, FloatArray
+from setwise.classify.description import Description, Member, Representation
+from setwise.classify.gallery import Gallery, SetBases, SolvedMember
+from setwise.features.views import FittedView
+
+__all__ = ["Before", "Change", "solve_members", "update_members"]
+
+# A representation, and which of its starts.
+_Part = tuple[Representation, int]
+
+
+@dataclass(frozen=True)
+class Before:
+    """A gallery of which the first sets of the new one are those that are kept."""
+
+    gallery: Gallery
+    is_kept: BoolArray
+
+    @property
+    def n_kept(self) -> int:
+        """How many are kept."""
+        return int(self.is_kept.sum())
+
+
+@dataclass(frozen=True)
+class Change:
+    """What becomes of a gallery, as far as its members have to know.
+
+    Attributes
+    ----------
+    before : Before
+        What they were, and which sets stay.
+    new : list of SetBases
+        The sets that come.
+    everything : callable
+        Gives all sets, those that stay first: for a graph that has to be solved from scratch.
+    """
+
+    before: Before
+    new: list[SetBases]
+    everything: Callable[[], list[SetBases]]
+
+
+def solve_members(
+    description: Description,
+    dims: tuple[int, ...],
+    views: Mapping[str, FittedView],
+    bases: list[SetBases],
+    before: Before | None,
+    n_jobs: int | None,
+) -> tuple[SolvedMember, ...]:
+    """All members of an ensemble whose views were fitted anew.
+
+    Those whose view shows the sets that were there as it did are made from what they were.
+    """
+    change = None
+    if before is not None and dims == before.gallery.dims:
+        change = Change(before, bases[before.n_kept :], lambda: bases)
+
+    def solve_part(part: _Part, graph_jobs: int | None) -> list[SolvedMember]:
+        name = part[0].view.name
+        if change is None or not views[name].shows_as(change.before.gallery.views[name]):
+            return _solved_part(description, part, dims, bases, graph_jobs)
+        return _updated_part(description, part, change, graph_jobs)
+
+    return _in_order(description, dims, solve_part, n_jobs)
+
+
+def update_members(change: Change, n_jobs: int | None) -> tuple[SolvedMember, ...]:
+    """All members of a gallery that keeps what it has learnt."""
+    gallery = change.before.gallery
+
+    def update_part(part: _Part, graph_jobs: int | None) -> list[SolvedMember]:
+        return _updated_part(gallery.description, part, change, graph_jobs)
+
+    return _in_order(gallery.description, gallery.dims, update_part, n_jobs)
+
+
+def _in_order(
+    description: Description,
+    dims: tuple[int, ...],
+    solve_part: Callable[[_Part, int | None], list[SolvedMember]],
+    n_jobs: int | None,
+) -> tuple[SolvedMember, ...]:
+    """What is made of each representation, as members; they are shared out over threads."""
+    members = description.members(dims)
+    parts = list(dict.fromkeys((m.representation, m.start) for m in members))
+    # With a single one, its graph is shared out instead.
+    part_jobs, graph_jobs = (n_jobs, None) if len(parts) > 1 else (None, n_jobs)
+    by_member: dict[Member, SolvedMember] = {}
+    for of_part in in_threads(lambda part: solve_part(part, graph_jobs), parts, part_jobs):
+        by_member |= {solved.member: solved for solved in of_part}
+    return tuple(by_member[member] for member in members)
+
+
+def _solved_part(
+    description: Description,
+    part: _Part,
+    dims: tuple[int, ...],
+    bases: list[SetBases],
+    n_jobs: int | None,
+) -> list[SolvedMember]:
+    """The gallery's columns and graphs in one representation, one for each dimensionality."""
+    representation, start = part
+    members = [Member(representation, d, start) for d in representation.basis.offered(dims)]
+    what = f"{representation}, seed {start}" if start else str(representation)
+    made = reported((one.of(representation, start) for one in bases), len(bases), what)
+    return [
+        _from_scratch(description, member, list(of_sets), n_jobs)
+        for member, of_sets in zip(members, zip(*made, strict=True), strict=True)
+    ]
+
+
+def _from_scratch(
+    description: Description, member: Member, bases: list[FloatArray], n_jobs: int | None
+) -> SolvedMember:
+    column_sets = np.repeat(np.arange(len(bases)), [basis.shape[1] for basis in bases])
+    graph = description.graph.solve(np.hstack(bases), n_jobs=n_jobs)
+    return SolvedMember(member, graph, column_sets)
+
+
+def _updated_part(
+    description: Description, part: _Part, change: Change, n_jobs: int | None
+) -> list[SolvedMember]:
+    return [
+        _updated(description, old, change, n_jobs)
+        for old in change.before.gallery.members
+        if (old.member.representation, old.member.start) == part
+    ]
+
+
+def _updated(
+    description: Description, old: SolvedMember, change: Change, n_jobs: int | None
+) -> SolvedMember:
+    """A member from its old self and the columns of the new sets."""
+    how, member, solution, before = description.graph, old.member, old.graph, change.before
+    stays = before.is_kept[old.column_sets]
+    new = [one[member] for one in change.new]
+    sizes = [basis.shape[1] for basis in new]
+    if not how.can_update(solution, int(stays.sum()) + sum(sizes)):
+        bases = [one[member] for one in change.everything()]
+        return _from_scratch(description, member, bases, n_jobs)
+    number = np.cumsum(before.is_kept) - 1
+    added = before.n_kept + np.arange(len(new))
+    column_sets = [number[old.column_sets[stays]], np.repeat(added, sizes)]
+    if not stays.all():
+        solution = how.forget(solution, stays)
+    if new:
+        solution = how.enroll(solution, np.hstack(new))
+    return SolvedMember(member, solution, np.concatenate(column_sets))

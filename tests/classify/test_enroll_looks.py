@@ -1,0 +1,129 @@
+"""Each image is looked at once by each feature, in whatever is asked of a classifier."""
+
+from __future__ import annotations
+
+from collections import Counter
+from importlib import import_module
+
+import numpy as np
+import pytest
+from sklearn.pipeline import make_pipeline
+from tests.striped_sets import striped_sets
+
+from setwise import CVC
+from setwise.classify import learnt
+from setwise.classify.explanation import explain_look
+from setwise.classify.judge import Look
+from setwise.features import Pixels, Whitener
+
+LOOKED: Counter[bytes] = Counter()
+
+
+class Watched(Pixels):
+    """Counts how often it sees each image."""
+
+    def compute(self, images):
+        LOOKED.update(
+            np.ascontiguousarray(image, dtype=np.float64).tobytes() for image in images
+        )
+        return super().compute(images)
+
+
+def images_of(sets):
+    """Each image of some sets, once."""
+    vectors = np.asarray(sets.vectors, dtype=np.float64)
+    return Counter(row.tobytes() for row in vectors)
+
+
+@pytest.fixture(scope="module")
+def gallery():
+    """Sets of noisy images, no two of which are the same."""
+    return striped_sets(4)
+
+
+def make(**parameters):
+    """Four representations: a feature alone and whitened, each by two bases."""
+    alone, whitened = ("look", Watched(4)), ("whitened", make_pipeline(Watched(4), Whitener()))
+    pairs = [(view, basis) for view in (alone, whitened) for basis in ("svd", "mean")]
+    return CVC((1, 2), representations=pairs, random_state=0, **parameters)
+
+
+def looks_during(work):
+    """How often each image is looked at meanwhile."""
+    LOOKED.clear()
+    work()
+    return Counter(LOOKED)
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {},
+        {"weights": None, "outliers": None},
+        {"unknown": 0.4, "unknown_label": "nobody"},
+    ],
+    ids=["default", "evenly", "unknown"],
+)
+def test_a_fit_looks_once(gallery, parameters, n_jobs):
+    clf = make(**parameters, n_jobs=n_jobs)
+    looks = looks_during(lambda: clf.fit(gallery, gallery.labels))
+    assert set(looks.values()) == {1}
+    assert set(looks) <= set(images_of(gallery))  # those that do not belong are left out
+    if parameters.get("outliers", "drop") is None:
+        assert looks == images_of(gallery)
+
+
+def test_a_fit_that_tries_halves_looks_once(gallery):
+    one_each = np.unique(gallery.labels, return_index=True)[1]
+    some = np.append(one_each, one_each[0] + 3)
+    clf = make()
+    looks = looks_during(lambda: clf.fit(gallery[some], gallery.labels[some]))
+    assert clf.gallery_accuracy_ is not None  # tried
+    assert set(looks.values()) == {1}
+
+
+def test_a_fit_that_judges_one_half_by_the_other_looks_once(gallery, monkeypatch):
+    judged = []
+    solve = import_module("setwise.classify.solve")
+    monkeypatch.setattr(solve, "has_learnt_by_heart", lambda _: judged.append(True) or True)
+    looks = looks_during(lambda: make().fit(gallery, gallery.labels))
+    assert judged
+    assert set(looks.values()) == {1}
+
+
+@pytest.mark.parametrize("ask", ["predict", "predict_proba", "explain"])
+def test_a_question_looks_once_at_the_probe_alone(gallery, ask):
+    clf = make(outliers=None).fit(gallery[1:], gallery.labels[1:])
+    probe = gallery[0] if ask == "explain" else gallery[[0]]
+    assert looks_during(lambda: getattr(clf, ask)(probe)) == images_of(gallery[[0]])
+
+
+def test_enrolling_into_a_small_gallery_looks_once(gallery):
+    clf = make(outliers=None).fit(gallery[1:], gallery.labels[1:])
+    looks = looks_during(lambda: clf.enroll(gallery[[0]], gallery.labels[[0]]))
+    assert looks == images_of(gallery)
+
+
+def test_a_gallery_that_keeps_what_it_learnt_looks_at_the_new_set_alone(gallery, monkeypatch):
+    monkeypatch.setattr(learnt, "MOST_ANEW", 4)
+    clf = make(outliers=None).fit(gallery[1:], gallery.labels[1:])
+    assert looks_during(lambda: clf.enroll(gallery[[0]], gallery.labels[[0]])) == images_of(
+        gallery[[0]]
+    )
+    assert not looks_during(lambda: clf.forget(sets=[2]))
+
+
+def test_an_answer_and_its_explanation_come_of_one_look(gallery):
+    clf = make(outliers=None).fit(gallery[1:], gallery.labels[1:])
+    probe = np.asarray(gallery[0], dtype=np.float64)
+    expected = next(clf.judge([probe])), clf.explain(probe)
+    found = []
+
+    def answer_and_explain():
+        look = Look.of(clf.gallery_, probe)
+        found.extend([look.answer("set 0"), explain_look(look)])
+
+    assert looks_during(answer_and_explain) == images_of(gallery[[0]])
+    np.testing.assert_array_equal(found[0].probabilities, expected[0].probabilities)
+    np.testing.assert_array_equal(found[1].support, expected[1].support)

@@ -1,0 +1,62 @@
+"""Many left-out sets at a time see what each of them sees alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.conftest import toy_sets
+
+import setwise.classify.tried_set as tried_set
+from setwise import CVC
+from setwise.classify.evidence import own_sets
+from setwise.classify.tried_set import TriedSets
+
+BASES = ("svd", "centred", "mean", "means")
+
+
+@pytest.fixture(params=["class", "set"])
+def gallery(seed, request):
+    """Sets of many sizes, one of them a single vector, which has no centred column."""
+    sets, labels = toy_sets(seed, n_classes=4, n_sets=4, n_vectors=(2, 9), noise=0.4)
+    order = np.random.default_rng(seed).permutation(len(sets))
+    sets = [sets[i] for i in order]
+    sets[5] = sets[5][:1]
+    pairs = [("plain", basis) for basis in BASES]
+    clf = CVC(
+        (1, 3), representations=pairs, weights=None, outliers=None,
+        distributions=request.param,
+    )  # fmt: skip
+    return clf.fit(sets, labels[order]).gallery_
+
+
+@pytest.mark.parametrize("block_bytes", [1, 2**24], ids=["one by one", "all together"])
+def test_together_they_see_what_each_sees_alone(gallery, block_bytes, monkeypatch):
+    monkeypatch.setattr(tried_set, "_BLOCK_BYTES", block_bytes)
+    chosen = np.array([0, 2, 3, 5, 6, 11, 15])
+    for solved in gallery.members:
+        basis = solved.member.representation.basis
+        given = (
+            solved.graph, gallery.columns(solved), chosen, basis, gallery.comparison,
+        )  # fmt: skip
+        for together, alone in zip(TriedSets(*given), own_sets(*given), strict=True):
+            for ours, expected in zip(together.angles, alone.angles, strict=True):
+                np.testing.assert_allclose(ours, expected, atol=1e-12)
+            np.testing.assert_allclose(together.edge_shares, alone.edge_shares, atol=1e-14)
+            np.testing.assert_array_equal(together.clustered.overlaps, alone.clustered.overlaps)
+
+
+def test_most_eigenvalues_are_never_computed(seed, monkeypatch):
+    """Bounds tell which set of a class is the nearest."""
+    sets, labels = toy_sets(seed, n_classes=3, n_sets=20, n_vectors=(8, 9))
+    clf = CVC((3,), representations=[("plain", "svd")], weights=None, outliers=None)
+    gallery = clf.fit(sets, labels).gallery_
+    (solved,) = gallery.members
+    computed = []
+    eigvalsh = np.linalg.eigvalsh
+    monkeypatch.setattr(
+        np.linalg, "eigvalsh", lambda grams: computed.append(len(grams)) or eigvalsh(grams)
+    )
+    chosen = np.arange(len(sets))
+    basis = solved.member.representation.basis
+    tried_set.row_angles(solved.graph.columns, gallery.columns(solved), chosen, basis)
+    assert sum(computed) < 0.4 * len(sets) ** 2
