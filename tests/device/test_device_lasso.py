@@ -6,21 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.device.reference import PlainHost
 
 from setwise.device import DeviceAtoms, code_all, insert_all, pools_of_all
 from setwise.device import lasso as device_lasso
 from setwise.lasso import Codes, lasso_codes, optimality_violation
-from tests.device.reference import PlainHost
 
 pytest.importorskip("array_api_compat", reason='needs pip install "setwise[cuda]"')
-
-
-@pytest.fixture(autouse=True)
-def small_pools(monkeypatch):
-    """Small ones will do for few columns, and a descent in plain Python takes its time."""
-    monkeypatch.setattr(device_lasso, "_FIRST_POOL", 32)
-    monkeypatch.setattr(device_lasso, "_SMALLEST_POOL", 16)
-    monkeypatch.setattr(device_lasso, "_STEPS_PER_ATOM", 4)
 
 
 def columns_of_classes(rng: np.random.Generator, n_sets: int, width: int) -> np.ndarray:

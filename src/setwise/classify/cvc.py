@@ -43,6 +43,7 @@ from setwise.classify.shortlist import Shortlist
 from setwise.classify.solve import solve_checked, update
 from setwise.cluster import Clusterer
 from setwise.cut import CutRule
+from setwise.device import check_device, on_device
 from setwise.errors import DataError, NoInformationWarning
 from setwise.graph import Graph, LassoGraph
 from setwise.index import Index
@@ -139,6 +140,11 @@ class CVC(PartParameters, SetClassifier):
         What finds classes around a probe, see :mod:`setwise.index`.
     n_jobs : int, optional
         Threads. Labels do not depend on it.
+    device : str, optional
+        ``"cuda"``, or ``"cuda:1"`` and so on: bases, lasso graphs and the insertion of probes
+        are computed by that GPU, many sets at once, and the rest by threads (``pip install
+        "setwise[cuda]"``). Labels do not depend on it. A gallery knows nothing of it: one that
+        was solved with a device can be saved, and asked without.
     random_state : int, RandomState or None, default=None
         Starts of the dictionaries, and of clusterers given by name; nothing else is random.
 
@@ -204,6 +210,7 @@ class CVC(PartParameters, SetClassifier):
         shortlist: str | Shortlist | None = "near",
         index: str | Index = "exact",
         n_jobs: int | None = None,
+        device: str | None = None,
         random_state: Any = None,
     ) -> None:
         self.dims = dims
@@ -223,6 +230,7 @@ class CVC(PartParameters, SetClassifier):
         self.shortlist = shortlist
         self.index = index
         self.n_jobs = n_jobs
+        self.device = device
         self.random_state = random_state
 
     @classmethod
@@ -285,6 +293,7 @@ class CVC(PartParameters, SetClassifier):
     def describe(self) -> Description:
         """What the parameters describe, all of them checked."""
         check_jobs("CVC", self.n_jobs)
+        check_device("CVC", self.device)
         check_choice("CVC", "stop_early", self.stop_early, (True, False))
         return Description(
             dims=as_dims(self.dims),
@@ -319,9 +328,10 @@ class CVC(PartParameters, SetClassifier):
         classes, codes = check_labels(y, len(batch), caller="CVC.fit")
         if description.unknown is not None:
             _check_unknown_label(self.unknown_label, classes)
-        self.gallery_: Gallery = solve_checked(
-            description, batch, classes, codes, n_jobs=self.n_jobs
-        )
+        with on_device(self.device):
+            self.gallery_: Gallery = solve_checked(
+                description, batch, classes, codes, n_jobs=self.n_jobs
+            )
         return self
 
     @property
@@ -468,9 +478,10 @@ class CVC(PartParameters, SetClassifier):
             Called with what is being done, how many sets are judged, and of how many.
         """
         check_is_fitted(self)
-        return judge(
-            self.gallery_, X, n_jobs=self.n_jobs, progress=progress, caller="CVC.judge"
-        )
+        with on_device(self.device):
+            return judge(
+                self.gallery_, X, n_jobs=self.n_jobs, progress=progress, caller="CVC.judge"
+            )
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """Label of each set; ``unknown_label`` of those that are too far from all classes.
@@ -514,15 +525,15 @@ class CVC(PartParameters, SetClassifier):
 
     def _answers(self, X: Any, caller: str, *, stop_early: bool = False) -> list[Answer]:
         check_is_fitted(self)
-        answers = list(
-            judge(
+        with on_device(self.device):
+            judged = judge(
                 self.gallery_,
                 X,
                 n_jobs=self.n_jobs,
                 stop_early=stop_early,
                 caller=f"CVC.{caller}",
             )
-        )
+        answers = list(judged)
         lost = [answer.name for answer in answers if not answer.is_informed]
         if lost:
             msg = (

@@ -259,6 +259,10 @@ class SetBases:
             )
         return self._made[key]
 
+    def give(self, representation: Representation, bases: list[FloatArray]) -> None:
+        """Say what the bases in a representation are, where somebody has made them."""
+        self._made[representation, 0] = bases
+
     def __getitem__(self, member: Member) -> FloatArray:
         bases = self.of(member.representation, member.start)
         return bases[member.representation.basis.offered(self._dims).index(member.n_columns)]

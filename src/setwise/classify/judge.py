@@ -21,9 +21,12 @@ from setwise.classify.evidence import Seen
 from setwise.classify.fusion import Ballot, Fusion, fuse, is_decided, votes
 from setwise.classify.gallery import Gallery, SetBases
 from setwise.classify.near import near
+from setwise.classify.on_device import looked_at_on
 from setwise.classify.unknown import is_near, nearness
 from setwise.cluster import HierarchicalClusters
+from setwise.device import Device, current_device
 from setwise.features.typical import is_out_of_place
+from setwise.sets import SetBatch
 
 __all__ = ["Answer", "Look", "answer_of", "ballot_of", "judge", "look_at", "seen_by_all"]
 
@@ -119,10 +122,27 @@ def judge(
     """
     probes = gallery.check(sets, caller)
 
-    named = zip(probes.names, probes, strict=True)
-    work = partial(_judged, stop_early=stop_early)
-    answers = spread(work, gallery, named, here=partial(in_threads, n_jobs=n_jobs))
+    device = current_device()
+    if device is not None and gallery.directory is None:
+        answers = _judged_on(device, gallery, probes, n_jobs)
+    else:
+        named = zip(probes.names, probes, strict=True)
+        work = partial(_judged, stop_early=stop_early)
+        answers = spread(work, gallery, named, here=partial(in_threads, n_jobs=n_jobs))
     return reported(answers, len(probes), "classify", progress)
+
+
+def _judged_on(
+    device: Device, gallery: Gallery, probes: SetBatch, n_jobs: int | None
+) -> Iterator[Answer]:
+    """The same with a device, which inserts many probes at once."""
+    looks = looked_at_on(device, gallery, probes, look_at, n_jobs)
+
+    def answer(looked_at: tuple[str, FloatArray, tuple[SetBases, dict[int, Seen]]]) -> Answer:
+        name, vectors, look = looked_at
+        return Look(gallery, vectors, *look).answer(name)
+
+    return in_threads(answer, zip(probes.names, probes, looks, strict=True), n_jobs)
 
 
 def _judged(gallery: Gallery, probe: tuple[str, FloatArray], *, stop_early: bool) -> Answer:

@@ -12,6 +12,8 @@ from setwise._support.progress import reported
 from setwise._support.types import BoolArray, FloatArray
 from setwise.classify.description import Description, Member, Representation
 from setwise.classify.gallery import Gallery, SetBases, SolvedMember
+from setwise.classify.on_device import make_bases_on
+from setwise.device import current_device
 from setwise.features.views import FittedView
 
 __all__ = ["Before", "Change", "solve_members", "update_members"]
@@ -115,6 +117,9 @@ def _solved_part(
     representation, start = part
     members = [Member(representation, d, start) for d in representation.basis.offered(dims)]
     what = f"{representation}, seed {start}" if start else str(representation)
+    device = current_device()
+    if device is not None:
+        make_bases_on(device, bases, representation, dims)
     made = reported((one.of(representation, start) for one in bases), len(bases), what)
     return [
         _from_scratch(description, member, list(of_sets), n_jobs)

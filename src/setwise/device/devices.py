@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
 from importlib import import_module
+from threading import RLock
 from typing import Any, TypeVar
 
 import numpy as np
@@ -36,9 +37,28 @@ class Device(ABC):
     """
 
     xp: Any
+    #: What running out of memory raises.
+    no_memory: type[Exception] = MemoryError
 
     def __init__(self) -> None:
         self._kept: dict[int, Any] = {}
+        self._lock = RLock()
+
+    @contextmanager
+    def alone(self, what: str) -> Iterator[None]:
+        """Nobody else works on the device meanwhile; running out of memory has a name."""
+        with self._lock:
+            try:
+                yield
+            except TooLargeError:  # which is a MemoryError itself, and says more
+                raise
+            except self.no_memory as error:
+                free = self.free_bytes() / 2**30
+                msg = (
+                    f"{what}: the device has run out of memory, {free:.3g} GiB being free. "
+                    "Give a smaller gallery, or device=None."
+                )
+                raise TooLargeError(msg) from error
 
     def kept(self, owner: object, make: Callable[[], Kept]) -> Kept:
         """What was made of an object before, as long as that exists, or is made now."""
@@ -104,6 +124,7 @@ class Cuda(Device):
     def __init__(self, name: str) -> None:
         super().__init__()
         self._torch = require("torch", "cuda")
+        self.no_memory = self._torch.OutOfMemoryError
         require("triton", "cuda")
         self.xp = require("array_api_compat.torch", "cuda")
         if not self._torch.cuda.is_available():

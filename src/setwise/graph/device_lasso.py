@@ -26,7 +26,8 @@ def solved_by_gram_on(
 ) -> GramLasso:
     """As :meth:`setwise.graph.lasso_gallery.GramLasso.solved`."""
     columns = np.asarray(columns, dtype=np.float64)
-    found = code_all(DeviceAtoms.of(device, columns.T), alpha)
+    with device.alone(f"the lasso graph of {columns.shape[1]} columns"):
+        found = code_all(DeviceAtoms.of(device, columns.T), alpha)
     gram, codes = columns.T @ columns, found.codes
     left = np.flatnonzero(~found.is_solved)
     if len(left):
@@ -40,10 +41,11 @@ def solved_by_pools_on(
 ) -> PooledLasso:
     """As :meth:`setwise.graph.lasso_gallery.PooledLasso.solved`."""
     rows = np.ascontiguousarray(columns.T, dtype=np.float32)
-    atoms = DeviceAtoms.of(device, rows)
-    found = code_all(atoms, alpha)
-    residuals = device.get(device.xp.astype(found.residuals, device.xp.float32))
-    places, counts, cutoffs = pools_of_all(atoms, found.residuals, POOL_SIZE)
+    with device.alone(f"the lasso graph of {len(rows)} columns"):
+        atoms = DeviceAtoms.of(device, rows)
+        found = code_all(atoms, alpha)
+        residuals = device.get(device.xp.astype(found.residuals, device.xp.float32))
+        places, counts, cutoffs = pools_of_all(atoms, found.residuals, POOL_SIZE)
     pools = Pools(places, counts, np.maximum(alpha - cutoffs - SLACK, 0.0))
     codes, left = found.codes, np.flatnonzero(~found.is_solved)
     if len(left):
@@ -59,10 +61,11 @@ def recoded_on(
     device: Device, gallery: LassoGallery, probes: list[FloatArray]
 ) -> list[tuple[IntArray, Codes]]:
     """As :meth:`setwise.graph.lasso_gallery.LassoGallery.recoded`, for each of many probes."""
-    atoms, codes, residuals = device.kept(gallery, lambda: _on_device(device, gallery))
     dtype = gallery.columns.dtype  # in which a gallery of many columns is kept, probes too
     rows = [probe.T.astype(dtype).astype(np.float64) for probe in probes]
-    inserted = insert_all(atoms, codes, residuals, rows, gallery.alpha)
+    with device.alone(f"inserting {len(probes)} probes"):
+        atoms, codes, residuals = device.kept(gallery, lambda: _on_device(device, gallery))
+        inserted = insert_all(atoms, codes, residuals, rows, gallery.alpha)
     return [
         (targets, found.codes) if found.is_solved.all() else gallery.recoded(probe)
         for probe, (targets, found) in zip(probes, inserted, strict=True)
