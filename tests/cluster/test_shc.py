@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.cluster import DBSCAN, KMeans, SpectralClustering
-from tests.named_graphs import complete, star
+from tests.named_graphs import LARGE, complete, star
 from tests.reference.algorithms import (
     CVC,
     GRAPHS,
@@ -29,7 +29,6 @@ from setwise.classify.distributions import (
 )
 from setwise.cluster import PROBE, SHC, Clusterer, CutTree, is_indivisible, shc
 from setwise.cut import CutRule, Fiedler
-from setwise.cut.fiedler import FULL_LIMIT
 from setwise.errors import DataError, ParameterError
 
 N_CLASSES = 3
@@ -211,7 +210,7 @@ def test_contract_holds_for_any_labelling(kind, seed, cut, codes):
 @pytest.mark.parametrize("kind", GRAPHS)
 def test_contract_holds_above_the_dense_limit(kind):
     rng = np.random.default_rng(0)
-    A = GRAPHS[kind](FULL_LIMIT + 40, rng)
+    A = GRAPHS[kind](LARGE + 40, rng)
     codes = rng.integers(-1, N_CLASSES, len(A))
     for storage in (np.array, sp.csr_array):
         check_contract(shc(CutTree(storage(A)), codes), codes)

@@ -6,11 +6,11 @@ from typing import ClassVar
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from tests.named_graphs import LARGE
 from tests.reference.algorithms import GRAPHS, connected_components, laplacian
 
 from setwise.cluster import CutTree
 from setwise.cut import ExactCut, Fiedler, SweepCut, bisect
-from setwise.cut.fiedler import FULL_LIMIT
 from setwise.errors import ParameterError
 
 STORAGES = {"dense": np.array, "sparse": sp.csr_array}
@@ -61,7 +61,7 @@ def test_components_part_all_at_once_whatever_their_order():
 
 
 @pytest.mark.parametrize("storage", STORAGES)
-@pytest.mark.parametrize("n", [25, FULL_LIMIT + 25])
+@pytest.mark.parametrize("n", [25, LARGE + 25])
 def test_a_node_is_cut_as_its_own_subgraph(n, storage):
     """Degrees are those inside the cluster, on both sides of the switch to dense graphs."""
     A = GRAPHS["planted"](n, np.random.default_rng(1))

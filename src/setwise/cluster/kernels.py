@@ -57,7 +57,7 @@ def split(
     if n_parts == 1:
         if n > largest:
             return n_nodes
-        n_kept = n if n <= full_limit else most_steps + 1
+        n_kept = min(n - 1, most_steps) + 1
         side, repair, ncut, connectivity, n_steps, has_converged = cut_connected(
             graph[0], graph[1], graph[2], start, by_sign, enough, n <= full_limit,
             room[: n_kept * n].reshape((n_kept, n)),

@@ -168,7 +168,7 @@ class CutTree:
         n_cut = min(n, largest)
         return (
             np.full(n, -1, dtype=np.int32), start_vector(n),
-            np.empty(n_cut * (n_cut if n_cut <= FULL_LIMIT else MOST_STEPS + 1)),
+            np.empty(n_cut * min(n_cut, MOST_STEPS + 1)),
             is_compiled and _COMPILED[type(self.cut)],
             ENOUGH, FULL_LIMIT, MOST_STEPS, largest,
         )  # fmt: skip

@@ -36,8 +36,7 @@ __all__ = [
 
 # Up to this many vertices, every Lanczos vector is made orthogonal to all before it. Beyond,
 # that would cost more than the products with the matrix. Without it, rounding brings copies
-# of eigenvalues that have been found, which does no harm to the first one, but may take more
-# steps than there are vertices.
+# of eigenvalues that have been found, which does no harm to the first one.
 FULL_LIMIT = 200
 # Up to this many vertices, the vector is computed to rounding; beyond, until its signs are
 # settled, and Lanczos vectors are kept in single precision.
@@ -122,8 +121,7 @@ def exact_fiedler(adjacency: Adjacency, *, precise: bool | None = None) -> Fiedl
 def _by_lanczos(edges: Edges, start: FloatArray, enough: float, most_steps: int) -> Fiedler:
     n = edges.n_vertices
     storage = np.dtype(np.float64 if n <= PRECISE_LIMIT else np.float32)
-    most_kept = _MOST_BYTES // (n * storage.itemsize)
-    n_kept = min(n, most_steps + 1) if n <= FULL_LIMIT else min(most_steps + 1, most_kept)
+    n_kept = min(n - 1, most_steps, _MOST_BYTES // (n * storage.itemsize)) + 1
     vector, connectivity, n_steps, has_converged = kernels_of("setwise.cut").fiedler(
         *edges, edges.degrees, start, enough, n <= FULL_LIMIT, np.empty((n_kept, n), storage)
     )
