@@ -57,7 +57,7 @@ class HierarchicalClusters:
 def is_indivisible(class_codes: IntArray) -> bool:
     """Whether a cluster tells all it can: no probe in it, or fewer than two classes."""
     everything = np.arange(len(class_codes))
-    return bool(kernels_of("setwise.cluster").is_indivisible(class_codes, everything))
+    return bool(kernels_of("setwise.cluster").indivisible(class_codes, everything))
 
 
 def shc(tree: CutTree, class_codes: IntArray) -> HierarchicalClusters:

@@ -133,8 +133,8 @@ class CutTree:
             msg = f"CutTree: a cluster of at least 2 vertices is needed to cut, got {size}."
             raise ParameterError(msg)
         if not node["n_children"]:
-            kernels = kernels_of("setwise.cluster")
-            self._n_nodes = kernels.split(*self._state(), index, *self._how())
+            split = kernels_of("setwise.cluster").split
+            self._n_nodes = split(index, *self._state(), *self._how())
         if not node["n_children"]:
             self._cut_by_rule(index)
         return self._children(index)
@@ -147,31 +147,26 @@ class CutTree:
         """
         n = len(self._order)
         codes = np.ascontiguousarray(class_codes, dtype=np.int64)
-        labels, leaves, inner = (np.empty(max(n, 1), dtype=np.int64) for _ in range(3))
-        waiting, counts = np.zeros(n + 1, dtype=np.int64), np.array([0, 0, 1])
-        walk, how = (codes, labels, leaves, inner, waiting, counts), self._how()
+        labels, leaves, inside, waiting = np.zeros((4, n + 1), dtype=np.int64)
+        counts = np.array([0, 0, 1])
+        walk, how = (codes, labels, leaves, inside, waiting, counts), self._how()
         grow = kernels_of("setwise.cluster").grow
-        index, self._n_nodes = grow(*self._state(), *walk, *how)
-        while index >= 0:
-            self._cut_by_rule(index)
-            index, self._n_nodes = grow(*self._state(), *walk, *how)
-        return labels[:n], leaves[: counts[0]], inner[: counts[1]]
+        uncut, self._n_nodes = grow(*walk, *self._state(), *how)
+        while uncut >= 0:
+            self._cut_by_rule(uncut)
+            uncut, self._n_nodes = grow(*walk, *self._state(), *how)
+        return labels[:n], leaves[: counts[0]], inside[: counts[1]]
 
     def _state(self) -> tuple[Any, ...]:
-        return *self._graph, self._table, self._order, self._n_nodes
+        return tuple(self._graph), self._table, self._order, self._n_nodes
 
     def _how(self) -> tuple[Any, ...]:
-        """How clusters are cut by the kernels, and room to do so."""
+        """How the kernels cut, in which room, and up to how many vertices."""
         n = len(self._order)
-        is_compiled = type(self.cut) in _COMPILED
-        largest = min(LOCAL_ABOVE, PRECISE_LIMIT) if is_compiled else 0
-        n_cut = min(n, largest)
-        return (
-            np.full(n, -1, dtype=np.int32), start_vector(n),
-            np.empty(n_cut * min(n_cut, MOST_STEPS + 1)),
-            is_compiled and _COMPILED[type(self.cut)],
-            ENOUGH, FULL_LIMIT, MOST_STEPS, largest,
-        )  # fmt: skip
+        by_sign = _COMPILED.get(type(self.cut))
+        largest = 0 if by_sign is None else min(LOCAL_ABOVE, PRECISE_LIMIT)
+        how = start_vector(n), bool(by_sign), ENOUGH, FULL_LIMIT, MOST_STEPS
+        return *_room_for(n, len(self._graph.data), min(n, largest)), how, largest
 
     def _cut_by_rule(self, index: int) -> None:
         """Cut a connected cluster by a rule, or of a size, that is not compiled."""
@@ -186,9 +181,9 @@ class CutTree:
         node["is_cut"], node["repair"] = True, REPAIRS.index(cut.fallback)
         self._cuts_by_rule[index] = cut
         # The half with the smaller first vertex comes first, whatever its sign.
-        part = (cut.side != cut.side[0]).astype(np.int64)
+        part = cut.side != cut.side[0]
         self._n_nodes = kernels_of("setwise.cluster").divide(
-            self._table, self._order, index, part, 2, self._n_nodes
+            self._table, self._order, index, part, self._n_nodes
         )
 
     def _vertices(self, index: int) -> IntArray:
@@ -240,3 +235,17 @@ class _Nodes(Sequence[Node]):
             children=self.tree._children(index),
             cut=self.tree._cut_of(index),
         )
+
+
+def _room_for(n: int, n_edges: int, n_cut: int) -> tuple[Any, ...]:
+    """Room for the kernels: a sub-graph, a number per vertex, and what a cut needs."""
+    lanczos = kernels_of("setwise.cut", "lanczos_kernels")
+    subgraph = np.empty(n + 1, np.int32), np.empty(n_edges, np.int32), np.empty(n_edges)
+    room = (
+        np.empty((lanczos.N_ROWS + 2, n_cut + 1)),
+        np.empty((4, n + 1), dtype=np.int64),
+        np.empty(n, dtype=np.bool_),
+        np.empty(lanczos.LANES),
+        np.empty((min(n_cut, MOST_STEPS + 1), n_cut)),
+    )
+    return subgraph, np.full(n, -1, dtype=np.int32), room

@@ -56,12 +56,11 @@ class Edges:
 
     def components(self) -> IntArray:
         """Connected component of each vertex, numbered in the order of first vertices."""
-        return kernels_of("setwise.cut").components(self.indptr, self.indices)[0]
+        return kernels_of("setwise.cut").components(self.indptr, self.indices)
 
     def inside(self, members: IntArray) -> Edges:
         """The sub-graph of some vertices, given in ascending order."""
-        number = np.full(self.n_vertices, -1, dtype=np.int32)
-        return Edges(*kernels_of("setwise.cut").induced(*self, members, number))
+        return Edges(*kernels_of("setwise.cut").induced(*self, members))
 
     def to_csr(self) -> sp.csr_array:
         """The same graph for SciPy."""
