@@ -155,7 +155,7 @@ class CutTree:
         while uncut >= 0:
             self._cut_by_rule(uncut)
             uncut, self._n_nodes = grow(*walk, *self._state(), *how)
-        return labels[:n], leaves[: counts[0]], inside[: counts[1]]
+        return labels[:n].copy(), leaves[: counts[0]], inside[: counts[1]]
 
     def _state(self) -> tuple[Any, ...]:
         return tuple(self._graph), self._table, self._order, self._n_nodes
@@ -172,9 +172,9 @@ class CutTree:
         """Cut a connected cluster by a rule, or of a size, that is not compiled."""
         vertices = self._vertices(index)
         graph = self._graph.inside(vertices)
-        seeds = np.flatnonzero(np.isin(vertices, self.seeds))
-        is_local = len(vertices) > LOCAL_ABOVE and len(seeds) > 0
-        cut = local_cut(graph, seeds) if is_local else spectral_cut(graph, self.cut)
+        is_large = len(vertices) > LOCAL_ABOVE
+        seeds = np.flatnonzero(np.isin(vertices, self.seeds)) if is_large else ()
+        cut = local_cut(graph, seeds) if len(seeds) else spectral_cut(graph, self.cut)
         node = self._table[index]
         for name in ("ncut", "connectivity", "n_iterations", "has_converged"):
             node[name] = getattr(cut, name)

@@ -33,13 +33,14 @@ def over_deflated(indptr, indices, data, degree):
 @inner
 def _reflect(columns, taus, i, vector):
     """Apply the ``i``-th Householder reflection."""
-    n = vector.shape[0]
+    # Unsigned: an index that Numba cannot see to be positive keeps a loop from vectorising.
+    first, end = np.uint64(i + 1), np.uint64(vector.shape[0])
     share = vector[i]
-    for r in range(i + 1, n):
+    for r in range(first, end):
         share += columns[i, r] * vector[r]
     share *= taus[i]
     vector[i] -= share
-    for r in range(i + 1, n):
+    for r in range(first, end):
         vector[r] -= share * columns[i, r]
 
 
