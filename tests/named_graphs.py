@@ -2,6 +2,9 @@
 
 import numpy as np
 
+# More vertices than Lanczos keeps all its vectors orthogonal for.
+LARGE = 300
+
 
 def complete(n):
     return np.ones((n, n)) - np.eye(n)

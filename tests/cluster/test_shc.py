@@ -1,6 +1,8 @@
 """SHC against the literal Algorithm 2, and what its clusters promise."""
 
 import sys
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -8,7 +10,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.cluster import DBSCAN, KMeans, SpectralClustering
-from tests.named_graphs import complete, star
+from tests.named_graphs import LARGE, complete, star
 from tests.reference.algorithms import (
     CVC,
     GRAPHS,
@@ -19,7 +21,6 @@ from tests.reference.algorithms import (
     paper_fiedler,
 )
 
-import setwise.cluster.tree as tree_module
 from setwise.classify.distributions import (
     bhattacharyya,
     class_cluster_distributions,
@@ -27,8 +28,7 @@ from setwise.classify.distributions import (
     conditional_orthogonality,
 )
 from setwise.cluster import PROBE, SHC, Clusterer, CutTree, is_indivisible, shc
-from setwise.cut import Cut
-from setwise.cut.fiedler import DENSE_LIMIT
+from setwise.cut import CutRule, Fiedler
 from setwise.errors import DataError, ParameterError
 
 N_CLASSES = 3
@@ -210,7 +210,7 @@ def test_contract_holds_for_any_labelling(kind, seed, cut, codes):
 @pytest.mark.parametrize("kind", GRAPHS)
 def test_contract_holds_above_the_dense_limit(kind):
     rng = np.random.default_rng(0)
-    A = GRAPHS[kind](DENSE_LIMIT + 40, rng)
+    A = GRAPHS[kind](LARGE + 40, rng)
     codes = rng.integers(-1, N_CLASSES, len(A))
     for storage in (np.array, sp.csr_array):
         check_contract(shc(CutTree(storage(A)), codes), codes)
@@ -254,19 +254,26 @@ def test_one_tree_serves_every_labelling():
     assert len(shared.nodes) <= 2 * len(A) - 1
 
 
-def test_a_tree_deeper_than_the_recursion_limit(monkeypatch):
+@dataclass(frozen=True)
+class FirstOff(CutRule):
+    """Takes off the first vertex."""
+
+    name: ClassVar[str] = ""
+
+    def vector(self, adjacency):
+        return Fiedler(np.arange(float(adjacency.n_vertices)), 0.0)
+
+    def halves(self, adjacency, fiedler):
+        return fiedler.vector > 0
+
+
+def test_a_tree_deeper_than_the_recursion_limit():
     """Cuts that take off one vertex each make the tree as deep as the graph is large."""
     n = sys.getrecursionlimit() + 200
-
-    def take_off_the_first(graph, cut, **how):
-        side = np.arange(graph.n_vertices) > 0
-        return Cut(side=side, kind=cut, ncut=1.0, connectivity=0.0)
-
-    monkeypatch.setattr(tree_module, "spectral_cut", take_off_the_first)
     path = sp.csr_array(sp.diags_array([np.ones(n - 1), np.ones(n - 1)], offsets=[-1, 1]))
     codes = np.arange(n) % 2
     codes[-1] = PROBE
-    found = shc(CutTree(path), codes)
+    found = shc(CutTree(path, FirstOff()), codes)
     assert max(node.depth for node in found.tree.nodes) > sys.getrecursionlimit()
     assert len(found.leaves) == n - 1  # the last two vertices: one class and the probe
 

@@ -1,17 +1,16 @@
 """The tree of cuts: a partition at every node, and no cut made twice."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from tests.named_graphs import LARGE
 from tests.reference.algorithms import GRAPHS, connected_components, laplacian
 
-import setwise.cluster.tree as tree_module
 from setwise.cluster import CutTree
-from setwise.cut import ExactCut, Fiedler, bisect, spectral_cut
-from setwise.cut.fiedler import DENSE_LIMIT
+from setwise.cut import ExactCut, Fiedler, SweepCut, bisect
 from setwise.errors import ParameterError
 
 STORAGES = {"dense": np.array, "sparse": sp.csr_array}
@@ -62,7 +61,7 @@ def test_components_part_all_at_once_whatever_their_order():
 
 
 @pytest.mark.parametrize("storage", STORAGES)
-@pytest.mark.parametrize("n", [25, DENSE_LIMIT + 25])
+@pytest.mark.parametrize("n", [25, LARGE + 25])
 def test_a_node_is_cut_as_its_own_subgraph(n, storage):
     """Degrees are those inside the cluster, on both sides of the switch to dense graphs."""
     A = GRAPHS["planted"](n, np.random.default_rng(1))
@@ -94,6 +93,13 @@ class Improper(ExactCut):
         return Fiedler(np.arange(1.0, 21.0), 0.0, has_converged=False)
 
 
+@dataclass(frozen=True)
+class GivenExact(ExactCut):
+    """The exact cut, as somebody from outside would bring it."""
+
+    name: ClassVar[str] = ""
+
+
 def test_repaired_and_approximate_cuts_are_counted():
     tree = grown(CutTree(GRAPHS["gaussian"](20, np.random.default_rng(2))))
     assert (tree.n_fallbacks, tree.n_unconverged) == (0, 0)
@@ -102,22 +108,49 @@ def test_repaired_and_approximate_cuts_are_counted():
     assert tree.nodes[0].cut.fallback == "sweep"
 
 
-def test_no_cut_is_made_twice(monkeypatch):
-    n_cuts = 0
+@dataclass(frozen=True)
+class Counted(SweepCut):
+    """The sweep, which counts how often it is asked."""
 
-    def counted(*arguments, **how):
-        nonlocal n_cuts
-        n_cuts += 1
-        return spectral_cut(*arguments, **how)
+    name: ClassVar[str] = ""
+    sizes: list[int] = field(default_factory=list)
 
-    monkeypatch.setattr(tree_module, "spectral_cut", counted)
-    tree = CutTree(GRAPHS["gaussian"](20, np.random.default_rng(2)))
-    assert n_cuts == 0  # nobody asked yet
+    def vector(self, adjacency):
+        self.sizes.append(adjacency.n_vertices)
+        return super().vector(adjacency)
+
+
+def test_no_cut_is_made_twice():
+    rule = Counted()
+    tree = CutTree(GRAPHS["gaussian"](20, np.random.default_rng(2)), rule)
+    assert rule.sizes == []  # nobody asked yet
     assert tree.split(0) == tree.split(0) == (1, 2)
-    assert n_cuts == 1
+    assert rule.sizes == [20]
     grown(tree)
     grown(tree)
-    assert n_cuts == 19
+    assert len(rule.sizes) == 19
+
+
+@pytest.mark.parametrize("kind", GRAPHS)
+@pytest.mark.parametrize(
+    ("compiled", "of_the_user"), [("sweep", Counted()), ("exact", GivenExact())]
+)
+def test_the_compiled_walk_cuts_as_a_rule_of_the_user_does(kind, compiled, of_the_user):
+    A = sp.csr_array(GRAPHS[kind](40, np.random.default_rng(4)))
+    trees = [grown(CutTree(A, cut)) for cut in (compiled, of_the_user)]
+    for node, other in zip(*(tree.nodes for tree in trees), strict=True):
+        assert node.vertices.tolist() == other.vertices.tolist()
+        assert (node.children, node.depth, node.parent) == (
+            other.children, other.depth, other.parent,
+        )  # fmt: skip
+        assert (node.cut is None) == (other.cut is None)
+        if node.cut is not None:
+            halves, other_halves = (cut.side != cut.side[0] for cut in (node.cut, other.cut))
+            assert halves.tolist() == other_halves.tolist()
+            for name in ("n_iterations", "has_converged", "fallback"):
+                assert getattr(node.cut, name) == getattr(other.cut, name)
+            assert node.cut.ncut == pytest.approx(other.cut.ncut, rel=1e-12)
+            assert node.cut.connectivity == pytest.approx(other.cut.connectivity, abs=1e-12)
 
 
 @pytest.mark.parametrize("storage", STORAGES)
@@ -133,3 +166,11 @@ def test_one_vertex_cannot_be_split_however_often_one_tries():
     for _ in range(2):
         with pytest.raises(ParameterError, match="at least 2 vertices"):
             tree.split(0)
+
+
+def test_nodes_are_a_sequence():
+    tree = grown(CutTree(GRAPHS["planted"](12, np.random.default_rng(5))))
+    assert [node.depth for node in tree.nodes[1:3]] == [1, 1]
+    assert len(list(tree.nodes)) == len(tree.nodes) == 23
+    with pytest.raises(IndexError):
+        tree.nodes[23]

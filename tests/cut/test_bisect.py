@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from scipy.optimize import brentq
-from tests.named_graphs import complete, path, star
+from tests.named_graphs import LARGE, complete, path, star
 from tests.reference.algorithms import GRAPHS, NCut, connected_components, laplacian
 
 from setwise.cut import ExactCut, Fiedler, PaperCut, bisect, exact_fiedler, fiedler, ncut
-from setwise.cut.fiedler import DENSE_LIMIT
 from setwise.errors import ConvergenceWarning, DegenerateSplitWarning, ParameterError
 
 STORAGES = {"dense": np.array, "sparse": sp.csr_array}
@@ -125,8 +124,8 @@ def test_a_stored_zero_is_no_edge(cut):
         weakly_joined(0.1),
         blocks(complete(3), complete(3), complete(3)) + 1e-12 * complete(9),
         np.kron(complete(4), np.ones((3, 3))),  # every row three times
-        path(DENSE_LIMIT + 5),
-        star(DENSE_LIMIT + 5),
+        path(LARGE + 5),
+        star(LARGE + 5),
     ],
     ids=lambda A: f"{len(A)}-{A.sum():.3g}",
 )
@@ -172,11 +171,11 @@ def test_an_improper_split_falls_back_and_says_so(vector, fallback, side):
 
 
 def test_a_cut_that_did_not_converge_says_so(cut, stored, monkeypatch):
-    monkeypatch.setattr(fiedler, "_MOST_STEPS", 20)
+    monkeypatch.setattr(fiedler, "MOST_STEPS", 20)
     # The paper's iteration converges at once; it has a limit of its own.
     rule = PaperCut(max_iter=1) if cut == "paper" else cut
     with pytest.warns(ConvergenceWarning, match=rf"{cut}' cut of 320 .* \d+ iterations"):
-        found = bisect(stored(path(DENSE_LIMIT + 20)), rule)
+        found = bisect(stored(path(LARGE + 20)), rule)
     assert not found.has_converged
 
 
@@ -264,7 +263,7 @@ def test_exact_cut_is_by_the_signs_of_the_fiedler_vector():
 
 
 def test_dense_and_sparse_agree(cut):
-    for _, A, _ in random_graphs(5, DENSE_LIMIT + 1, DENSE_LIMIT + 20):
+    for _, A, _ in random_graphs(5, LARGE + 1, LARGE + 20):
         dense, sparse = bisect(A, cut), bisect(sp.csr_array(A), cut)
         if has_gap(A):
             assert same_partition(dense.side, sparse.side)
@@ -312,7 +311,7 @@ def test_scale_of_the_weights_does_not_matter(scale, cut, stored):
 
 
 @pytest.mark.filterwarnings("ignore::setwise.errors.SetwiseWarning")
-@pytest.mark.parametrize("n", [2, 3, 8, 40, DENSE_LIMIT + 10])
+@pytest.mark.parametrize("n", [2, 3, 8, 40, LARGE + 10])
 def test_weights_of_any_size_raise_nothing(n, cut, stored):
     for seed in range(5):
         rng = np.random.default_rng(seed)

@@ -11,7 +11,6 @@ from hypothesis.extra import numpy as hnp
 from scipy.sparse.csgraph import connected_components
 from tests.helpers import fingerprint
 
-from setwise.cut import kernels
 from setwise.cut.edges import Edges
 
 
@@ -137,8 +136,6 @@ def test_degrees_are_sums_of_rows_and_zero_where_there_is_no_edge(dense):
     np.testing.assert_allclose(degrees, dense.sum(axis=1), rtol=1e-13)
     np.testing.assert_array_equal(degrees == 0, ~dense.any(axis=1))
     edges = Edges.of(dense)
-    plain = kernels.sparse_degrees.py_func(edges.indptr, edges.data)
-    np.testing.assert_allclose(degrees, plain, rtol=1e-14)
     assert edges.degrees is edges.degrees  # summed once
 
 
@@ -227,20 +224,3 @@ def test_inside_all_vertices_is_the_graph_and_inside_none_is_nothing():
     assert nothing.n_vertices == 0
     assert_stands_for(nothing, np.zeros((0, 0)))
     assert nothing.degrees.shape == nothing.components().shape == (0,)
-
-
-@given(graphs(), st.data())
-def test_plain_python_agrees_on_components_and_sub_graphs(dense, data):
-    edges = Edges.of(with_stored_zeros(dense))
-    stored = with_stored_zeros(dense)  # the kernel itself must not take zeros for edges
-    arrays = stored.indptr, stored.indices, stored.data
-    expected = literal_components(dense)
-    for run in (kernels.sparse_components, kernels.sparse_components.py_func):
-        np.testing.assert_array_equal(run(*edges), expected)
-        np.testing.assert_array_equal(run(*arrays), expected)
-    members = np.array(sorted(data.draw(st.sets(st.integers(0, len(dense) - 1)))), dtype=int)
-    number = np.full(len(dense), -1, dtype=np.int32)
-    number[members] = np.arange(len(members))
-    for run in (kernels.induced, kernels.induced.py_func):
-        inside = Edges(*run(*edges, members, number))
-        assert_stands_for(inside, dense[np.ix_(members, members)])

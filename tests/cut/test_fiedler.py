@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from tests.named_graphs import complete, path, star
+from tests.named_graphs import LARGE, complete, path, star
 from tests.reference.algorithms import GRAPHS, laplacian
 
 from setwise.cut import exact_fiedler, fiedler
-from setwise.cut.fiedler import DENSE_LIMIT, with_canonical_sign
+from setwise.cut.fiedler import with_canonical_sign
 
 STORAGES = {"dense": np.array, "sparse": sp.csr_array}
-# Smallest and largest number of vertices, on both sides of the switch to Lanczos.
-SIZES = {"small": (5, 80), "large": (DENSE_LIMIT + 1, DENSE_LIMIT + 30)}
+# Smallest and largest number of vertices, on both sides of full orthogonality.
+SIZES = {"small": (5, 80), "large": (LARGE + 1, LARGE + 30)}
 GRAPHS_PER_CASE = 13  # times 4 kinds, 2 storages and 2 sizes: 208 graphs
 
 
@@ -74,9 +74,9 @@ def hypercube(d):
         (path(2), 2.0),
         (path(3), 1.0),
         (path(40), 1 - np.cos(np.pi / 39)),
-        (path(DENSE_LIMIT + 20), 1 - np.cos(np.pi / (DENSE_LIMIT + 19))),
+        (path(LARGE + 20), 1 - np.cos(np.pi / (LARGE + 19))),
         (cycle(60), 1 - np.cos(2 * np.pi / 60)),
-        (cycle(DENSE_LIMIT + 20), 1 - np.cos(2 * np.pi / (DENSE_LIMIT + 20))),
+        (cycle(LARGE + 20), 1 - np.cos(2 * np.pi / (LARGE + 20))),
         (complete(30), 30 / 29),
         (star(12), 1.0),
         (hypercube(5), 2 / 5),
@@ -99,13 +99,13 @@ def test_two_vertices_have_opposite_signs(storage):
     "A",
     [
         cycle(60),
-        cycle(DENSE_LIMIT + 20),
-        cycle(DENSE_LIMIT + 100),
+        cycle(LARGE + 20),
+        cycle(LARGE + 100),
         complete(30),
-        complete(DENSE_LIMIT + 20),
-        star(DENSE_LIMIT + 20),
+        complete(LARGE + 20),
+        star(LARGE + 20),
         triangle_of_cliques(8),
-        triangle_of_cliques(DENSE_LIMIT // 3 + 10),
+        triangle_of_cliques(LARGE // 3 + 10),
         hypercube(4),
         hypercube(9),
     ],
@@ -128,7 +128,7 @@ def nearly_symmetric(n, size, seed):
 
 
 @pytest.mark.parametrize("storage", STORAGES)
-@pytest.mark.parametrize("n", [40, DENSE_LIMIT + 20])
+@pytest.mark.parametrize("n", [40, LARGE + 20])
 @pytest.mark.parametrize("size", [1e-2, 1e-4, 1e-6])
 def test_the_vector_is_as_accurate_as_it_says_where_the_gap_is_small(size, n, storage):
     for seed in range(3):
@@ -154,7 +154,7 @@ def check_accuracy(A, storage):
 
 
 @pytest.mark.parametrize("storage", STORAGES)
-@pytest.mark.parametrize("n", [41, DENSE_LIMIT + 21])
+@pytest.mark.parametrize("n", [41, LARGE + 21])
 def test_an_entry_that_is_zero_is_below_the_accuracy(n, storage):
     """The middle of a path that is its own mirror image: its sign is rounding."""
     for seed in range(5):
@@ -172,16 +172,16 @@ def test_the_first_of_the_largest_entries_is_positive():
         assert with_canonical_sign(-vector).tolist() == (-vector).tolist()
 
 
-@pytest.mark.parametrize("most_steps", [20, DENSE_LIMIT + 19])
+@pytest.mark.parametrize("most_steps", [20, LARGE + 19])
 def test_too_few_steps_have_not_converged(most_steps, monkeypatch):
     """As many as there are vertices are too few where rounding brings copies."""
-    monkeypatch.setattr(fiedler, "_MOST_STEPS", most_steps)
-    monkeypatch.setattr(fiedler, "_ENOUGH", 1e-30)
-    assert not exact_fiedler(sp.csr_array(path(DENSE_LIMIT + 20))).has_converged
+    monkeypatch.setattr(fiedler, "MOST_STEPS", most_steps)
+    monkeypatch.setattr(fiedler, "ENOUGH", 1e-30)
+    assert not exact_fiedler(sp.csr_array(path(LARGE + 20))).has_converged
 
 
 def test_a_dense_array_of_few_edges_is_taken_for_the_sparse_graph_it_is():
-    A = path(DENSE_LIMIT + 20)
+    A = path(LARGE + 20)
     dense, sparse = exact_fiedler(A), exact_fiedler(sp.csr_array(A))
     np.testing.assert_array_equal(dense.vector, sparse.vector)
 

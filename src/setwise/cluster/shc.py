@@ -10,6 +10,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import validate_data
 
+from setwise._support.compiled import kernels_of
 from setwise._support.types import IntArray
 from setwise.cluster.tree import CutTree
 from setwise.cut import CutRule
@@ -55,11 +56,8 @@ class HierarchicalClusters:
 
 def is_indivisible(class_codes: IntArray) -> bool:
     """Whether a cluster tells all it can: no probe in it, or fewer than two classes."""
-    is_probe = class_codes == PROBE
-    if not is_probe.any():
-        return True
-    gallery = class_codes[~is_probe]
-    return len(gallery) == 0 or bool((gallery == gallery[0]).all())
+    everything = np.arange(len(class_codes))
+    return bool(kernels_of("setwise.cluster").indivisible(class_codes, everything))
 
 
 def shc(tree: CutTree, class_codes: IntArray) -> HierarchicalClusters:
@@ -74,20 +72,8 @@ def shc(tree: CutTree, class_codes: IntArray) -> HierarchicalClusters:
     class_codes : array of int, shape (n_vertices,)
         Class of each vertex, ``PROBE`` for the unlabelled.
     """
-    labels = np.empty(len(class_codes), dtype=np.int64)
-    leaves: list[int] = []
-    inner: list[int] = []
-    waiting = [0]
-    while waiting:
-        index = waiting.pop()
-        vertices = tree.nodes[index].vertices
-        if len(vertices) < 2 or is_indivisible(class_codes[vertices]):
-            labels[vertices] = len(leaves)
-            leaves.append(index)
-        else:
-            inner.append(index)
-            waiting += reversed(tree.split(index))
-    return HierarchicalClusters(labels, tuple(leaves), tuple(inner), tree)
+    labels, leaves, inner = tree.grow(class_codes)
+    return HierarchicalClusters(labels, tuple(leaves.tolist()), tuple(inner.tolist()), tree)
 
 
 def check_row_labels(y: Any, n_rows: int, caller: str) -> npt.NDArray[Any]:

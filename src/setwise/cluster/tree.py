@@ -6,20 +6,49 @@ same vertices: each asks for the cuts its stopping rule needs, and none is made 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, overload
 
 import numpy as np
 
+from setwise._support.compiled import kernels_of
 from setwise._support.types import Adjacency, IntArray
-from setwise.cut import Cut, CutRule, Edges, in_scale, local_cut, spectral_cut
+from setwise.cut import (
+    Cut,
+    CutRule,
+    Edges,
+    ExactCut,
+    SweepCut,
+    in_scale,
+    local_cut,
+    spectral_cut,
+)
+from setwise.cut.bisect import REPAIRS
+from setwise.cut.fiedler import ENOUGH, FULL_LIMIT, MOST_STEPS, PRECISE_LIMIT, start_vector
+from setwise.errors import ParameterError
 
 __all__ = ["LOCAL_ABOVE", "CutTree", "Node"]
 
 # Up to this many vertices, clusters are cut as the graph alone says.
 LOCAL_ABOVE = 3000
 
+# Rules that the compiled walk cuts by itself, and whether it does so by sign.
+_COMPILED: dict[type[CutRule], bool] = {SweepCut: False, ExactCut: True}
 
-@dataclass
+# What the compiled walk knows of a cluster; where its vertices are in the order of all.
+_NODE = np.dtype(
+    [
+        ("start", np.int32), ("end", np.int32), ("parent", np.int32), ("depth", np.int32),
+        ("first_child", np.int32), ("n_children", np.int32), ("n_iterations", np.int32),
+        ("repair", np.int8), ("is_cut", np.bool_), ("has_converged", np.bool_),
+        ("ncut", np.float64), ("connectivity", np.float64),
+    ],
+    align=True,
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
 class Node:
     """A cluster of vertices, and what it was divided into once somebody asked.
 
@@ -68,20 +97,29 @@ class CutTree:
         self.adjacency = adjacency
         self.cut = CutRule.of(cut, "CutTree")
         self.seeds = np.empty(0, dtype=np.int64) if seeds is None else seeds
-        self.nodes = [Node(np.arange(adjacency.shape[0]), depth=0)]
-        # Where the sub-graph of an uncut node is to be found: a graph, and which vertices.
-        graph = Edges.of(in_scale(adjacency))
-        self._sources: dict[int, tuple[Edges, IntArray | None]] = {0: (graph, None)}
+        self._graph = Edges.of(in_scale(adjacency))
+        n = self._graph.n_vertices
+        self._order = np.arange(n)
+        # Leaves part the vertices among them, and every inner node has at least two children.
+        self._table = np.zeros(max(2 * n - 1, 1), dtype=_NODE)
+        self._table[0]["parent"], self._table[0]["end"] = -1, n
+        self._n_nodes = 1
+        self._cuts_by_rule: dict[int, Cut] = {}
+
+    @property
+    def nodes(self) -> Sequence[Node]:
+        """All clusters so far, the root first; children stand side by side."""
+        return _Nodes(self)
 
     @property
     def n_unconverged(self) -> int:
         """How many cuts so far hit their iteration limit, and are approximate."""
-        return sum(node.cut is not None and not node.cut.has_converged for node in self.nodes)
+        return int((self._table["is_cut"] & ~self._table["has_converged"]).sum())
 
     @property
     def n_fallbacks(self) -> int:
         """How many cuts so far had an empty half, so that another rule made the halves."""
-        return sum(node.cut is not None and bool(node.cut.fallback) for node in self.nodes)
+        return int(np.count_nonzero(self._table["repair"]))
 
     def split(self, index: int) -> tuple[int, ...]:
         """Indices of the children of a node, cutting it if nobody did before.
@@ -89,27 +127,125 @@ class CutTree:
         A disconnected cluster falls into its components, all at once: separating them costs
         nothing, and which of them came first must not matter. A connected one is cut in two.
         """
-        node = self.nodes[index]
-        if not node.children:
-            source, members = self._sources[index]
-            graph = source if members is None else source.inside(members)
-            part = graph.components()
-            if not part.any():
-                node.cut = self._cut(graph, node.vertices)
-                # The half with the smaller first vertex comes first, whatever its sign.
-                part = (node.cut.side != node.cut.side[0]).astype(np.int64)
-            del self._sources[index]
-            first = len(self.nodes)
-            order, sizes = np.argsort(part, kind="stable"), np.bincount(part)
-            for inside in np.split(order, np.cumsum(sizes)[:-1]):
-                self._sources[len(self.nodes)] = graph, inside
-                self.nodes.append(Node(node.vertices[inside], node.depth + 1, index))
-            node.children = tuple(range(first, len(self.nodes)))
-        return node.children
+        node = self._table[index]
+        size = node["end"] - node["start"]
+        if size < 2:
+            msg = f"CutTree: a cluster of at least 2 vertices is needed to cut, got {size}."
+            raise ParameterError(msg)
+        if not node["n_children"]:
+            split = kernels_of("setwise.cluster").split
+            self._n_nodes = split(index, *self._state(), *self._how())
+        if not node["n_children"]:
+            self._cut_by_rule(index)
+        return self._children(index)
 
-    def _cut(self, graph: Edges, vertices: IntArray) -> Cut:
-        if len(vertices) > LOCAL_ABOVE:
-            seeds = np.flatnonzero(np.isin(vertices, self.seeds))
-            if len(seeds):
-                return local_cut(graph, seeds)
-        return spectral_cut(graph, self.cut)
+    def grow(self, class_codes: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+        """Divide clusters until each is indivisible, see :func:`setwise.cluster.shc`.
+
+        Returns the cluster of each vertex, which node each cluster is, and the nodes that
+        were divided.
+        """
+        n = len(self._order)
+        codes = np.ascontiguousarray(class_codes, dtype=np.int64)
+        labels, leaves, inside, waiting = np.zeros((4, n + 1), dtype=np.int64)
+        counts = np.array([0, 0, 1])
+        walk, how = (codes, labels, leaves, inside, waiting, counts), self._how()
+        grow = kernels_of("setwise.cluster").grow
+        uncut, self._n_nodes = grow(*walk, *self._state(), *how)
+        while uncut >= 0:
+            self._cut_by_rule(uncut)
+            uncut, self._n_nodes = grow(*walk, *self._state(), *how)
+        return labels[:n].copy(), leaves[: counts[0]], inside[: counts[1]]
+
+    def _state(self) -> tuple[Any, ...]:
+        return tuple(self._graph), self._table, self._order, self._n_nodes
+
+    def _how(self) -> tuple[Any, ...]:
+        """How the kernels cut, in which room, and up to how many vertices."""
+        n = len(self._order)
+        by_sign = _COMPILED.get(type(self.cut))
+        largest = 0 if by_sign is None else min(LOCAL_ABOVE, PRECISE_LIMIT)
+        how = start_vector(n), bool(by_sign), ENOUGH, FULL_LIMIT, MOST_STEPS
+        return *_room_for(n, len(self._graph.data), min(n, largest)), how, largest
+
+    def _cut_by_rule(self, index: int) -> None:
+        """Cut a connected cluster by a rule, or of a size, that is not compiled."""
+        vertices = self._vertices(index)
+        graph = self._graph.inside(vertices)
+        is_large = len(vertices) > LOCAL_ABOVE
+        seeds = np.flatnonzero(np.isin(vertices, self.seeds)) if is_large else ()
+        cut = local_cut(graph, seeds) if len(seeds) else spectral_cut(graph, self.cut)
+        node = self._table[index]
+        for name in ("ncut", "connectivity", "n_iterations", "has_converged"):
+            node[name] = getattr(cut, name)
+        node["is_cut"], node["repair"] = True, REPAIRS.index(cut.fallback)
+        self._cuts_by_rule[index] = cut
+        # The half with the smaller first vertex comes first, whatever its sign.
+        part = cut.side != cut.side[0]
+        self._n_nodes = kernels_of("setwise.cluster").divide(
+            self._table, self._order, index, part, self._n_nodes
+        )
+
+    def _vertices(self, index: int) -> IntArray:
+        return np.sort(self._order[self._table["start"][index] : self._table["end"][index]])
+
+    def _children(self, index: int) -> tuple[int, ...]:
+        first, count = (int(self._table[name][index]) for name in ("first_child", "n_children"))
+        return tuple(range(first, first + count))
+
+    def _cut_of(self, index: int) -> Cut | None:
+        node = self._table[index]
+        if index in self._cuts_by_rule or not node["is_cut"]:
+            return self._cuts_by_rule.get(index)
+        first_half = self._vertices(int(node["first_child"]))
+        return Cut(
+            side=~np.isin(self._vertices(index), first_half),
+            kind=self.cut.name,
+            ncut=float(node["ncut"]),
+            connectivity=float(node["connectivity"]),
+            n_iterations=int(node["n_iterations"]),
+            has_converged=bool(node["has_converged"]),
+            fallback=REPAIRS[node["repair"]],
+        )
+
+
+@dataclass(frozen=True)
+class _Nodes(Sequence[Node]):
+    """The nodes of a tree, each made when it is looked at."""
+
+    tree: CutTree
+
+    def __len__(self) -> int:
+        return self.tree._n_nodes
+
+    @overload
+    def __getitem__(self, index: int) -> Node: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Node]: ...
+    def __getitem__(self, index: int | slice) -> Node | Sequence[Node]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        if not 0 <= index < len(self):
+            raise IndexError(index)
+        row = self.tree._table[index]
+        return Node(
+            vertices=self.tree._vertices(index),
+            depth=int(row["depth"]),
+            parent=int(row["parent"]),
+            children=self.tree._children(index),
+            cut=self.tree._cut_of(index),
+        )
+
+
+def _room_for(n: int, n_edges: int, n_cut: int) -> tuple[Any, ...]:
+    """Room for the kernels: a sub-graph, a number per vertex, and what a cut needs."""
+    lanczos = kernels_of("setwise.cut", "lanczos_kernels")
+    subgraph = np.empty(n + 1, np.int32), np.empty(n_edges, np.int32), np.empty(n_edges)
+    room = (
+        np.empty((lanczos.N_ROWS + 2, n_cut + 1)),
+        np.empty((4, n + 1), dtype=np.int64),
+        np.empty(n, dtype=np.bool_),
+        np.empty(lanczos.LANES),
+        np.empty((min(n_cut, MOST_STEPS + 1), n_cut)),
+    )
+    return subgraph, np.full(n, -1, dtype=np.int32), room

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from setwise._support.compiled import kernels_of
 from setwise._support.types import Adjacency, BoolArray, FloatArray, IntArray
 from setwise.cut.edges import Edges
 from setwise.cut.fiedler import Fiedler, local_vector
@@ -16,6 +17,9 @@ from setwise.cut.rules import CutRule, halves_by_sweep
 from setwise.errors import ConvergenceWarning, DegenerateSplitWarning, ParameterError
 
 __all__ = ["Cut", "bisect", "components", "in_scale", "local_cut", "spectral_cut"]
+
+# What made the halves where the rule proper left one empty, numbered as by the kernels.
+REPAIRS = ("", "sweep", "median")
 
 
 @dataclass(frozen=True)
@@ -35,8 +39,8 @@ class Cut:
     n_iterations, has_converged, sign_switches
         As in :class:`setwise.cut.fiedler.Fiedler`.
     fallback : str
-        Empty, or what had to be used because the cut proper left one side empty:
-        ``"sweep"`` or ``"median"``.
+        One of :data:`REPAIRS`: empty, or what had to be used because the cut proper left one
+        side empty.
     """
 
     side: BoolArray
@@ -169,17 +173,17 @@ def _rounded(
     split: Callable[[Adjacency, Fiedler], BoolArray | None],
 ) -> Cut:
     """The two halves a vector stands for, by another rule where one would be empty."""
+    edges = Edges.of(adjacency)
     side, fallback = split(adjacency, fiedler), ""
     if side is None:
-        side, fallback = halves_by_sweep(adjacency, fiedler), "sweep"
-    if side is None:
-        order = np.argsort(fiedler.vector, kind="stable")
-        side, fallback = np.zeros(len(order), dtype=bool), "median"
-        side[order[len(order) // 2 :]] = True
+        side, repair = kernels_of("setwise.cut").repaired_halves(
+            *edges, edges.degrees, fiedler.vector
+        )
+        fallback = REPAIRS[repair]
     return Cut(
         side=side,
         kind=cut,
-        ncut=ncut(adjacency, side),
+        ncut=ncut(edges, side),
         connectivity=fiedler.connectivity,
         n_iterations=fiedler.n_iterations,
         has_converged=fiedler.has_converged,

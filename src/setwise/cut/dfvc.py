@@ -17,12 +17,12 @@ It iterates with the inverse of ``M = L - u 1' - eta I``, where ``u = sqrt(degre
 from __future__ import annotations
 
 import numpy as np
-from scipy import linalg
+from scipy.linalg import lapack
 
+from setwise._support.compiled import kernels_of
 from setwise._support.types import Adjacency, IntArray
 from setwise.cut.edges import Edges
 from setwise.cut.fiedler import Fiedler, with_canonical_sign
-from setwise.cut.laplacian import degrees, normalised_laplacian
 
 __all__ = ["DFVC_LIMIT", "dfvc", "sign_switches"]
 
@@ -49,33 +49,18 @@ def dfvc(adjacency: Adjacency, *, max_changes: float = 0.01, max_iter: int = 100
     max_iter : int
         Give up then, with ``has_converged`` False.
     """
-    dense = adjacency if isinstance(adjacency, np.ndarray) else Edges.of(adjacency).toarray()
-    degree = degrees(dense)
-    n = len(degree)
-    root_degree = np.sqrt(degree)
-    laplacian = normalised_laplacian(dense)
-    shift = 1.0 / degree.sum() ** 2
-    over_deflated = laplacian - root_degree[:, None] - shift * np.eye(n)
-    Q, R = linalg.qr(over_deflated, check_finite=False)
-
-    vector = Q[:, :-1].sum(axis=1) - root_degree
-    vector /= np.linalg.norm(vector)
-    switches = np.zeros(n, dtype=np.int64)
-    has_converged = False
-    n_iterations = 0
-    while not has_converged and n_iterations < max_iter:
-        n_iterations += 1
-        moved = linalg.solve_triangular(R, Q.T @ vector, check_finite=False)
-        moved /= np.linalg.norm(moved)
-        changed = (moved > 0) != (vector > 0)
-        if 2 * changed.sum() > n:
-            moved, changed = -moved, ~changed
-        switches += changed
-        vector = moved
-        has_converged = bool(changed.sum() <= max_changes * n)
+    edges = Edges.of(adjacency)
+    kernels = kernels_of("setwise.cut", "dfvc_kernels")
+    columns = kernels.over_deflated(*edges, edges.degrees)
+    # The signs of Q's columns are Householder's. Q itself, which would take as long again and
+    # more, is never formed.
+    factors, taus, _, _ = lapack.dgeqrf(columns.T, lwork=32 * len(columns), overwrite_a=True)
+    vector, switches, n_iterations, has_converged = kernels.settle_signs(
+        factors.T, taus, np.sqrt(edges.degrees), max_changes, max_iter
+    )
     return Fiedler(
         vector=with_canonical_sign(vector),
-        connectivity=max(float(vector @ laplacian @ vector), 0.0),
+        connectivity=kernels.rayleigh_quotient(*edges, edges.degrees, vector),
         n_iterations=n_iterations,
         has_converged=has_converged,
         sign_switches=switches,

@@ -33,7 +33,8 @@ class Edges:
         """The edges of a graph in any form, without stored zeros."""
         if isinstance(adjacency, Edges):
             return adjacency
-        matrix = sp.csr_array(adjacency, dtype=np.float64)
+        is_ours = isinstance(adjacency, sp.csr_array) and adjacency.dtype == np.float64
+        matrix = adjacency if is_ours else sp.csr_array(adjacency, dtype=np.float64)
         if not matrix.data.all():
             matrix = matrix.copy()
             matrix.eliminate_zeros()
@@ -51,17 +52,15 @@ class Edges:
     @cached_property
     def degrees(self) -> FloatArray:
         """Sum of the weights at each vertex (paper eq. 6)."""
-        return kernels_of("setwise.cut").sparse_degrees(self.indptr, self.data)
+        return kernels_of("setwise.cut").degrees(self.indptr, self.data)
 
     def components(self) -> IntArray:
         """Connected component of each vertex, numbered in the order of first vertices."""
-        return kernels_of("setwise.cut").sparse_components(*self)
+        return kernels_of("setwise.cut").components(self.indptr, self.indices)
 
     def inside(self, members: IntArray) -> Edges:
         """The sub-graph of some vertices, given in ascending order."""
-        number = np.full(self.n_vertices, -1, dtype=np.int32)
-        number[members] = np.arange(len(members), dtype=np.int32)
-        return Edges(*kernels_of("setwise.cut").induced(*self, members, number))
+        return Edges(*kernels_of("setwise.cut").induced(*self, members))
 
     def to_csr(self) -> sp.csr_array:
         """The same graph for SciPy."""

@@ -9,7 +9,7 @@ from setwise._support.compiled import kernels_of
 from setwise._support.types import Adjacency, BoolArray, FloatArray
 from setwise.cut.edges import Edges
 
-__all__ = ["degrees", "ncut", "normalised_laplacian", "null_vector"]
+__all__ = ["degrees", "ncut", "normalised_laplacian"]
 
 
 def degrees(adjacency: Adjacency) -> FloatArray:
@@ -17,12 +17,6 @@ def degrees(adjacency: Adjacency) -> FloatArray:
     if isinstance(adjacency, Edges):
         return adjacency.degrees
     return np.asarray(adjacency.sum(axis=1), dtype=np.float64).ravel()
-
-
-def null_vector(adjacency: Adjacency) -> FloatArray:
-    """Unit vector along ``sqrt(degree)``, the null vector of the normalised Laplacian."""
-    root = np.sqrt(degrees(adjacency))
-    return root / np.linalg.norm(root)
 
 
 def normalised_laplacian(adjacency: Adjacency) -> Adjacency:
@@ -49,11 +43,5 @@ def ncut(adjacency: Adjacency, side: BoolArray) -> float:
     >>> ncut(path, np.array([True, False, False]))
     1.3333333333333333
     """
-    degree = degrees(adjacency)
-    if isinstance(adjacency, Edges):
-        across = float(kernels_of("setwise.cut").weight_across(*adjacency, side))
-    else:
-        across = float((adjacency @ side.astype(np.float64))[~side].sum())
-    if across == 0.0:
-        return 0.0
-    return across / float(degree[side].sum()) + across / float(degree[~side].sum())
+    edges = Edges.of(adjacency)
+    return float(kernels_of("setwise.cut").ncut(*edges, edges.degrees, side))

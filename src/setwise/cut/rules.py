@@ -8,12 +8,14 @@ from typing import ClassVar
 
 import numpy as np
 
+from setwise._support.compiled import kernels_of
 from setwise._support.parameters import check_count, check_number
 from setwise._support.parts import Part
 from setwise._support.types import Adjacency, BoolArray
 from setwise.cut.dfvc import dfvc
+from setwise.cut.edges import Edges
 from setwise.cut.fiedler import Fiedler, exact_fiedler
-from setwise.cut.laplacian import degrees, ncut
+from setwise.cut.laplacian import degrees
 from setwise.cut.sweep import sweep
 
 __all__ = ["CutRule", "ExactCut", "PaperCut", "SweepCut", "halves_by_sweep"]
@@ -51,8 +53,12 @@ class ExactCut(CutRule):
     name: ClassVar[str] = "exact"
 
     def halves(self, adjacency: Adjacency, fiedler: Fiedler) -> BoolArray | None:
-        """See :func:`_halves_by_sign`."""
-        return _halves_by_sign(adjacency, fiedler)
+        """Those that may be zero stay together, see ``halves_by_sign`` of the kernels."""
+        edges = Edges.of(adjacency)
+        side, is_proper = kernels_of("setwise.cut").halves_by_sign(
+            *edges, edges.degrees, fiedler.vector, fiedler.accuracy
+        )
+        return side if is_proper else None
 
 
 @dataclass(frozen=True)
@@ -86,36 +92,7 @@ class PaperCut(CutRule):
     def halves(self, adjacency: Adjacency, fiedler: Fiedler) -> BoolArray | None:
         """By sign: zero, or what rounding made of it, is decided by its sign."""
         side = fiedler.vector >= 0
-        return side if _is_proper(side) else None
-
-
-# Values closer than this, relative to their sum, are a tie.
-_TIE = 1e-9
-
-
-def _halves_by_sign(adjacency: Adjacency, fiedler: Fiedler) -> BoolArray | None:
-    """Positive entries against negative ones; those that may be zero stay together.
-
-    The sign of an entry below the vector's accuracy is rounding. All such vertices go to the
-    side that makes NCut smaller; where that is a tie, to the side of less volume; where that
-    is one too, to the side of the first vertex that has a sign. Only the last rule looks at
-    the order of the vertices: the graph may be its own mirror image.
-    """
-    vector, accuracy = fiedler.vector, fiedler.accuracy
-    above, not_below = vector > accuracy, vector >= -accuracy
-    proper = [side for side in (not_below, above) if _is_proper(side)]
-    if len(proper) < 2 or (above == not_below).all():
-        return proper[0] if proper else None
-    degree = degrees(adjacency)
-    volumes = degree[above].sum(), degree[~not_below].sum()
-    for joined, parted in ((ncut(adjacency, not_below), ncut(adjacency, above)), volumes):
-        if abs(joined - parted) > _TIE * (joined + parted):
-            return not_below if joined < parted else above
-    return not_below if above[np.argmax(above == not_below)] else above
-
-
-def _is_proper(side: BoolArray) -> bool:
-    return bool(side.any() and not side.all())
+        return side if side.any() and not side.all() else None
 
 
 def halves_by_sweep(adjacency: Adjacency, fiedler: Fiedler) -> BoolArray | None:

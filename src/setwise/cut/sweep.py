@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from setwise._support.compiled import kernels_of
 from setwise._support.types import Adjacency, BoolArray, FloatArray
 from setwise.cut.edges import Edges
 
 __all__ = ["sweep"]
-
-# Values closer than this (relative to their root mean square, weighted by degree, which no
-# nearly isolated vertex can spoil) are one value: no threshold between them, or the order of
-# the rows would decide.
-_SAME = 1e-9
 
 
 def sweep(adjacency: Adjacency, vector: FloatArray) -> BoolArray | None:
@@ -28,15 +21,5 @@ def sweep(adjacency: Adjacency, vector: FloatArray) -> BoolArray | None:
         True on the high side. None when all values are equal.
     """
     edges = Edges.of(adjacency)
-    order = np.argsort(vector, kind="stable")
-    values = vector[order]
-    degree = edges.degrees[order]
-    size = np.linalg.norm(np.sqrt(degree) * values) / np.sqrt(degree.sum())
-    n_low, _ = kernels_of("setwise.cut").best_threshold(
-        *edges, order, values, degree, _SAME * size
-    )
-    if n_low == 0:
-        return None
-    side = np.ones(len(vector), dtype=bool)
-    side[order[:n_low]] = False
-    return side
+    side, exists = kernels_of("setwise.cut").sweep(*edges, edges.degrees, vector)
+    return side if exists else None
