@@ -20,9 +20,10 @@ $(DEMO): pyproject.toml
 	@touch $@
 
 # What a developer adds: all extras, and the group "dev" (pip knows groups only since 25.1).
-DEV := import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]["dev"])
+DEV := import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]["dev"], sep="\n")
 $(STAMP): $(DEMO)
-	@$(INSTALL) -e '.[all]' $$($(BIN)/python -c '$(DEV)')
+	@$(BIN)/python -c '$(DEV)' > $(VENV)/dev.txt
+	@$(INSTALL) -e '.[all]' -r $(VENV)/dev.txt
 	@touch $@
 
 demo: $(DEMO) ## the main job on bundled real digits, ending in a picture

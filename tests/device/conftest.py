@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from setwise.device import lasso as device_lasso
+
+# Before anything imports Triton: its kernels are interpreted here, GPU or not.
+os.environ["TRITON_INTERPRET"] = "1"
 
 
 @pytest.fixture(autouse=True, scope="module")
