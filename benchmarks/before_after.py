@@ -99,7 +99,11 @@ def checked_out(revision: str) -> Iterator[Path]:
     git = ["git", "-C", str(ROOT), "worktree"]
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder) / "old"
-        subprocess.run([*git, "add", "--quiet", "--detach", str(place), revision], check=True)
+        added = subprocess.run([*git, "add", "--quiet", "--detach", str(place), revision])
+        if added.returncode:
+            sys.exit(
+                f"before_after: cannot check out {revision!r}. Fetch tags, or name another."
+            )
         try:
             yield place / "src"
         finally:

@@ -10,6 +10,7 @@ from tests.conftest import toy_sets
 import setwise.graph.lasso as lasso_graph
 from setwise import CVC, SetBatch
 from setwise.errors import DataError
+from setwise.features.views import KNOWN, Images, View
 
 PLAIN = [("plain", "svd"), ("plain", "centred")]
 FAST = {"dims": (1, 2, 3), "random_state": 0}
@@ -19,6 +20,9 @@ SETTINGS = {
     "dictionary": {"representations": [("plain", "dictionary")]},
     "a view without memory": {
         "representations": [(("root", FunctionTransformer(np.cbrt)), "svd")]
+    },
+    "a view that cannot be compared": {
+        "representations": [(("cubes", FunctionTransformer(lambda x: x**3)), "svd")]
     },
     "a view that learns": {"representations": [(("scaled", StandardScaler()), "svd")]},
     "one row a set": {"distributions": "set"},
@@ -132,6 +136,17 @@ def test_what_a_plain_view_does_not_need_is_not_solved_again(sets_and_labels, mo
     monkeypatch.setattr(lasso_graph.LassoGraph, "solve", None)  # nothing from scratch
     clf.enroll(sets[-1:], labels[-1:]).forget(sets=[2])
     assert len(clf.gallery_.sets) == len(sets) - 1
+
+
+def test_views_that_have_learnt_the_same_show_the_same(seed):
+    vectors = np.random.default_rng(seed).normal(size=(30, 6))
+    one, same = (KNOWN["whitened"].fit(Images(vectors, None)) for _ in range(2))
+    other = KNOWN["whitened"].fit(Images(vectors[1:], None))
+    assert one.shows_as(same)
+    assert not one.shows_as(other)
+    assert KNOWN["plain"].fit(Images(vectors, None)).shows_as(KNOWN["plain"].unfitted())
+    nameless = View("cubes", FunctionTransformer(lambda x: x**3))
+    assert not nameless.fit(Images(vectors, None)).shows_as(nameless.fit(Images(vectors, None)))
 
 
 def test_a_larger_set_may_bring_more_dimensionalities(seed):

@@ -308,25 +308,50 @@ def test_vectors_stay_what_they_came_as():
     assert_same(answers(clf, pixels[:6]), answers(doubles, pixels[:6]))
 
 
-def test_images_are_seen_once(monkeypatch):
-    """What a feature makes of the gallery's images is kept; a probe is looked at alone."""
+def scenes(n_sets: int) -> tuple[SetBatch, np.ndarray]:
+    """Sets of six images of each of fourteen scenes."""
     rng = np.random.default_rng(0)
-    scenes = rng.integers(0, 256, (14, 12, 12))
-    sets = [
-        np.clip(s + rng.normal(0, 25, (6, 12, 12)), 0, 255) for s in scenes for _ in range(2)
+    made = [
+        np.clip(scene + rng.normal(0, 25, (6, 12, 12)), 0, 255).astype(np.uint8)
+        for scene in rng.integers(0, 256, (14, 12, 12))
+        for _ in range(n_sets)
     ]
-    labels = np.repeat(np.arange(14), 2)
-    batch = SetBatch.from_images([s.astype(np.uint8) for s in sets])
-    clf = CVC.for_images("pixels", dims=(2,), shortlist=HOW, random_state=0).fit(batch, labels)
-    seen = []
+    return SetBatch.from_images(made), np.repeat(np.arange(14), n_sets)
+
+
+@pytest.fixture
+def looked(monkeypatch) -> list[int]:
+    """How many images the pixels are taken of, call by call."""
+    counts: list[int] = []
     plain = setwise.features.Pixels.transform
     monkeypatch.setattr(
         setwise.features.Pixels,
         "transform",
-        lambda self, X: (seen.append(len(X)), plain(self, X))[1],
+        lambda self, X: counts.append(len(X)) or plain(self, X),
     )
+    return counts
+
+
+def of_pixels(batch, labels) -> CVC:
+    clf = CVC.for_images("pixels", dims=(2,), shortlist=HOW, random_state=0)
+    return clf.fit(batch, labels)
+
+
+def test_images_are_seen_once(looked):
+    """What a feature makes of the gallery's images is kept; a probe is looked at alone."""
+    batch, labels = scenes(2)
+    clf = of_pixels(batch, labels)
+    looked.clear()
     assert clf.predict(batch[[3, 20]]).tolist() == [1, 10]
-    assert sum(seen) == 12
+    assert sum(looked) == 12
+
+
+def test_halves_of_sets_are_not_looked_at_again(looked):
+    batch, labels = scenes(1)
+    clf = of_pixels(batch, labels)
+    assert clf.gallery_accuracy_ is not None  # tried on halves
+    n_views, n_widths = 2, 3  # one image without content tells how wide a view is
+    assert sum(looked) - n_widths * n_views <= 2 * len(batch.vectors)  # to learn, and to keep
 
 
 def test_memory_is_asked_for_before_it_is_taken(monkeypatch):

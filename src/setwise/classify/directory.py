@@ -164,13 +164,14 @@ class Directory:
     def _bases(self) -> Any:
         widths = [values.shape[1] for values in self.seen.values()] or [self.sets.n_features]
         n_sets, _ = cached_sets(self.description, self.dims, max(widths))
-        return lru_cache(maxsize=n_sets)(self._made_bases)
+        return lru_cache(maxsize=n_sets)(self.bases_of_part)
 
-    def _made_bases(self, i: int) -> SetBases:
+    def bases_of_part(self, i: int, part: IntArray | slice = slice(None)) -> SetBases:
+        """Columns of some of the vectors that belong to a set, of what is seen of them."""
         rows = self.rows_of(i)
         kept = self.is_kept[rows]
-        seen = {name: values[rows][kept] for name, values in self.seen.items()}
-        images = Images(self.kept_vectors(i), self.sets.image_shape)
+        seen = {name: values[rows][kept][part] for name, values in self.seen.items()}
+        images = Images(self.kept_vectors(i)[part], self.sets.image_shape)
         return SetBases(images, self.views, self.description, self.dims, seen=_doubles(seen))
 
     def kept_vectors(self, i: int) -> FloatArray:

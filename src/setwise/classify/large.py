@@ -213,14 +213,11 @@ def _left_out(gallery: Gallery, i: int) -> list[_Trial]:
 
 def _halved(gallery: Gallery, i: int) -> list[_Trial]:
     """Either half of a set, the other one being in the gallery in its stead."""
-    vectors = _directory(gallery).kept_vectors(i)
+    directory = _directory(gallery)
+    vectors = directory.kept_vectors(i)
     if len(vectors) < FEWEST_TO_HALVE:
         return []
-    one, other = (
-        SetBases(Images(vectors[half], gallery.sets.image_shape), gallery.views,
-                 gallery.description, gallery.dims)
-        for half in halves(vectors)
-    )  # fmt: skip
+    one, other = (directory.bases_of_part(i, half) for half in halves(vectors))
     code = int(gallery.codes[i])
     return [_Trial(code, one, {i: other}), _Trial(code, other, {i: one})]
 

@@ -65,9 +65,14 @@ class TriedSets:
         return row_angles(self.graph.columns, self.columns, self.chosen, self.basis)
 
     @cached_property
+    def tried_columns(self) -> IntArray:
+        """The columns of the chosen sets, ascending."""
+        return np.flatnonzero(np.isin(self.columns.sets, self.chosen))
+
+    @cached_property
     def edge_shares(self) -> FloatArray:
-        """Share of each column's edges to other sets that goes to each row."""
-        return row_edge_shares(self.graph, self.columns)
+        """Share of each of their edges to other sets that goes to each row."""
+        return row_edge_shares(self.graph, self.columns, self.tried_columns)
 
 
 class TriedSet(OwnSet):
@@ -94,11 +99,12 @@ class TriedSet(OwnSet):
     @cached_property
     def edge_shares(self) -> FloatArray:
         """Share of each of its columns' edges (rows) that goes to each row of the gallery."""
-        return self._together.edge_shares[self.is_own]
+        own = np.searchsorted(self._together.tried_columns, np.flatnonzero(self.is_own))
+        return self._together.edge_shares[own]
 
 
-def row_edge_shares(graph: GalleryGraph, columns: Columns) -> FloatArray:
-    """Share of each column's edges to other sets that goes to each row.
+def row_edge_shares(graph: GalleryGraph, columns: Columns, tried: IntArray) -> FloatArray:
+    """Share of the edges of some columns to other sets that goes to each row.
 
     Per gallery set, so that a class of many sets has no advantage.
 
@@ -108,24 +114,28 @@ def row_edge_shares(graph: GalleryGraph, columns: Columns) -> FloatArray:
         The gallery's columns, solved.
     columns : Columns
         Whose they are.
+    tried : array of int, shape (n_tried,)
+        The columns.
 
     Returns
     -------
-    array of shape (n_columns, n_rows)
+    array of shape (n_tried, n_rows)
     """
-    edges = graph.adjacency.tocoo()
-    is_other = columns.sets[edges.row] != columns.sets[edges.col]
+    edges = graph.adjacency[tried].tocoo()
+    is_other = columns.sets[tried[edges.row]] != columns.sets[edges.col]
     start, end = edges.row[is_other].astype(np.int64), edges.col[is_other]
-    n_columns, n_rows = len(columns.sets), columns.n_rows
+    n_tried, n_rows = len(tried), columns.n_rows
     places = start * n_rows + columns.rows[end]
-    counted = np.bincount(places, edges.data[is_other], n_columns * n_rows)
-    by_row = counted.astype(np.float64, copy=False).reshape(n_columns, n_rows)
+    counted = np.bincount(places, edges.data[is_other], n_tried * n_rows)
+    by_row = counted.astype(np.float64, copy=False).reshape(n_tried, n_rows)
     n_sets = np.bincount(columns.set_rows, minlength=n_rows).astype(np.float64)
-    others = np.broadcast_to(n_sets, by_row.shape).copy()
-    others[np.arange(n_columns), columns.rows] -= 1.0
-    by_row /= np.maximum(others, 1.0)
+    own = np.arange(n_tried), columns.rows[tried]
+    own_shares = by_row[own] / np.maximum(n_sets[own[1]] - 1.0, 1.0)  # without itself
+    by_row /= np.maximum(n_sets, 1.0)
+    by_row[own] = own_shares
     total = by_row.sum(axis=1, keepdims=True)
-    return np.asarray(by_row / np.where(total > 0, total, 1.0))
+    by_row /= np.where(total > 0, total, 1.0)
+    return by_row
 
 
 def row_angles(
