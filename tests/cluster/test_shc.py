@@ -28,7 +28,7 @@ from setwise.classify.distributions import (
     conditional_orthogonality,
 )
 from setwise.cluster import PROBE, SHC, Clusterer, CutTree, is_indivisible, shc
-from setwise.cut import CutRule, Fiedler
+from setwise.cut import CutRule, Fiedler, SweepCut
 from setwise.errors import DataError, ParameterError
 
 N_CLASSES = 3
@@ -252,6 +252,25 @@ def test_one_tree_serves_every_labelling():
         assert len(shared.nodes) >= n_nodes
         assert len(again.inner) <= (len(shared.nodes) - 1) // 2
     assert len(shared.nodes) <= 2 * len(A) - 1
+
+
+@dataclass(frozen=True)
+class SweepFromOutside(SweepCut):
+    """The sweep, as somebody from outside would bring it: called from Python for each cut."""
+
+    name: ClassVar[str] = ""
+
+
+@pytest.mark.parametrize("kind", GRAPHS)
+def test_a_walk_that_stops_at_every_cut_goes_where_the_compiled_one_goes(kind):
+    A = sp.csr_array(GRAPHS[kind](40, np.random.default_rng(7)))
+    compiled, stopping = CutTree(A), CutTree(A, SweepFromOutside())
+    rng = np.random.default_rng(8)
+    for _ in range(5):  # later labellings find some cuts made
+        codes = rng.integers(-1, N_CLASSES, 40)
+        found, expected = shc(compiled, codes), shc(stopping, codes)
+        assert found.labels.tolist() == expected.labels.tolist()
+        assert (found.leaves, found.inner) == (expected.leaves, expected.inner)
 
 
 @dataclass(frozen=True)

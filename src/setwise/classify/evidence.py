@@ -92,8 +92,13 @@ class Seen:
     @cached_property
     def edges(self) -> FloatArray:
         """Weights between the probe's columns (rows) and the gallery's."""
-        n = self.graph.columns.shape[1]
-        return self.adjacency[n:, :n].toarray()
+        n, graph = self.graph.columns.shape[1], self.adjacency
+        # The last rows, which SciPy would slice in ten times as long.
+        begin, counts = graph.indptr[n], np.diff(graph.indptr[n:])
+        weights = np.zeros((len(counts), graph.shape[1]))
+        rows = np.repeat(np.arange(len(counts)), counts)
+        weights[rows, graph.indices[begin:]] = graph.data[begin:]
+        return weights[:, :n]
 
     @cached_property
     def cosines(self) -> FloatArray:

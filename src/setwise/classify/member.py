@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -57,9 +58,11 @@ def spans_of_sets(column_sets: IntArray) -> tuple[IntArray, IntArray]:
     >>> spans_of_sets(np.array([0, 0, 2, 2, 2]))
     (array([0, 2]), array([0, 1, 0, 1, 2]))
     """
-    first = np.flatnonzero(np.diff(column_sets, prepend=-1))
-    widths = np.diff(first, append=len(column_sets))
-    return first, np.arange(len(column_sets)) - np.repeat(first, widths)
+    # As np.diff would do with a value before the first, in half the time.
+    begins = np.ones(len(column_sets), dtype=bool)
+    np.not_equal(column_sets[1:], column_sets[:-1], out=begins[1:])
+    first = np.flatnonzero(begins)
+    return first, np.arange(len(column_sets)) - first[np.cumsum(begins) - 1]
 
 
 @dataclass(frozen=True)
@@ -80,7 +83,7 @@ class Columns:
     rows: IntArray
     n_rows: int
 
-    @property
+    @cached_property
     def set_rows(self) -> IntArray:
         """The row of each set that has any column."""
         return self.rows[spans_of_sets(self.sets)[0]]

@@ -172,8 +172,8 @@ class CutTree:
         """Cut a connected cluster by a rule, or of a size, that is not compiled."""
         vertices = self._vertices(index)
         graph = self._graph.inside(vertices)
-        is_large = len(vertices) > LOCAL_ABOVE
-        seeds = np.flatnonzero(np.isin(vertices, self.seeds)) if is_large else ()
+        candidates = self.seeds if len(vertices) > LOCAL_ABOVE else self.seeds[:0]
+        seeds = np.flatnonzero(np.isin(vertices, candidates)) if len(candidates) else candidates
         cut = local_cut(graph, seeds) if len(seeds) else spectral_cut(graph, self.cut)
         node = self._table[index]
         for name in ("ncut", "connectivity", "n_iterations", "has_converged"):

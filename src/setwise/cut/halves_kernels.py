@@ -83,7 +83,8 @@ def sweep_values(indptr, indices, data, n, degree, values, rows, numbers, side):
     size, volume = 0.0, 0.0
     for i in range(n):
         rank[order[i]] = i
-        size += (np.sqrt(degree[i]) * values[i]) ** 2
+        part = np.sqrt(degree[i]) * values[i]
+        size += part * part
         volume += degree[i]
     for i in range(n):
         to_earlier = 0.0

@@ -45,7 +45,7 @@ def _remove(y, x, n):
 def _length(x, n):
     total = 0.0
     for i in range(n):
-        total += x[i] ** 2
+        total += x[i] * x[i]
     return np.sqrt(total)
 
 
@@ -146,7 +146,7 @@ def top_of_tridiagonal(rows, size, lanes):
     diagonal, beside, squares = rows[_DIAGONAL], rows[_BESIDE], rows[_SQUARES]
     pivots, weights = rows[_PIVOTS], rows[_WEIGHTS]
     for k in range(size):
-        squares[k] = beside[k] ** 2
+        squares[k] = beside[k] * beside[k]
     top, second = 1.5, 1.5
     for skipped in range(min(size, 2)):
         top = second
