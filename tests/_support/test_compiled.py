@@ -84,7 +84,7 @@ def test_the_stamp_covers_every_file_with_a_kernel():
     with_kernels = {
         path
         for path in root.rglob("*.py")
-        if any(line.startswith("@kernel") for line in path.read_text().splitlines())
+        if any(line in ("@kernel", "@inner") for line in path.read_text().splitlines())
     }
     assert with_kernels
     assert with_kernels <= set(root.rglob("*kernels.py"))
@@ -116,10 +116,34 @@ def test_every_kernel_carries_the_stamp():
     ]:
         kernels = compiled.kernels_of(package, module)
         dispatchers = [f for f in vars(kernels).values() if hasattr(f, "py_func")]
-        assert dispatchers
-        for dispatcher in dispatchers:
+        cached = [f for f in dispatchers if isinstance(f._cache, compiled._TolerantCache)]
+        assert cached
+        for dispatcher in cached:
             assert dispatcher._cache._cache_file._source_stamp == compiled._source_stamp()
+        for dispatcher in dispatchers:
             assert dispatcher.targetoptions["nogil"]
+            assert dispatcher in cached or dispatcher.targetoptions["no_cpython_wrapper"]
+
+
+def test_an_inner_function_becomes_part_of_the_kernel_that_calls_it():
+    @compiled.inner
+    def halved(number):
+        return number / 2.0
+
+    @compiled.kernel
+    def quarter(number):
+        return halved(halved(number))
+
+    assert quarter(3.0) == 0.75
+    assert halved.py_func(3.0) == 1.5
+
+
+def test_kernels_divide_by_zero_as_numpy_does():
+    @compiled.kernel
+    def ratio(a, b):
+        return a / b
+
+    assert ratio(1.0, 0.0) == np.inf
 
 
 def test_importing_the_package_compiles_and_loads_nothing():

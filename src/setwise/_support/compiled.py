@@ -12,27 +12,44 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-__all__ = ["kernel", "kernels_of", "plain_interrupts"]
+__all__ = ["inner", "kernel", "kernels_of", "plain_interrupts"]
+
+# Sums may be reassociated, so that they vectorise, and a division by zero is infinite, as in
+# NumPy; nothing else of IEEE arithmetic is given up. The GIL is released, so that probes can
+# be judged in parallel threads.
+_OPTIONS = {"nogil": True, "fastmath": {"reassoc", "contract"}, "error_model": "numpy"}
+# Neither called from Python nor allocating: without wrappers and reference counts, a function
+# compiles in half the time.
+_INNER = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "_nrt": False}
 
 
 def kernel(function: Any) -> Any:
     """Compile a function of plain loops when it is first called.
 
-    Sums may be reassociated, so that they vectorise; nothing else of IEEE arithmetic is
-    given up. The GIL is released, so that probes can be judged in parallel threads. Where
-    nothing can be cached, each process compiles for itself.
+    Where nothing can be cached, each process compiles for itself. Python code may be passed
+    arrays of one layout and type only, because each combination is compiled for anew.
     """
     from numba import njit
 
-    options = {"nogil": True, "fastmath": {"reassoc", "contract"}}
     try:
-        dispatcher = njit(cache=True, **options)(function)
+        dispatcher = njit(cache=True, **_OPTIONS)(function)
         if dispatcher is not function:  # as it is with NUMBA_DISABLE_JIT
             dispatcher._cache = _TolerantCache(dispatcher._cache)
     except Exception:  # no folder to write to, or another Numba
         _announce_memory_only()
-        return njit(**options)(function)
+        return njit(**_OPTIONS)(function)
     return dispatcher
+
+
+def inner(function: Any) -> Any:
+    """Compile a function that kernels call, and Python never does, and that makes no arrays.
+
+    It is part of every kernel that calls it, and of what is cached of that. Calls should not
+    nest deeply: everything is optimised again on each level.
+    """
+    from numba import njit
+
+    return njit(**_OPTIONS, **_INNER)(function)
 
 
 class _TolerantCache:
