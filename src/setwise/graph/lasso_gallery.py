@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -12,7 +13,7 @@ import scipy.sparse as sp
 
 from setwise._support.types import BoolArray, FloatArray, IntArray
 from setwise.graph.base import GalleryGraph, Graph, graph_of_codes
-from setwise.lasso import Codes, Pools, code_blocks, code_by_gram, code_changed
+from setwise.lasso import Codes, Pools, code_blocks, code_by_gram, code_changed, factors_of
 from setwise.lasso.pools import BLOCK_BYTES, POOL_SIZE, SLACK
 
 __all__ = ["GramLasso", "LassoGallery", "PooledLasso", "solved_codes"]
@@ -95,12 +96,18 @@ class GramLasso(LassoGallery):
         """Estimate of what is kept and used, in bytes."""
         return n_columns * (8 * (n_columns + 2 * n_features) + _SPARSE_BYTES)
 
+    @cached_property
+    def factors(self) -> tuple[FloatArray, IntArray]:
+        """Cholesky factors of the codes' atoms, made when the first probe comes."""
+        return factors_of(self.gram, self.codes)
+
     def recoded(self, probe: FloatArray) -> tuple[IntArray, Codes]:
         """Columns whose codes are new with the probe's (which come last), and those codes."""
         n, n_new = self.columns.shape[1], probe.shape[1]
         is_changed = (np.abs(self.residuals @ probe) > self.alpha).any(axis=1)
         changed = np.flatnonzero(is_changed)
         targets = np.concatenate([changed, np.arange(n, n + n_new)])
+        kept, kept_at = self.factors
         codes = code_by_gram(
             self.gram,
             self.alpha,
@@ -108,6 +115,7 @@ class GramLasso(LassoGallery):
             rank=min(self.columns.shape[0], n + n_new),
             start=Codes.join([self.codes.take(changed), Codes.none(n_new)]),
             border=np.hstack([probe.T @ self.columns, probe.T @ probe]),
+            factors=(kept, np.append(kept_at[changed], np.full(n_new, -1))),
         )
         return targets, codes
 
