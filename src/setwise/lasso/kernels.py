@@ -25,7 +25,7 @@ from setwise.lasso.working_set_kernels import (
     verdict,
 )
 
-__all__ = ["code_columns", "code_in_l1_ball", "factorise", "lasso_on_gram"]
+__all__ = ["code_columns", "code_in_l1_ball", "factorise", "find_changed", "lasso_on_gram"]
 
 
 @kernel
@@ -132,6 +132,18 @@ def _combine_products(G, tail, strip, own, atoms, a, active, k, first, g):
                 subtract(g, scale, G[i], n_old)
             for j in range(tail.shape[1]):
                 g[n_old + j] -= scale * tail[i, j]
+
+
+@kernel
+def find_changed(tail, penalty, pointers, atoms, values, g, is_changed):
+    """Whether any new atom, whose products with the old are in ``tail``, violates each code."""
+    for i in range(is_changed.shape[0]):
+        copy(g, tail[i], g.shape[0])
+        for e in range(pointers[i], pointers[i + 1]):
+            subtract(g, values[e], tail[atoms[e]], g.shape[0])
+        is_changed[i] = False
+        for j in range(g.shape[0]):
+            is_changed[i] |= abs(g[j]) > penalty
 
 
 @kernel

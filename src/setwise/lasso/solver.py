@@ -16,6 +16,7 @@ from setwise.lasso.scratch import MAX_STEPS, Scratch, run_with_room
 
 __all__ = [
     "code_by_gram",
+    "codes_changed_by",
     "factors_of",
     "gram_lasso",
     "lasso_codes",
@@ -116,6 +117,29 @@ def factors_of(gram: FloatArray, codes: Codes) -> tuple[FloatArray, IntArray]:
         np.empty(largest, np.int64), kept, kept_at,
     )  # fmt: skip
     return kept, kept_at
+
+
+def codes_changed_by(tail: FloatArray, penalty: float, codes: Codes) -> IntArray:
+    """Numbers of the codes that are no longer optimal when new columns come.
+
+    A code ``a`` of a column ``x`` is, if and only if ``|b'(x - D a)|`` exceeds the penalty for
+    no new column ``b``.
+
+    Parameters
+    ----------
+    tail : array of shape (n_columns, n_new)
+        Inner products of the columns with the new ones.
+    penalty : float
+        The paper's ``w``.
+    codes : Codes
+        One per column.
+    """
+    is_changed = np.empty(len(codes), np.bool_)
+    kernels_of("setwise.lasso").find_changed(
+        np.ascontiguousarray(tail), float(penalty), *codes.arrays,
+        np.empty(tail.shape[1]), is_changed,
+    )  # fmt: skip
+    return np.flatnonzero(is_changed)
 
 
 def gram_lasso(
