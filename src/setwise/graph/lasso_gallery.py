@@ -13,7 +13,15 @@ import scipy.sparse as sp
 
 from setwise._support.types import BoolArray, FloatArray, IntArray
 from setwise.graph.base import GalleryGraph, Graph, graph_of_codes
-from setwise.lasso import Codes, Pools, code_blocks, code_by_gram, code_changed, codes_changed_by, factors_of
+from setwise.lasso import (
+    Codes,
+    Pools,
+    code_blocks,
+    code_by_gram,
+    code_changed,
+    codes_changed_by,
+    factors_of,
+)
 from setwise.lasso.pools import BLOCK_BYTES, POOL_SIZE, SLACK
 
 __all__ = ["GramLasso", "LassoGallery", "PooledLasso", "solved_codes"]

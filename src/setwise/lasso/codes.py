@@ -70,7 +70,9 @@ class Codes:
         if targets is None or new is None:
             return pointers[:-1], pointers[1:], self.atoms, self.values
         n_added = int((targets >= len(self)).sum())
-        begins, ends = (np.append(p, np.empty(n_added, np.int64)) for p in (pointers[:-1], pointers[1:]))
+        begins, ends = (
+            np.append(p, np.empty(n_added, np.int64)) for p in (pointers[:-1], pointers[1:])
+        )
         begins[targets] = pointers[-1] + new.pointers[:-1]
         ends[targets] = pointers[-1] + new.pointers[1:]
         joined = Codes.join([self, new])

@@ -29,19 +29,16 @@ from setwise.lasso.factor_kernels import (
     delete,
     dot,
     forward,
-    subtract,
 )
 
 __all__ = [
     "ACCEPTED",
     "DEPENDENT",
     "N_SPARE",
-    "SWEEP_FROM",
     "TOLERANCE",
     "align",
     "lasso_on_gram",
     "settle",
-    "sweep",
 ]
 
 # All tolerances of the solver. Atoms are unit vectors, or nearly, so absolute numbers will do.
@@ -57,9 +54,6 @@ DEPENDENT = 1e-11
 # The same for an atom that does: only rounding is refused, because leaving a violator out
 # costs more than an ill-conditioned factor, whose residuals are small.
 SINGULAR = 1e-13
-# Where so many atoms are new at once, coordinate sweeps find most of those that stay: letting
-# in one after the other takes longer.
-SWEEP_FROM, SWEEPS = 8, 5
 # Rows of scratch that the descent needs.
 N_SPARE = 4
 
@@ -70,38 +64,20 @@ def lasso_on_gram(H, q, penalty, a, max_steps):
     m = q.shape[0]
     factor, active = np.empty((m, m)), np.empty(m, np.int64)
     sign, spare = np.empty(m), np.empty((N_SPARE, m))
-    k = align(H, a, factor, active, sign, spare[0], np.int64(0), m)
+    k = align(H, a, factor, active, sign, m)
     return settle(H, q, penalty, a, factor, active, sign, spare, k, m, max_steps) >= 0
 
 
 @inner
-def sweep(H, q, penalty, a, g, m):
-    """A few sweeps of coordinate descent, to find most of the support in one go."""
-    copy(g, q, m)
+def align(H, a, factor, active, sign, m):
+    """Make the non-zero coefficients the active atoms; dependent ones become zero.
+
+    Returns how many are active.
+    """
+    k = np.int64(0)  # a plain 0 is a type of its own
+    clear(sign, m)
     for j in range(m):
         if a[j] != 0.0:
-            subtract(g, a[j], H[j], m)
-    for _ in range(SWEEPS):
-        for j in range(m):
-            target = g[j] + H[j, j] * a[j]
-            size = max(abs(target) - penalty, 0.0) / H[j, j]
-            change = (size if target > 0.0 else -size) - a[j]
-            if change != 0.0:
-                a[j] = size if target > 0.0 else -size
-                subtract(g, change, H[j], m)
-
-
-@inner
-def align(H, a, factor, active, sign, y, k, m):
-    """Make the active atoms the non-zero coefficients; dependent ones become zero."""
-    for r in range(k - 1, -1, -1):
-        if a[active[r]] == 0.0:
-            k = delete(factor, active, y, k, r)
-    clear(sign, m)
-    for r in range(k):
-        sign[active[r]] = np.sign(a[active[r]])
-    for j in range(m):
-        if a[j] != 0.0 and sign[j] == 0.0:
             if append(factor, H, active, k, j, DEPENDENT):
                 sign[j] = np.sign(a[j])
                 k += 1

@@ -7,11 +7,9 @@ import numpy as np
 from setwise._support.compiled import inner, kernel
 from setwise.lasso.descent_kernels import (
     DEPENDENT,
-    SWEEP_FROM,
     align,
     lasso_on_gram,
     settle,
-    sweep,
 )
 from setwise.lasso.factor_kernels import append, backward, clear, copy, forward, subtract
 from setwise.lasso.working_set_kernels import (
@@ -60,7 +58,7 @@ def code_columns(
             k = _load(kept, kept_at[t], size, a, factor, active, sign)
         else:
             _read_products(G, tail, strip, own, work, k, size, q, H)
-            k = align(H, a, factor, active, sign, spare[0], k, size)
+            k = align(H, a, factor, active, sign, size)
             k = settle(H, q, penalty, a, factor, active, sign, spare, k, size, max_steps)
             state = OPEN if k >= 0 else FAILED
         while state == OPEN:
@@ -71,9 +69,6 @@ def code_columns(
                 state = NO_ROOM
             elif n_new > 0:
                 _read_products(G, tail, strip, own, work, size - n_new, size, q, H)
-                if n_new >= SWEEP_FROM:
-                    sweep(H, q, penalty, a, spare[0], size)
-                    k = align(H, a, factor, active, sign, spare[0], k, size)
                 k = settle(H, q, penalty, a, factor, active, sign, spare, k, size, max_steps)
                 state = verdict(a, size - n_new, size, k, worst - penalty, first > 0)
             elif first == 0:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from setwise._support.compiled import inner, kernel
-from setwise.lasso.descent_kernels import SWEEP_FROM, align, settle, sweep
+from setwise.lasso.descent_kernels import align, settle
 from setwise.lasso.factor_kernels import copy, subtract
 from setwise.lasso.working_set_kernels import (
     FAILED,
@@ -193,7 +193,7 @@ def code_on_pools(
         if size > H.shape[0]:
             return t
         _load_atoms(rows, extra, x, work, k, size, W[2:], q, H)
-        k = align(H, a, factor, active, sign, spare[0], k, size)
+        k = align(H, a, factor, active, sign, size)
         k = settle(H, q, penalty, a, factor, active, sign, spare, k, size, max_steps)
         state = OPEN if k >= 0 else FAILED
         while state == OPEN:
@@ -207,9 +207,6 @@ def code_on_pools(
                 return t
             if n_new > 0:
                 _load_atoms(rows, extra, x, work, size - n_new, size, W[2:], q, H)
-                if n_new >= SWEEP_FROM:
-                    sweep(H, q, penalty, a, spare[0], size)
-                    k = align(H, a, factor, active, sign, spare[0], k, size)
                 k = settle(H, q, penalty, a, factor, active, sign, spare, k, size, max_steps)
                 state = verdict(a, size - n_new, size, k, worst - penalty, False)
             else:

@@ -263,7 +263,7 @@ def _code_in_pools(
         )  # fmt: skip
         return done
 
-    codes, has_converged = run_with_room(run, len(targets), cap, most + cap)
+    codes, has_converged = run_with_room(run, len(targets), cap, most + cap, start)
     if not has_converged.all():
         msg = (
             f"lasso: {(~has_converged).sum()} of {len(targets)} columns did not reach their "

@@ -1,4 +1,4 @@
-"""Room for the kernels to work in, who make no arrays themselves: that is slow to compile."""
+"""Room for kernels that make no arrays themselves, because that is slow to compile."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ __all__ = ["MAX_STEPS", "Scratch", "run_with_room"]
 
 # Steps of one descent, more than any took.
 MAX_STEPS = 100_000
-# Atoms that a working set has room for, if no start says more.
-_ROOM = 80
+# Atoms that a working set has room for at first, besides those of a start.
+_ROOM = 64
 
 
 class Scratch(NamedTuple):
@@ -41,8 +41,7 @@ def run_with_room(
     n_targets: int,
     cap: int,
     n: int,
-    *,
-    room: int = _ROOM,
+    start: Codes,
 ) -> tuple[Codes, BoolArray]:
     """Codes, and whether each has converged, of a kernel that stops where it lacks room.
 
@@ -58,14 +57,14 @@ def run_with_room(
         Atoms of a code at most.
     n : int
         Atoms that may come into a working set.
-    room : int
-        Atoms that matrices are made for at first.
+    start : Codes
+        Codes that are started from.
     """
     scratch = Scratch(np.empty((8, n)), np.empty((3, n), np.int64), np.zeros(n, np.bool_))
     scratch.ints[2] = np.arange(n)
     pointers, has_converged = np.zeros(n_targets + 1, np.int64), np.zeros(n_targets, np.bool_)
     atoms, values = np.empty(n_targets * cap, np.int64), np.empty(n_targets * cap)
-    n_done = 0
+    n_done, room = 0, _ROOM + int(start.counts.max(initial=0))
     while n_done < n_targets:
         n_done = run(n_done, room, scratch, (pointers, atoms, values, has_converged))
         room *= 2

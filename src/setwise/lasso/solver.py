@@ -24,7 +24,6 @@ __all__ = [
 ]
 
 
-
 def lasso_codes(gram: FloatArray, penalty: float, *, rank: int) -> sp.csc_array:
     """Code unit columns on all the *other* columns, exactly.
 
@@ -93,10 +92,7 @@ def code_by_gram(
         )  # fmt: skip
         return done
 
-    room = 80 + int(start.counts.max(initial=0))
-    codes, has_converged = run_with_room(
-        run, len(targets), cap, len(gram) + len(border), room=room
-    )
+    codes, has_converged = run_with_room(run, len(targets), cap, len(gram) + len(border), start)
     if not has_converged.all():
         msg = (
             f"lasso: {(~has_converged).sum()} of {len(targets)} columns did not reach "

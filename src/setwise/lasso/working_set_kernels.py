@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 # How many violators enter the working set in one pass over all atoms.
-ENTER_AT_ONCE = 16
+ENTER_AT_ONCE = 12
 # What is known of a code: nothing yet, that no violator is left, that one cannot be let in, or
 # that the matrices hold too few atoms.
 OPEN, OPTIMAL, FAILED, NO_ROOM = 0, 1, 2, 3
