@@ -133,6 +133,7 @@ class GramLasso(LassoGallery):
             rank=min(self.columns.shape[0], n + n_new),
             start=Codes.join([self.codes.take(changed), Codes.none(n_new)]),
             border=np.hstack([tail.T, probe.T @ probe]),
+            is_optimal=True,
             factors=(kept, np.append(kept_at[changed], np.full(n_new, -1))),
         )
         return targets, codes

@@ -28,16 +28,17 @@ __all__ = ["code_columns", "code_in_l1_ball", "factorise", "find_changed", "lass
 
 @kernel
 def code_columns(
-    G, tail, strip, targets, penalty, starts, start_atoms, start_values, kept, kept_at, done,
-    H, factor, floats, ints, is_in, cap, max_steps, pointers, atoms, values, converged,
+    G, tail, strip, targets, penalty, starts, start_atoms, start_values, n_known, kept,
+    kept_at, done, H, factor, floats, ints, is_in, cap, max_steps,
+    pointers, atoms, values, converged,
 ):  # fmt: skip
     """Lasso codes of the columns ``targets``, from number ``done`` on, on all other columns.
 
     The Gram matrix is ``G`` for the old columns, bordered by ``strip`` with one row for each
     new one, and ``tail``, the same products again with one row for each old one. Column
     ``targets[t]`` starts from the code ``start_values[starts[t]:starts[t + 1]]`` on
-    ``start_atoms``; where there are new columns, that of an old one is optimal without them.
-    The Cholesky factor of a start is in ``kept`` from ``kept_at[t]`` on, if not negative.
+    ``start_atoms``, which for an old one is optimal on the first ``n_known`` columns. The
+    Cholesky factor of a start is in ``kept`` from ``kept_at[t]`` on, if not negative.
 
     Codes, of at most ``cap`` atoms, and whether each has converged, go to the last four
     arrays. Returns how many are done: all, or those before one that ``H`` and ``factor`` have
@@ -50,7 +51,7 @@ def code_columns(
         own, state, k = targets[t], OPEN, np.int64(0)  # a plain 0 is a type of its own
         size = start_from(starts[t], starts[t + 1], start_atoms, start_values, work, a, is_in)
         is_in[own] = True
-        first = n_old if own < n_old < n else 0  # no atom before it is a violator
+        first = n_known if own < n_old else 0  # no atom before it is a violator
         if size > H.shape[0]:
             state = NO_ROOM
         elif kept_at[t] >= 0:

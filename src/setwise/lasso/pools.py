@@ -251,7 +251,7 @@ def _code_in_pools(
     kernel = kernels_of("setwise.lasso", "pool_kernels").code_on_pools
     n, n_features = len(rows) + len(extra), rows.shape[1]
     cap = max(1, min(n_features, n))
-    most = pools.atoms.shape[1] + len(extra)
+    most = pools.atoms.shape[1] + len(extra) + int(start.counts.max(initial=0))
     is_start = np.zeros(n, np.bool_)
     residuals = np.empty((len(targets), n_features), np.float32)
 
@@ -263,7 +263,7 @@ def _code_in_pools(
         )  # fmt: skip
         return done
 
-    codes, has_converged = run_with_room(run, len(targets), cap, most + cap, start)
+    codes, has_converged = run_with_room(run, len(targets), cap, most, start)
     if not has_converged.all():
         msg = (
             f"lasso: {(~has_converged).sum()} of {len(targets)} columns did not reach their "

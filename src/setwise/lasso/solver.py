@@ -57,6 +57,7 @@ def code_by_gram(
     rank: int,
     start: Codes | None = None,
     border: FloatArray | None = None,
+    is_optimal: bool = False,
     factors: tuple[FloatArray, IntArray] | None = None,
 ) -> Codes:
     """Codes of some columns on all the others, as in :func:`lasso_codes`.
@@ -72,8 +73,10 @@ def code_by_gram(
         does not depend on them, only the time.
     border : array of shape (n_new, n_columns + n_new), optional
         Inner products of more columns with all, old and new: as if ``gram`` had these rows
-        at its end, without copying it. The starts of old columns are their optimal codes on
-        old columns then, because nothing but new columns is looked at first.
+        at its end, without copying it.
+    is_optimal : bool
+        Whether the starts of old columns are their optimal codes on old columns: then new
+        columns are looked at first.
     factors : pair of arrays, optional
         Cholesky factors of the starts, as :func:`factors_of` makes them: all of them, and
         where that of each target begins, -1 for those without one.
@@ -83,12 +86,13 @@ def code_by_gram(
     kept, kept_at = factors or (np.empty(0), np.full(len(targets), -1))
     gram = np.ascontiguousarray(gram, dtype=np.float64)
     tail, strip = np.ascontiguousarray(border[:, : len(gram)].T), np.ascontiguousarray(border)
+    n_known = len(gram) if is_optimal else 0
     cap = max(1, min(rank, len(gram) + len(border)))
 
     def run(n_done: int, room: int, scratch: Scratch, written: tuple[Any, ...]) -> int:
         done: int = kernels_of("setwise.lasso").code_columns(
-            gram, tail, strip, targets, float(penalty), *start.arrays, kept, kept_at, n_done,
-            *np.empty((2, room, room)), *scratch, cap, MAX_STEPS, *written,
+            gram, tail, strip, targets, float(penalty), *start.arrays, n_known, kept, kept_at,
+            n_done, *np.empty((2, room, room)), *scratch, cap, MAX_STEPS, *written,
         )  # fmt: skip
         return done
 
