@@ -16,8 +16,6 @@ import pytest
 import setwise
 from setwise._support import compiled
 from setwise._support.parallel import in_threads
-from setwise.graph.base import graph_of_codes
-from setwise.lasso import Codes
 
 # A kernel that calls an inner function of another module; both are quick to compile.
 RUN = """
@@ -215,14 +213,15 @@ def test_where_nothing_can_be_cached_kernels_are_compiled_in_memory(tmp_path, ob
 
 
 def test_ctrl_c_in_a_kernel_is_a_keyboard_interrupt():
-    n = 100_000
-    codes = Codes(np.ones(n, np.int64), (np.arange(n) + 1) % n, np.ones(n))
-    graph_of_codes(codes)
+    kernel, n = compiled.kernels_of("setwise.lasso").find_changed, 100_000
+    codes = np.arange(n + 1), (np.arange(n) + 1) % n, np.ones(n)
+    arguments = np.ones((n, 8)), 0.5, *codes, np.empty(8), np.empty(n, np.bool_)
+    kernel(*arguments)
 
     def work():
         threading.Timer(0.05, _thread.interrupt_main).start()
         while True:
-            graph_of_codes(codes)
+            kernel(*arguments)
 
     with pytest.raises(SystemError):  # what Numba makes of it
         work()
