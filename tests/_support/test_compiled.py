@@ -17,16 +17,16 @@ import setwise
 from setwise._support import compiled
 from setwise._support.parallel import in_threads
 
-# A kernel of one module that calls one of another; both are small and quick to compile.
+# A kernel that calls an inner function of another module; both are quick to compile.
 RUN = """
 import logging, sys
 import numpy as np
 logging.basicConfig(stream=sys.stderr, format="%(message)s")
 from setwise._support.compiled import kernels_of
-pool_kernels = kernels_of("setwise.lasso", "pool_kernels")
-left = np.zeros(2)
-pool_kernels._residual(np.array([5.0, 7.0]), np.array([2.0]), np.array([[1.0, 3.0]]), 1, left)
-stats = pool_kernels._residual.stats
+kernel = kernels_of("setwise.lasso").find_changed
+left, codes = np.zeros(2), (np.array([0, 0, 1]), np.array([0]), np.array([2.0]))
+kernel(np.array([[1.0, 3.0], [5.0, 7.0]]), 0.5, *codes, left, np.zeros(2, np.bool_))
+stats = kernel.stats
 print(*left, sum(stats.cache_hits.values()), sum(stats.cache_misses.values()))
 """
 SUBTRACTS, ADDS = "g[j] -= scale * row[j]", "g[j] += scale * row[j]"
@@ -151,7 +151,7 @@ def test_importing_the_package_compiles_and_loads_nothing():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-NO_STATS = RUN.replace("stats = pool_kernels._residual.stats", "").replace(
+NO_STATS = RUN.replace("stats = kernel.stats", "").replace(
     "sum(stats.cache_hits.values()), sum(stats.cache_misses.values())", ""
 )
 
@@ -168,7 +168,7 @@ def test_a_cut_off_cache_file_is_written_anew(package):
     folder, run = package
     run()
     for kind in ("nbc", "nbi"):  # what was compiled, and the index of it
-        (cached,) = (folder.parent / "cache").rglob(f"*_residual*.{kind}")
+        (cached,) = (folder.parent / "cache").rglob(f"*find_changed*.{kind}")
         cached.write_bytes(cached.read_bytes()[:-20])
         assert run() == ([3.0, 1.0], (0, 1))
     assert run() == ([3.0, 1.0], (1, 0))
@@ -213,15 +213,15 @@ def test_where_nothing_can_be_cached_kernels_are_compiled_in_memory(tmp_path, ob
 
 
 def test_ctrl_c_in_a_kernel_is_a_keyboard_interrupt():
-    symmetrise = compiled.kernels_of("setwise.graph").symmetrise
-    n = 100_000
+    kernel, n = compiled.kernels_of("setwise.lasso").find_changed, 100_000
     codes = np.arange(n + 1), (np.arange(n) + 1) % n, np.ones(n)
-    symmetrise(*codes)
+    arguments = np.ones((n, 8)), 0.5, *codes, np.empty(8), np.empty(n, np.bool_)
+    kernel(*arguments)
 
     def work():
         threading.Timer(0.05, _thread.interrupt_main).start()
         while True:
-            symmetrise(*codes)
+            kernel(*arguments)
 
     with pytest.raises(SystemError):  # what Numba makes of it
         work()

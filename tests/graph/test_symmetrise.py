@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from unittest.mock import patch
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -10,11 +13,11 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from tests.lasso.problems import as_codes
 
-from setwise.graph.base import symmetrised
-from setwise.graph.kernels import symmetrise
+from setwise.graph import base, kernels
+from setwise.graph.base import graph_of_codes, symmetrised
 from setwise.lasso import Codes
 
-WAYS = {"compiled": symmetrise, "plain": symmetrise.py_func}
+PLAIN = SimpleNamespace(symmetrise=kernels.symmetrise.py_func)
 
 
 def square_matrices():
@@ -25,11 +28,12 @@ def square_matrices():
 def assert_symmetrised(codes, matrix):
     """Both ways give ``|S| + |S'|`` in sorted rows without stored zeros, and as SciPy does."""
     expected = np.abs(matrix) + np.abs(matrix).T
-    for run in WAYS.values():
-        indptr, indices, data = run(codes.pointers, codes.atoms, codes.values)
+    for way in (kernels, PLAIN):
+        with patch.object(base, "kernels_of", lambda _, way=way: way):
+            adjacency = graph_of_codes(codes)
+        indptr, indices, data = adjacency.indptr, adjacency.indices, adjacency.data
         assert indptr.dtype == indices.dtype == np.int32
         assert indptr[-1] == len(indices) == len(data)
-        adjacency = sp.csr_array((data, indices, indptr), shape=matrix.shape)
         np.testing.assert_array_equal(adjacency.toarray(), expected)
         assert data.all()
         for i in range(len(matrix)):
@@ -71,10 +75,28 @@ def test_copies_in_one_direction_or_both_make_one_edge(entries, expected):
     for place, value in entries.items():
         matrix[place] = value
     assert_symmetrised(as_codes(matrix), matrix)
-    codes = as_codes(matrix)
-    _, indices, data = symmetrise(codes.pointers, codes.atoms, codes.values)
-    np.testing.assert_array_equal(indices, [1, 0])
-    np.testing.assert_array_equal(data, [expected, expected])
+    adjacency = graph_of_codes(as_codes(matrix))
+    np.testing.assert_array_equal(adjacency.indices, [1, 0])
+    np.testing.assert_array_equal(adjacency.data, [expected, expected])
+
+
+@pytest.mark.parametrize("targets", [[], [0], [2, 4], [5, 6], [1, 5], [0, 1, 2, 3, 4, 5, 6]])
+def test_codes_that_are_replaced_or_added_make_the_graph_of_all_in_order(targets):
+    rng = np.random.default_rng(3)
+    n = max([4, *targets]) + 1
+    old = as_codes(
+        np.pad(rng.standard_normal((4, 5)) * (rng.random((4, 5)) < 0.6), ((0, 1), (0, 0)))
+    )
+    new = as_codes(
+        rng.standard_normal((n, len(targets))) * (rng.random((n, len(targets))) < 0.5)
+    )
+    targets = np.array(targets, dtype=np.int64)
+    graph, in_order = (
+        graph_of_codes(old, targets, new),
+        graph_of_codes(old.replaced(targets, new)),
+    )
+    assert graph.shape == (n, n)
+    np.testing.assert_array_equal(graph.toarray(), in_order.toarray())
 
 
 def test_a_column_that_all_others_use_is_joined_to_all():

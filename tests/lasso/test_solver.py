@@ -262,7 +262,7 @@ def test_optimality_violation_sees_a_missing_coefficient():
 
 
 def test_too_few_steps_give_a_warning(monkeypatch):
-    monkeypatch.setattr(solver, "_MAX_STEPS", 1)
+    monkeypatch.setattr(solver, "MAX_STEPS", 1)
     columns = FAMILIES["random"](np.random.default_rng(0))
     with pytest.warns(ConvergenceWarning, match="12 of 12 columns .* in 1 steps"):
         solved(columns, 0.05)

@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from setwise._support.compiled import kernels_of
 from setwise._support.parts import Part
 from setwise._support.types import BoolArray, FloatArray, IntArray
+from setwise.lasso.codes import Codes
 
 __all__ = [
     "GalleryGraph",
@@ -110,13 +111,30 @@ class GalleryGraph:
 def symmetrised(codes: sp.csc_array) -> sp.csr_array:
     """``A = |S| + |S'|``: from codes, one per column, indices ascending, to a graph."""
     pointers, atoms = codes.indptr.astype(np.int64), codes.indices.astype(np.int64)
-    return graph_of_codes(pointers, atoms, codes.data)
+    return graph_of_codes(Codes(np.diff(pointers), atoms, codes.data))
 
 
-def graph_of_codes(pointers: IntArray, atoms: IntArray, values: FloatArray) -> sp.csr_array:
-    """The same of codes as :class:`setwise.lasso.Codes` keeps them, without a copy."""
-    indptr, indices, data = kernels_of("setwise.graph").symmetrise(pointers, atoms, values)
-    n = len(pointers) - 1
-    adjacency = sp.csr_array((data, indices, indptr), shape=(n, n))
+def graph_of_codes(
+    codes: Codes, targets: IntArray | None = None, new: Codes | None = None
+) -> sp.csr_array:
+    """The same of codes as :mod:`setwise.lasso` keeps them.
+
+    Parameters
+    ----------
+    codes : Codes
+        One per column.
+    targets, new : array of int and Codes, optional
+        Codes that take the place of some, or are added, as for :meth:`Codes.replaced`.
+    """
+    begins, ends, atoms, values = codes.spliced(targets, new)
+    n, n_entries = len(begins), int((ends - begins).sum())
+    row_ends, indptr = np.zeros(n + 1, np.int64), np.zeros(n + 1, np.int32)
+    users, weights = np.empty(n_entries, np.int32), np.empty(n_entries)
+    indices, data = np.empty(2 * n_entries, np.int32), np.empty(2 * n_entries)
+    size = kernels_of("setwise.graph").symmetrise(
+        begins, ends, atoms, values, row_ends, users, weights, indptr, indices, data
+    )
+    arrays = data[:size].copy(), indices[:size].copy(), indptr
+    adjacency = sp.csr_array(arrays, shape=(n, n))
     adjacency.has_sorted_indices = adjacency.has_canonical_format = True
     return adjacency

@@ -53,7 +53,7 @@ def solved_by_pools_on(
             rows, rows[:0], left, alpha, Codes.none(len(left)), rows[left]
         )
         codes, pools = codes.replaced(left, new), pools.replaced(left, new_pools)
-    adjacency = graph_of_codes(*codes.arrays)
+    adjacency = graph_of_codes(codes)
     return PooledLasso(graph, rows.T, adjacency, alpha, codes, residuals, pools)
 
 

@@ -60,7 +60,7 @@ class LassoGraph(Graph):
         if columns.shape[1] > GRAM_LIMIT:
             return self.solve(columns).adjacency
         codes, _ = solved_codes(np.asarray(columns, dtype=np.float64), self.alpha)
-        return graph_of_codes(*codes.arrays)
+        return graph_of_codes(codes)
 
     def solve(self, columns: FloatArray, *, n_jobs: int | None = None) -> LassoGallery:
         """Code the gallery's columns on each other, and keep what a probe will need."""
@@ -103,7 +103,7 @@ class LassoGraph(Graph):
             solution["pool_counts"].astype(np.int64),
             solution["pool_margins"],
         )
-        graph = graph_of_codes(*codes.arrays)
+        graph = graph_of_codes(codes)
         residuals = solution["residuals"]
         return PooledLasso(self, columns, graph, self.alpha, codes, residuals, pools)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -12,13 +13,23 @@ import scipy.sparse as sp
 
 from setwise._support.types import BoolArray, FloatArray, IntArray
 from setwise.graph.base import GalleryGraph, Graph, graph_of_codes
-from setwise.lasso import Codes, Pools, code_blocks, code_by_gram, code_changed
+from setwise.lasso import (
+    Codes,
+    Pools,
+    code_blocks,
+    code_by_gram,
+    code_changed,
+    codes_changed_by,
+    factors_of,
+)
 from setwise.lasso.pools import BLOCK_BYTES, POOL_SIZE, SLACK
 
 __all__ = ["GramLasso", "LassoGallery", "PooledLasso", "solved_codes"]
 
 # Codes and graphs, the gallery's own and one with a probe, at 50 atoms a code.
 _SPARSE_BYTES = 50 * (16 + 2 * 2 * 12)
+# By how much the factors of the codes may be larger than the Gram matrix.
+_FACTOR_BYTES = 2**24
 
 
 @dataclass(frozen=True)
@@ -31,13 +42,10 @@ class LassoGallery(GalleryGraph):
         Weight of the l1 norm.
     codes : Codes
         Code of each column on the others.
-    residuals : array of shape (n_columns, n_features)
-        What the codes leave.
     """
 
     alpha: float
     codes: Codes
-    residuals: npt.NDArray[Any]
 
     @abstractmethod
     def recoded(self, probe: FloatArray) -> tuple[IntArray, Codes]:
@@ -52,7 +60,7 @@ class LassoGallery(GalleryGraph):
         """The gallery without some of its columns."""
 
     def solution(self) -> dict[str, npt.NDArray[Any]]:
-        """The codes; graph, residuals and Gram matrix follow from them."""
+        """The codes; graph and Gram matrix follow from them."""
         return {
             "counts": self.codes.counts.astype(np.int32),
             "atoms": self.codes.atoms.astype(np.int32),
@@ -65,7 +73,7 @@ class LassoGallery(GalleryGraph):
 
     def with_codes(self, targets: IntArray, codes: Codes) -> sp.csr_array:
         """Adjacency with a probe's columns last, given what it changes."""
-        return graph_of_codes(*self.codes.replaced(targets, codes).arrays)
+        return graph_of_codes(self.codes, targets, codes)
 
 
 @dataclass(frozen=True)
@@ -91,27 +99,46 @@ class GramLasso(LassoGallery):
         cls, graph: Graph, columns: FloatArray, alpha: float, codes: Codes, gram: FloatArray
     ) -> Self:
         """All that follows from columns and their codes."""
-        residuals = codes.residuals(columns.T, np.arange(len(codes)))
-        return cls(graph, columns, graph_of_codes(*codes.arrays), alpha, codes, residuals, gram)
+        return cls(graph, columns, graph_of_codes(codes), alpha, codes, gram)
 
     @staticmethod
     def bytes_needed(n_features: int, n_columns: int) -> int:
         """Estimate of what is kept and used, in bytes."""
-        return n_columns * (8 * (n_columns + 2 * n_features) + _SPARSE_BYTES)
+        # The Gram matrix, factors, and columns as they come and go.
+        largest = 8 * n_columns * min(n_columns, n_features) ** 2 // 2
+        factors = min(largest, _FACTOR_BYTES + 8 * n_columns**2)
+        return n_columns * (8 * (n_columns + 2 * n_features) + _SPARSE_BYTES) + factors
+
+    @cached_property
+    def factors(self) -> tuple[FloatArray, IntArray]:
+        """Cholesky factors of the codes' atoms, made when the first probe comes.
+
+        None where they would take much more memory than the Gram matrix.
+        """
+        counts = self.codes.counts
+        if 8 * (counts * (counts + 1) // 2).sum() > _FACTOR_BYTES + self.gram.nbytes:
+            return np.empty(0), np.full(len(counts), -1)
+        return factors_of(self.gram, self.codes)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the factors, which are made again more quickly than sent."""
+        return {name: kept for name, kept in vars(self).items() if name != "factors"}
 
     def recoded(self, probe: FloatArray) -> tuple[IntArray, Codes]:
         """Columns whose codes are new with the probe's (which come last), and those codes."""
         n, n_new = self.columns.shape[1], probe.shape[1]
-        is_changed = (np.abs(self.residuals @ probe) > self.alpha).any(axis=1)
-        changed = np.flatnonzero(is_changed)
-        targets = np.concatenate([changed, np.arange(n, n + n_new)])
+        tail = self.columns.T @ probe
+        changed = codes_changed_by(tail, self.alpha, self.codes)
+        kept, kept_at = self.factors
         codes = code_by_gram(
             self.gram,
             self.alpha,
-            targets,
+            targets := np.append(changed, np.arange(n, n + n_new)),
             rank=min(self.columns.shape[0], n + n_new),
             start=Codes.join([self.codes.take(changed), Codes.none(n_new)]),
-            border=np.hstack([probe.T @ self.columns, probe.T @ probe]),
+            border=np.hstack([tail.T, probe.T @ probe]),
+            is_optimal=True,
+            factors=(kept, np.append(kept_at[changed], np.full(n_new, -1))),
         )
         return targets, codes
 
@@ -120,10 +147,9 @@ class GramLasso(LassoGallery):
         targets, new = self.recoded(columns)
         strip = self.columns.T @ columns
         everything = np.hstack([self.columns, columns])
-        residuals = np.concatenate([self.residuals, columns.T])
-        residuals[targets] = new.residuals(everything.T, targets)
         gram = np.block([[self.gram, strip], [strip.T, columns.T @ columns]])
-        return self._changed(everything, self.codes.replaced(targets, new), residuals, gram)
+        codes = self.codes.replaced(targets, new)
+        return self.of_codes(self.graph, everything, self.alpha, codes, gram)
 
     def without_columns(self, is_kept: BoolArray) -> Self:
         """The gallery without some of its columns."""
@@ -133,15 +159,8 @@ class GramLasso(LassoGallery):
         new = code_by_gram(
             gram, self.alpha, changed, rank=min(columns.shape), start=codes.take(changed)
         )
-        residuals = self.residuals[kept]
-        residuals[changed] = new.residuals(columns.T, changed)
-        return self._changed(columns, codes.replaced(changed, new), residuals, gram)
-
-    def _changed(
-        self, columns: FloatArray, codes: Codes, residuals: FloatArray, gram: FloatArray
-    ) -> Self:
-        adjacency = graph_of_codes(*codes.arrays)
-        return type(self)(self.graph, columns, adjacency, self.alpha, codes, residuals, gram)
+        codes = codes.replaced(changed, new)
+        return self.of_codes(self.graph, columns, self.alpha, codes, gram)
 
 
 @dataclass(frozen=True)
@@ -153,10 +172,13 @@ class PooledLasso(LassoGallery):
 
     Attributes
     ----------
+    residuals : array of shape (n_columns, n_features)
+        What the codes leave.
     pools : Pools
         Which atoms are near each code, see :mod:`setwise.lasso.pools`.
     """
 
+    residuals: npt.NDArray[np.float32]
     pools: Pools
 
     @classmethod
@@ -169,7 +191,7 @@ class PooledLasso(LassoGallery):
         codes, residuals, pools = code_blocks(
             rows, rows[:0], targets, alpha, none, rows, n_jobs=n_jobs
         )
-        return cls(graph, rows.T, graph_of_codes(*codes.arrays), alpha, codes, residuals, pools)
+        return cls(graph, rows.T, graph_of_codes(codes), alpha, codes, residuals, pools)
 
     @staticmethod
     def bytes_needed(n_features: int, n_columns: int) -> int:
@@ -251,7 +273,7 @@ class PooledLasso(LassoGallery):
         residuals: npt.NDArray[np.float32],
         pools: Pools,
     ) -> Self:
-        adjacency = graph_of_codes(*codes.arrays)
+        adjacency = graph_of_codes(codes)
         return type(self)(self.graph, rows.T, adjacency, self.alpha, codes, residuals, pools)
 
 

@@ -8,6 +8,8 @@ from setwise.lasso.codes import Codes
 from setwise.lasso.pools import Pools, code_blocks, code_changed
 from setwise.lasso.solver import (
     code_by_gram,
+    codes_changed_by,
+    factors_of,
     gram_lasso,
     lasso_codes,
     optimality_violation,
@@ -19,6 +21,8 @@ __all__ = [
     "code_blocks",
     "code_by_gram",
     "code_changed",
+    "codes_changed_by",
+    "factors_of",
     "gram_lasso",
     "lasso_codes",
     "optimality_violation",

@@ -12,6 +12,7 @@ What every kernel here is given (``docs/theory.md`` has a picture of the moves b
 ``active``  the first ``k`` entries number the atoms that may differ from zero
 ``sign``    their signs, zero for all other atoms
 ``factor``  the Cholesky factor of ``H[active, active]``
+``spare``   ``N_SPARE`` rows of scratch
 ==========  ====================================================================
 """
 
@@ -19,10 +20,26 @@ from __future__ import annotations
 
 import numpy as np
 
-from setwise._support.compiled import kernel
-from setwise.lasso.factor_kernels import append, copy, delete, inlined, solve, subtract
+from setwise._support.compiled import inner, kernel
+from setwise.lasso.factor_kernels import (
+    append,
+    backward,
+    clear,
+    copy,
+    delete,
+    dot,
+    forward,
+)
 
-__all__ = ["ACCEPTED", "DEPENDENT", "TOLERANCE", "lasso_on_gram", "settle"]
+__all__ = [
+    "ACCEPTED",
+    "DEPENDENT",
+    "N_SPARE",
+    "TOLERANCE",
+    "align",
+    "lasso_on_gram",
+    "settle",
+]
 
 # All tolerances of the solver. Atoms are unit vectors, or nearly, so absolute numbers will do.
 #
@@ -37,66 +54,30 @@ DEPENDENT = 1e-11
 # The same for an atom that does: only rounding is refused, because leaving a violator out
 # costs more than an ill-conditioned factor, whose residuals are small.
 SINGULAR = 1e-13
-# Problems of more atoms than this begin with coordinate sweeps: with many atoms to let in,
-# one after the other takes longer.
-SWEEP_ABOVE, SWEEPS = 40, 5
-
-# What became of an atom that was to enter.
-REFUSED, ADDED, EXCHANGED = 0, 1, 2
+# Rows of scratch that the descent needs.
+N_SPARE = 4
 
 
 @kernel
 def lasso_on_gram(H, q, penalty, a, max_steps):
     """Move ``a`` (in place, any start) to the lasso optimum; False if ``max_steps`` is hit."""
     m = q.shape[0]
-    factor = np.empty((m, m))
-    active = np.empty(m, np.int64)
-    sign = np.zeros(m)
-    k = _align(H, a, factor, active, sign, np.int64(0), m)
-    return _descend(H, q, penalty, a, factor, active, sign, k, m, max_steps) >= 0
+    factor, active = np.empty((m, m)), np.empty(m, np.int64)
+    sign, spare = np.empty(m), np.empty((N_SPARE, m))
+    k = align(H, a, factor, active, sign, m)
+    return settle(H, q, penalty, a, factor, active, sign, spare, k, m, max_steps) >= 0
 
 
-@kernel
-def settle(H, q, penalty, a, factor, active, sign, g, k, m, max_steps):
-    """Move ``a`` to the optimum over the first ``m`` atoms, ``k`` of them active before.
+@inner
+def align(H, a, factor, active, sign, m):
+    """Make the non-zero coefficients the active atoms; dependent ones become zero.
 
-    Returns how many are active then, -1 if ``max_steps`` is hit.
+    Returns how many are active.
     """
-    if m > SWEEP_ABOVE:
-        _coordinate_sweeps(H, q, penalty, a, g, m)
-    k = _align(H, a, factor, active, sign, k, m)
-    return _descend(H, q, penalty, a, factor, active, sign, k, m, max_steps)
-
-
-@kernel
-def _coordinate_sweeps(H, q, penalty, a, g, m):
-    """A few sweeps of coordinate descent, to find most of the support in one go."""
-    copy(g, q, m)
+    k = np.int64(0)  # a plain 0 is a type of its own
+    clear(sign, m)
     for j in range(m):
         if a[j] != 0.0:
-            subtract(g, a[j], H[j], m)
-    for _ in range(SWEEPS):
-        for j in range(m):
-            target = g[j] + H[j, j] * a[j]
-            size = max(abs(target) - penalty, 0.0) / H[j, j]
-            change = (size if target > 0.0 else -size) - a[j]
-            if change != 0.0:
-                a[j] = size if target > 0.0 else -size
-                subtract(g, change, H[j], m)
-
-
-@kernel
-def _align(H, a, factor, active, sign, k, m):
-    """Make the active atoms the non-zero coefficients; dependent ones become zero."""
-    for r in range(k - 1, -1, -1):
-        if a[active[r]] == 0.0:
-            k = delete(factor, active, k, r)
-    for j in range(m):
-        sign[j] = 0.0
-    for r in range(k):
-        sign[active[r]] = np.sign(a[active[r]])
-    for j in range(m):
-        if a[j] != 0.0 and sign[j] == 0.0:
             if append(factor, H, active, k, j, DEPENDENT):
                 sign[j] = np.sign(a[j])
                 k += 1
@@ -105,8 +86,8 @@ def _align(H, a, factor, active, sign, k, m):
     return k
 
 
-@kernel
-def _descend(H, q, penalty, a, factor, active, sign, k, m, max_steps):
+@inner
+def settle(H, q, penalty, a, factor, active, sign, spare, k, m, max_steps):
     """Go on from ``k`` active atoms to the optimum over the first ``m``; -1 if not reached.
 
     Each step goes to the minimum for the present signs, or as far as the first coefficient
@@ -117,51 +98,58 @@ def _descend(H, q, penalty, a, factor, active, sign, k, m, max_steps):
     Returns how many atoms are active then; ``factor``, ``active`` and ``sign`` describe them,
     so that more atoms can be offered and the descent go on.
     """
-    is_shut = np.zeros(m, np.bool_)
-    z, g, before = np.empty(m), np.empty(m), np.empty(m)
+    y, z, is_shut = spare[0], spare[1], spare[2]
+    clear(is_shut, m)
+    for r in range(k):
+        y[r] = q[active[r]] - penalty * sign[active[r]]
+    forward(factor, k, y)
     has_entered = False
     for _ in range(max_steps):
-        stride, leaving = _step(q, penalty, a, factor, active, sign, k, z)
+        stride, leaving = _step(a, factor, active, sign, y, z, k)
         if stride > 0.0 and (leaving >= 0 or has_entered):
-            _let_all_in(is_shut)
-        has_entered = False
+            clear(is_shut, m)
+        has_entered = leaving < 0
         if leaving >= 0:
             j = active[leaving]
             is_shut[j] = stride == 0.0  # it came in on rounding alone: do not let it cycle
             a[j] = sign[j] = 0.0
-            k = delete(factor, active, k, leaving)
+            k = delete(factor, active, y, k, leaving)
             continue
-        entering = _worst_violator(H, q, penalty, a, active, sign, is_shut, k, m, g)
+        entering, gradient = _worst_violator(H, q, penalty, a, sign, is_shut, m)
         if entering < 0:
             return k
-        outcome = _enter(H, penalty, a, factor, active, sign, k, m, g, entering, z, before)
-        if outcome == REFUSED:
-            is_shut[entering] = True
+        place = k
+        if not append(factor, H, active, k, entering, DEPENDENT):
+            place = _place_of_dependent(
+                H, q, penalty, a, factor, active, sign, spare, k, m, entering, gradient
+            )
+        if place < 0:
+            is_shut[entering], has_entered = 1.0, False
             continue
-        if outcome == EXCHANGED:
-            _let_all_in(is_shut)
-        else:
-            k += 1
-        has_entered = True
+        if place < k:
+            clear(is_shut, m)
+        sign[entering] = np.sign(gradient)
+        _extend(q, penalty, factor, active, sign, y, place)
+        k = place + 1
     return -1
 
 
-@kernel
-def _let_all_in(is_shut):
-    for j in range(is_shut.shape[0]):
-        is_shut[j] = False
+@inner
+def _extend(q, penalty, factor, active, sign, y, k):
+    """Solve the lower triangle for one more entry, that of the atom in place ``k``."""
+    j = active[k]
+    y[k] = (q[j] - penalty * sign[j] - dot(factor[k], y, k)) / factor[k, k]
 
 
-@inlined
-def _step(q, penalty, a, factor, active, sign, k, z):
+@inner
+def _step(a, factor, active, sign, y, z, k):
     """Go to the minimum for the present signs, or until a first coefficient is zero.
 
     Returns the share of the way gone, and the place in ``active`` of that coefficient, -1 if
     the minimum was reached.
     """
-    for r in range(k):
-        z[r] = q[active[r]] - penalty * sign[active[r]]
-    solve(factor, k, z)
+    copy(z, y, k)
+    backward(factor, k, z)
     stride, leaving = 1.0, -1
     for r in range(k):
         j = active[r]
@@ -174,79 +162,57 @@ def _step(q, penalty, a, factor, active, sign, k, z):
     return stride, leaving
 
 
-@inlined
-def _worst_violator(H, q, penalty, a, active, sign, is_shut, k, m, g):
-    """The atom of largest gradient above the penalty, -1 if none is; fills ``g``."""
-    copy(g, q, m)
+@inner
+def _worst_violator(H, q, penalty, a, sign, is_shut, m):
+    """The atom of largest gradient above the penalty, -1 if none is, and that gradient."""
     rounding = 0.0
-    for r in range(k):
-        subtract(g, a[active[r]], H[active[r]], m)
-        rounding += ROUNDING * abs(a[active[r]])
-    worst, entering = penalty + TOLERANCE + rounding, -1
     for j in range(m):
-        if abs(g[j]) > worst and sign[j] == 0.0 and not is_shut[j]:
-            worst, entering = abs(g[j]), j
-    return entering
+        rounding += ROUNDING * abs(a[j])
+    worst, entering, gradient = penalty + TOLERANCE + rounding, -1, 0.0
+    for j in range(m):
+        if sign[j] == 0.0 and is_shut[j] == 0.0:
+            g = q[j] - dot(H[j], a, m)
+            if abs(g) > worst:
+                worst, entering, gradient = abs(g), j, g
+    return entering, gradient
 
 
-@inlined
-def _enter(H, penalty, a, factor, active, sign, k, m, g, entering, z, before):
-    """Make a violator active: beside the others, or in the place of one it depends on.
+@inner
+def _place_of_dependent(
+    H, q, penalty, a, factor, active, sign, spare, k, m, entering, gradient
+):
+    """Make a violator active that depends on those that are; -1 if that cannot be.
 
-    An atom dependent on the active ones enters by exchange: moving along the null direction
-    leaves the fit alone and lowers the l1 norm until an active coefficient reaches zero.
-    Where the objective has its minimum before that point, the atom is hardly dependent: it
-    enters like any other, if its distance is more than rounding.
+    It enters by exchange: moving along the null direction leaves the fit alone and lowers the
+    l1 norm until an active coefficient reaches zero, whose atom leaves. Where the objective
+    has its minimum before that point, the atom is hardly dependent: it enters like any other,
+    if its distance is more than rounding. Row ``k`` of the factor is as ``append`` left it.
+
+    Returns its place in ``active``: ``k``, or one less after an exchange.
     """
-    entering_sign = np.sign(g[entering])
-    outcome = ADDED
-    if not append(factor, H, active, k, entering, DEPENDENT):
-        stride, leaving = _along_null_direction(H, a, factor, active, k, entering, g, z)
-        minimum_first = (abs(g[entering]) - penalty) / (stride * H[entering, entering])
-        if append(factor, H, active, k, entering, minimum_first):
-            if factor[k, k] ** 2 <= SINGULAR * H[entering, entering]:
-                return REFUSED
-        elif leaving < 0:
-            return REFUSED
-        else:
-            copy(before, a, m)
-            for r in range(k):
-                a[active[r]] -= stride * z[r] * entering_sign
-            a[entering] = stride * entering_sign
-            if not _exchange(H, a, factor, active, sign, k, entering, leaving):
-                copy(a, before, m)
-                return REFUSED
-            outcome = EXCHANGED
-    sign[entering] = entering_sign
-    return outcome
-
-
-@kernel
-def _along_null_direction(H, a, factor, active, k, entering, g, z):
-    """How far the entering coefficient may grow, and which place in ``active`` is zero then.
-
-    ``z`` becomes what the active coefficients lose for each unit of it; infinitely far and -1
-    if none of them shrinks.
-    """
+    y, z, before = spare[0], spare[1], spare[3]
+    copy(z, factor[k], k)
+    backward(factor, k, z)  # what the active coefficients lose for each unit of the new one
+    stride, leaving, direction = np.inf, np.int64(-1), np.sign(gradient)
     for r in range(k):
-        z[r] = H[entering, active[r]]
-    solve(factor, k, z)
-    stride, leaving = np.inf, -1
-    for r in range(k):
-        slope = z[r] * np.sign(g[entering])
+        slope = z[r] * direction
         if a[active[r]] * slope > 0.0 and a[active[r]] / slope < stride:
             stride, leaving = a[active[r]] / slope, r
-    return stride, leaving
-
-
-@kernel
-def _exchange(H, a, factor, active, sign, k, entering, leaving):
-    """Put one atom in the place of another; False, and as it was, if it depends on the rest."""
-    gone = active[leaving]
+    minimum_first = (abs(gradient) - penalty) / (stride * H[entering, entering])
+    if append(factor, H, active, k, entering, minimum_first):
+        return k if factor[k, k] ** 2 > SINGULAR * H[entering, entering] else -1
+    if leaving < 0:
+        return -1
+    copy(before, a, m)
+    for r in range(k):
+        a[active[r]] -= stride * z[r] * direction
+    a[entering], gone = stride * direction, active[leaving]
     a[gone] = 0.0
-    k = delete(factor, active, k, leaving)
+    k = delete(factor, active, y, k, leaving)
     if append(factor, H, active, k, entering, SINGULAR):
         sign[gone] = 0.0
-        return True
+        return k
     append(factor, H, active, k, gone, 0.0)
-    return False
+    _extend(q, penalty, factor, active, sign, y, k)
+    copy(a, before, m)
+    return -1

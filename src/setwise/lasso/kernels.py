@@ -4,76 +4,99 @@ from __future__ import annotations
 
 import numpy as np
 
-from setwise._support.compiled import kernel
-from setwise.lasso.descent_kernels import DEPENDENT, lasso_on_gram
-from setwise.lasso.factor_kernels import append, copy, grown, inlined, solve, subtract
+from setwise._support.compiled import inner, kernel
+from setwise.lasso.descent_kernels import (
+    DEPENDENT,
+    align,
+    lasso_on_gram,
+    settle,
+)
+from setwise.lasso.factor_kernels import append, backward, clear, copy, forward, subtract
 from setwise.lasso.working_set_kernels import (
-    ENTER_AT_ONCE,
+    FAILED,
+    NO_ROOM,
     OPEN,
     OPTIMAL,
-    ROOM,
     collect,
     let_in,
-    resettle,
     start_from,
+    verdict,
 )
 
-__all__ = ["code_columns", "code_in_l1_ball", "lasso_on_gram"]
+__all__ = ["code_columns", "code_in_l1_ball", "factorise", "find_changed", "lasso_on_gram"]
 
 
 @kernel
 def code_columns(
-    G, tail, strip, targets, penalty, starts, start_atoms, start_values, cap, max_steps
-):
-    """Lasso codes of the columns ``targets`` on all other columns, given the Gram matrix.
+    G, tail, strip, targets, penalty, starts, start_atoms, start_values, n_known, kept,
+    kept_at, done, H, factor, floats, ints, is_in, cap, max_steps,
+    pointers, atoms, values, converged,
+):  # fmt: skip
+    """Lasso codes of the columns ``targets``, from number ``done`` on, on all other columns.
 
     The Gram matrix is ``G`` for the old columns, bordered by ``strip`` with one row for each
-    new one, and ``tail``, the same products again with one row for each old one.
+    new one, and ``tail``, the same products again with one row for each old one. Column
+    ``targets[t]`` starts from the code ``start_values[starts[t]:starts[t + 1]]`` on
+    ``start_atoms``, which for an old one is optimal on the first ``n_known`` columns. The
+    Cholesky factor of a start is in ``kept`` from ``kept_at[t]`` on, if not negative.
 
-    Column ``targets[t]`` starts from the code ``start_values[starts[t]:starts[t + 1]]`` on
-    ``start_atoms``. Returns atoms (ascending), values (``(n_targets, cap)``, ``cap`` at least
-    the rank), counts, and whether each column converged, within ``cap`` atoms.
+    Codes, of at most ``cap`` atoms, and whether each has converged, go to the last four
+    arrays. Returns how many are done: all, or those before one that ``H`` and ``factor`` have
+    no room for.
     """
-    n, n_targets = G.shape[0] + strip.shape[0], targets.shape[0]
-    atoms, values = np.empty((n_targets, cap), np.int64), np.empty((n_targets, cap))
-    counts, converged = np.empty(n_targets, np.int64), np.empty(n_targets, np.bool_)
-    candidates, is_in, g = np.arange(n), np.zeros(n, np.bool_), np.empty(n)
-    picked = np.empty(ENTER_AT_ONCE, np.int64)
-    # The working set: which atoms, their products and coefficients, and which are active.
-    work, active = np.empty(n, np.int64), np.empty(n, np.int64)
-    q, a, sign, scratch = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
-    H, factor = np.empty((ROOM, ROOM)), np.empty((ROOM, ROOM))
-    for t in range(n_targets):
-        own, k = targets[t], np.int64(0)  # a plain 0 would be compiled for on its own
-        is_in[own] = True
+    n, n_old = is_in.shape[0], G.shape[0]
+    q, a, sign, g, spare = floats[0], floats[1], floats[2], floats[3], floats[4:]
+    work, active, candidates = ints[0], ints[1], ints[2]
+    for t in range(done, targets.shape[0]):
+        own, state, k = targets[t], OPEN, np.int64(0)  # a plain 0 is a type of its own
         size = start_from(starts[t], starts[t + 1], start_atoms, start_values, work, a, is_in)
-        n_new, violation, state = size, np.inf, OPEN
-        for _ in range(max_steps):
-            if size > H.shape[0]:
-                H, factor = grown(H, 2 * size, 2 * size), grown(factor, 2 * size, 2 * size)
-            _read_products(G, tail, strip, own, work, size - n_new, size, q, H)
-            k, state = resettle(
-                H, q, penalty, a, factor, active, sign, scratch, k, size, n_new, violation,
-                max_steps,
-            )  # fmt: skip
-            if state != OPEN:
-                break
-            _combine_products(G, tail, strip, own, work, a, active, k, g)
-            n_new = let_in(g, n, penalty, candidates, is_in, picked, work, a, size)
-            if n_new == 0:
-                state = OPTIMAL
-                break
-            violation = abs(g[picked[0]])
+        is_in[own] = True
+        first = n_known if own < n_old else 0  # no atom before it is a violator
+        if size > H.shape[0]:
+            state = NO_ROOM
+        elif kept_at[t] >= 0:
+            _read_products(G, tail, strip, own, work, k, size, q, H)
+            k = _load(kept, kept_at[t], size, a, factor, active, sign)
+        else:
+            _read_products(G, tail, strip, own, work, k, size, q, H)
+            k = align(H, a, factor, active, sign, size)
+            k = settle(H, q, penalty, a, factor, active, sign, spare, k, size, max_steps)
+            state = OPEN if k >= 0 else FAILED
+        while state == OPEN:
+            _combine_products(G, tail, strip, own, work, a, active, k, first, g)
+            n_new, worst = let_in(g, first, n, penalty, candidates, is_in, work, a, sign, size)
             size += n_new
-        count = collect(work, a, size, atoms[t], values[t])
-        counts[t], converged[t] = min(count, cap), state == OPTIMAL and count <= cap
+            if size > H.shape[0]:
+                state = NO_ROOM
+            elif n_new > 0:
+                _read_products(G, tail, strip, own, work, size - n_new, size, q, H)
+                k = settle(H, q, penalty, a, factor, active, sign, spare, k, size, max_steps)
+                state = verdict(a, size - n_new, size, k, worst - penalty, first > 0)
+            elif first == 0:
+                state = OPTIMAL
+            first = 0
         is_in[own] = False
         for r in range(size):
             is_in[work[r]] = False
-    return atoms, values, counts, converged
+        if state == NO_ROOM:
+            return t
+        pointers[t + 1] = collect(work, a, size, pointers[t], cap, atoms, values)
+        converged[t] = state == OPTIMAL and k <= cap
+    return targets.shape[0]
 
 
-@inlined
+@inner
+def _load(kept, first, k, a, factor, active, sign):
+    """Begin with a factor that was kept, row after row; returns how many atoms are active."""
+    for r in range(k):
+        active[r], sign[r] = r, np.sign(a[r])
+        for c in range(r + 1):
+            factor[r, c] = kept[first + c]
+        first += r + 1
+    return k
+
+
+@inner
 def _read_products(G, tail, strip, own, atoms, first, last, q, H):
     """Products of the new atoms, ``first`` to ``last``, with the target and with all."""
     n_old = G.shape[0]
@@ -90,24 +113,54 @@ def _read_products(G, tail, strip, own, atoms, first, last, q, H):
                 H[r, c] = H[c, r] = G[i, j] if j < n_old else tail[i, j - n_old]
 
 
-@inlined
-def _combine_products(G, tail, strip, own, atoms, a, active, k, g):
-    """Gradients of all atoms: ``g = q - H a``, by the rows of the active ones."""
+@inner
+def _combine_products(G, tail, strip, own, atoms, a, active, k, first, g):
+    """Gradients of all atoms from ``first`` on: ``g = q - H a``, by the rows of active ones."""
     n_old = G.shape[0]
-    for j in range(g.shape[0]):
-        g[j] = 0.0
+    clear(g, g.shape[0])
     for r in range(-1, k):
         i = own if r < 0 else atoms[active[r]]
         scale = -1.0 if r < 0 else a[active[r]]
         if i >= n_old:
             subtract(g, scale, strip[i - n_old], g.shape[0])
         else:
-            subtract(g, scale, G[i], n_old)
+            if first == 0:
+                subtract(g, scale, G[i], n_old)
             for j in range(tail.shape[1]):
                 g[n_old + j] -= scale * tail[i, j]
 
 
 @kernel
+def find_changed(tail, penalty, pointers, atoms, values, g, is_changed):
+    """Whether any new atom, whose products with the old are in ``tail``, violates each code."""
+    for i in range(is_changed.shape[0]):
+        copy(g, tail[i], g.shape[0])
+        for e in range(pointers[i], pointers[i + 1]):
+            subtract(g, values[e], tail[atoms[e]], g.shape[0])
+        is_changed[i] = False
+        for j in range(g.shape[0]):
+            is_changed[i] |= abs(g[j]) > penalty
+
+
+@kernel
+def factorise(G, pointers, atoms, factor, active, kept, kept_at):
+    """Cholesky factors of the atoms of codes, packed row after row into ``kept``.
+
+    Code ``t`` has the factor from ``kept_at[t]`` on, which becomes -1 where rounding calls an
+    atom dependent on those before it.
+    """
+    for t in range(pointers.shape[0] - 1):
+        first, slot = pointers[t], kept_at[t]
+        for k in range(pointers[t + 1] - first):
+            if not append(factor, G, active, k, atoms[first + k], DEPENDENT):
+                kept_at[t] = -1
+                break
+            for c in range(k + 1):
+                kept[slot + c] = factor[k, c]
+            slot += k + 1
+
+
+@inner
 def _l1_norm(a):
     total = 0.0
     for j in range(a.shape[0]):
@@ -115,7 +168,7 @@ def _l1_norm(a):
     return total
 
 
-@kernel
+@inner
 def _implied_penalty(H, q, a):
     """The penalty at which ``a`` would be optimal: ``a'(q - H a) / ||a||_1`` there.
 
@@ -181,7 +234,8 @@ def code_in_l1_ball(H, Q, radius, codes, max_steps):
                 if a[j] != 0.0 and append(factor, H, active, m, j, DEPENDENT):
                     slope[m] = np.sign(a[j])
                     m += 1
-            solve(factor, m, slope)
+            forward(factor, m, slope)
+            backward(factor, m, slope)
             fall = 0.0
             for r in range(m):
                 fall += slope[r] * np.sign(a[active[r]])

@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from setwise._support.compiled import kernel
-from setwise.lasso.factor_kernels import copy, grown, subtract
+from setwise._support.compiled import inner, kernel
+from setwise.lasso.descent_kernels import align, settle
+from setwise.lasso.factor_kernels import copy, subtract
 from setwise.lasso.working_set_kernels import (
-    ENTER_AT_ONCE,
+    FAILED,
     OPEN,
     OPTIMAL,
-    ROOM,
     collect,
     let_in,
-    resettle,
     start_from,
+    verdict,
 )
 
 __all__ = ["choose_pools", "code_on_pools", "largest_outside"]
@@ -81,14 +81,14 @@ def largest_outside(gradients, owns, pools, pool_counts):
     return largest
 
 
-@kernel
+@inner
 def _load(rows, extra, i, target):
     n = rows.shape[0]
     row = rows[i] if i < n else extra[i - n]
     copy(target, row, target.shape[0])
 
 
-@kernel
+@inner
 def _gradients(rows, extra, candidates, count, r, g):
     """Inner products of the candidates with the residual."""
     n = rows.shape[0]
@@ -104,7 +104,7 @@ def _gradients(rows, extra, candidates, count, r, g):
         g[p] = total
 
 
-@kernel
+@inner
 def _fill_products(W, first, last, H):
     """Inner products of rows ``first`` to ``last`` with all before them.
 
@@ -138,7 +138,7 @@ def _fill_products(W, first, last, H):
             H[v, c3] = H[c3, v] = b3
 
 
-@kernel
+@inner
 def _load_atoms(rows, extra, x, work, first, last, W, q, H):
     """Load the new atoms, ``first`` to ``last``, and their products with ``x`` and with all."""
     for w in range(first, last):
@@ -150,7 +150,7 @@ def _load_atoms(rows, extra, x, work, first, last, W, q, H):
     _fill_products(W, first, last, H)
 
 
-@kernel
+@inner
 def _offer(pool, pool_count, n_extra, is_start, candidates, is_in):
     """The pool and the extra columns without the start's atoms; returns how many."""
     n_old, count = is_start.shape[0] - n_extra, 0
@@ -164,67 +164,61 @@ def _offer(pool, pool_count, n_extra, is_start, candidates, is_in):
 
 @kernel
 def code_on_pools(
-    rows, extra, targets, penalty, starts, start_atoms, start_values,
-    pools, pool_counts, cap, max_steps,
+    rows, extra, targets, penalty, starts, start_atoms, start_values, pools, pool_counts, done,
+    H, factor, W, floats, ints, is_in, is_start, cap, max_steps,
+    pointers, atoms, values, converged, residuals,
 ):  # fmt: skip
     """Lasso codes of the columns ``targets``, each on its pool and on all ``extra`` columns.
 
-    ``rows`` are the old columns, ``extra`` the new ones, numbered after them. Starts are
-    given as in :func:`setwise.lasso.kernels.code_columns`.
-
-    Returns atoms (ascending), values, counts, whether each converged, and residuals.
+    ``rows`` are the old columns, ``extra`` the new ones, numbered after them. The rest is as
+    for :func:`setwise.lasso.kernels.code_columns`; ``W`` has room for the atoms themselves.
+    Residuals are written too.
     """
-    n_targets, n_extra, m = targets.shape[0], extra.shape[0], rows.shape[1]
-    atoms, values = np.empty((n_targets, cap), np.int64), np.empty((n_targets, cap))
-    counts, converged = np.empty(n_targets, np.int64), np.empty(n_targets, np.bool_)
-    residuals, x, r = np.empty((n_targets, m), np.float32), np.empty(m), np.empty(m)
-    n, most = rows.shape[0] + n_extra, pools.shape[1] + n_extra
-    candidates, is_in, g = np.empty(most, np.int64), np.empty(most, np.bool_), np.empty(most)
-    is_start, picked = np.zeros(n, np.bool_), np.empty(ENTER_AT_ONCE, np.int64)
-    # The working set: which atoms, their products and coefficients, and which are active.
-    n_work = most + cap + ENTER_AT_ONCE
-    work, active = np.empty(n_work, np.int64), np.empty(n_work, np.int64)
-    q, a, sign, scratch = np.empty(n_work), np.empty(n_work), np.empty(n_work), np.empty(n_work)
-    H, factor, W = np.empty((ROOM, ROOM)), np.empty((ROOM, ROOM)), np.empty((ROOM, m))
-    for t in range(n_targets):
-        own, k = targets[t], np.int64(0)  # a plain 0 would be compiled for on its own
-        _load(rows, extra, own, x)
-        is_start[own] = True
+    x, r = W[0], W[1]
+    q, a, sign, g, spare = floats[0], floats[1], floats[2], floats[3], floats[4:]
+    work, active, candidates = ints[0], ints[1], ints[2]
+    for t in range(done, targets.shape[0]):
+        state, k = OPEN, np.int64(0)  # a plain 0 is a type of its own
+        _load(rows, extra, targets[t], x)
         size = start_from(
             starts[t], starts[t + 1], start_atoms, start_values, work, a, is_start
         )
-        n_candidates = _offer(pools[t], pool_counts[t], n_extra, is_start, candidates, is_in)
-        is_start[own] = False
+        is_start[targets[t]] = True
+        n_candidates = _offer(
+            pools[t], pool_counts[t], extra.shape[0], is_start, candidates, is_in
+        )
+        is_start[targets[t]] = False
         for w in range(size):
             is_start[work[w]] = False
-        n_new, violation, state = size, np.inf, OPEN
-        for _ in range(max_steps):
-            if size > H.shape[0]:
-                H, factor = grown(H, 2 * size, 2 * size), grown(factor, 2 * size, 2 * size)
-                W = grown(W, 2 * size, m)
-            _load_atoms(rows, extra, x, work, size - n_new, size, W, q, H)
-            k, state = resettle(
-                H, q, penalty, a, factor, active, sign, scratch, k, size, n_new, violation,
-                max_steps,
-            )  # fmt: skip
-            if state != OPEN:
-                break
-            _residual(x, a, W, size, r)
+        if size > H.shape[0]:
+            return t
+        _load_atoms(rows, extra, x, work, k, size, W[2:], q, H)
+        k = align(H, a, factor, active, sign, size)
+        k = settle(H, q, penalty, a, factor, active, sign, spare, k, size, max_steps)
+        state = OPEN if k >= 0 else FAILED
+        while state == OPEN:
+            _residual(x, a, W[2:], size, r)
             _gradients(rows, extra, candidates, n_candidates, r, g)
-            n_new = let_in(g, n_candidates, penalty, candidates, is_in, picked, work, a, size)
-            if n_new == 0:
-                state = OPTIMAL
-                break
-            violation = abs(g[picked[0]])
+            n_new, worst = let_in(
+                g, 0, n_candidates, penalty, candidates, is_in, work, a, sign, size
+            )
             size += n_new
-        _residual(x, a, W, size, r)
-        copy(residuals[t], r, m)
-        count = collect(work, a, size, atoms[t], values[t])
-        counts[t], converged[t] = min(count, cap), state == OPTIMAL and count <= cap
-    return atoms, values, counts, converged, residuals
+            if size > H.shape[0]:
+                return t
+            if n_new > 0:
+                _load_atoms(rows, extra, x, work, size - n_new, size, W[2:], q, H)
+                k = settle(H, q, penalty, a, factor, active, sign, spare, k, size, max_steps)
+                state = verdict(a, size - n_new, size, k, worst - penalty, False)
+            else:
+                state = OPTIMAL
+        _residual(x, a, W[2:], size, r)
+        copy(residuals[t], r, r.shape[0])
+        pointers[t + 1] = collect(work, a, size, pointers[t], cap, atoms, values)
+        converged[t] = state == OPTIMAL and k <= cap
+    return targets.shape[0]
 
 
-@kernel
+@inner
 def _residual(x, a, W, size, r):
     """``r = x - W' a``."""
     copy(r, x, x.shape[0])

@@ -17,6 +17,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +28,7 @@ from setwise._support.progress import reported
 from setwise._support.types import BoolArray, FloatArray, IntArray
 from setwise.errors import ConvergenceWarning
 from setwise.lasso.codes import Codes
+from setwise.lasso.scratch import MAX_STEPS, Scratch, run_with_room
 
 __all__ = ["BLOCK_BYTES", "POOL_SIZE", "SLACK", "Pools", "code_blocks", "code_changed"]
 
@@ -36,7 +38,6 @@ POOL_SIZE = 256
 _BLOCK, BLOCK_BYTES = 256, 2**27
 # What rounding to float32 may do to a gradient of unit vectors, with room to spare.
 SLACK = 1e-5
-_MAX_STEPS = 100_000
 
 Rows = npt.NDArray[np.float32]
 
@@ -247,17 +248,26 @@ def _code_in_pools(
     rows: Rows, extra: Rows, targets: IntArray, penalty: float, start: Codes, pools: Pools
 ) -> tuple[Codes, Rows]:
     """Codes of some columns on their pools and on all extra columns, and their residuals."""
-    rank = min(rows.shape[1], len(rows) + len(extra))
-    atoms, values, counts, has_converged, residuals = kernels_of(
-        "setwise.lasso", "pool_kernels"
-    ).code_on_pools(
-        rows, extra, targets, float(penalty), *start.arrays,
-        pools.atoms, pools.counts, rank, _MAX_STEPS,
-    )  # fmt: skip
+    kernel = kernels_of("setwise.lasso", "pool_kernels").code_on_pools
+    n, n_features = len(rows) + len(extra), rows.shape[1]
+    cap = max(1, min(n_features, n))
+    most = pools.atoms.shape[1] + len(extra) + int(start.counts.max(initial=0))
+    is_start = np.zeros(n, np.bool_)
+    residuals = np.empty((len(targets), n_features), np.float32)
+
+    def run(n_done: int, room: int, scratch: Scratch, written: tuple[Any, ...]) -> int:
+        done: int = kernel(
+            rows, extra, targets, float(penalty), *start.arrays, pools.atoms, pools.counts,
+            n_done, *np.empty((2, room, room)), np.empty((room + 2, n_features)), *scratch,
+            is_start, cap, MAX_STEPS, *written, residuals,
+        )  # fmt: skip
+        return done
+
+    codes, has_converged = run_with_room(run, len(targets), cap, most, start)
     if not has_converged.all():
         msg = (
             f"lasso: {(~has_converged).sum()} of {len(targets)} columns did not reach their "
-            f"optimum in {_MAX_STEPS} steps; their codes are approximate."
+            f"optimum in {MAX_STEPS} steps; their codes are approximate."
         )
         warnings.warn(msg, ConvergenceWarning, stacklevel=2)
-    return Codes.from_table(atoms, values, counts), residuals
+    return codes, residuals

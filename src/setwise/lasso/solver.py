@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,15 +12,16 @@ from setwise._support.compiled import kernels_of
 from setwise._support.types import FloatArray, IntArray
 from setwise.errors import ConvergenceWarning
 from setwise.lasso.codes import Codes
+from setwise.lasso.scratch import MAX_STEPS, Scratch, run_with_room
 
 __all__ = [
     "code_by_gram",
+    "codes_changed_by",
+    "factors_of",
     "gram_lasso",
     "lasso_codes",
     "optimality_violation",
 ]
-
-_MAX_STEPS = 100_000
 
 
 def lasso_codes(gram: FloatArray, penalty: float, *, rank: int) -> sp.csc_array:
@@ -55,6 +57,8 @@ def code_by_gram(
     rank: int,
     start: Codes | None = None,
     border: FloatArray | None = None,
+    is_optimal: bool = False,
+    factors: tuple[FloatArray, IntArray] | None = None,
 ) -> Codes:
     """Codes of some columns on all the others, as in :func:`lasso_codes`.
 
@@ -70,27 +74,72 @@ def code_by_gram(
     border : array of shape (n_new, n_columns + n_new), optional
         Inner products of more columns with all, old and new: as if ``gram`` had these rows
         at its end, without copying it.
+    is_optimal : bool
+        Whether the starts of old columns are their optimal codes on old columns: then new
+        columns are looked at first.
+    factors : pair of arrays, optional
+        Cholesky factors of the starts, as :func:`factors_of` makes them: all of them, and
+        where that of each target begins, -1 for those without one.
     """
     border = np.empty((0, len(gram))) if border is None else border
     start = Codes.none(len(targets)) if start is None else start
-    atoms, values, counts, has_converged = kernels_of("setwise.lasso").code_columns(
-        np.ascontiguousarray(gram, dtype=np.float64),
-        np.ascontiguousarray(border[:, : len(gram)].T),
-        np.ascontiguousarray(border),
-        targets,
-        float(penalty),
-        *start.arrays,
-        max(1, min(rank, len(gram) + len(border))),
-        _MAX_STEPS,
-    )
+    kept, kept_at = factors or (np.empty(0), np.full(len(targets), -1))
+    gram = np.ascontiguousarray(gram, dtype=np.float64)
+    tail, strip = np.ascontiguousarray(border[:, : len(gram)].T), np.ascontiguousarray(border)
+    n_known = len(gram) if is_optimal else 0
+    cap = max(1, min(rank, len(gram) + len(border)))
+
+    def run(n_done: int, room: int, scratch: Scratch, written: tuple[Any, ...]) -> int:
+        done: int = kernels_of("setwise.lasso").code_columns(
+            gram, tail, strip, targets, float(penalty), *start.arrays, n_known, kept, kept_at,
+            n_done, *np.empty((2, room, room)), *scratch, cap, MAX_STEPS, *written,
+        )  # fmt: skip
+        return done
+
+    codes, has_converged = run_with_room(run, len(targets), cap, len(gram) + len(border), start)
     if not has_converged.all():
         msg = (
             f"lasso: {(~has_converged).sum()} of {len(targets)} columns did not reach "
-            f"their optimum in {_MAX_STEPS} steps with at most {rank} atoms; their codes "
+            f"their optimum in {MAX_STEPS} steps with at most {rank} atoms; their codes "
             "are approximate."
         )
         warnings.warn(msg, ConvergenceWarning, stacklevel=2)
-    return Codes.from_table(atoms, values, counts)
+    return codes
+
+
+def factors_of(gram: FloatArray, codes: Codes) -> tuple[FloatArray, IntArray]:
+    """Cholesky factors of each code's atoms, packed, and where each of them begins."""
+    sizes = codes.counts * (codes.counts + 1) // 2
+    kept, kept_at = np.empty(sizes.sum()), np.cumsum(sizes) - sizes
+    largest = int(codes.counts.max(initial=1))
+    kernels_of("setwise.lasso").factorise(
+        gram, codes.pointers, codes.atoms, np.empty((largest, largest)),
+        np.empty(largest, np.int64), kept, kept_at,
+    )  # fmt: skip
+    return kept, kept_at
+
+
+def codes_changed_by(tail: FloatArray, penalty: float, codes: Codes) -> IntArray:
+    """Numbers of the codes that are no longer optimal when new columns come.
+
+    A code ``a`` of a column ``x`` is, if and only if ``|b'(x - D a)|`` exceeds the penalty for
+    no new column ``b``.
+
+    Parameters
+    ----------
+    tail : array of shape (n_columns, n_new)
+        Inner products of the columns with the new ones.
+    penalty : float
+        The paper's ``w``.
+    codes : Codes
+        One per column.
+    """
+    is_changed = np.empty(len(codes), np.bool_)
+    kernels_of("setwise.lasso").find_changed(
+        np.ascontiguousarray(tail), float(penalty), *codes.arrays,
+        np.empty(tail.shape[1]), is_changed,
+    )  # fmt: skip
+    return np.flatnonzero(is_changed)
 
 
 def gram_lasso(
@@ -127,10 +176,10 @@ def gram_lasso(
         np.ascontiguousarray(wanted / largest),
         penalty / largest,
         x,
-        _MAX_STEPS,
+        MAX_STEPS,
     )
     if not has_converged:
-        msg = f"lasso: the optimum was not reached in {_MAX_STEPS} steps."
+        msg = f"lasso: the optimum was not reached in {MAX_STEPS} steps."
         warnings.warn(msg, ConvergenceWarning, stacklevel=2)
     return x * units
 

@@ -8,34 +8,29 @@ all arrays as a record.
 
 from __future__ import annotations
 
-import numpy as np
-
-from setwise._support.compiled import kernel
-from setwise.lasso.descent_kernels import ACCEPTED, TOLERANCE, settle
-from setwise.lasso.factor_kernels import inlined
+from setwise._support.compiled import inner
+from setwise.lasso.descent_kernels import ACCEPTED, TOLERANCE
 
 __all__ = [
     "ENTER_AT_ONCE",
     "FAILED",
+    "NO_ROOM",
     "OPEN",
     "OPTIMAL",
-    "ROOM",
     "collect",
     "let_in",
-    "resettle",
     "start_from",
-    "worst_violators",
+    "verdict",
 ]
 
 # How many violators enter the working set in one pass over all atoms.
-ENTER_AT_ONCE = 16
-# How many atoms the matrices hold at first.
-ROOM = 64 + ENTER_AT_ONCE
-# What is known of a code: nothing yet, that no violator is left, or that one cannot be let in.
-OPEN, OPTIMAL, FAILED = 0, 1, 2
+ENTER_AT_ONCE = 12
+# What is known of a code: nothing yet, that no violator is left, that one cannot be let in, or
+# that the matrices hold too few atoms.
+OPEN, OPTIMAL, FAILED, NO_ROOM = 0, 1, 2, 3
 
 
-@kernel
+@inner
 def start_from(first, last, start_atoms, start_values, work, a, is_in):
     """Begin the working set with a code; returns how many atoms it has."""
     for s in range(first, last):
@@ -45,71 +40,72 @@ def start_from(first, last, start_atoms, start_values, work, a, is_in):
     return last - first
 
 
-@inlined
-def resettle(
-    H, q, penalty, a, factor, active, sign, scratch, k, size, n_new, violation, max_steps
-):
-    """Solve on the working set again, whose last ``n_new`` atoms are new.
+@inner
+def verdict(a, first, last, k, violation, is_partial):
+    """What is known after solving with new atoms, ``first`` to ``last``; ``k`` are active.
 
-    ``violation`` is how large their gradients were at most, infinite if they are the start.
-    Returns how many atoms are active, and what is known of the code.
+    ``violation`` is by how much their gradients exceeded the penalty at most, over all atoms
+    or, ``is_partial``, over some.
     """
-    if n_new == 0:
-        return k, OPEN
-    k = settle(H, q, penalty, a, factor, active, sign, scratch, k, size, max_steps)
     if k < 0:
-        return k, FAILED
-    for r in range(size - n_new, size):
-        if a[r] != 0.0 or violation == np.inf:
-            return k, OPEN
+        return FAILED
+    for r in range(first, last):
+        if a[r] != 0.0:
+            return OPEN
     # None of the new atoms got in: only rounding calls them violators.
-    return k, OPTIMAL if violation <= penalty + ACCEPTED else FAILED
+    if violation > ACCEPTED:
+        return FAILED
+    return OPEN if is_partial else OPTIMAL
 
 
-@inlined
-def let_in(g, n, penalty, candidates, is_in, picked, work, a, size):
-    """Put the worst violators at the end of the working set; returns how many there are."""
-    n_new = worst_violators(g, n, penalty, is_in, picked)
-    for r in range(n_new):
-        is_in[picked[r]] = True
-        work[size + r] = candidates[picked[r]]
-        a[size + r] = 0.0
-    return n_new
+@inner
+def let_in(g, first, n, penalty, candidates, is_in, work, a, sign, size):
+    """Put the worst violators at the end of the working set, the worst first.
 
-
-@kernel
-def worst_violators(g, n, penalty, is_offered, picked):
-    """Fill ``picked`` with the atoms of largest ``|g|`` above the penalty not offered yet."""
-    count = 0
-    for j in range(n):
-        size = abs(g[j])
-        if size <= penalty + TOLERANCE or is_offered[j]:
+    Those of largest ``|g|`` above the penalty among candidates ``first`` to ``n`` that are
+    not in yet. ``work`` holds places of candidates until the end. Returns how many there are,
+    and the largest ``|g|``.
+    """
+    n_above, count, worst = 0, 0, 0.0
+    for j in range(n):  # counting vectorises, and most passes find none
+        n_above += abs(g[j]) > penalty + TOLERANCE
+    for j in range(first, n if n_above > 0 else first):
+        above = abs(g[j])
+        if above <= penalty + TOLERANCE or is_in[j]:
             continue
-        if count == picked.shape[0] and size <= abs(g[picked[count - 1]]):
+        if count == ENTER_AT_ONCE and above <= abs(g[work[size + count - 1]]):
             continue
-        slot = count if count < picked.shape[0] else count - 1
-        while slot > 0 and abs(g[picked[slot - 1]]) < size:
-            picked[slot] = picked[slot - 1]
+        slot = size + min(count, ENTER_AT_ONCE - 1)
+        while slot > size and abs(g[work[slot - 1]]) < above:
+            work[slot] = work[slot - 1]
             slot -= 1
-        picked[slot] = j
-        count = min(count + 1, picked.shape[0])
-    return count
+        work[slot] = j
+        count = min(count + 1, ENTER_AT_ONCE)
+    if count > 0:
+        worst = abs(g[work[size]])
+    for r in range(size, size + count):
+        is_in[work[r]] = True
+        work[r] = candidates[work[r]]
+        a[r] = sign[r] = 0.0
+    return count, worst
 
 
-@kernel
-def collect(work, a, size, atoms, values):
-    """Write the non-zero coefficients, in the order of their atoms; returns how many."""
-    count = 0
+@inner
+def collect(work, a, size, first, cap, atoms, values):
+    """Write the non-zero coefficients, at most ``cap``, in the order of their atoms.
+
+    From ``first`` on; returns where they end.
+    """
+    last = first
     for r in range(size):
-        if a[r] == 0.0:
+        if a[r] == 0.0 or last == first + cap:
             continue
-        if count < atoms.shape[0]:
-            slot = count
-            while slot > 0 and atoms[slot - 1] > work[r]:
-                atoms[slot] = atoms[slot - 1]
-                values[slot] = values[slot - 1]
-                slot -= 1
-            atoms[slot] = work[r]
-            values[slot] = a[r]
-        count += 1
-    return count
+        slot = last
+        while slot > first and atoms[slot - 1] > work[r]:
+            atoms[slot] = atoms[slot - 1]
+            values[slot] = values[slot - 1]
+            slot -= 1
+        atoms[slot] = work[r]
+        values[slot] = a[r]
+        last += 1
+    return last
