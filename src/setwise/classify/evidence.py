@@ -103,7 +103,9 @@ class Seen:
     @cached_property
     def cosines(self) -> FloatArray:
         """Inner products of the probe's columns (rows) and the gallery's."""
-        return np.asarray(self.probe.T @ self.graph.columns, dtype=np.float64)
+        columns = self.graph.columns
+        # In the type that the gallery is kept in: to convert all of it would take longer.
+        return np.asarray(self.probe.T.astype(columns.dtype) @ columns, dtype=np.float64)
 
     @cached_property
     def angles(self) -> tuple[FloatArray, FloatArray]:
