@@ -19,6 +19,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+import joblib
 import numpy as np
 
 from datasets import load
@@ -125,7 +126,7 @@ def synthetic(n_sets: int) -> tuple[SetBatch, np.ndarray]:
 
 def rate(classifier: CVC, probes: SetBatch) -> tuple[float, np.ndarray]:
     """Probes judged in a second, and their labels."""
-    classifier.predict(probes[np.arange(min(8, len(probes)))])
+    classifier.predict(probes[np.arange(min(64, len(probes)))])
     seconds, labels = best_of(lambda: classifier.predict(probes), 1)
     return len(probes) / seconds, labels
 
@@ -167,19 +168,21 @@ def ensemble(n_jobs: int) -> list[list[str]]:
 
 
 def threads() -> list[list[str]]:
-    """Probes judged in a second on more and more threads."""
+    """Probes judged in a second on more and more threads, and in more and more processes."""
     data = load("eth80")
     train, test = map(np.asarray, data.folds[0])
-    probes = SetBatch.join([data.sets[test]] * 4)
+    clf = CVC(random_state=0).fit(data.sets[train], data.labels[train])
+    probes = SetBatch.join([data.sets[test]] * 8)
     rows = []
-    for cut in ("sweep", "paper"):
-        clf = CVC(random_state=0, cut=cut).fit(data.sets[train], data.labels[train])
+    for kind in ("threads", "processes"):
         rates = []
         for n_jobs in THREADS:
+            backend = "loky" if kind == "processes" and n_jobs > 1 else "threading"
             clf.n_jobs = n_jobs
-            rates.append(rate(clf, probes)[0])
+            with joblib.parallel_config(backend, n_jobs=n_jobs):
+                rates.append(rate(clf, probes)[0])
         shares = [f"{one / rates[0]:.2f}" for one in rates]
-        rows.append([f"default ensemble, ETH-80, cut={cut!r}", *shares, f"{rates[0]:.1f}"])
+        rows.append([f"default ensemble, ETH-80, {kind}", *shares, f"{rates[0]:.1f}"])
         print(rows[-1], flush=True)
     return rows
 
@@ -232,7 +235,10 @@ def main() -> None:
         columns = ["classifier", "GPU", processor, "same label"]
         publish("device_probes", "Probes judged in a second", [], columns, rows)
     if "threads" in chosen:
-        notes = ["times one thread, which judges as many in a second as the last column says"]
+        notes = [
+            "times one thread, which judges as many in a second as the last column says",
+            'processes: within joblib.parallel_config("loky", n_jobs=8)',
+        ]
         columns = ["classifier", *map(str, THREADS), "on one"]
         publish("device_threads", "More threads", notes, columns, threads())
     if "labels" in chosen:

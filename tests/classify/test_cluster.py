@@ -247,3 +247,11 @@ def test_what_kills_every_worker_is_given_up(on_cluster):
     with pytest.raises(SetwiseError, match=r"one worker after another died.*memory"):
         list(spread(end, Shared(), [0], here))
     on_cluster.wait_for_workers(2, timeout=20)
+
+
+def test_processes_say_what_this_one_says(large):
+    """``joblib.parallel_config("loky", n_jobs=2)``: processes instead of threads."""
+    clf, probes = large
+    expected = clf.predict(probes)
+    with joblib.parallel_config("loky", n_jobs=2):
+        assert clf.predict(probes).tolist() == expected.tolist()

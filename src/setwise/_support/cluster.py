@@ -1,6 +1,7 @@
-"""Work spread over a Dask cluster; what all of it needs is sent once to each worker.
+"""Work spread over processes or a Dask cluster; what all of it needs is sent once to each.
 
-A cluster is used where ``joblib.parallel_config("dask")`` says so, and nowhere else.
+Where ``joblib.parallel_config("dask")``, or ``("loky", n_jobs=8)`` with more than one process,
+says so, and nowhere else.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, TypeVar
 
-from joblib.parallel import get_active_backend
+from joblib import Parallel, delayed
+from joblib.parallel import LokyBackend, get_active_backend
 
 from setwise._support.extras import require
 from setwise._support.mapped import read_mapped, write_mapped
@@ -59,9 +61,35 @@ def spread(
         How the work is done without a cluster: given a function of an item, and the items.
     """
     client = _active_client()
-    if client is None:
-        return here(partial(work, shared), items)
-    return _Spread(client, work, shared).results(items)
+    if client is not None:
+        return _Spread(client, work, shared).results(items)
+    n_processes = _active_processes()
+    if n_processes > 1:
+        return _in_processes(work, shared, items, n_processes)
+    return here(partial(work, shared), items)
+
+
+def _active_processes() -> int:
+    """How many processes joblib was told to use; 1 where nobody said."""
+    backend, n_jobs = get_active_backend()
+    is_loky = isinstance(backend, LokyBackend)
+    return int(backend.effective_n_jobs(n_jobs)) if is_loky and n_jobs not in (None, 1) else 1
+
+
+def _in_processes(
+    work: Callable[[Any, Any], Any], shared: Any, items: Iterable[Any], n_processes: int
+) -> Iterator[Any]:
+    """In processes of this machine: threads share one Python, and wait for each other there.
+
+    They map the arrays of what is shared, and so have them in memory once together.
+    """
+    key = "processes", id(shared)
+    if key not in _PARCELS:
+        folder = Path(tempfile.mkdtemp(prefix="setwise-"))
+        weakref.finalize(shared, _dispose, key, folder)
+        _PARCELS[key] = _written(shared, folder)
+    run = Parallel(n_jobs=n_processes, backend="loky", return_as="generator")
+    return iter(run(delayed(_at_worker)(work, _PARCELS[key], item) for item in items))
 
 
 def _active_client() -> Any:

@@ -8,7 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from setwise._support.extras import require
+try:
+    import cloudpickle
+except ImportError:  # joblib has had a copy of its own up to 1.5
+    from joblib.externals import cloudpickle
 
 __all__ = ["read_mapped", "write_mapped"]
 
@@ -28,8 +31,7 @@ def write_mapped(thing: Any, folder: Path) -> None:
     """
     buffers: list[pickle.PickleBuffer] = []
     # Which knows what to do with classes of __main__ and functions without a name.
-    dumps = require("cloudpickle", "dask").dumps
-    document = dumps(thing, protocol=5, buffer_callback=buffers.append)
+    document = cloudpickle.dumps(thing, protocol=5, buffer_callback=buffers.append)
     spans = []
     with (folder / "arrays").open("wb") as file:
         file.write(bytes(ALIGNMENT))  # an empty file cannot be mapped
