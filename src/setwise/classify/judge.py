@@ -21,12 +21,11 @@ from setwise.classify.evidence import Seen
 from setwise.classify.fusion import Ballot, Fusion, fuse, is_decided, votes
 from setwise.classify.gallery import Gallery, SetBases
 from setwise.classify.near import near
-from setwise.classify.on_device import looked_at_on
+from setwise.classify.on_device import Inserted, inserted_on
 from setwise.classify.unknown import is_near, nearness
 from setwise.cluster import HierarchicalClusters
-from setwise.device import Device, current_device
+from setwise.device import current_device
 from setwise.features.typical import is_out_of_place
-from setwise.sets import SetBatch
 
 __all__ = ["Answer", "Look", "answer_of", "ballot_of", "judge", "look_at", "seen_by_all"]
 
@@ -122,27 +121,22 @@ def judge(
     """
     probes = gallery.check(sets, caller)
 
+    named = zip(probes.names, probes, strict=True)
+    here = partial(in_threads, n_jobs=n_jobs)
     device = current_device()
     if device is not None and gallery.directory is None:
-        answers = _judged_on(device, gallery, probes, n_jobs)
+        inserted = inserted_on(device, gallery, named, _asked, n_jobs)
+        answers = spread(_answered, gallery, inserted, here=here)
     else:
-        named = zip(probes.names, probes, strict=True)
         work = partial(_judged, stop_early=stop_early)
-        answers = spread(work, gallery, named, here=partial(in_threads, n_jobs=n_jobs))
+        answers = spread(work, gallery, named, here=here)
     return reported(answers, len(probes), "classify", progress)
 
 
-def _judged_on(
-    device: Device, gallery: Gallery, probes: SetBatch, n_jobs: int | None
-) -> Iterator[Answer]:
-    """The same with a device, which inserts many probes at once."""
-    looks = looked_at_on(device, gallery, probes, look_at, n_jobs)
-
-    def answer(looked_at: tuple[str, FloatArray, tuple[SetBases, dict[int, Seen]]]) -> Answer:
-        name, vectors, look = looked_at
-        return Look(gallery, vectors, *look).answer(name)
-
-    return in_threads(answer, zip(probes.names, probes, looks, strict=True), n_jobs)
+def _answered(gallery: Gallery, probe: Inserted) -> Answer:
+    """The answer of a probe that a device has inserted."""
+    is_typical = ~is_out_of_place(probe.vectors, probe.is_kept)
+    return answer_of(gallery, probe.name, probe.seen(gallery), is_typical)
 
 
 def _judged(gallery: Gallery, probe: tuple[str, FloatArray], *, stop_early: bool) -> Answer:
@@ -191,7 +185,7 @@ def look_at(gallery: Gallery, bases: SetBases, *, stop_early: bool = False) -> d
     weights = gallery.asked_weights(int(bases.is_kept.sum()))
     seen: dict[int, Seen] = {}
     totals, remaining = np.zeros(gallery.n_classes), float(weights.sum())
-    for i in map(int, np.flatnonzero(weights)):
+    for i in _asked(gallery, bases):
         seen[i] = _seen(gallery, i, bases)
         if stop_early:
             remaining -= float(weights[i])
@@ -199,6 +193,12 @@ def look_at(gallery: Gallery, bases: SetBases, *, stop_early: bool = False) -> d
             if is_decided(totals, remaining):
                 break
     return seen
+
+
+def _asked(gallery: Gallery, bases: SetBases) -> list[int]:
+    """The members that have anything to say of a probe."""
+    weights = gallery.asked_weights(int(bases.is_kept.sum()))
+    return list(map(int, np.flatnonzero(weights)))
 
 
 def seen_by_all(gallery: Gallery, bases: SetBases) -> dict[int, Seen]:

@@ -1,20 +1,22 @@
-"""Judging with a device: bases and insertions of many probes at once, the rest in threads.
+"""Judging with a device: bases and insertions of many probes at once, the rest as without.
 
-While the device inserts one block of probes, the threads cluster and compare the one before.
-Each answer is what :mod:`setwise.classify.judge` gives without a device.
+While the device inserts one block of probes, threads (or processes) cluster and compare the one
+before. Each answer is what :mod:`setwise.classify.judge` gives without a device.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property
+from dataclasses import dataclass
+from functools import cached_property, partial
+from itertools import islice
 from typing import Any, TypeVar
 
 import scipy.sparse as sp
 
 from setwise._support.parallel import in_threads
-from setwise._support.types import FloatArray, IntArray
+from setwise._support.types import BoolArray, FloatArray, IntArray
 from setwise.classify.description import Representation
 from setwise.classify.evidence import Seen
 from setwise.classify.gallery import Gallery, SetBases
@@ -23,7 +25,7 @@ from setwise.graph.device_lasso import recoded_on
 from setwise.graph.lasso_gallery import LassoGallery
 from setwise.lasso import Codes
 
-__all__ = ["looked_at_on", "make_bases_on"]
+__all__ = ["Inserted", "inserted_on", "make_bases_on"]
 
 # Probes that are inserted at once.
 BLOCK = 256
@@ -34,12 +36,47 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
+@dataclass(frozen=True)
+class Inserted:
+    """A probe, and what a device has found of it; plain arrays, for it may travel.
+
+    Attributes
+    ----------
+    name : str
+        What it is called.
+    vectors : array of shape (n_vectors, n_features)
+        The probe.
+    is_kept : array of bool, shape (n_vectors,)
+        Which of them belong to it.
+    columns : dict of int to array
+        Its columns, by the members that are asked.
+    recoded : dict of int to (targets, codes)
+        What it changes in the graphs of those whose graph the device knows.
+    """
+
+    name: str
+    vectors: FloatArray
+    is_kept: BoolArray
+    columns: dict[int, FloatArray]
+    recoded: dict[int, tuple[IntArray, Codes]]
+
+    def seen(self, gallery: Gallery) -> dict[int, Seen]:
+        """What the members that are asked see of it."""
+        return {i: self._seen(gallery, i) for i in self.columns}
+
+    def _seen(self, gallery: Gallery, i: int) -> Seen:
+        solved = gallery.members[i]
+        basis, how = solved.member.representation.basis, gallery.comparison
+        given = solved.graph, gallery.columns(solved), self.columns[i], basis, how
+        return InsertedSeen(*given, self.recoded[i]) if i in self.recoded else Seen(*given)
+
+
 class InsertedSeen(Seen):
     """What a member sees of a probe that the device has inserted into its graph."""
 
-    def __init__(self, seen: Seen, recoded: tuple[IntArray, Codes]) -> None:
-        super().__init__(seen.graph, seen.columns, seen.probe, seen.basis, seen.how)
-        self.recoded = recoded
+    def __init__(self, *given: Any) -> None:
+        *of_any, self.recoded = given
+        super().__init__(*of_any)
 
     @cached_property
     def adjacency(self) -> sp.csr_array:
@@ -67,48 +104,57 @@ def make_bases_on(
             one.give(representation, [columns[:, :d] for d in offered])
 
 
-def looked_at_on(
+def inserted_on(
     device: Device,
     gallery: Gallery,
-    probes: Iterable[FloatArray],
-    look_at: Callable[[Gallery, SetBases], dict[int, Seen]],
+    probes: Iterable[tuple[str, FloatArray]],
+    asked_of: Callable[[Gallery, SetBases], Sequence[int]],
     n_jobs: int | None,
-) -> Iterator[tuple[SetBases, dict[int, Seen]]]:
-    """Bases of each probe and what the members see of it, inserted by the device."""
+) -> Iterator[Inserted]:
+    """Insert probes, many at a time.
 
-    def prepare(block: list[FloatArray]) -> list[tuple[SetBases, dict[int, Seen]]]:
-        with on_device(device):
-            bases = list(in_threads(gallery.bases, block, n_jobs))
-            for representation in gallery.description.representations:
-                make_bases_on(device, bases, representation, gallery.dims)
-            looks = [look_at(gallery, one) for one in bases]
-            _insert(device, gallery, looks)
-        return list(zip(bases, looks, strict=True))
-
-    for block in _one_ahead(prepare, _blocks(probes)):
+    Parameters
+    ----------
+    device : Device
+        Where.
+    gallery : Gallery
+        Into whose graphs.
+    probes : iterable of (name, vectors)
+        The probes.
+    asked_of : callable
+        Says which members are asked about a probe.
+    n_jobs : int, optional
+        Threads that look at the probes before.
+    """
+    work = partial(_inserted_block, device, gallery, asked_of, n_jobs)
+    waiting = iter(probes)
+    blocks = iter(lambda: list(islice(waiting, BLOCK)), [])
+    for block in _one_ahead(work, blocks):
         yield from block
 
 
-def _insert(device: Device, gallery: Gallery, looks: list[dict[int, Seen]]) -> None:
-    """Insert all probes that a member is asked about into its graph, in place."""
+def _inserted_block(
+    device: Device,
+    gallery: Gallery,
+    asked_of: Callable[[Gallery, SetBases], Sequence[int]],
+    n_jobs: int | None,
+    block: Sequence[tuple[str, FloatArray]],
+) -> list[Inserted]:
+    with on_device(device):
+        bases = list(in_threads(lambda probe: gallery.bases(probe[1]), block, n_jobs))
+        for representation in gallery.description.representations:
+            make_bases_on(device, bases, representation, gallery.dims)
+    probes = []
+    for (name, vectors), of in zip(block, bases, strict=True):
+        columns = {i: of[gallery.members[i].member] for i in asked_of(gallery, of)}
+        probes.append(Inserted(name, vectors, of.is_kept, columns, {}))
     for i, solved in enumerate(gallery.members):
-        asked = [look for look in looks if i in look]
-        if not asked or not isinstance(solved.graph, LassoGallery):
-            continue
-        recoded = recoded_on(device, solved.graph, [look[i].probe for look in asked])
-        for look, one in zip(asked, recoded, strict=True):
-            look[i] = InsertedSeen(look[i], one)
-
-
-def _blocks(probes: Iterable[FloatArray]) -> Iterator[list[FloatArray]]:
-    block: list[FloatArray] = []
-    for probe in probes:
-        block.append(probe)
-        if len(block) == BLOCK:
-            yield block
-            block = []
-    if block:
-        yield block
+        asked = [probe for probe in probes if i in probe.columns]
+        if asked and isinstance(solved.graph, LassoGallery):
+            recoded = recoded_on(device, solved.graph, [probe.columns[i] for probe in asked])
+            for probe, found in zip(asked, recoded, strict=True):
+                probe.recoded[i] = found
+    return probes
 
 
 def _one_ahead(work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
