@@ -136,7 +136,7 @@ def _announce() -> None:
     """Say once per process that compiling takes a while."""
     # At warning level, because a user who waits for seconds should know why.
     logging.getLogger("setwise").warning(
-        "setwise: compiling, once (about 20 s); the next start will find it done"
+        "setwise: compiling, once (about 13 s); the next start will find it done"
     )
 
 
@@ -144,6 +144,6 @@ def _announce() -> None:
 def _announce_memory_only() -> None:
     """Say once per process that what is compiled will be lost."""
     logging.getLogger("setwise").warning(
-        "setwise: compiled code cannot be kept, so each start compiles again (about 20 s). Set "
+        "setwise: compiled code cannot be kept, so each start compiles again (about 13 s). Set "
         "NUMBA_CACHE_DIR to a folder with room that can be written"
     )

@@ -18,6 +18,8 @@ What every kernel here is given (``docs/theory.md`` has a picture of the moves b
 
 from __future__ import annotations
 
+from math import copysign
+
 import numpy as np
 
 from setwise._support.compiled import inner, kernel
@@ -79,7 +81,7 @@ def align(H, a, factor, active, sign, m):
     for j in range(m):
         if a[j] != 0.0:
             if append(factor, H, active, k, j, DEPENDENT):
-                sign[j] = np.sign(a[j])
+                sign[j] = copysign(1.0, a[j])
                 k += 1
             else:
                 a[j] = 0.0
@@ -128,7 +130,7 @@ def settle(H, q, penalty, a, factor, active, sign, spare, k, m, max_steps):
             continue
         if place < k:
             clear(is_shut, m)
-        sign[entering] = np.sign(gradient)
+        sign[entering] = copysign(1.0, gradient)
         _extend(q, penalty, factor, active, sign, y, place)
         k = place + 1
     return -1
@@ -193,7 +195,7 @@ def _place_of_dependent(
     y, z, before = spare[0], spare[1], spare[3]
     copy(z, factor[k], k)
     backward(factor, k, z)  # what the active coefficients lose for each unit of the new one
-    stride, leaving, direction = np.inf, np.int64(-1), np.sign(gradient)
+    stride, leaving, direction = np.inf, np.int64(-1), copysign(1.0, gradient)
     for r in range(k):
         slope = z[r] * direction
         if a[active[r]] * slope > 0.0 and a[active[r]] / slope < stride:

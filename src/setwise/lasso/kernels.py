@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import copysign
+
 import numpy as np
 
 from setwise._support.compiled import inner, kernel
@@ -89,7 +91,7 @@ def code_columns(
 def _load(kept, first, k, a, factor, active, sign):
     """Begin with a factor that was kept, row after row; returns how many atoms are active."""
     for r in range(k):
-        active[r], sign[r] = r, np.sign(a[r])
+        active[r], sign[r] = r, copysign(1.0, a[r])
         for c in range(r + 1):
             factor[r, c] = kept[first + c]
         first += r + 1
