@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "docs"))  # for api_pages
+sys.path.insert(0, str(ROOT / "docs"))  # for api_pages and measured
 EXAMPLES = ROOT / "examples"
 
 project = "setwise"
@@ -27,6 +27,7 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_design",
     "api_pages",
+    "measured",
 ]
 exclude_patterns = ["_templates", "examples_header.rst"]
 templates_path = ["_templates"]
