@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "docs"))  # for api_pages and measured
+sys.path.insert(0, str(ROOT / "docs"))  # for the three modules beside this one
 EXAMPLES = ROOT / "examples"
 
 project = "setwise"
@@ -27,6 +27,7 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_design",
     "api_pages",
+    "mathml",
     "measured",
 ]
 exclude_patterns = ["_templates", "examples_header.rst"]
@@ -45,6 +46,7 @@ autodoc_typehints = "none"  # numpydoc has them in words
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
 
+html_math_renderer = "mathml"
 html_theme = "pydata_sphinx_theme"
 html_title = "setwise"
 html_static_path = ["_static"]

@@ -11,11 +11,11 @@ from typing import Any
 # Tasks of the evidence table, and what a reader calls them.
 TASKS = {
     "Yale B ArcFace, mixed light": "faces, embeddings (ArcFace), clean",
-    "Yale B ArcFace, mixed light: 20 % from many strangers": "... 20 % of each set from others",
-    "Yale B ArcFace, mixed light: 40 % from one stranger": "... 40 % of each set from one other",
+    "Yale B ArcFace, mixed light: 20 % from many strangers": "... 20 % of a set from others",
+    "Yale B ArcFace, mixed light: 40 % from one stranger": "... 40 % of a set from one other",
     "COIL-20 EfficientNet": "objects, embeddings (EfficientNet), clean",
-    "ETH-80 EfficientNet, 1 gallery object per class": "categories, embeddings, one set each known",
-    "ETH-80 EfficientNet: 40 % from one stranger": "... 40 % of each set from one other",
+    "ETH-80 EfficientNet, 1 gallery object per class": "categories, embeddings, one set known",
+    "ETH-80 EfficientNet: 40 % from one stranger": "... 40 % of a set from one other",
     "ETH-80 EfficientNet: 3 images, probe only": "... probes of 3 images",
     "ETH-80 20x20": "categories, pixels (objects on a turntable)",
     "Yale B 24x21": "faces, pixels, changing light",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from html.parser import HTMLParser
@@ -39,7 +40,8 @@ def read_links(page: Path) -> Links:
 
 def broken_links(site: Path) -> list[str]:
     """Links to files or anchors that are not there; addresses of other sites are not asked."""
-    pages = {page.resolve(): read_links(page) for page in site.rglob("*.html")}
+    files = (page for page in site.rglob("*.html") if "_static" not in page.parts)
+    pages = {page.resolve(): read_links(page) for page in files}
     broken = []
     for page, links in pages.items():
         for target in links.targets:
@@ -56,10 +58,23 @@ def broken_links(site: Path) -> list[str]:
     return broken
 
 
+def scripts_from_elsewhere(site: Path) -> list[str]:
+    """Whatever a browser would load from the network to show a page."""
+    loads = re.compile(r"""<(?:script|img|link)[^>]*(?:src|href)=["'](?:https?:)?//[^"']+""")
+    return [
+        found
+        for page in site.rglob("*.html")
+        for found in loads.findall(page.read_text("utf-8"))
+    ]
+
+
 def test_links_that_lead_nowhere_are_found(tmp_path):
     (tmp_path / "a.html").write_text('<p id="x"><a href="b.html#y">', "utf-8")
     (tmp_path / "b.html").write_text('<a href="a.html#x"><img src="no.png">', "utf-8")
-    assert sorted(broken_links(tmp_path)) == ["a.html: b.html#y (no such anchor)", "b.html: no.png"]
+    assert sorted(broken_links(tmp_path)) == [
+        "a.html: b.html#y (no such anchor)",
+        "b.html: no.png",
+    ]
 
 
 def test_the_site_builds_without_warnings_and_its_links_lead_somewhere(tmp_path):
@@ -72,3 +87,4 @@ def test_the_site_builds_without_warnings_and_its_links_lead_somewhere(tmp_path)
     assert built.returncode == 0, built.stderr
     assert len(list(site.rglob("*.html"))) > 200
     assert broken_links(site) == []
+    assert scripts_from_elsewhere(site) == []

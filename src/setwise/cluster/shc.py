@@ -45,6 +45,16 @@ class HierarchicalClusters:
         Nodes that were divided, in the order of division.
     tree : CutTree
         Where the cuts are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> adjacency = np.array([[0, 1, 0, 0], [1, 0, 0.1, 0], [0, 0.1, 0, 1], [0, 0, 1, 0]])
+    >>> from setwise.cluster import PROBE, CutTree, shc
+    >>> tree = CutTree(adjacency)
+    >>> clusters = shc(tree, np.array([0, 0, 1, PROBE]))
+    >>> clusters.labels, clusters.leaves
+    (array([0, 0, 1, 1]), (1, 2))
     """
 
     labels: IntArray
@@ -54,7 +64,15 @@ class HierarchicalClusters:
 
 
 def is_indivisible(class_codes: IntArray) -> bool:
-    """Whether a cluster tells all it can: no probe in it, or fewer than two classes."""
+    """Whether a cluster tells all it can: no probe in it, or fewer than two classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from setwise.cluster import PROBE, is_indivisible
+    >>> is_indivisible(np.array([0, 0, PROBE])), is_indivisible(np.array([0, 1, PROBE]))
+    (True, False)
+    """
     is_probe = class_codes == PROBE
     if not is_probe.any():
         return True
@@ -73,6 +91,16 @@ def shc(tree: CutTree, class_codes: IntArray) -> HierarchicalClusters:
         Cuts of the graph; the ones needed and not there yet are made.
     class_codes : array of int, shape (n_vertices,)
         Class of each vertex, ``PROBE`` for the unlabelled.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> adjacency = np.array([[0, 1, 0, 0], [1, 0, 0.1, 0], [0, 0.1, 0, 1], [0, 0, 1, 0]])
+    >>> from setwise.cluster import PROBE, CutTree, shc
+    >>> tree = CutTree(adjacency)
+    >>> clusters = shc(tree, np.array([0, 1, 1, PROBE]))
+    >>> clusters.labels
+    array([0, 0, 1, 1])
     """
     labels = np.empty(len(class_codes), dtype=np.int64)
     leaves: list[int] = []
