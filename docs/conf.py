@@ -33,7 +33,7 @@ extensions = [
 exclude_patterns = ["_templates", "examples_header.rst"]
 templates_path = ["_templates"]
 root_doc = "index"
-nitpicky = False
+highlight_language = "none"  # fences without a name are commands and folders
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 4
@@ -58,6 +58,8 @@ html_theme_options: dict[str, Any] = {
     "header_links_before_dropdown": 8,
     "secondary_sidebar_items": ["page-toc"],
     "show_prev_next": True,
+    "navigation_depth": 2,  # deeper ones make every page slower to build and to read
+    "collapse_navigation": True,
     "navigation_with_keys": False,
     "footer_start": ["copyright"],
     "footer_end": [],

@@ -15,7 +15,7 @@ def _inline(translator: Any, node: nodes.math) -> None:
 
 def _block(translator: Any, node: nodes.math_block) -> None:
     translator.body.append(
-        f'<div class="math">{tex2mathml(node.astext(), as_block=True)}</div>'
+        f'<div class="formula">{tex2mathml(node.astext(), as_block=True)}</div>'
     )
     raise nodes.SkipNode
 

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
-PAGES = [DOCS / "start.md", *sorted((DOCS / "howto").glob("*.md"))]
+PAGES = [DOCS / "start.md", DOCS / "insertion.md", *sorted((DOCS / "howto").glob("*.md"))]
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"][
     "optional-dependencies"
 ]

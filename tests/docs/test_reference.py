@@ -49,3 +49,9 @@ def test_the_guides_table_is_that_of_the_evidence():
     assert table[2].endswith("| 2.0 | 3.0 | 1.0 | 5.0 | **90.0** |")
     with pytest.raises(LookupError, match="vowels"):
         measured.table(text.replace("vowels", "something else"))
+
+
+def test_every_wish_of_users_has_a_line():
+    questions = (Path(api_pages.__file__).parent / "faq.md").read_text("utf-8")
+    numbers = re.findall(r"^U(\d+): .+\n: ", questions, re.MULTILINE)
+    assert numbers == [str(number) for number in range(1, 33)]
