@@ -30,7 +30,13 @@ extensions = [
     "mathml",
     "measured",
 ]
-exclude_patterns = ["_templates", "examples_header.rst"]
+exclude_patterns = [
+    "_templates",
+    "gallery/*.py",
+    "**/sg_execution_times.rst",
+    "sg_execution_times.rst",
+]
+suppress_warnings = ["toc.empty_glob"]  # a checkout may have no examples
 templates_path = ["_templates"]
 root_doc = "index"
 highlight_language = "none"  # fences without a name are commands and folders
@@ -74,7 +80,7 @@ if any(EXAMPLES.glob("plot_*.py")):
         "examples_dirs": str(EXAMPLES),
         "gallery_dirs": "gallery",
         "filename_pattern": r"plot_.*\.py$",
-        "ignore_pattern": r"(?<!plot)_(?!.*plot_)|^(?!.*plot_).*\.py$",
+        "ignore_pattern": r"^(?!plot_)",
         "plot_gallery": bool(os.environ.get("SETWISE_RUN_GALLERY")),
         "abort_on_example_error": True,
         "remove_config_comments": True,
