@@ -36,7 +36,6 @@ exclude_patterns = [
     "**/sg_execution_times.rst",
     "sg_execution_times.rst",
 ]
-suppress_warnings = ["toc.empty_glob"]  # a checkout may have no examples
 templates_path = ["_templates"]
 root_doc = "index"
 highlight_language = "none"  # fences without a name are commands and folders
@@ -74,7 +73,13 @@ html_theme_options: dict[str, Any] = {
 }
 html_sidebars = {"index": [], "start": [], "faq": []}
 
-if any(EXAMPLES.glob("plot_*.py")):
+# A checkout without examples (a release from source) still has a page of that name.
+no_examples = ROOT / "docs" / "gallery" / "index.md"
+if not any(EXAMPLES.glob("plot_*.py")):
+    no_examples.parent.mkdir(exist_ok=True)
+    no_examples.write_text("# Examples\n\nThere are none in this checkout.\n", encoding="utf-8")
+else:
+    no_examples.unlink(missing_ok=True)
     extensions.append("sphinx_gallery.gen_gallery")
     sphinx_gallery_conf: dict[str, Any] = {
         "examples_dirs": str(EXAMPLES),
