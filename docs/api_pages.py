@@ -44,10 +44,15 @@ def public_names() -> Iterator[tuple[str, str, Any]]:
         module = import_module(room)
         for name in module.__all__:
             thing = getattr(module, name)
-            is_documented = inspect.isclass(thing) or inspect.isfunction(thing)
-            if is_documented and id(thing) not in seen:
+            if _has_page(room, name) and id(thing) not in seen:
                 seen.add(id(thing))
                 yield room, name, thing
+
+
+def _has_page(room: str, name: str) -> bool:
+    """Whether a name has a docstring of its own; numbers, tables and aliases have none."""
+    thing = getattr(import_module(room), name)
+    return inspect.isclass(thing) or inspect.isfunction(thing)
 
 
 def write_pages(folder: Path) -> None:
@@ -66,8 +71,10 @@ def _page(room: str, names: list[str]) -> str:
     title = f"{room}\n{'=' * len(room)}"
     listed = "\n".join(f"   {name}" for name in names)
     what = ROOMS[room].replace("`", "``")
+    values = [name for name in import_module(room).__all__ if not _has_page(room, name)]
+    also = "Values: " + ", ".join(f"``{name}``" for name in values) + ".\n\n" if values else ""
     summary = f".. autosummary::\n   :toctree: generated\n   :nosignatures:\n\n{listed}"
-    return f"{title}\n\n{what}\n\n.. currentmodule:: {room}\n\n{summary}\n"
+    return f"{title}\n\n{what}\n\n{also}.. currentmodule:: {room}\n\n{summary}\n"
 
 
 def setup(app: Any) -> dict[str, bool]:
