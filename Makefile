@@ -1,6 +1,6 @@
 # Every target makes .venv and installs what it needs by itself, and is quick the second time.
 .DEFAULT_GOAL := help
-.PHONY: help demo page test test-all fuzz lint bench accuracy images reproduce choose figures clean
+.PHONY: help demo page test test-all fuzz lint bench accuracy images reproduce evidence docs figures clean
 
 PYTHON := python3
 VENV := .venv
@@ -19,8 +19,8 @@ $(DEMO): pyproject.toml
 	@$(INSTALL) -e '.[plot]'
 	@touch $@
 
-# What a developer adds: all extras, and the group "dev" (pip knows groups only since 25.1).
-DEV := import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]["dev"], sep="\n")
+# What a developer adds: all extras, and both groups (pip knows groups only since 25.1).
+DEV := import tomllib; groups = tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]; print(*groups["dev"], *groups["docs"], sep="\n")
 $(STAMP): $(DEMO)
 	@$(BIN)/python -c '$(DEV)' > $(VENV)/dev.txt
 	@$(INSTALL) -e '.[all]' -r $(VENV)/dev.txt
@@ -78,6 +78,10 @@ reproduce: $(STAMP) ## the paper's tables and figures beside ours, into out/ and
 
 evidence: $(STAMP) ## pixels, embeddings, strangers, small sets, unknowns: every goal, into docs/evidence_table.md (about an hour)
 	$(BIN)/python benchmarks/evidence_table.py --jobs 2
+
+docs: $(STAMP) ## the site, into out/site; warnings are errors, examples are run (about 3 minutes)
+	SETWISE_RUN_GALLERY=1 $(BIN)/python -m sphinx -b html -q -W --keep-going -d out/doctrees docs out/site
+	@echo "open out/site/index.html"
 
 # Rivals, for the benchmarks only (SPAMS is GPL: never a dependency).
 RIVALS := spams-bin celer skglm networkx

@@ -125,7 +125,7 @@ def synthetic(n_sets: int) -> tuple[SetBatch, np.ndarray]:
 
 
 def rate(classifier: CVC, probes: SetBatch) -> tuple[float, np.ndarray]:
-    """Probes judged in a second, and their labels."""
+    """Probes judged in a second, and their labels; in processes, if joblib says so."""
     classifier.predict(probes[np.arange(min(64, len(probes)))])
     seconds, labels = best_of(lambda: classifier.predict(probes), 1)
     return len(probes) / seconds, labels
@@ -141,10 +141,10 @@ def one_classifier(n_jobs: int) -> list[list[str]]:
     plain = CVC(**how, weights=None, n_jobs=n_jobs).fit(gallery, labels[is_gallery])
     device = CVC(**how, weights=None, n_jobs=n_jobs, device="cuda")
     device.gallery_ = plain.gallery_
-    with_gpu, found = rate(device, probes)
-    few = np.arange(128)
-    without, expected = rate(plain, probes[few])
-    same = int((found[few] == expected).sum())
+    with joblib.parallel_config("loky", n_jobs=n_jobs):
+        with_gpu, found = rate(device, probes)
+        without, expected = rate(plain, probes)
+    same, few = int((found == expected).sum()), probes
     return [_rates("one classifier, 10,000 columns", with_gpu, without, same, len(few))]
 
 
@@ -161,8 +161,9 @@ def ensemble(n_jobs: int) -> list[list[str]]:
     device = CVC(random_state=0, n_jobs=n_jobs, device="cuda")
     device.gallery_ = plain.gallery_
     probes = SetBatch.join([data.sets[test]] * 16)
-    with_gpu, found = rate(device, probes)
-    without, expected = rate(plain, probes)
+    with joblib.parallel_config("loky", n_jobs=n_jobs):
+        with_gpu, found = rate(device, probes)
+        without, expected = rate(plain, probes)
     same = int((found == expected).sum())
     return [_rates("default ensemble, ETH-80", with_gpu, without, same, len(probes))]
 
@@ -218,7 +219,7 @@ def main() -> None:
     jobs, chosen = arguments.jobs, arguments.only
     flops, copy = ceilings()
     print(f"{flops:.1f} TFLOP/s of doubles, {copy:.2f} TB/s copied", flush=True)
-    processor = f"processor, {jobs} threads"
+    processor, many = f"processor, {jobs} threads", f"processor, {jobs} processes"
     if "fit" in chosen:
         notes = [
             f"ceilings of this GPU: {flops:.1f} TFLOP/s of doubles, {copy:.2f} TB/s copied",
@@ -232,7 +233,7 @@ def main() -> None:
     print(*rows, flush=True)
     rows += ensemble(jobs) if "ensemble" in chosen else []
     if rows:
-        columns = ["classifier", "GPU", processor, "same label"]
+        columns = ["classifier", f"GPU and {jobs} processes", many, "same label"]
         publish("device_probes", "Probes judged in a second", [], columns, rows)
     if "threads" in chosen:
         notes = [

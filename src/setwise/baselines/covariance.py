@@ -128,6 +128,15 @@ class LogEuclidean(NearestSet):
     ----------
     origin_ : array of shape (n_features,)
         Mean of the gallery's vectors.
+
+    Examples
+    --------
+    >>> from setwise.baselines import LogEuclidean
+    >>> from setwise.evaluation.testing import separable_sets
+    >>> sets, labels = separable_sets()
+    >>> clf = LogEuclidean().fit(sets[::2], labels[::2])
+    >>> clf.predict(sets[1::2])
+    array([0, 1, 1, 2])
     """
 
     def __init__(self, regularisation: float = 1e-3, *, n_jobs: int | None = None) -> None:

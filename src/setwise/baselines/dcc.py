@@ -55,6 +55,15 @@ class DCC(NearestSet):
         Rounds that raised the objective.
     regularisation_ : float
         What was added to the diagonal of ``S_w`` in the last round; 0 if it was regular.
+
+    Examples
+    --------
+    >>> from setwise.baselines import DCC
+    >>> from setwise.evaluation.testing import separable_sets
+    >>> sets, labels = separable_sets()
+    >>> clf = DCC(n_dims=3).fit(sets[::2], labels[::2])
+    >>> clf.predict(sets[1::2])
+    array([0, 1, 1, 2])
     """
 
     def __init__(

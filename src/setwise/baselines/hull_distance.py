@@ -49,6 +49,15 @@ class AHISD(NearestSet):
         Dimensions of the gallery's hulls; directions beyond them were cut off.
     n_degenerate_pairs_ : int
         Pairs of gallery sets whose hulls must meet, by their dimensions alone.
+
+    Examples
+    --------
+    >>> from setwise.baselines import AHISD
+    >>> from setwise.evaluation.testing import separable_sets
+    >>> sets, labels = separable_sets()
+    >>> clf = AHISD(energy=0.5).fit(sets[::2], labels[::2])
+    >>> clf.predict(sets[1::2])
+    array([0, 1, 1, 2])
     """
 
     def __init__(self, energy: float = 0.98, *, n_jobs: int | None = None) -> None:
@@ -129,6 +138,15 @@ class CHISD(NearestSet):
     ----------
     gamma_ : float or None
         ``gamma`` as used, None for the linear kernel.
+
+    Examples
+    --------
+    >>> from setwise.baselines import CHISD
+    >>> from setwise.evaluation.testing import separable_sets
+    >>> sets, labels = separable_sets()
+    >>> clf = CHISD().fit(sets[::2], labels[::2])
+    >>> clf.predict(sets[1::2])
+    array([0, 1, 1, 2])
     """
 
     def __init__(

@@ -102,6 +102,15 @@ class ISCRC(Baseline):
         Atoms of all gallery sets, unit columns.
     atom_codes_ : array of int, shape (n_atoms_total,)
         Class of each.
+
+    Examples
+    --------
+    >>> from setwise.baselines import ISCRC
+    >>> from setwise.evaluation.testing import separable_sets
+    >>> sets, labels = separable_sets()
+    >>> clf = ISCRC(n_atoms=3, random_state=0).fit(sets[::2], labels[::2])
+    >>> clf.predict(sets[1::2])
+    array([0, 1, 1, 2])
     """
 
     def __init__(

@@ -91,6 +91,15 @@ class CDL(KernelSetClassifier):
         Mean of the gallery's vectors.
     head_ : KernelDiscriminant or KernelPLS
         What was learned; its ``added`` is what was added to the diagonal.
+
+    Examples
+    --------
+    >>> from setwise.baselines import CDL
+    >>> from setwise.evaluation.testing import separable_sets
+    >>> sets, labels = separable_sets()
+    >>> clf = CDL().fit(sets[::2], labels[::2])
+    >>> clf.predict(sets[1::2])
+    array([0, 1, 1, 2])
     """
 
     def __init__(
@@ -159,6 +168,15 @@ class GDA(KernelSetClassifier):
         ``n_dims``, or half of the features if it is more: larger subspaces always meet.
     head_ : KernelDiscriminant
         What was learned; its ``added`` is what was added to the diagonal.
+
+    Examples
+    --------
+    >>> from setwise.baselines import GDA
+    >>> from setwise.evaluation.testing import separable_sets
+    >>> sets, labels = separable_sets()
+    >>> clf = GDA(n_dims=3).fit(sets[::2], labels[::2])
+    >>> clf.predict(sets[1::2])
+    array([0, 1, 1, 2])
     """
 
     def __init__(

@@ -49,6 +49,15 @@ class MDA(NearestSet):
         The projection.
     regularisation_ : float
         What was added to the diagonal of the scatter within.
+
+    Examples
+    --------
+    >>> from setwise.baselines import MDA
+    >>> from setwise.evaluation.testing import separable_sets
+    >>> sets, labels = separable_sets()
+    >>> clf = MDA().fit(sets[::2], labels[::2])
+    >>> clf.predict(sets[1::2])
+    array([0, 1, 1, 2])
     """
 
     def __init__(

@@ -72,6 +72,15 @@ class MMD(NearestSet):
     ----------
     n_patches_ : array of int, shape (n_sets,)
         Into how many patches each gallery set was divided.
+
+    Examples
+    --------
+    >>> from setwise.baselines import MMD
+    >>> from setwise.evaluation.testing import separable_sets
+    >>> sets, labels = separable_sets()
+    >>> clf = MMD().fit(sets[::2], labels[::2])
+    >>> clf.predict(sets[1::2])
+    array([0, 1, 1, 2])
     """
 
     def __init__(

@@ -36,6 +36,15 @@ class MSM(NearestSet):
         ``n_dims``, or half of the features if it is more: larger subspaces always meet.
     gallery_models_ : Subspaces
         Subspaces of the gallery sets.
+
+    Examples
+    --------
+    >>> from setwise.baselines import MSM
+    >>> from setwise.evaluation.testing import separable_sets
+    >>> sets, labels = separable_sets()
+    >>> clf = MSM(n_dims=3).fit(sets[::2], labels[::2])
+    >>> clf.predict(sets[1::2])
+    array([0, 1, 1, 2])
     """
 
     def __init__(
@@ -92,6 +101,15 @@ class CMSM(MSM):
         ``n_dims``, or half of the features if it is more.
     difference_ : array of shape (n_features, n_kept)
         Orthonormal basis of the generalised difference subspace.
+
+    Examples
+    --------
+    >>> from setwise.baselines import CMSM
+    >>> from setwise.evaluation.testing import separable_sets
+    >>> sets, labels = separable_sets()
+    >>> clf = CMSM(n_dims=3).fit(sets[::2], labels[::2])
+    >>> clf.predict(sets[1::2])
+    array([0, 1, 1, 2])
     """
 
     def __init__(

@@ -85,6 +85,15 @@ class RNP(NearestSet):
         Weights of the squared norms; the authors' two, in the order of their objective.
     n_jobs : int, optional
         Threads.
+
+    Examples
+    --------
+    >>> from setwise.baselines import RNP
+    >>> from setwise.evaluation.testing import separable_sets
+    >>> sets, labels = separable_sets()
+    >>> clf = RNP().fit(sets[::2], labels[::2])
+    >>> clf.predict(sets[1::2])
+    array([0, 1, 1, 2])
     """
 
     def __init__(

@@ -197,6 +197,15 @@ class SANP(NearestSet):
         Largest absolute value of the gallery's vectors.
     n_dims_ : array of int, shape (n_sets,)
         Dimensions of the gallery's hulls; directions beyond them were cut off.
+
+    Examples
+    --------
+    >>> from setwise.baselines import SANP
+    >>> from setwise.evaluation.testing import separable_sets
+    >>> sets, labels = separable_sets()
+    >>> clf = SANP(energy=0.5).fit(sets[::2], labels[::2])
+    >>> clf.predict(sets[1::2])
+    array([0, 1, 1, 2])
     """
 
     def __init__(

@@ -69,6 +69,15 @@ class FrameVote(Baseline):
     ----------
     n_neighbors_ : int
         ``n_neighbors``, or the number of gallery vectors if there are fewer.
+
+    Examples
+    --------
+    >>> from setwise.baselines import FrameVote
+    >>> from setwise.evaluation.testing import separable_sets
+    >>> sets, labels = separable_sets()
+    >>> clf = FrameVote(metric="cosine").fit(sets[::2], labels[::2])
+    >>> clf.predict(sets[1::2])
+    array([0, 1, 1, 2])
     """
 
     def __init__(
@@ -123,6 +132,15 @@ class MeanCosine(NearestSet):
     ----------
     gallery_models_ : array of shape (n_sets, n_features)
         Directions of the gallery sets.
+
+    Examples
+    --------
+    >>> from setwise.baselines import MeanCosine
+    >>> from setwise.evaluation.testing import separable_sets
+    >>> sets, labels = separable_sets()
+    >>> clf = MeanCosine().fit(sets[::2], labels[::2])
+    >>> clf.predict(sets[1::2])
+    array([0, 1, 1, 2])
     """
 
     def __init__(self, *, robust: bool = False, n_jobs: int | None = None) -> None:
@@ -155,6 +173,15 @@ class MeanVector(NearestSet):
     ----------
     n_jobs : int, optional
         Threads.
+
+    Examples
+    --------
+    >>> from setwise.baselines import MeanVector
+    >>> from setwise.evaluation.testing import separable_sets
+    >>> sets, labels = separable_sets()
+    >>> clf = MeanVector().fit(sets[::2], labels[::2])
+    >>> clf.predict(sets[1::2])
+    array([0, 1, 1, 2])
     """
 
     def _model(self, vectors: FloatArray) -> FloatArray:
@@ -171,6 +198,15 @@ class MinimumDistance(NearestSet):
     ----------
     n_jobs : int, optional
         Threads.
+
+    Examples
+    --------
+    >>> from setwise.baselines import MinimumDistance
+    >>> from setwise.evaluation.testing import separable_sets
+    >>> sets, labels = separable_sets()
+    >>> clf = MinimumDistance().fit(sets[::2], labels[::2])
+    >>> clf.predict(sets[1::2])
+    array([0, 1, 1, 2])
     """
 
     def _gallery_models(self, gallery: SetBatch) -> SetBatch:

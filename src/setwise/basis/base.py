@@ -15,7 +15,16 @@ __all__ = ["Basis"]
 
 
 class Basis(Part, ABC):
-    """A way to turn a set into few columns; its parameters and nothing else."""
+    """A way to turn a set into few columns; its parameters and nothing else.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from setwise.basis import Basis
+    >>> svd = Basis.of("svd", "CVC")
+    >>> [basis.shape for basis in svd.columns(np.eye(4), (1, 3), np.random.default_rng(0))]
+    [(4, 1), (4, 3)]
+    """
 
     family: ClassVar[str] = "basis"
     #: Whether columns are orthonormal and of arbitrary sign, so that only what they span

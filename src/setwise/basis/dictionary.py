@@ -38,6 +38,16 @@ class Dictionary(Basis):
         The l1 bound (the paper's lambda).
     n_seeds : int, default=1
         How many random starts; each makes classifiers of its own.
+
+    Examples
+    --------
+    >>> from setwise import CVC, Dictionary
+    >>> from setwise.evaluation.testing import separable_sets
+    >>> sets, labels = separable_sets()
+    >>> atoms = ("plain", Dictionary(radius=2.0))
+    >>> clf = CVC(dims=(2, 3), representations=[atoms], random_state=0)
+    >>> clf.fit(sets[1:], labels[1:]).predict(sets[:1])
+    array([0])
     """
 
     name: ClassVar[str] = "dictionary"
@@ -84,6 +94,16 @@ def dictionary_bases(
     -------
     list of arrays of shape (n_features, min(d, rank))
         Unit-norm atoms as columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> vectors = np.array([[3.0, 0.0, 1.0], [3.0, 0.0, -1.0], [3.0, 0.0, 0.0]])
+    >>> rng = np.random.default_rng(0)
+    >>> from setwise.basis import dictionary_bases
+    >>> (atoms,) = dictionary_bases(vectors, (2,), rng=rng)
+    >>> atoms.shape, np.linalg.norm(atoms, axis=0).round(6)
+    ((3, 2), array([1., 1.]))
     """
     # Atoms never leave the span of the set, so all the work is done inside it: exact, and
     # as cheap for 2000 features as for 40.
@@ -116,6 +136,16 @@ def learn_dictionary(
         Unit-norm columns.
     loss : float
         Mean of half the squared residuals, for codes within the bound.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> vectors = np.array([[3.0, 0.0, 1.0], [3.0, 0.0, -1.0], [3.0, 0.0, 0.0]])
+    >>> rng = np.random.default_rng(0)
+    >>> from setwise.basis import learn_dictionary
+    >>> atoms, loss = learn_dictionary(vectors / 4, 2, radius=1.0, rng=rng)
+    >>> atoms.shape, loss < 0.1
+    ((3, 2), True)
     """
     vectors = np.ascontiguousarray(vectors, dtype=np.float64)
     atoms = _first_atoms(vectors, n_atoms, rng)

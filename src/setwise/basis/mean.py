@@ -17,7 +17,18 @@ __all__ = ["Mean"]
 
 @dataclass(frozen=True)
 class Mean(Basis):
-    """Where a set is: the direction of its mean. What people compare embeddings by."""
+    """Where a set is: the direction of its mean. What people compare embeddings by.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> vectors = np.array([[3.0, 0.0, 1.0], [3.0, 0.0, -1.0], [3.0, 0.0, 0.0]])
+    >>> rng = np.random.default_rng(0)
+    >>> from setwise.basis import Mean
+    >>> (basis,) = Mean().columns(vectors, (1,), rng)
+    >>> np.abs(basis.T.round(2))
+    array([[1., 0., 0.]])
+    """
 
     name: ClassVar[str] = "mean"
 

@@ -28,7 +28,18 @@ MOST_VECTORS = 500
 
 @dataclass(frozen=True)
 class Means(Basis):
-    """Where the vectors of a set are: the means of its parts."""
+    """Where the vectors of a set are: the means of its parts.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> vectors = np.array([[3.0, 0.0, 1.0], [3.0, 0.0, -1.0], [3.0, 0.0, 0.0]])
+    >>> rng = np.random.default_rng(0)
+    >>> from setwise.basis import Means
+    >>> (basis,) = Means().columns(vectors, (1,), rng)
+    >>> np.abs(basis.T.round(2))
+    array([[1., 0., 0.]])
+    """
 
     name: ClassVar[str] = "means"
 
@@ -57,6 +68,15 @@ def means_bases(vectors: FloatArray, dims: Sequence[int]) -> list[FloatArray]:
     -------
     list of arrays of shape (n_features, at most d)
         Unit columns, in no order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> vectors = np.array([[3.0, 0.0, 1.0], [3.0, 0.0, -1.0], [3.0, 0.0, 0.0]])
+    >>> rng = np.random.default_rng(0)
+    >>> from setwise.basis import means_bases
+    >>> [basis.shape for basis in means_bases(vectors, (1, 2))]
+    [(3, 1), (3, 2)]
     """
     chosen = _thinned(vectors)
     has_parts = len(chosen) > 1 and max(dims) > 1

@@ -30,7 +30,18 @@ __all__ = [
 
 @dataclass(frozen=True)
 class SVD(Basis):
-    """What a set spans: its first singular vectors."""
+    """What a set spans: its first singular vectors.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> vectors = np.array([[3.0, 0.0, 1.0], [3.0, 0.0, -1.0], [3.0, 0.0, 0.0]])
+    >>> rng = np.random.default_rng(0)
+    >>> from setwise.basis import SVD
+    >>> (basis,) = SVD().columns(vectors, (1,), rng)
+    >>> np.abs(basis.T.round(2))
+    array([[1., 0., 0.]])
+    """
 
     name: ClassVar[str] = "svd"
     is_orthonormal: ClassVar[bool] = True
@@ -44,7 +55,18 @@ class SVD(Basis):
 
 @dataclass(frozen=True)
 class CentredSVD(Basis):
-    """How a set varies: the first singular vectors of the set minus its mean."""
+    """How a set varies: the first singular vectors of the set minus its mean.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> vectors = np.array([[3.0, 0.0, 1.0], [3.0, 0.0, -1.0], [3.0, 0.0, 0.0]])
+    >>> rng = np.random.default_rng(0)
+    >>> from setwise.basis import CentredSVD
+    >>> (basis,) = CentredSVD().columns(vectors, (1,), rng)
+    >>> np.abs(basis.T.round(2))
+    array([[0., 0., 1.]])
+    """
 
     name: ClassVar[str] = "centred"
     is_orthonormal: ClassVar[bool] = True
@@ -77,6 +99,15 @@ def svd_bases(vectors: FloatArray, dims: Sequence[int]) -> list[FloatArray]:
     -------
     list of arrays of shape (n_features, min(d, rank))
         Orthonormal columns, strongest direction first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> vectors = np.array([[3.0, 0.0, 1.0], [3.0, 0.0, -1.0], [3.0, 0.0, 0.0]])
+    >>> rng = np.random.default_rng(0)
+    >>> from setwise.basis import svd_bases
+    >>> [basis.shape for basis in svd_bases(vectors, (1, 2, 3))]
+    [(3, 1), (3, 2), (3, 2)]
     """
     directions = principal_directions(vectors)
     return [directions[:, :d] for d in dims]
@@ -87,6 +118,16 @@ def centred_svd_bases(vectors: FloatArray, dims: Sequence[int]) -> list[FloatArr
 
     A set that does not vary (one vector, or copies of one) has no such direction and is
     represented by the direction of its mean instead, so that no set is left without column.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> vectors = np.array([[3.0, 0.0, 1.0], [3.0, 0.0, -1.0], [3.0, 0.0, 0.0]])
+    >>> rng = np.random.default_rng(0)
+    >>> from setwise.basis import centred_svd_bases
+    >>> (basis,) = centred_svd_bases(vectors, (1,))
+    >>> np.abs(basis.T.round(2))
+    array([[0., 0., 1.]])
     """
     # The mean is rounded in proportion to the vectors, however little they vary.
     directions = principal_directions(

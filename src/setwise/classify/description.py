@@ -41,6 +41,15 @@ class Representation:
         What is done to the vectors first.
     basis : Basis
         What columns they become.
+
+    Examples
+    --------
+    >>> from setwise import CVC
+    >>> from setwise.evaluation.testing import separable_sets
+    >>> sets, labels = separable_sets()
+    >>> clf = CVC().fit(sets, labels)
+    >>> [str(look) for look in clf.gallery_.description.representations]
+    ['plain mean', 'whitened svd', 'plain centred']
     """
 
     view: View
@@ -68,6 +77,15 @@ class Member:
         Columns that a set has, or fewer.
     start : int
         Which random start, for bases that have several.
+
+    Examples
+    --------
+    >>> from setwise import CVC
+    >>> from setwise.evaluation.testing import separable_sets
+    >>> sets, labels = separable_sets()
+    >>> clf = CVC().fit(sets, labels)
+    >>> [str(member) for member in clf.members_][:2]
+    ['plain mean, d=1', 'whitened svd, d=3']
     """
 
     representation: Representation
@@ -127,6 +145,18 @@ class Description:
         What finds them.
     seed : int
         Of everything random.
+
+    Examples
+    --------
+    >>> from setwise import CVC
+    >>> from setwise.evaluation.testing import separable_sets
+    >>> sets, labels = separable_sets()
+    >>> from setwise.classify import Description
+    >>> how = CVC().fit(sets, labels).gallery_.description
+    >>> how.graph, how.dims
+    (LassoGraph(alpha=0.05), (3, 5, 8))
+    >>> Description.from_config(how.to_config()).graph == how.graph
+    True
     """
 
     dims: tuple[int, ...]

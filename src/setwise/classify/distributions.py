@@ -41,13 +41,31 @@ def class_cluster_histogram(rows: IntArray, clusters: IntArray, n_rows: int) -> 
 
 
 def class_cluster_distributions(histogram: FloatArray) -> FloatArray:
-    """Rows of the histogram scaled to sum to one (Algorithm 1); empty rows stay empty."""
+    """Rows of the histogram scaled to sum to one (Algorithm 1); empty rows stay empty.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from setwise.classify import class_cluster_distributions
+    >>> class_cluster_distributions(np.array([[3.0, 1.0], [0.0, 0.0]]))
+    array([[0.75, 0.25],
+           [0.  , 0.  ]])
+    """
     total = histogram.sum(axis=-1, keepdims=True)
     return histogram / np.where(total > 0, total, 1.0)
 
 
 def overlap(p: FloatArray, q: FloatArray) -> FloatArray:
-    """Bhattacharyya coefficient ``sum_k sqrt(p_k q_k)``: 1 for equal, 0 for disjoint."""
+    """Bhattacharyya coefficient ``sum_k sqrt(p_k q_k)``: 1 for equal, 0 for disjoint.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> p, q = np.array([0.5, 0.5, 0.0]), np.array([0.0, 0.5, 0.5])
+    >>> from setwise.classify import overlap
+    >>> float(overlap(p, q).round(3)), float(overlap(p, p).round(3)) + 0.0
+    (0.5, 1.0)
+    """
     # Rounding may push the sum above 1.
     return np.minimum(np.sqrt(p * q).sum(axis=-1), 1.0)
 
@@ -56,6 +74,14 @@ def bhattacharyya(p: FloatArray, q: FloatArray) -> FloatArray:
     """Distance between two cluster distributions (paper eq. 1): ``-log overlap``.
 
     Disjoint supports give ``inf``: a legitimate "no shared cluster", not an error.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> p, q = np.array([0.5, 0.5, 0.0]), np.array([0.0, 0.5, 0.5])
+    >>> from setwise.classify import bhattacharyya
+    >>> float(bhattacharyya(p, q).round(3)), float(bhattacharyya(p, p).round(3)) + 0.0
+    (0.693, 0.0)
     """
     with np.errstate(divide="ignore"):
         return -np.log(overlap(p, q)) + 0.0  # no negative zero
@@ -66,6 +92,14 @@ def hellinger(p: FloatArray, q: FloatArray) -> FloatArray:
 
     An empty distribution (no vectors at all) is as far as a disjoint one; the formula alone
     would put it nearer than those.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> p, q = np.array([0.5, 0.5, 0.0]), np.array([0.0, 0.5, 0.5])
+    >>> from setwise.classify import hellinger
+    >>> float(hellinger(p, q).round(3)), float(hellinger(p, p).round(3)) + 0.0
+    (0.707, 0.0)
     """
     distance = np.sqrt(0.5 * ((np.sqrt(p) - np.sqrt(q)) ** 2).sum(axis=-1))
     is_empty = ~p.any(axis=-1) | ~q.any(axis=-1)
@@ -73,7 +107,16 @@ def hellinger(p: FloatArray, q: FloatArray) -> FloatArray:
 
 
 class Distance(Part, ABC):
-    """How far two cluster distributions are apart."""
+    """How far two cluster distributions are apart.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from setwise.classify import Distance
+    >>> hellinger = Distance.of("hellinger", "CVC")
+    >>> float(hellinger.between(np.array([1.0, 0.0]), np.array([0.0, 1.0])))
+    1.0
+    """
 
     family: ClassVar[str] = "distance"
 
@@ -116,6 +159,16 @@ def conditional_orthogonality(classes: FloatArray, probe: FloatArray) -> float:
         Distribution of each class.
     probe : array of shape (n_clusters,)
         Distribution of the probe.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from setwise.classify import conditional_orthogonality
+    >>> classes = np.array([[1.0, 0.0], [0.5, 0.5]])
+    >>> conditional_orthogonality(classes, np.array([0.0, 1.0]))
+    0.0
+    >>> conditional_orthogonality(classes, np.array([1.0, 0.0])) > 0
+    True
     """
     shared = ((classes > 0) & (probe > 0)).astype(np.float64)
     products = shared @ shared.T
@@ -127,6 +180,13 @@ def signal_to_noise(distances: FloatArray) -> float:
     """Second smallest distance over the smallest, the paper's SNR; at least 1.
 
     ``inf`` when the nearest class is at distance zero, or the only one within reach.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from setwise.classify import signal_to_noise
+    >>> signal_to_noise(np.array([0.2, 0.1, 0.9]))
+    2.0
     """
     if len(distances) < 2:
         return np.inf

@@ -145,6 +145,15 @@ class Explanation:
         The vectors in the plane of the gallery's two largest principal directions.
     gallery_point_classes : array of int
         Class code of each gallery point.
+
+    Examples
+    --------
+    >>> from setwise import CVC
+    >>> from setwise.evaluation.testing import separable_sets
+    >>> sets, labels = separable_sets()
+    >>> why = CVC().fit(sets[1:], labels[1:]).explain(sets[0])
+    >>> print(why.label, why.is_informed, len(why.votes) > 0)
+    0 True True
     """
 
     label: Any

@@ -128,7 +128,17 @@ def is_decided(totals: FloatArray, remaining: float) -> bool:
 
 
 class Fusion(Part, ABC):
-    """How the voices become one score per class, and one probability."""
+    """How the voices become one score per class, and one probability.
+
+    Examples
+    --------
+    >>> from setwise import CVC
+    >>> from setwise.classify import Fusion
+    >>> Fusion.of("mode", "CVC")
+    Mode()
+    >>> CVC(fusion="sum").get_params()["fusion"]
+    'sum'
+    """
 
     family: ClassVar[str] = "fusion"
     #: Whether members may stay unasked once the rest cannot change the label.

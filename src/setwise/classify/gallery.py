@@ -94,6 +94,15 @@ class Gallery:
     has_vectors : bool
         Whether the vectors of ``sets`` are there; of a gallery that was saved without them
         only their number is.
+
+    Examples
+    --------
+    >>> from setwise import CVC
+    >>> from setwise.evaluation.testing import separable_sets
+    >>> sets, labels = separable_sets()
+    >>> gallery = CVC().fit(sets, labels).gallery_
+    >>> len(gallery.sets), gallery.classes, gallery.dims
+    (9, array([0, 1, 2]), (3, 5, 8))
     """
 
     description: Description

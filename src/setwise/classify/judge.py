@@ -68,6 +68,16 @@ class Answer:
         Cuts that did not converge, or left one half empty, so that another rule made it.
     ballot : Ballot
         What the voices said, to be fused otherwise.
+
+    Examples
+    --------
+    >>> from setwise import CVC
+    >>> from setwise.evaluation.testing import separable_sets
+    >>> sets, labels = separable_sets()
+    >>> clf = CVC().fit(sets[1:], labels[1:])
+    >>> (answer,) = clf.judge(sets[:1])
+    >>> int(answer.label), int(answer.runner_up) != 0, bool(answer.is_typical.all())
+    (0, True, True)
     """
 
     name: str
@@ -118,6 +128,16 @@ def judge(
         allows it. The label is the same; probabilities and votes are of those asked.
     caller : str
         Who asks, for messages.
+
+    Examples
+    --------
+    >>> from setwise import CVC
+    >>> from setwise.evaluation.testing import separable_sets
+    >>> sets, labels = separable_sets()
+    >>> from setwise.classify import judge
+    >>> gallery = CVC().fit(sets[1:], labels[1:]).gallery_
+    >>> [int(answer.label) for answer in judge(gallery, sets[:1])]
+    [0]
     """
     probes = gallery.check(sets, caller)
 

@@ -29,6 +29,17 @@ class Shortlist(Part):
         probe's to find these.
     above : int, default=256
         Galleries of at most so many classes are judged whole.
+
+    Examples
+    --------
+    >>> from setwise import CVC
+    >>> from setwise.classify import Shortlist
+    >>> from setwise.evaluation.testing import separable_sets
+    >>> sets, labels = separable_sets(n_classes=8)
+    >>> clf = CVC(shortlist=Shortlist(n_classes=3, n_compared=6, above=7)).fit(sets, labels)
+    >>> (answer,) = clf.judge(sets[:1])
+    >>> int(answer.label), len(answer.classes)
+    (0, 3)
     """
 
     family: ClassVar[str] = "shortlist"

@@ -73,6 +73,16 @@ def solve(
         Threads.
     caller : str
         Who asks, for messages.
+
+    Examples
+    --------
+    >>> from setwise import CVC
+    >>> from setwise.evaluation.testing import separable_sets
+    >>> sets, labels = separable_sets()
+    >>> from setwise.classify import solve
+    >>> how = CVC().fit(sets, labels).gallery_.description
+    >>> len(solve(how, sets[:6], labels[:6]).sets)
+    6
     """
     batch = check_sets(sets, caller=caller, is_compact=True)
     classes, codes = check_labels(labels, len(batch), caller=caller)
@@ -135,6 +145,17 @@ def update(
         Which of the old sets stay; all by default.
     n_jobs, caller
         As for :func:`solve`.
+
+    Examples
+    --------
+    >>> from setwise import CVC
+    >>> from setwise.evaluation.testing import separable_sets
+    >>> sets, labels = separable_sets()
+    >>> from setwise.classify import update
+    >>> gallery = CVC().fit(sets, labels).gallery_
+    >>> smaller = update(gallery, is_kept=labels != 2)
+    >>> len(gallery.sets), len(smaller.sets)
+    (9, 6)
     """
     if not gallery.has_vectors:
         reject(

@@ -35,7 +35,15 @@ __all__ = ["Clusterer", "Clustering", "Clusters", "FlatClusters", "GivenClustere
 
 @dataclass(frozen=True)
 class FlatClusters:
-    """Clusters without a tree."""
+    """Clusters without a tree.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from setwise.cluster import FlatClusters
+    >>> FlatClusters(np.array([0, 0, 1])).labels
+    array([0, 0, 1])
+    """
 
     labels: IntArray
 
@@ -45,14 +53,36 @@ Clusters: TypeAlias = HierarchicalClusters | FlatClusters
 
 
 class Clustering(Protocol):
-    """Columns that are being clustered."""
+    """Columns that are being clustered.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> adjacency = np.array([[0, 1, 0, 0], [1, 0, 0.1, 0], [0, 0.1, 0, 1], [0, 0, 1, 0]])
+    >>> from scipy.sparse import csr_array
+    >>> from setwise.cluster import PROBE, Clusterer
+    >>> from setwise.cut import SweepCut
+    >>> how = Clusterer.of("shc", "CVC")
+    >>> clustering = how.start(csr_array(adjacency), lambda: None, cut=SweepCut(), seed=0)
+    >>> clustering.under(np.array([0, 1, 1, PROBE])).labels
+    array([0, 0, 1, 1])
+    """
 
     def under(self, class_codes: IntArray) -> Clusters:
         """Clusters of the columns, of classes ``class_codes`` (``PROBE`` for the probe's)."""
 
 
 class Clusterer(Part, ABC):
-    """A way to cluster columns; its parameters and nothing else."""
+    """A way to cluster columns; its parameters and nothing else.
+
+    Examples
+    --------
+    >>> from setwise.cluster import Clusterer
+    >>> Clusterer.of("shc", "CVC")
+    Hierarchical()
+    >>> sorted(Clusterer.known())[:2]
+    ['kmeans', 'shc']
+    """
 
     family: ClassVar[str] = "clusterer"
 
@@ -175,6 +205,16 @@ class GivenClusterer(_Estimators):
     It knows by itself how many clusters it wants. One with ``affinity="precomputed"``
     clusters the graph; one whose class has ``is_semi_supervised = True`` gets the class codes
     as ``y``, and clusters anew for every labelling.
+
+    Examples
+    --------
+    >>> from sklearn.cluster import KMeans
+    >>> from setwise import CVC
+    >>> from setwise.evaluation.testing import separable_sets
+    >>> sets, labels = separable_sets()
+    >>> clf = CVC(clusterer=KMeans(5, random_state=0)).fit(sets[1:], labels[1:])
+    >>> clf.predict(sets[:1])
+    array([0])
     """
 
     given: Any

@@ -46,6 +46,16 @@ class HierarchicalClusters:
         Nodes that were divided, in the order of division.
     tree : CutTree
         Where the cuts are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> adjacency = np.array([[0, 1, 0, 0], [1, 0, 0.1, 0], [0, 0.1, 0, 1], [0, 0, 1, 0]])
+    >>> from setwise.cluster import PROBE, CutTree, shc
+    >>> tree = CutTree(adjacency)
+    >>> clusters = shc(tree, np.array([0, 0, 1, PROBE]))
+    >>> clusters.labels, clusters.leaves
+    (array([0, 0, 1, 1]), (1, 2))
     """
 
     labels: IntArray
@@ -55,7 +65,15 @@ class HierarchicalClusters:
 
 
 def is_indivisible(class_codes: IntArray) -> bool:
-    """Whether a cluster tells all it can: no probe in it, or fewer than two classes."""
+    """Whether a cluster tells all it can: no probe in it, or fewer than two classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from setwise.cluster import PROBE, is_indivisible
+    >>> is_indivisible(np.array([0, 0, PROBE])), is_indivisible(np.array([0, 1, PROBE]))
+    (True, False)
+    """
     everything = np.arange(len(class_codes))
     return bool(kernels_of("setwise.cluster").indivisible(class_codes, everything))
 
@@ -71,6 +89,16 @@ def shc(tree: CutTree, class_codes: IntArray) -> HierarchicalClusters:
         Cuts of the graph; the ones needed and not there yet are made.
     class_codes : array of int, shape (n_vertices,)
         Class of each vertex, ``PROBE`` for the unlabelled.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> adjacency = np.array([[0, 1, 0, 0], [1, 0, 0.1, 0], [0, 0.1, 0, 1], [0, 0, 1, 0]])
+    >>> from setwise.cluster import PROBE, CutTree, shc
+    >>> tree = CutTree(adjacency)
+    >>> clusters = shc(tree, np.array([0, 1, 1, PROBE]))
+    >>> clusters.labels
+    array([0, 0, 1, 1])
     """
     labels, leaves, inner = tree.grow(class_codes)
     return HierarchicalClusters(labels, tuple(leaves.tolist()), tuple(inner.tolist()), tree)

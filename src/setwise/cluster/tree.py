@@ -62,6 +62,16 @@ class Node:
         Indices of its components, or of its two halves; empty while undivided.
     cut : Cut or None
         The cut between two halves; None while undivided, and between components.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> adjacency = np.array([[0, 1, 0, 0], [1, 0, 0.1, 0], [0, 0.1, 0, 1], [0, 0, 1, 0]])
+    >>> from setwise.cluster import PROBE, CutTree, shc
+    >>> tree = CutTree(adjacency)
+    >>> root = tree.nodes[0]
+    >>> root.vertices, root.depth, root.children
+    (array([0, 1, 2, 3]), 0, ())
     """
 
     vertices: IntArray
@@ -85,6 +95,15 @@ class CutTree:
         around those of them that it holds (:func:`setwise.cut.local_cut`): there may be a
         thousand clusters to take off before the one that holds them, and each would take as
         long.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> adjacency = np.array([[0, 1, 0, 0], [1, 0, 0.1, 0], [0, 0.1, 0, 1], [0, 0, 1, 0]])
+    >>> from setwise.cluster import PROBE, CutTree, shc
+    >>> tree = CutTree(adjacency)
+    >>> [tree.nodes[child].vertices.tolist() for child in tree.split(0)]
+    [[0, 1], [2, 3]]
     """
 
     def __init__(

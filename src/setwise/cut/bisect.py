@@ -41,6 +41,15 @@ class Cut:
     fallback : str
         One of :data:`REPAIRS`: empty, or what had to be used because the cut proper left one
         side empty.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> adjacency = np.array([[0, 1, 0, 0], [1, 0, 0.1, 0], [0, 0.1, 0, 1], [0, 0, 1, 0]])
+    >>> from setwise.cut import bisect
+    >>> cut = bisect(adjacency)
+    >>> cut.side, round(cut.ncut, 3), cut.has_converged
+    (array([ True,  True, False, False]), 0.095, True)
     """
 
     side: BoolArray
@@ -113,6 +122,13 @@ def in_scale(adjacency: Adjacency) -> Adjacency:
 
     The scale of the weights means nothing to the normalised Laplacian. To the paper's shift
     it does, so ordinary weights are left as they are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from setwise.cut import in_scale
+    >>> bool(in_scale(np.array([[0.0, 1e-300], [1e-300, 0.0]])).max() > 1e-100)
+    True
     """
     if isinstance(adjacency, np.ndarray):
         dense = adjacency.astype(np.float64)
@@ -133,6 +149,13 @@ def components(adjacency: Adjacency) -> IntArray:
     """Connected component of each vertex, numbered in the order of their first vertices.
 
     A weight of zero is no edge, stored or not.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from setwise.cut import components
+    >>> components(np.array([[0, 1, 0], [1, 0, 0], [0, 0, 0]]))
+    array([0, 0, 1])
     """
     # SciPy's own function would take dense weights below 1e-8 for missing edges.
     return Edges.of(adjacency).components()
@@ -142,6 +165,14 @@ def local_cut(adjacency: Adjacency, seeds: IntArray) -> Cut:
     """Part the cluster around some vertices of a large connected graph from the rest.
 
     The best threshold of :func:`setwise.cut.fiedler.local_vector`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> adjacency = np.array([[0, 1, 0, 0], [1, 0, 0.1, 0], [0, 0.1, 0, 1], [0, 0, 1, 0]])
+    >>> from setwise.cut import local_cut
+    >>> local_cut(adjacency, np.array([0])).side
+    array([ True,  True, False, False])
     """
     fiedler = local_vector(adjacency, seeds)
     return _rounded(adjacency, fiedler, "local", halves_by_sweep)
@@ -157,6 +188,14 @@ def spectral_cut(adjacency: Adjacency, rule: CutRule) -> Cut:
         The graph, in scale.
     rule : CutRule
         Which vector, and how it becomes halves.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> adjacency = np.array([[0, 1, 0, 0], [1, 0, 0.1, 0], [0, 0.1, 0, 1], [0, 0, 1, 0]])
+    >>> from setwise.cut import SweepCut, spectral_cut
+    >>> spectral_cut(adjacency, SweepCut()).side
+    array([ True,  True, False, False])
     """
     n = adjacency.n_vertices if isinstance(adjacency, Edges) else len(adjacency)
     if n < 2:

@@ -48,6 +48,15 @@ def dfvc(adjacency: Adjacency, *, max_changes: float = 0.01, max_iter: int = 100
         the literal rule never stops where eta exceeds lambda_2.
     max_iter : int
         Give up then, with ``has_converged`` False.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> adjacency = np.array([[0, 1, 0, 0], [1, 0, 0.1, 0], [0, 0.1, 0, 1], [0, 0, 1, 0]])
+    >>> from setwise.cut import dfvc
+    >>> found = dfvc(adjacency)
+    >>> (found.vector > 0).tolist() in ([True, True, False, False], [False, False, True, True])
+    True
     """
     edges = Edges.of(adjacency)
     kernels = kernels_of("setwise.cut", "dfvc_kernels")
@@ -79,6 +88,14 @@ def sign_switches(adjacency: Adjacency) -> IntArray | None:
     ----------
     adjacency : symmetric matrix of shape (n_vertices, n_vertices)
         A connected graph.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> adjacency = np.array([[0, 1, 0, 0], [1, 0, 0.1, 0], [0, 0.1, 0, 1], [0, 0, 1, 0]])
+    >>> from setwise.cut import sign_switches
+    >>> sign_switches(adjacency).shape
+    (4,)
     """
     n = adjacency.n_vertices if isinstance(adjacency, Edges) else adjacency.shape[0]
     return dfvc(adjacency).sign_switches if n <= DFVC_LIMIT else None

@@ -19,7 +19,18 @@ __all__ = ["Edges"]
 
 @dataclass(frozen=True, eq=False)
 class Edges:
-    """Rows of a symmetric sparse matrix, as SciPy stores them; iterates over its arrays."""
+    """Rows of a symmetric sparse matrix, as SciPy stores them; iterates over its arrays.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> adjacency = np.array([[0, 1, 0, 0], [1, 0, 0.1, 0], [0, 0.1, 0, 1], [0, 0, 1, 0]])
+    >>> from setwise.cut import in_scale
+    >>> from scipy.sparse import csr_array
+    >>> edges = in_scale(csr_array(adjacency))
+    >>> type(edges).__name__, edges.data
+    ('Edges', array([1. , 1. , 0.1, 0.1, 1. , 1. ]))
+    """
 
     indptr: npt.NDArray[np.int32]
     indices: npt.NDArray[np.int32]

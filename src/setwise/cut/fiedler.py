@@ -72,6 +72,15 @@ class Fiedler:
     sign_switches : array of int, shape (n_vertices,)
         How often each entry changed sign on the way; empty unless the method iterates on
         the vector (DFVC).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> adjacency = np.array([[0, 1, 0, 0], [1, 0, 0.1, 0], [0, 0.1, 0, 1], [0, 0, 1, 0]])
+    >>> from setwise.cut import exact_fiedler
+    >>> found = exact_fiedler(adjacency)
+    >>> np.sign(found.vector).tolist(), round(found.connectivity, 3)
+    ([1.0, 1.0, -1.0, -1.0], 0.091)
     """
 
     vector: FloatArray
@@ -110,6 +119,14 @@ def exact_fiedler(adjacency: Adjacency, *, precise: bool | None = None) -> Fiedl
         Whether to go on until the vector is known to rounding, so that not even the order of
         the vertices matters, or only until its signs are settled. By default, precise up to
         :data:`PRECISE_LIMIT` vertices.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> adjacency = np.array([[0, 1, 0, 0], [1, 0, 0.1, 0], [0, 0.1, 0, 1], [0, 0, 1, 0]])
+    >>> from setwise.cut import exact_fiedler
+    >>> exact_fiedler(adjacency).vector.round(2)
+    array([ 0.51,  0.49, -0.49, -0.51])
     """
     edges = Edges.of(adjacency)
     n = edges.n_vertices

@@ -13,7 +13,16 @@ __all__ = ["degrees", "ncut", "normalised_laplacian"]
 
 
 def degrees(adjacency: Adjacency) -> FloatArray:
-    """Sum of the weights at each vertex (paper eq. 6)."""
+    """Sum of the weights at each vertex (paper eq. 6).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> adjacency = np.array([[0, 1, 0, 0], [1, 0, 0.1, 0], [0, 0.1, 0, 1], [0, 0, 1, 0]])
+    >>> from setwise.cut import degrees
+    >>> degrees(adjacency)
+    array([1. , 1.1, 1.1, 1. ])
+    """
     if isinstance(adjacency, Edges):
         return adjacency.degrees
     return np.asarray(adjacency.sum(axis=1), dtype=np.float64).ravel()
@@ -23,6 +32,14 @@ def normalised_laplacian(adjacency: Adjacency) -> Adjacency:
     """``D^-1/2 (D - A) D^-1/2``, the symmetric normalised Laplacian (paper eq. 12).
 
     Every vertex must have an edge: separate the connected components first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from setwise.cut import normalised_laplacian
+    >>> normalised_laplacian(np.array([[0.0, 2.0], [2.0, 0.0]]))
+    array([[ 1., -1.],
+           [-1.,  1.]])
     """
     scale = 1.0 / np.sqrt(degrees(adjacency))
     if sp.issparse(adjacency):

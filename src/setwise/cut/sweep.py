@@ -19,6 +19,14 @@ def sweep(adjacency: Adjacency, vector: FloatArray) -> BoolArray | None:
     -------
     array of bool, shape (n_vertices,), or None
         True on the high side. None when all values are equal.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> adjacency = np.array([[0, 1, 0, 0], [1, 0, 0.1, 0], [0, 0.1, 0, 1], [0, 0, 1, 0]])
+    >>> from setwise.cut import sweep
+    >>> sweep(adjacency, np.array([0.9, 0.5, 0.4, -1.0]))
+    array([ True,  True, False, False])
     """
     edges = Edges.of(adjacency)
     side, exists = kernels_of("setwise.cut").sweep(*edges, edges.degrees, vector)

@@ -142,7 +142,20 @@ def evaluate(
     probes: SetBatch,
     truth: npt.NDArray[Any],
 ) -> MethodResult:
-    """One method on one gallery and its probes, timed as :func:`timed_answers` does."""
+    """One method on one gallery and its probes, timed as :func:`timed_answers` does.
+
+    Examples
+    --------
+    >>> from setwise import SetBatch
+    >>> from setwise.baselines import MeanCosine
+    >>> from setwise.evaluation.testing import separable_sets
+    >>> from setwise.sets import check_sets
+    >>> sets, labels = separable_sets()
+    >>> gallery, probes = check_sets(sets[::2]), check_sets(sets[1::2])
+    >>> from setwise.evaluation import evaluate
+    >>> evaluate("mean", MeanCosine(), gallery, labels[::2], probes, labels[1::2]).accuracy
+    1.0
+    """
     try:
         timed = timed_answers(classifier, gallery, labels, probes)
     except Exception as error:  # whatever it is, the other methods go on
@@ -166,6 +179,19 @@ class TimedAnswers:
         Labels, one per probe, unless something else was asked for.
     fit_seconds, seconds_per_probe : float
         Wall-clock time to learn the gallery, and to judge one probe.
+
+    Examples
+    --------
+    >>> from setwise import SetBatch
+    >>> from setwise.baselines import MeanCosine
+    >>> from setwise.evaluation.testing import separable_sets
+    >>> from setwise.sets import check_sets
+    >>> sets, labels = separable_sets()
+    >>> gallery, probes = check_sets(sets[::2]), check_sets(sets[1::2])
+    >>> from setwise.evaluation import timed_answers
+    >>> timed = timed_answers(MeanCosine(), gallery, labels[::2], probes)
+    >>> timed.answers, timed.seconds_per_probe > 0
+    (array([0, 1, 1, 2]), True)
     """
 
     answers: Any
@@ -194,6 +220,21 @@ def timed_answers(
         Checked sets, and the class of each gallery set.
     ask : callable, optional
         What to ask the fitted classifier about sets; its ``predict`` by default.
+
+    Examples
+    --------
+    >>> from setwise import SetBatch
+    >>> from setwise.baselines import MeanCosine
+    >>> from setwise.evaluation.testing import separable_sets
+    >>> from setwise.sets import check_sets
+    >>> sets, labels = separable_sets()
+    >>> gallery, probes = check_sets(sets[::2]), check_sets(sets[1::2])
+    >>> from setwise.evaluation import timed_answers
+    >>> timed = timed_answers(
+    ...     MeanCosine(), gallery, labels[::2], probes, ask=lambda sets: len(sets)
+    ... )
+    >>> timed.answers
+    4
     """
     ask = classifier.predict if ask is None else ask
     started = time.perf_counter()

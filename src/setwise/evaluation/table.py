@@ -40,6 +40,13 @@ class MethodResult:
         Wall-clock time to learn the gallery, and to judge one probe.
     error : str or None
         Why it failed; then nothing else means anything.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from setwise.evaluation import MethodResult
+    >>> MethodResult("mine", is_right=np.array([True, False, True, True])).accuracy
+    0.75
     """
 
     name: str
@@ -77,6 +84,16 @@ class Comparison:
     p_values : dict of str to float
         How probable a difference to the best as large as seen is, were the two equally good:
         exact McNemar test, corrected for their number (Holm). 1 for the best itself.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from setwise.evaluation import Comparison, MethodResult
+    >>> ours = MethodResult("ours", is_right=np.array([True, True, True, False]))
+    >>> theirs = MethodResult("theirs", is_right=np.array([True, False, False, False]))
+    >>> table = Comparison([theirs, ours], confidence=0.95)
+    >>> [(result.name, float(result.accuracy)) for result in table.results]
+    [('ours', 0.75), ('theirs', 0.25)]
     """
 
     def __init__(self, results: Sequence[MethodResult], confidence: float) -> None:
@@ -230,6 +247,14 @@ def plot_accuracy_time(
         Where to save the picture too; the suffix says how.
     title, note : str
         Above and below.
+
+    Examples
+    --------
+    >>> from setwise.evaluation import plot_accuracy_time
+    >>> points = [("CVC", 0.1, 0.95, 0.9, 0.98), ("mean cosine", 1e-4, 0.8, 0.7, 0.88)]
+    >>> figure = plot_accuracy_time(points, title="Two methods")
+    >>> len(figure.axes)
+    1
     """
     figure = new_figure(9.5, max(4.0, 0.23 * len(points) + 1.6))
     figure.set_facecolor("white")

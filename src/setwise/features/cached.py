@@ -55,6 +55,18 @@ class Cached(ImageFeature):
         Sets that were found since the last fit.
     n_misses_ : int
         Sets that were computed since the last fit.
+
+    Examples
+    --------
+    >>> import numpy as np, tempfile
+    >>> from setwise import HOG, SetBatch
+    >>> from setwise.features import Cached
+    >>> photos = SetBatch.from_images([np.zeros((2, 16, 16), dtype=np.uint8)])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     cached = Cached(HOG(), folder)
+    ...     first, again = cached.fit(photos).transform(photos), cached.transform(photos)
+    ...     cached.n_misses_, cached.n_hits_
+    (1, 1)
     """
 
     def __init__(self, feature: Any, folder: str | Path) -> None:

@@ -40,6 +40,17 @@ class ImageFeature(  # type: ignore[call-arg]
     ``transform`` of a :class:`setwise.SetBatch` of images gives a batch with the same names
     and labels; of an array of shape ``(n_images, height, width[, n_channels])``, an array.
     It needs no ``fit`` before.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from setwise.features import ImageFeature
+    >>> class Brightness(ImageFeature):
+    ...     def compute(self, images):
+    ...         return images.reshape(len(images), -1).mean(axis=1, keepdims=True)
+    >>> Brightness().transform(np.full((2, 4, 4), 7, dtype=np.uint8))
+    array([[7.],
+           [7.]])
     """
 
     #: Packages whose version the values may depend on, beside setwise and NumPy.

@@ -57,6 +57,24 @@ class OnnxEmbedding(ImageFeature):
         How many images it is given at once; one, if that is what the file says.
     providers : sequence of str, default=("CPUExecutionProvider",)
         What runs it, see ONNX Runtime. Others than the default may give other last digits.
+
+    Examples
+    --------
+    >>> import numpy as np, tempfile
+    >>> from onnx import TensorProto, helper, save
+    >>> from setwise.features import OnnxEmbedding
+    >>> image = helper.make_tensor_value_info("image", TensorProto.FLOAT, ["n", 1, 4, 4])
+    >>> vector = helper.make_tensor_value_info("vector", TensorProto.FLOAT, ["n", 16])
+    >>> flatten = helper.make_node("Flatten", ["image"], ["vector"])
+    >>> graph = helper.make_graph([flatten], "network", [image], [vector])
+    >>> opset = helper.make_opsetid("", 17)
+    >>> network = helper.make_model(graph, opset_imports=[opset], ir_version=8)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(network, f"{folder}/network.onnx")
+    ...     embedding = OnnxEmbedding(f"{folder}/network.onnx", size=4)
+    ...     vectors = embedding.transform(np.zeros((3, 8, 8), dtype=np.uint8))
+    >>> vectors.shape
+    (3, 16)
     """
 
     libraries = ("onnxruntime", "pillow")

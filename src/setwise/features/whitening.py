@@ -41,6 +41,15 @@ class Whitener(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Principal directions with any variance.
     gains_ : array of shape (n_directions,)
         Factor of each direction, relative to that of one without variance.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from setwise import Whitener
+    >>> vectors = np.random.default_rng(0).normal(size=(200, 3)) * [9.0, 1.0, 1.0]
+    >>> whitener = Whitener().fit(vectors)
+    >>> int(whitener.gains_.argmin()), whitener.transform(vectors).shape
+    (0, (200, 3))
     """
 
     def __init__(self, strength: float = 0.5, shrinkage: float = 0.1) -> None:

@@ -25,7 +25,16 @@ __all__ = [
 
 
 class Graph(Part, ABC):
-    """A way to turn columns into a weighted graph; its parameters and nothing else."""
+    """A way to turn columns into a weighted graph; its parameters and nothing else.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> columns = np.array([[1.0, 0.8, 0.0], [0.0, 0.6, 1.0]])
+    >>> from setwise.graph import Graph
+    >>> Graph.of("omp", "CVC").adjacency(columns).shape
+    (3, 3)
+    """
 
     family: ClassVar[str] = "graph"
 
@@ -88,6 +97,15 @@ class GalleryGraph:
         The gallery's unit columns.
     adjacency : csr_array of shape (n_columns, n_columns)
         Their graph.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> columns = np.array([[1.0, 0.8, 0.0], [0.0, 0.6, 1.0]])
+    >>> from setwise.graph import LassoGraph
+    >>> gallery = LassoGraph(alpha=0.05).solve(columns)
+    >>> gallery.insert(np.array([[0.6], [0.8]])).shape
+    (4, 4)
     """
 
     graph: Graph

@@ -27,6 +27,16 @@ class GaussianGraph(Graph):
         The paper's Sigma, a *covariance*: a scalar variance, one variance per feature, or a
         matrix. None takes the median squared distance between the gallery's columns, so
         that the weight of a median pair is ``exp(-1/2)``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> columns = np.array([[1.0, 0.8, 0.0], [0.0, 0.6, 1.0]])
+    >>> from setwise import GaussianGraph
+    >>> GaussianGraph(sigma=0.5).adjacency(columns).toarray().round(2)
+    array([[0.  , 0.67, 0.14],
+           [0.67, 0.  , 0.45],
+           [0.14, 0.45, 0.  ]])
     """
 
     name: ClassVar[str] = "gaussian"

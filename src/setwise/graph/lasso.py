@@ -47,6 +47,16 @@ class LassoGraph(Graph):
     ----------
     alpha : float, default=0.05
         Weight of the l1 norm (the paper's ``w``, 0.01 there), for unit columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> columns = np.array([[1.0, 0.8, 0.0], [0.0, 0.6, 1.0]])
+    >>> from setwise import LassoGraph
+    >>> LassoGraph(alpha=0.05).adjacency(columns).toarray().round(2)
+    array([[0.  , 1.88, 1.71],
+           [1.88, 0.  , 1.97],
+           [1.71, 1.97, 0.  ]])
     """
 
     name: ClassVar[str] = "lasso"

@@ -35,6 +35,16 @@ class LeastSquaresGraph(Graph):
         Coefficients kept a column (the paper's ``w`` largest).
     tolerance : float, default=1e-10
         Eigenvalues of the Gram matrix below this share of the largest count as zero.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from setwise import LeastSquaresGraph
+    >>> columns = np.array([[1.0, 0.8, 0.6], [0.0, 0.6, 0.8]])
+    >>> LeastSquaresGraph(n_largest=1).adjacency(columns).toarray().round(2)
+    array([[0.  , 2.86, 0.  ],
+           [2.86, 0.  , 2.08],
+           [0.  , 2.08, 0.  ]])
     """
 
     name: ClassVar[str] = "least_squares"

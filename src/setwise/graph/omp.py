@@ -26,6 +26,16 @@ class OMPGraph(Graph):
     ----------
     n_nonzero : int, default=10
         Non-zero coefficients per column (the paper's ``w``).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> columns = np.array([[1.0, 0.8, 0.0], [0.0, 0.6, 1.0]])
+    >>> from setwise import OMPGraph
+    >>> OMPGraph(n_nonzero=1).adjacency(columns).toarray().round(2)
+    array([[0. , 1.6, 0. ],
+           [1.6, 0. , 0.6],
+           [0. , 0.6, 0. ]])
     """
 
     name: ClassVar[str] = "omp"

@@ -18,7 +18,14 @@ Rows = npt.NDArray[np.float32]
 
 
 class Index(Part, ABC):
-    """A way to find the nearest of many vectors; its parameters and nothing else."""
+    """A way to find the nearest of many vectors; its parameters and nothing else.
+
+    Examples
+    --------
+    >>> from setwise.index import Index
+    >>> Index.of("exact", "CVC")
+    ExactIndex()
+    """
 
     family: ClassVar[str] = "index"
 
@@ -46,7 +53,18 @@ class Index(Part, ABC):
 
 
 class BuiltIndex(ABC):
-    """An index that holds the rows of one version of a gallery."""
+    """An index that holds the rows of one version of a gallery.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows, keys = np.eye(3, dtype=np.float32), np.array([10, 11, 12])
+    >>> query = np.array([0.6, 0.8, 0.0], dtype=np.float32)
+    >>> from setwise.index import ExactIndex
+    >>> built = ExactIndex().build(rows, keys)
+    >>> built.changed(rows[:2], keys[:2]).nearest(query, 3)
+    array([11, 10])
+    """
 
     @abstractmethod
     def nearest(self, query: Rows, n: int) -> IntArray:
@@ -69,7 +87,16 @@ class BuiltIndex(ABC):
 
 
 def stamp_of(rows: Rows, keys: IntArray) -> str:
-    """A name of these rows and keys that no others have."""
+    """A name of these rows and keys that no others have.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows, keys = np.eye(3, dtype=np.float32), np.array([10, 11, 12])
+    >>> from setwise.index import stamp_of
+    >>> stamp_of(rows, keys) == stamp_of(rows, keys + 1)
+    False
+    """
     digest = sha256(repr(rows.shape).encode())
     digest.update(np.ascontiguousarray(keys, dtype=np.int64).data)
     digest.update(np.ascontiguousarray(rows, dtype=np.float32).data)

@@ -15,7 +15,17 @@ __all__ = ["BuiltExact", "ExactIndex"]
 
 @dataclass(frozen=True)
 class ExactIndex(Index):
-    """All inner products, and the largest of them. The rows are its only state."""
+    """All inner products, and the largest of them. The rows are its only state.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows, keys = np.eye(3, dtype=np.float32), np.array([10, 11, 12])
+    >>> query = np.array([0.6, 0.8, 0.0], dtype=np.float32)
+    >>> from setwise.index import ExactIndex
+    >>> ExactIndex().build(rows, keys).nearest(query, 2)
+    array([11, 10])
+    """
 
     name: ClassVar[str] = "exact"
 

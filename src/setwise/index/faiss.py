@@ -41,6 +41,15 @@ class FaissIndex(Index):
     n_candidates : int, default=4096
         How many rows are taken in full per query: the more, the fewer of the nearest are
         missed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows, keys = np.eye(3, dtype=np.float32), np.array([10, 11, 12])
+    >>> query = np.array([0.6, 0.8, 0.0], dtype=np.float32)
+    >>> from setwise.index import FaissIndex
+    >>> FaissIndex().build(rows, keys).nearest(query, 2)
+    array([11, 10])
     """
 
     name: ClassVar[str] = "faiss"

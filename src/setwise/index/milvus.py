@@ -47,6 +47,14 @@ class MilvusIndex(Index):
         One per gallery.
     timeout_s : float, default=60.0
         How long one request may take.
+
+    Examples
+    --------
+    >>> from setwise import CVC
+    >>> from setwise.index import MilvusIndex
+    >>> clf = CVC(index=MilvusIndex("http://milvus.example:19530", collection="people"))
+    >>> clf.get_params()["index"].collection
+    'people'
     """
 
     name: ClassVar[str] = "milvus"

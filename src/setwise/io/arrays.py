@@ -71,6 +71,16 @@ def load_arrays(
     -------
     LoadedSets
         The sets, of the number type they have in the file.
+
+    Examples
+    --------
+    >>> import numpy as np, tempfile
+    >>> from setwise import load_arrays
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.savez(f"{folder}/sets.npz", anna=np.zeros((3, 8)), bert=np.ones((5, 8)))
+    ...     sets = load_arrays(f"{folder}/sets.npz")
+    >>> sets.names, sets.sizes
+    (('anna', 'bert'), array([3, 5]))
     """
     check_count("load_arrays", "max_bytes", max_bytes)
     about = {"labels": labels, "class_names": class_names, "names": names}

@@ -47,6 +47,13 @@ class DlibFaces:
     min_score : float, default=0.2
         How sure dlib must be. Most faces have more than 0.5, and most of what has less than
         0.2 is none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from setwise.io import DlibFaces
+    >>> len(DlibFaces()(np.zeros((120, 160), dtype=np.uint8)))
+    0
     """
 
     min_size: int = 40
@@ -83,6 +90,13 @@ class HaarFaces:
         How many overlapping hits make a face. Larger makes fewer mistakes and finds fewer.
     min_size : int, default=30
         Smallest side of a face, in pixels; the cascade knows none below 24.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from setwise.io import HaarFaces
+    >>> len(HaarFaces()(np.zeros((120, 160), dtype=np.uint8)))
+    0
     """
 
     scale_factor: float = 1.1

@@ -161,6 +161,17 @@ def face_tracks(
     ------
     DataError
         When there is no face, or no track of ``min_length``; or the file cannot be read.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from setwise import face_tracks
+    >>> frames = np.zeros((6, 60, 80), dtype=np.uint8)
+    >>> def find(frame):
+    ...     return [(20, 10, 40, 40)]
+    >>> tracks = face_tracks(frames, detector=find, size=20)
+    >>> tracks.sizes, tracks.image_shape
+    (array([6]), (20, 20))
     """
     owner, started = "face_tracks", time.perf_counter()
     reading = Reading(

@@ -129,6 +129,19 @@ def load_images(
     -----
     SkippedFilesWarning
         Where files were left out.
+
+    Examples
+    --------
+    >>> import numpy as np, tempfile
+    >>> from setwise import SetBatch, load_images
+    >>> from setwise.io import save_images
+    >>> images = [np.zeros((4, 32, 32), dtype=np.uint8), np.ones((3, 32, 32), dtype=np.uint8)]
+    >>> photos = SetBatch.from_images(images, ["beach", "party"], ["anna", "bert"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     root = save_images(photos, f"{folder}/gallery")
+    ...     loaded = load_images(root, labelled=True, size=32)
+    >>> loaded.names, loaded.labels, loaded.sizes
+    (('anna/beach', 'bert/party'), array(['anna', 'bert'], dtype='<U4'), array([4, 3]))
     """
     started = time.perf_counter()
     check_choice("load_images", "layout", layout, ("auto", *LAYOUTS))

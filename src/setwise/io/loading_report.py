@@ -14,7 +14,15 @@ __all__ = ["LoadReport", "LoadedSets", "Skipped"]
 
 @dataclass(frozen=True)
 class Skipped:
-    """A file, or a frame of one, that was left out, and why."""
+    """A file, or a frame of one, that was left out, and why.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from setwise.io import Skipped
+    >>> Skipped(Path("DCIM/notes.txt"), "no image").reason
+    'no image'
+    """
 
     path: Path
     reason: str
@@ -41,6 +49,16 @@ class LoadReport:
         Wall clock.
     what : str
         What the vectors are.
+
+    Examples
+    --------
+    >>> import numpy as np, tempfile
+    >>> from setwise import load_arrays
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.savez(f"{folder}/sets.npz", anna=np.zeros((3, 8)), bert=np.ones((5, 8)))
+    ...     sets = load_arrays(f"{folder}/sets.npz")
+    >>> len(sets.report.files), sets.report.skipped
+    (8, ())
     """
 
     source: Path
@@ -75,7 +93,18 @@ class LoadReport:
 
 
 class LoadedSets(SetBatch):
-    """Sets from files, with a ``report`` of what was read. Any part of it is a `SetBatch`."""
+    """Sets from files, with a ``report`` of what was read. Any part of it is a `SetBatch`.
+
+    Examples
+    --------
+    >>> import numpy as np, tempfile
+    >>> from setwise import load_arrays
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.savez(f"{folder}/sets.npz", anna=np.zeros((3, 8)), bert=np.ones((5, 8)))
+    ...     sets = load_arrays(f"{folder}/sets.npz")
+    >>> len(sets), sets.report.source.name
+    (2, 'sets.npz')
+    """
 
     def __init__(self, sets: SetBatch, report: LoadReport) -> None:
         super().__init__(

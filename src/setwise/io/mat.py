@@ -99,10 +99,15 @@ def load_mat(
 
     Examples
     --------
-    >>> from setwise.io import load_mat  # doctest: +SKIP
-    >>> sets = load_mat("demo-ETH.mat", "ETH_train", image_shape=(20, 20))  # doctest: +SKIP
-    >>> sets  # doctest: +SKIP
-    LoadedSets of 40 sets of 41 to 41 images, 20 x 20
+    >>> import numpy as np, tempfile
+    >>> from scipy.io import savemat
+    >>> from setwise import load_mat
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     matrix = {"X": np.eye(6), "gnd": [1, 1, 1, 2, 2, 2]}
+    ...     savemat(f"{folder}/faces.mat", matrix)
+    ...     sets = load_mat(f"{folder}/faces.mat", "X", labels="gnd", vectors="rows")
+    >>> sets.labels, sets.sizes
+    (array([1, 2]), array([3, 3]))
     """
     check_choice("load_mat", "vectors", vectors, (None, "columns", "rows"))
     if groups is not None and not isinstance(groups, str):

@@ -28,6 +28,18 @@ def save_images(sets: SetBatch, folder: str | Path) -> Path:
         Images of dtype uint8.
     folder : str or Path
         A folder that is not there yet.
+
+    Examples
+    --------
+    >>> import numpy as np, tempfile
+    >>> from setwise import SetBatch
+    >>> from setwise.io import save_images
+    >>> images = [np.zeros((4, 32, 32), dtype=np.uint8), np.ones((3, 32, 32), dtype=np.uint8)]
+    >>> photos = SetBatch.from_images(images, ["beach", "party"], ["anna", "bert"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     root = save_images(photos, f"{folder}/gallery")
+    ...     sorted(path.relative_to(root).as_posix() for path in root.rglob("*.png"))[:2]
+    ['anna/beach/0000.png', 'anna/beach/0001.png']
     """
     target, set_folders = Path(folder), _set_folders(sets)
     if target.exists():

@@ -74,6 +74,16 @@ def load_sets(
         ``labels`` and ``groups`` of :func:`load_arrays`.
     progress : callable, optional
         Called with what is being done, how many steps of it are over, and of how many.
+
+    Examples
+    --------
+    >>> import numpy as np, tempfile
+    >>> from setwise import load_sets
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.save(f"{folder}/sets.npy", np.zeros((2, 5, 8)))
+    ...     sets = load_sets(f"{folder}/sets.npy")
+    >>> len(sets), sets.sizes
+    (2, array([5, 5]))
     """
     check_choice("load_sets", "layout", layout, ("auto", *LAYOUTS))
     check_choice("load_sets", "labelled", labelled, (False, True))

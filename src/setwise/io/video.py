@@ -115,9 +115,23 @@ def load_video(
 
     Examples
     --------
-    What a model says of a film::
-
-        model.predict(load_video("clip.mp4", every=5))
+    >>> import numpy as np, tempfile
+    >>> import av
+    >>> def write_clip(path):
+    ...     with av.open(path, "w") as clip:
+    ...         stream = clip.add_stream("mpeg4", rate=10)
+    ...         stream.width, stream.height, stream.pix_fmt = 64, 48, "yuv420p"
+    ...         for _ in range(10):
+    ...             black = np.zeros((48, 64), np.uint8)
+    ...             frame = av.VideoFrame.from_ndarray(black, format="gray")
+    ...             clip.mux(stream.encode(frame))
+    ...         clip.mux(stream.encode())
+    >>> from setwise import load_video
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_clip(f"{folder}/clip.mp4")
+    ...     sets = load_video(f"{folder}/clip.mp4", every=2, size=32)
+    >>> sets.names, sets.sizes, sets.image_shape
+    (('clip',), array([5]), (32, 32))
     """
     owner, started = "load_video", time.perf_counter()
     reading = Reading(
@@ -208,10 +222,24 @@ def load_videos(
 
     Examples
     --------
-    A model of all films of a folder::
-
-        gallery = load_videos("gestures", every=5)
-        model = CVC().fit(gallery, gallery.labels)
+    >>> import numpy as np, tempfile
+    >>> import av
+    >>> def write_clip(path):
+    ...     with av.open(path, "w") as clip:
+    ...         stream = clip.add_stream("mpeg4", rate=10)
+    ...         stream.width, stream.height, stream.pix_fmt = 64, 48, "yuv420p"
+    ...         for _ in range(10):
+    ...             black = np.zeros((48, 64), np.uint8)
+    ...             frame = av.VideoFrame.from_ndarray(black, format="gray")
+    ...             clip.mux(stream.encode(frame))
+    ...         clip.mux(stream.encode())
+    >>> from setwise import load_videos
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_clip(f"{folder}/monday.mp4")
+    ...     write_clip(f"{folder}/tuesday.mp4")
+    ...     sets = load_videos(folder, every_s=0.5, size=32)
+    >>> sets.names, sets.sizes
+    (('monday', 'tuesday'), array([2, 2]))
     """
     owner, started = "load_videos", time.perf_counter()
     reading = Reading(

@@ -24,6 +24,16 @@ class Codes:
         Their numbers, ascending within a code.
     values : array of shape (total,)
         Their coefficients.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> columns = np.array([[1.0, 0.8, 0.0], [0.0, 0.6, 1.0]])
+    >>> gram = columns.T @ columns
+    >>> from setwise.lasso import code_by_gram
+    >>> codes = code_by_gram(gram, 0.1, np.array([1]), rank=2)
+    >>> codes.counts, codes.atoms, codes.values.round(2)
+    (array([2]), array([0, 2]), array([0.7, 0.5]))
     """
 
     counts: IntArray

@@ -54,6 +54,17 @@ class Pools:
         How many there are.
     margins : array of shape (n_targets,)
         Every old atom outside the pool is at least this far from entering the code.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from setwise.lasso import Codes, code_blocks
+    >>> rows = np.array([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]], dtype=np.float32)
+    >>> none, targets = rows[:0], np.arange(3)
+    >>> empty = Codes(np.zeros(3, dtype=int), np.zeros(0, dtype=int), np.zeros(0))
+    >>> codes, residuals, pools = code_blocks(rows, none, targets, 0.1, empty, rows)
+    >>> pools.counts, pools.margins.shape
+    (array([3, 3, 3]), (3,))
     """
 
     atoms: npt.NDArray[np.int32]
@@ -131,6 +142,19 @@ def code_changed(
         Residuals that the pools were made for.
     pools : Pools
         What was known then.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from setwise.lasso import Codes, code_blocks, code_changed
+    >>> rows = np.array([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]], dtype=np.float32)
+    >>> none, targets = rows[:0], np.arange(3)
+    >>> empty = Codes(np.zeros(3, dtype=int), np.zeros(0, dtype=int), np.zeros(0))
+    >>> codes, residuals, pools = code_blocks(rows, none, targets, 0.1, empty, rows)
+    >>> probe = np.array([[0.6, 0.8]], dtype=np.float32)
+    >>> changed, _, _ = code_changed(rows, probe, targets, 0.1, codes, residuals, pools)
+    >>> changed.counts
+    array([2, 2, 2])
     """
     codes, residuals = _code_in_pools(rows, extra, targets, penalty, start, pools)
     margins = pools.margins - np.linalg.norm(residuals - before, axis=1)
@@ -183,6 +207,17 @@ def code_blocks(
         What the starts leave; for empty ones, the columns themselves.
     n_jobs : int, optional
         Threads.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from setwise.lasso import Codes, code_blocks
+    >>> rows = np.array([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]], dtype=np.float32)
+    >>> none, targets = rows[:0], np.arange(3)
+    >>> empty = Codes(np.zeros(3, dtype=int), np.zeros(0, dtype=int), np.zeros(0))
+    >>> codes, residuals, pools = code_blocks(rows, none, targets, 0.1, empty, rows)
+    >>> codes.counts, codes.values.round(2)
+    (array([2, 2, 2]), array([ 1.  , -0.5 ,  0.7 ,  0.5 , -0.83,  1.17]))
     """
 
     def solve(block: IntArray) -> tuple[Codes, Rows, Pools]:

@@ -44,6 +44,17 @@ def lasso_codes(gram: FloatArray, penalty: float, *, rank: int) -> sp.csc_array:
     -------
     csc_array of shape (n_columns, n_columns)
         One code per column.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> columns = np.array([[1.0, 0.8, 0.0], [0.0, 0.6, 1.0]])
+    >>> gram = columns.T @ columns
+    >>> from setwise.lasso import lasso_codes
+    >>> lasso_codes(gram, 0.1, rank=2).toarray().round(2)
+    array([[ 0.  ,  0.7 , -0.83],
+           [ 1.  ,  0.  ,  1.17],
+           [-0.5 ,  0.5 ,  0.  ]])
     """
     targets = np.arange(len(gram))
     return code_by_gram(gram, penalty, targets, rank=rank).to_csc(len(gram))
@@ -80,6 +91,15 @@ def code_by_gram(
     factors : pair of arrays, optional
         Cholesky factors of the starts, as :func:`factors_of` makes them: all of them, and
         where that of each target begins, -1 for those without one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> columns = np.array([[1.0, 0.8, 0.0], [0.0, 0.6, 1.0]])
+    >>> gram = columns.T @ columns
+    >>> from setwise.lasso import code_by_gram
+    >>> code_by_gram(gram, 0.1, np.array([0, 1]), rank=2).counts
+    array([2, 2])
     """
     border = np.empty((0, len(gram))) if border is None else border
     start = Codes.none(len(targets)) if start is None else start
@@ -159,6 +179,13 @@ def gram_lasso(
         Linear term, and positive weights of the l1 norm.
     start : array of shape (n,), optional
         Where to start; the result depends on it only where there are several.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from setwise.lasso import gram_lasso
+    >>> gram_lasso(np.eye(2), np.array([3.0, 0.5]), np.array([1.0, 1.0]))
+    array([2., 0.])
     """
     # In units in which all penalties are equal, and the rest is about 1: the compiled lasso
     # has one penalty, and absolute tolerances. The least one, so that nothing overflows.
@@ -189,6 +216,15 @@ def optimality_violation(gram: FloatArray, codes: sp.csc_array, penalty: float) 
 
     With ``g = D'(x - D a)``: ``g_j = penalty sign(a_j)`` where ``a_j != 0``, ``|g_j| <=
     penalty`` elsewhere, the column itself apart.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> columns = np.array([[1.0, 0.8, 0.0], [0.0, 0.6, 1.0]])
+    >>> gram = columns.T @ columns
+    >>> from setwise.lasso import lasso_codes, optimality_violation
+    >>> optimality_violation(gram, lasso_codes(gram, 0.1, rank=2), 0.1) < 1e-9
+    True
     """
     dense = codes.toarray()
     # By the sparse codes; the Gram matrix is symmetric.

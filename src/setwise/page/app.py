@@ -46,6 +46,20 @@ def create_app(settings: Settings) -> FastAPI:
     ----------
     settings : Settings
         What the server was told.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from setwise import CVC
+    >>> from setwise.evaluation.testing import separable_sets
+    >>> from setwise.page import Settings, create_app
+    >>> sets, labels = separable_sets()
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = CVC(dims=(2,)).fit(sets, labels).save(f"{folder}/things.setwise")
+    ...     app = create_app(Settings(Path(file)))
+    >>> "/api/gallery" in app.openapi()["paths"]
+    True
     """
     house = House(settings)
 

@@ -42,6 +42,12 @@ class Limits:
         Windows that follow what happens, at the same time.
     undo_steps, undo_bytes : int
         States of the gallery that are kept to go back to.
+
+    Examples
+    --------
+    >>> from setwise.page import Limits
+    >>> Limits(upload_bytes=10_000_000).upload_bytes
+    10000000
     """
 
     upload_bytes: int = 50_000_000
@@ -76,6 +82,13 @@ class Settings:
         The only folder below which files are ever copied or moved.
     limits : Limits
         What one client may ask for.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from setwise.page import Settings
+    >>> Settings(Path("people.setwise"), inbox=Path("unsorted")).port
+    8765
     """
 
     gallery: Path

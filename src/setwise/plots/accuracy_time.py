@@ -34,6 +34,14 @@ def plot_accuracy_time(axes: Axes, points: Sequence[Point]) -> Axes:
         Where to draw.
     points : sequence of (name, seconds per probe, accuracy, low, high)
         Accuracies as shares.
+
+    Examples
+    --------
+    >>> from setwise.plots import new_figure, plot_accuracy_time
+    >>> axes = new_figure(6, 3).add_subplot()
+    >>> points = [("CVC", 0.1, 0.95, 0.9, 0.98), ("mean cosine", 1e-4, 0.8, 0.7, 0.88)]
+    >>> plot_accuracy_time(axes, points) is axes
+    True
     """
     numbers = np.array([point[1:] for point in points], dtype=float).reshape(-1, 4)
     _check(points, numbers)

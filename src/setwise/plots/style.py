@@ -43,7 +43,14 @@ _DASHES = ("solid", (0, (4, 1.5)), (0, (1.2, 1.2)))
 
 
 def new_figure(width_inches: float, height_inches: float) -> Figure:
-    """An empty figure without background, whose axes make room for all that is beside them."""
+    """An empty figure without background, whose axes make room for all that is beside them.
+
+    Examples
+    --------
+    >>> from setwise.plots import new_figure
+    >>> new_figure(4, 3).get_size_inches().tolist()
+    [4.0, 3.0]
+    """
     require("matplotlib", "plot")
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -60,7 +67,15 @@ def new_figure(width_inches: float, height_inches: float) -> Figure:
 
 
 def tidy(axes: Axes, *, grid: Literal["both", "x", "y", "none"] = "both") -> Axes:
-    """Take the frame down to two thin lines, behind a light grid."""
+    """Take the frame down to two thin lines, behind a light grid.
+
+    Examples
+    --------
+    >>> from setwise.plots import new_figure, tidy
+    >>> axes = tidy(new_figure(4, 3).add_subplot(), grid="y")
+    >>> axes.spines["top"].get_visible()
+    False
+    """
     axes.set_facecolor("none")
     axes.spines[["top", "right"]].set_visible(False)
     axes.spines[["left", "bottom"]].set(color=GREY, linewidth=0.6)

@@ -45,6 +45,24 @@ def write_answers(
         Of the HTML file. Folders above it are made; a file that is there is replaced.
     gallery, probes, answers, **options
         As for :func:`render_answers`.
+
+    Examples
+    --------
+    >>> import numpy as np, tempfile
+    >>> from setwise import CVC, SetBatch
+    >>> rng = np.random.default_rng(0)
+    >>> stripes = np.add.outer(np.zeros(8), 60 * (np.arange(8) % 2))
+    >>> def album(pattern):
+    ...     return (pattern + rng.integers(0, 60, size=(6, 8, 8))).astype(np.uint8)
+    >>> albums = [album(stripes.T if i % 2 else stripes) for i in range(7)]
+    >>> photos = SetBatch.from_images(albums, list("abcdefg"))
+    >>> clf = CVC(dims=(1, 2)).fit(photos[:6], ["upright", "level"] * 3)
+    >>> answers = list(clf.judge(photos[6:]))
+    >>> from setwise.report import write_answers
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = write_answers(f"{folder}/why.html", clf.gallery_, photos[6:], answers)
+    ...     path.name
+    'why.html'
     """
     return write_whole(Path(path), render_answers(gallery, probes, answers, **options))
 
@@ -90,6 +108,23 @@ def render_answers(
         Threads that explain answers.
     progress : callable, optional
         Called with what is being done, how many sets are done, and of how many.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from setwise import CVC, SetBatch
+    >>> rng = np.random.default_rng(0)
+    >>> stripes = np.add.outer(np.zeros(8), 60 * (np.arange(8) % 2))
+    >>> def album(pattern):
+    ...     return (pattern + rng.integers(0, 60, size=(6, 8, 8))).astype(np.uint8)
+    >>> albums = [album(stripes.T if i % 2 else stripes) for i in range(7)]
+    >>> photos = SetBatch.from_images(albums, list("abcdefg"))
+    >>> clf = CVC(dims=(1, 2)).fit(photos[:6], ["upright", "level"] * 3)
+    >>> answers = list(clf.judge(photos[6:]))
+    >>> from setwise.report import render_answers
+    >>> page = render_answers(clf.gallery_, photos[6:], answers, title="My albums")
+    >>> "My albums" in page, "upright" in page
+    (True, True)
     """
     _check_lengths(probes, answers, truth)
     galleries = [gallery] * len(probes) if isinstance(gallery, Gallery) else list(gallery)

@@ -55,6 +55,23 @@ def draw_answers(
         As for :func:`setwise.report.write_answers`.
     progress : callable, optional
         Called with ``"draw"``, the number of pictures done and of all.
+
+    Examples
+    --------
+    >>> import numpy as np, tempfile
+    >>> from setwise import CVC, SetBatch
+    >>> rng = np.random.default_rng(0)
+    >>> stripes = np.add.outer(np.zeros(8), 60 * (np.arange(8) % 2))
+    >>> def album(pattern):
+    ...     return (pattern + rng.integers(0, 60, size=(6, 8, 8))).astype(np.uint8)
+    >>> albums = [album(stripes.T if i % 2 else stripes) for i in range(7)]
+    >>> photos = SetBatch.from_images(albums, list("abcdefg"))
+    >>> clf = CVC(dims=(1, 2)).fit(photos[:6], ["upright", "level"] * 3)
+    >>> answers = list(clf.judge(photos[6:]))
+    >>> from setwise.report import draw_answers
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     [path.name for path in draw_answers(folder, clf.gallery_, photos[6:], answers)]
+    ['g.png']
     """
     if len(answers) != len(probes):
         reject(
@@ -91,6 +108,24 @@ def draw_answer(
         Which of them.
     answer : Answer
         What was said of it.
+
+    Examples
+    --------
+    >>> import numpy as np, tempfile
+    >>> from setwise import CVC, SetBatch
+    >>> rng = np.random.default_rng(0)
+    >>> stripes = np.add.outer(np.zeros(8), 60 * (np.arange(8) % 2))
+    >>> def album(pattern):
+    ...     return (pattern + rng.integers(0, 60, size=(6, 8, 8))).astype(np.uint8)
+    >>> albums = [album(stripes.T if i % 2 else stripes) for i in range(7)]
+    >>> photos = SetBatch.from_images(albums, list("abcdefg"))
+    >>> clf = CVC(dims=(1, 2)).fit(photos[:6], ["upright", "level"] * 3)
+    >>> answers = list(clf.judge(photos[6:]))
+    >>> from setwise.report import draw_answer
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = draw_answer(f"{folder}/g.png", clf.gallery_, photos[6:], 0, answers[0])
+    ...     path.stat().st_size > 0
+    True
     """
     file = Path(path)
     sheet = Sheet.empty()

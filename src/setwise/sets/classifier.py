@@ -59,6 +59,14 @@ class SetClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         Labels, sorted.
     n_features_in_ : int
         Length of the vectors.
+
+    Examples
+    --------
+    >>> from setwise import CVC
+    >>> from setwise.baselines import MSM
+    >>> from setwise.sets import SetClassifier
+    >>> issubclass(CVC, SetClassifier), issubclass(MSM, SetClassifier)
+    (True, True)
     """
 
     def fit(self, X: Any, y: Any) -> Self:

@@ -48,6 +48,13 @@ def check_sets(
     ------
     DataError
         Naming the set at fault.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from setwise.sets import check_sets
+    >>> check_sets([np.eye(4)[:3], np.ones((5, 4))]).sizes
+    array([3, 5])
     """
     if isinstance(X, SetBatch):
         arrays: list[Any] = list(X)
@@ -84,7 +91,14 @@ def _compact_type(sets: list[npt.NDArray[Any]]) -> np.dtype[Any]:
 def check_labels(
     y: Any, n_sets: int, *, caller: str, min_classes: int = 2
 ) -> tuple[npt.NDArray[Any], IntArray]:
-    """Validate one label per set; return the sorted classes and each set's class code."""
+    """Validate one label per set; return the sorted classes and each set's class code.
+
+    Examples
+    --------
+    >>> from setwise.sets import check_labels
+    >>> check_labels(["bert", "anna", "bert"], 3, caller="mine")
+    (array(['anna', 'bert'], dtype='<U4'), array([1, 0, 1]))
+    """
     if y is None:
         reject(
             f"{caller}: requires y to be passed, but the target y is None. Expected one label "

@@ -75,6 +75,14 @@ def gallery_probe_splits(
     """Yield ``n_splits`` independent random splits, for ``cross_val_score(cv=...)`` too.
 
     Split ``i`` depends on ``seed`` and ``i`` alone, not on how many are asked for.
+
+    Examples
+    --------
+    >>> from setwise import gallery_probe_splits
+    >>> for gallery, probes in gallery_probe_splits(["a", "a", "b", "b"], 1, n_splits=2):
+    ...     print(gallery, probes)
+    [1 3] [0 2]
+    [1 3] [0 2]
     """
     for i in range(n_splits):
         source = np.random.SeedSequence(seed, spawn_key=(i,))

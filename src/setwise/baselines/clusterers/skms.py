@@ -46,6 +46,16 @@ class KernelClusters:
         Projections that learned it.
     n_iter : int
         Steps of mean shift.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> points = np.array([[1.0, 0.0], [0.9, 0.1], [0.0, 1.0], [0.1, 0.9]])
+    >>> from setwise.baselines.clusterers import skms
+    >>> constraints = np.array([[0, 1, 1], [2, 3, 1], [0, 2, -1]])
+    >>> clusters = skms(points, constraints)
+    >>> clusters.labels, clusters.kernel.shape
+    (array([0, 0, 1, 1]), (4, 4))
     """
 
     labels: IntArray
@@ -71,6 +81,14 @@ def random_constraints(labels: Any, share: float, rng: np.random.Generator) -> I
     -------
     array of int, shape (n_constraints, 3)
         Rows ``(i, j, delta)`` with ``i != j``, and ``delta`` +1 or -1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from setwise.baselines.clusterers import random_constraints
+    >>> constraints = random_constraints([0, 0, 1, 1, -1], 1.0, np.random.default_rng(0))
+    >>> constraints.shape, bool((constraints[:, :2] < 4).all())
+    ((4, 3), True)
     """
     labels = np.asarray(labels)
     labelled = np.flatnonzero(labels != PROBE)
@@ -104,6 +122,15 @@ def skms(
         Rows ``(i, j, +1)`` of points that belong together, ``(i, j, -1)`` of others.
     sigmas, gamma, tol, max_updates
         See :class:`SKMS`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> points = np.array([[1.0, 0.0], [0.9, 0.1], [0.0, 1.0], [0.1, 0.9]])
+    >>> from setwise.baselines.clusterers import skms
+    >>> constraints = np.array([[0, 1, 1], [2, 3, 1], [0, 2, -1]])
+    >>> skms(points, constraints).labels
+    array([0, 0, 1, 1])
     """
     distances = squared_distances(points)
     sigma = select_sigma(distances, constraints, sigmas)

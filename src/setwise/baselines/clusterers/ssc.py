@@ -65,6 +65,16 @@ class AdmmCodes:
         Iterations made.
     residual : float
         Largest difference between the two copies of the codes, and from what must hold.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> points = np.array([[1.0, 0.0], [0.9, 0.1], [0.0, 1.0], [0.1, 0.9]])
+    >>> points /= np.linalg.norm(points, axis=1, keepdims=True)
+    >>> from setwise.baselines.clusterers import ssc_codes_admm
+    >>> made = ssc_codes_admm(points)
+    >>> made.codes.shape, made.residual < 1e-3
+    ((4, 4), True)
     """
 
     codes: sp.csc_array
@@ -97,6 +107,15 @@ def ssc_penalty(gram: FloatArray, alpha: float) -> float:
         Inner products of points of unit norm.
     alpha : float
         SSC's parameter.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> points = np.array([[1.0, 0.0], [0.9, 0.1], [0.0, 1.0], [0.1, 0.9]])
+    >>> points /= np.linalg.norm(points, axis=1, keepdims=True)
+    >>> from setwise.baselines.clusterers import ssc_penalty
+    >>> round(ssc_penalty(points @ points.T, alpha=20.0), 4)
+    0.0497
     """
     return _coherence(gram) / alpha
 
@@ -143,6 +162,19 @@ def ssc_codes_admm(
         Most iterations (the program's ``maxIter`` counts one more).
     tol : float, default=2e-4
         Largest residual to stop at.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> points = np.array([[1.0, 0.0], [0.9, 0.1], [0.0, 1.0], [0.1, 0.9]])
+    >>> points /= np.linalg.norm(points, axis=1, keepdims=True)
+    >>> from setwise.baselines.clusterers import ssc_codes_admm
+    >>> made = ssc_codes_admm(points)
+    >>> np.abs(made.codes.toarray()).round(1)
+    array([[0. , 0.9, 0.1, 0. ],
+           [0.9, 0. , 0. , 0.1],
+           [0.1, 0. , 0. , 0.9],
+           [0. , 0.1, 0.9, 0. ]])
     """
     system = _system(points, alpha, affine=affine, outliers=outliers)
     n_points, n_soft = len(points), system.n_soft
@@ -215,6 +247,18 @@ def ssc_affinity(codes: sp.csc_array, keep: float = 1.0) -> sp.csr_array:
     -------
     csr_array of shape (n_points, n_points)
         Symmetric edge weights. A point without code that is in no other's is isolated.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> points = np.array([[1.0, 0.0], [0.9, 0.1], [0.0, 1.0], [0.1, 0.9]])
+    >>> points /= np.linalg.norm(points, axis=1, keepdims=True)
+    >>> from setwise.baselines.clusterers import ssc_affinity, ssc_codes_admm
+    >>> ssc_affinity(ssc_codes_admm(points).codes).toarray().round(1)
+    array([[0. , 2. , 0.1, 0. ],
+           [2. , 0. , 0. , 0.1],
+           [0.1, 0. , 0. , 2. ],
+           [0. , 0.1, 2. , 0. ]])
     """
     sizes = np.abs(codes.toarray())
     if keep < 1.0:
@@ -246,6 +290,15 @@ def spectral_labels(affinity: Adjacency, n_clusters: int, random_state: Any = No
     Returns
     -------
     array of int, shape (n_vertices,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from setwise.baselines.clusterers import spectral_labels
+    >>> affinity = np.kron(np.eye(2), np.ones((2, 2))) + 0.01
+    >>> labels = spectral_labels(affinity, 2, random_state=0)
+    >>> bool(labels[0] == labels[1]), bool(labels[0] == labels[2])
+    (True, False)
     """
     from sklearn.cluster import KMeans  # takes long, and nothing else here needs it
 

@@ -28,6 +28,15 @@ class Check:
         Who is asked; copies of it are, so that it is never changed.
     function : callable
         The check itself, a function of the classifier.
+
+    Examples
+    --------
+    >>> from setwise.baselines import MeanCosine
+    >>> from setwise.evaluation.testing import set_classifier_checks
+    >>> check = set_classifier_checks(MeanCosine())[0]
+    >>> check()
+    >>> len(str(check)) > 0
+    True
     """
 
     name: str

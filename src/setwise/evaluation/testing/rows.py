@@ -35,6 +35,15 @@ class OnRows(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         The fitted copy.
     classes_ : array of shape (n_classes,)
         Labels, sorted.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from setwise.baselines import MeanCosine
+    >>> from setwise.evaluation.testing import OnRows
+    >>> X = np.array([[1.0, 0.0], [0.9, 0.1], [0.0, 1.0], [0.1, 0.9]])
+    >>> OnRows(MeanCosine()).fit(X, [0, 0, 1, 1]).predict([[2.0, 0.1]])
+    array([0])
     """
 
     def __init__(self, classifier: Any) -> None:

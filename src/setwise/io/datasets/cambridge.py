@@ -48,6 +48,16 @@ def load_cambridge(
     progress : callable, optional
         Called with what is done, how many images are over, and of how many; for each of the
         five in turn.
+
+    Examples
+    --------
+    >>> from setwise.errors import SetwiseError
+    >>> from setwise.io.datasets import load_cambridge
+    >>> try:
+    ...     load_cambridge("nowhere/")
+    ... except SetwiseError as error:
+    ...     print(type(error).__name__)
+    DataError
     """
     top = Path(root)
     _check_folders(top)

@@ -28,6 +28,13 @@ class Corrupted:
     is_outlier : array of bool, shape (n_vectors,)
         For each of ``sets.vectors``, whether it was taken from a set of another class, or,
         where there are no labels, from another set.
+
+    Examples
+    --------
+    >>> from setwise.io.datasets import corrupt_sets, make_subspace_union
+    >>> corrupted = corrupt_sets(make_subspace_union(4, 1, n_vectors=10), n_outliers=2)
+    >>> corrupted.sets.sizes, int(corrupted.is_outlier.sum())
+    (array([16, 16, 16, 16]), 24)
     """
 
     sets: SetBatch
@@ -109,6 +116,12 @@ def limit_sets(sets: SetBatch, n_vectors: int = 100, *, random_state: int = 0) -
         Most vectors of a set. The paper's robustness section has sets of 100 images.
     random_state : int
         Which vectors are chosen.
+
+    Examples
+    --------
+    >>> from setwise.io.datasets import limit_sets, make_subspace_union
+    >>> limit_sets(make_subspace_union(3, 1, n_vectors=30), n_vectors=12).sizes
+    array([12, 12, 12])
     """
     owner = "limit_sets"
     _check_batch(owner, "sets", sets)

@@ -63,6 +63,16 @@ def fetch(
     ------
     DataError
         When there is nothing to download, the network fails, or the content is not right.
+
+    Examples
+    --------
+    >>> from setwise.errors import SetwiseError
+    >>> from setwise.io.datasets import fetch
+    >>> try:
+    ...     fetch("nosuch")
+    ... except SetwiseError as error:
+    ...     print(str(error)[:40])
+    fetch: there is no dataset 'nosuch'. Exp
     """
     check_known("fetch", "dataset", name, SOURCES)
     known = SOURCES[name]

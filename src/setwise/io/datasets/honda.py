@@ -44,6 +44,16 @@ def load_honda(
         How many random folds.
     seed : int, default=0
         Of the folds. The paper does not publish its own.
+
+    Examples
+    --------
+    >>> from setwise.errors import SetwiseError
+    >>> from setwise.io.datasets import load_honda
+    >>> try:
+    ...     load_honda("nowhere.mat")
+    ... except SetwiseError as error:
+    ...     print(type(error).__name__)
+    DataError
     """
     sets = load_mat(path, "ImgData", image_shape=(20, 20))
     known = np.repeat([f"subject{i}" for i in range(1, 21)], SETS_OF_SUBJECT)

@@ -40,6 +40,16 @@ def load_mobo(
         How many random folds.
     seed : int, default=0
         Of the folds. The paper does not publish its own.
+
+    Examples
+    --------
+    >>> from setwise.errors import SetwiseError
+    >>> from setwise.io.datasets import load_mobo
+    >>> try:
+    ...     load_mobo("nowhere.mat")
+    ... except SetwiseError as error:
+    ...     print(type(error).__name__)
+    DataError
     """
     sets = load_mat(path, "MOBO")
     if sets.labels is None:

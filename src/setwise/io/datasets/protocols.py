@@ -38,6 +38,18 @@ class Dataset:
         The classes, in the order of the source.
     note : str
         Where it was read from, which folds these are, and what was left out.
+
+    Examples
+    --------
+    >>> from setwise import SetBatch
+    >>> from setwise.evaluation.testing import separable_sets
+    >>> from setwise.io.datasets import Dataset, random_folds
+    >>> sets, labels = separable_sets()
+    >>> folds = random_folds(labels, n_gallery=1, n_folds=2)
+    >>> mine = Dataset("mine", SetBatch.from_list(sets), labels, folds, (0, 1, 2), "made here")
+    >>> gallery, probes = mine.folds[0]
+    >>> len(mine.sets[gallery]), len(mine.sets[probes])
+    (3, 6)
     """
 
     name: str
@@ -72,6 +84,13 @@ def random_folds(
         How often to draw.
     seed : int, default=0
         Of the one generator that draws all folds.
+
+    Examples
+    --------
+    >>> from setwise.io.datasets import random_folds
+    >>> ((gallery, probes),) = random_folds(["a", "a", "b", "b", "b"], n_gallery=1, n_folds=1)
+    >>> len(gallery), len(probes)
+    (2, 3)
     """
     check_count("random_folds", "n_gallery", n_gallery)
     check_count("random_folds", "n_folds", n_folds)
@@ -105,6 +124,13 @@ def spread_folds(
         How many folds.
     seed : int, default=0
         Of the shuffling.
+
+    Examples
+    --------
+    >>> from setwise.io.datasets import spread_folds
+    >>> folds = spread_folds(["a"] * 4 + ["b"] * 4, n_gallery=1, n_probes=1, n_folds=2)
+    >>> [len(set(map(int, (*gallery, *probes)))) for gallery, probes in folds]
+    [4, 4]
     """
     for name, value in (("n_gallery", n_gallery), ("n_probes", n_probes), ("n_folds", n_folds)):
         check_count("spread_folds", name, value)

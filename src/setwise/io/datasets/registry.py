@@ -26,6 +26,12 @@ class RemoteFile:
         Number of bytes, where it is known.
     git_blob : str, optional
         The id that git gives the content, where that is all that is known.
+
+    Examples
+    --------
+    >>> from setwise.io.datasets import SOURCES
+    >>> SOURCES["eth80"].files[0].sha256 is not None
+    True
     """
 
     name: str
@@ -58,6 +64,12 @@ class Source:
         What is gallery and what is probe.
     note : str
         What else should be known.
+
+    Examples
+    --------
+    >>> from setwise.io.datasets import SOURCES
+    >>> SOURCES["eth80"].title
+    'ETH-80 objects, 20 x 20 grey'
     """
 
     name: str

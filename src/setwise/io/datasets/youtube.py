@@ -69,6 +69,16 @@ def load_youtube(
     SkippedFilesWarning
         Where no face could be followed in a clip, which is left out; ``sets.report`` lists
         them all.
+
+    Examples
+    --------
+    >>> from setwise.errors import SetwiseError
+    >>> from setwise.io.datasets import load_youtube
+    >>> try:
+    ...     load_youtube("nowhere/")
+    ... except SetwiseError as error:
+    ...     print(type(error).__name__)
+    DataError
     """
     top = Path(root)
     subjects = _subjects(top)

@@ -1,0 +1,114 @@
+"""Everything that the Start page and the how-to pages tell people to run is run."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import socket
+import subprocess
+import sys
+import tomllib
+import types
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+PAGES = [DOCS / "start.md", DOCS / "insertion.md", *sorted((DOCS / "howto").glob("*.md"))]
+EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"][
+    "optional-dependencies"
+]
+# What is fenced as text is shown, not run; whatever else is not run says why, in a comment.
+FENCE = re.compile(
+    r"(?P<not_run><!-- not run: [^\n]+ -->\n)?^```(?P<kind>\w*)\n(?P<code>.*?)^```$",
+    re.MULTILINE | re.DOTALL,
+)
+# Modules that a page needs and that not everybody has.
+NEEDS = {
+    "start": ["skimage", "fastapi", "uvicorn", "jinja2"],
+    "camera_traps": ["skimage"],
+    "faces": ["skimage", "av", "dlib", "face_recognition_models"],
+    "embeddings": ["pandas"],
+    "large_galleries": ["faiss"],
+    "dask": ["distributed"],
+}
+
+
+def blocks(page: Path) -> list[tuple[str, str]]:
+    """Kind and text of the fenced blocks of a page that are to be run."""
+    found = FENCE.finditer(page.read_text(encoding="utf-8"))
+    return [(m["kind"], m["code"]) for m in found if not m["not_run"]]
+
+
+def check_install(line: str) -> None:
+    """An installation is not run, but the extras that it names must be there."""
+    for extras in re.findall(r"setwise\[([\w,]+)\]", line):
+        assert set(extras.split(",")) <= set(EXTRAS), line
+
+
+def serve(words: list[str]) -> None:
+    """Start the page, look at it, and stop it."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    code = "from setwise.cli import run; run()"
+    command = [sys.executable, "-c", code, *words, "--no-browser", "--port", str(port)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stdout is not None
+            assert f":{port}/" in server.stdout.readline()
+            with socket.create_connection(("127.0.0.1", port), timeout=30) as client:
+                client.sendall(b"GET / HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n")
+                assert b" 200 " in client.recv(100)
+        finally:
+            server.kill()  # whatever it is judging can wait
+
+
+def run_line(line: str) -> None:
+    from setwise.cli import app
+
+    words = shlex.split(line, comments=True)
+    if words[0] in ("pip", "python"):
+        check_install(line)
+        return
+    assert words[0] == "setwise", line
+    if words[1] == "serve":
+        serve(words[1:])
+        return
+    result = CliRunner().invoke(app, words[1:])
+    assert result.exit_code == 0, f"{line}\n{result.output}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.filterwarnings("default")
+def test_what_a_page_says_runs(page, tmp_path, monkeypatch):
+    for module in NEEDS.get(page.stem, []):
+        pytest.importorskip(module)
+    monkeypatch.chdir(tmp_path)
+    script = types.ModuleType("page_of_docs")  # where pickle finds its classes
+    monkeypatch.setitem(sys.modules, script.__name__, script)
+    # The extras that the Start page installs bring no network, which would take its time.
+    monkeypatch.setattr(
+        "setwise.classify.image_looks.installed_features", lambda: ("pixels", "edges")
+    )
+    for kind, code in blocks(page):
+        assert kind in ("python", "sh", "text", "toml", "{toctree}"), f"{page.name}: {kind!r}"
+        if kind == "python":
+            exec(compile(code, str(page), "exec"), vars(script))
+        elif kind == "sh":
+            for line in code.strip().splitlines():
+                run_line(line)
+
+
+def test_blocks_that_are_not_run_are_left_out(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("<!-- not run: no card -->\n```python\n1\n```\n```sh\nls\n```\n", "utf-8")
+    assert blocks(page) == [("sh", "ls\n")]
+
+
+def test_extras_that_do_not_exist_are_found():
+    check_install('pip install "setwise[image,serve]"')
+    with pytest.raises(AssertionError):
+        check_install('pip install "setwise[nosuch]"')

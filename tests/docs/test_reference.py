@@ -1,0 +1,57 @@
+"""Every public name is in the reference, with an example that is run."""
+
+from __future__ import annotations
+
+import doctest
+import inspect
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "docs"))
+import api_pages
+import measured
+
+NAMES = {f"{room}.{name}": thing for room, name, thing in api_pages.public_names()}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_public_name_has_an_example(name):
+    """That it runs is the business of ``--doctest-modules``, which collects all of them."""
+    docstring = inspect.getdoc(NAMES[name]) or ""
+    section = re.search(r"^Examples\n-{8}\n(.*)", docstring, re.MULTILINE | re.DOTALL)
+    assert section, f"{name}: add a section Examples to its docstring"
+    examples = doctest.DocTestParser().get_examples(section[1])
+    assert any(not e.options.get(doctest.SKIP) for e in examples), f"{name}: nothing is run"
+
+
+def test_names_are_found_once_and_under_the_shortest_room():
+    assert "setwise.CVC" in NAMES
+    assert "setwise.classify.CVC" not in NAMES
+    assert "setwise.classify.judge" in NAMES
+
+
+def test_every_room_is_in_the_reference():
+    index = (Path(api_pages.__file__).parent / "api" / "index.md").read_text("utf-8")
+    listed = [line for line in index.splitlines() if line.startswith("setwise")]
+    assert listed == list(api_pages.ROOMS)
+
+
+def test_the_guides_table_is_that_of_the_evidence():
+    row = "| {} | 400 | 10 | {} ± 1 | 2 | 3 ± 1 | 1 | 5 |\n"
+    header = "| task | probes | splits | CVC | mean cosine | trimmed mean cosine "
+    header += "| frame vote (cosine) | MSM |\n"
+    text = header + "".join(row.format(task, 90 + i) for i, task in enumerate(measured.TASKS))
+    table = measured.table(text).splitlines()
+    assert table[0].endswith("| MSM | CVC |")
+    assert table[2].endswith("| 2.0 | 3.0 | 1.0 | 5.0 | **90.0** |")
+    with pytest.raises(LookupError, match="vowels"):
+        measured.table(text.replace("vowels", "something else"))
+
+
+def test_every_wish_of_users_has_a_line():
+    questions = (Path(api_pages.__file__).parent / "faq.md").read_text("utf-8")
+    numbers = re.findall(r"^U(\d+): .+\n: ", questions, re.MULTILINE)
+    assert numbers == [str(number) for number in range(1, 33)]
