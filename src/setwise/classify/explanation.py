@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,13 +15,17 @@ from setwise.classify.distributions import class_cluster_distributions, signal_t
 from setwise.classify.evidence import ClusterOverlap, EdgeShare, Seen
 from setwise.classify.fusion import Ballot, fuse, votes
 from setwise.classify.gallery import Gallery
-from setwise.classify.judge import ballot_of, believed, look_at
+from setwise.classify.judge import ballot_of, believed, look_at, runner_up
 from setwise.classify.member import MemberResult
 from setwise.classify.near import near
+from setwise.classify.pictured import Pictured, pictured
+from setwise.classify.sentence import sentence
 from setwise.classify.unknown import is_near, nearness
 from setwise.cluster import HierarchicalClusters
 from setwise.cut import sign_switches
 from setwise.features.typical import is_out_of_place
+from setwise.sets import SetBatch
+from setwise.sets.batch import default_names
 from setwise.sets.classifier import largest_by_class
 
 if TYPE_CHECKING:
@@ -29,7 +33,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-__all__ = ["CutStep", "Explanation", "MemberVote", "explain"]
+__all__ = ["CutStep", "Explanation", "MemberVote", "explain", "explain_set"]
 
 
 @dataclass(frozen=True)
@@ -146,6 +150,13 @@ class Explanation:
         The vectors in the plane of the gallery's two largest principal directions.
     gallery_point_classes : array of int
         Class code of each gallery point.
+    runner_up : object
+        The next probable class; None where nothing speaks for any other.
+    name : str
+        What the set is called; empty where nobody said so.
+    pictured : Pictured or None
+        The images of the set, and those of the gallery that are most like them. They are for
+        the picture alone: :meth:`to_dict` leaves them out.
     """
 
     label: Any
@@ -166,6 +177,19 @@ class Explanation:
     probe_points: FloatArray
     gallery_points: FloatArray
     gallery_point_classes: IntArray
+    runner_up: Any = None
+    name: str = ""
+    pictured: Pictured | None = None
+
+    @property
+    def probability(self) -> float:
+        """Of the answer."""
+        return float(self.probabilities[(self.classes == self.label).argmax()])
+
+    @property
+    def sentence(self) -> str:
+        """The answer in one plain sentence."""
+        return str(sentence(self))
 
     def __str__(self) -> str:
         if not self.is_informed:
@@ -180,11 +204,19 @@ class Explanation:
             f"{n_out} of {len(self.support)} vectors look out of place."
         )
 
-    def plot(self, path: str | Path | None = None) -> Figure:
-        """Draw sets, votes, tree of cuts and class-cluster table; save it to ``path``."""
+    def plot(self, path: str | Path | None = None, *, width: float = 11.0) -> Figure:
+        """Draw the set, the answer and the runner-up, and what they rest on.
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            Where to save the picture too; the suffix says how (``.png``, ``.svg``, ``.pdf``).
+        width : float
+            Inches. From 8 on there are two columns, below one.
+        """
         from setwise.plots.explanation_plot import plot_explanation
 
-        return plot_explanation(self, path)
+        return plot_explanation(self, path, width=width)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything in types that JSON knows, numbers to six digits.
@@ -209,6 +241,16 @@ class Explanation:
         return explanation_from_dict(content)
 
 
+def explain_set(gallery: Gallery, batch: SetBatch) -> Explanation:
+    """Explain the one set of a batch, and show what it looks like."""
+    why = explain(gallery, batch[0])
+    labels = (why.label, why.runner_up) if why.is_informed else ()
+    shown = tuple(label for label in labels if label is not None)
+    looks = pictured(gallery, batch, 0, why.is_typical, shown)
+    name = "" if batch.names == default_names(1) else batch.names[0]
+    return replace(why, name=name, pictured=looks)
+
+
 def explain(gallery: Gallery, vectors: FloatArray) -> Explanation:
     """Judge one probe by every member that counts, and keep the reasons."""
     bases = gallery.bases(vectors)
@@ -221,10 +263,11 @@ def explain(gallery: Gallery, vectors: FloatArray) -> Explanation:
     member, result = gallery.members[shown].member, seen[shown].clustered
     shares = {i: bases.shares(gallery.members[i].member) for i in seen}
     how_near = nearness(gallery, seen)
+    probabilities = believed(gallery, answer.probabilities)
     return Explanation(
         label=gallery.classes[answer.code],
         classes=gallery.classes,
-        probabilities=believed(gallery, answer.probabilities),
+        probabilities=probabilities,
         scores=answer.scores,
         is_informed=answer.is_informed,
         is_known=is_near(gallery, how_near),
@@ -240,6 +283,7 @@ def explain(gallery: Gallery, vectors: FloatArray) -> Explanation:
         probe_points=gallery.sketch.project(vectors),
         gallery_points=gallery.sketch.points,
         gallery_point_classes=gallery.sketch.classes,
+        runner_up=runner_up(gallery, answer, probabilities),
     )
 
 
