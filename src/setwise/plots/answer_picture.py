@@ -272,7 +272,7 @@ def _draw_alike(sheet: Sheet, top: float, picture: AnswerPicture) -> float:
             left = x + place * step
             sheet.image(left, top + 0.1, side, pair.image)
             sheet.image(left + side, top + 0.1, side, pair.other)
-            grey = {"ha": "right", "size": 6, "color": GREY}
+            grey: dict[str, Any] = {"ha": "right", "size": 6, "color": GREY}
             below = left + 2 * side, top + side + 0.21
             sheet.write_short(*below, pair.origin, 2 * side, **grey)
         top += side + 0.55
