@@ -204,7 +204,13 @@ class Explanation:
             f"{n_out} of {len(self.support)} vectors look out of place."
         )
 
-    def plot(self, path: str | Path | None = None, *, width: float = 11.0) -> Figure:
+    def plot(
+        self,
+        path: str | Path | None = None,
+        *,
+        width: float = 11.0,
+        figure: Figure | None = None,
+    ) -> Figure:
         """Draw the set, the answer and the runner-up, and what they rest on.
 
         Parameters
@@ -213,10 +219,12 @@ class Explanation:
             Where to save the picture too; the suffix says how (``.png``, ``.svg``, ``.pdf``).
         width : float
             Inches. From 8 on there are two columns, below one.
+        figure : matplotlib.figure.Figure, optional
+            An empty one to draw on, such as ``plt.figure()``; else a new one, outside pyplot.
         """
         from setwise.plots.explanation_plot import plot_explanation
 
-        return plot_explanation(self, path, width=width)
+        return plot_explanation(self, path, width=width, figure=figure)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything in types that JSON knows, numbers to six digits.

@@ -23,7 +23,11 @@ _NARROWEST, _WIDEST = 4.0, 30.0
 
 
 def plot_explanation(
-    explanation: Explanation, path: str | Path | None = None, *, width: float = WIDTH
+    explanation: Explanation,
+    path: str | Path | None = None,
+    *,
+    width: float = WIDTH,
+    figure: Figure | None = None,
 ) -> Figure:
     """Draw an explanation; needs the extra ``plot``.
 
@@ -35,6 +39,9 @@ def plot_explanation(
         Where to save the picture too; the suffix says how (``.png``, ``.svg``, ``.pdf``).
     width : float
         Inches. From 8 on there are two columns, below one, as for a phone or a column of text.
+    figure : matplotlib.figure.Figure, optional
+        An empty one to draw on, such as ``plt.figure()``. By default a new one is made,
+        outside pyplot.
 
     Returns
     -------
@@ -47,7 +54,7 @@ def plot_explanation(
             f"Explanation.plot: width is {width!r}. Expected inches from {_NARROWEST:g} to "
             f"{_WIDEST:g}."
         )
-    sheet = Sheet.empty(width)
+    sheet = Sheet.empty(width, figure)
     kinds = _kinds(explanation)
     picture = _picture(explanation, kinds)
     if picture.images:
@@ -55,10 +62,10 @@ def plot_explanation(
     else:
         plane = partial(draw_plane, why=explanation, kinds=kinds)
         below = draw_vectors(sheet, draw_picture(sheet, picture, plane) + 0.15, explanation)
-    figure = sheet.cut_below(draw_reasons(sheet, below + 0.25, explanation, kinds) + 0.1)
+    drawn: Figure = sheet.cut_below(draw_reasons(sheet, below + 0.25, explanation, kinds) + 0.1)
     if path is not None:
-        figure.savefig(Path(path), facecolor="white")
-    return figure
+        drawn.savefig(Path(path), facecolor="white")
+    return drawn
 
 
 def _kinds(why: Explanation) -> dict[str, str]:

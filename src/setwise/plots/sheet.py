@@ -29,14 +29,16 @@ class Sheet:
     width: float = WIDTH
 
     @classmethod
-    def empty(cls, width: float = WIDTH) -> Sheet:
-        """A sheet with nothing on it."""
+    def empty(cls, width: float = WIDTH, figure: Any = None) -> Sheet:
+        """A sheet with nothing on it, as a new figure or on one that is empty."""
         require("matplotlib", "plot")
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
 
-        figure = Figure(figsize=(width, _HEIGHT), dpi=_DOTS_PER_INCH, facecolor="white")
-        FigureCanvasAgg(figure)
+        if figure is None:
+            figure = Figure()
+            FigureCanvasAgg(figure)
+        figure.set(figwidth=width, figheight=_HEIGHT, dpi=_DOTS_PER_INCH, facecolor="white")
         axes = figure.add_axes((0, 0, 1, 1), xlim=(0, width), ylim=(_HEIGHT, 0))
         axes.set_axis_off()
         return cls(axes, width)
