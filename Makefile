@@ -1,6 +1,6 @@
 # Every target makes .venv and installs what it needs by itself, and is quick the second time.
 .DEFAULT_GOAL := help
-.PHONY: help demo page test test-all fuzz lint bench accuracy images reproduce choose figures clean
+.PHONY: help demo page test test-all test-extras test-min test-pythons fuzz lint bench accuracy images reproduce evidence release figures clean
 
 PYTHON := python3
 VENV := .venv
@@ -22,7 +22,7 @@ $(DEMO): pyproject.toml
 # What a developer adds: all extras, and the group "dev" (pip knows groups only since 25.1).
 DEV := import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]["dev"])
 $(STAMP): $(DEMO)
-	@$(INSTALL) -e '.[all]' $$($(BIN)/python -c '$(DEV)')
+	@$(INSTALL) -e '.[all,heif]' $$($(BIN)/python -c '$(DEV)')
 	@touch $@
 
 demo: $(DEMO) ## the main job on bundled real digits, ending in a picture
@@ -55,6 +55,19 @@ test-all: $(STAMP) ## every test, those marked slow too
 
 fuzz: $(STAMP) ## the properties alone, on many random examples, other ones each time
 	HYPOTHESIS_PROFILE=fuzz $(PYTEST) -m hypothesis --timeout 3600
+
+# Each makes environments of its own below out/release; none is part of CI.
+release: ## build wheel and sdist, check both, and try the wheel in an empty folder (minutes)
+	$(PYTHON) tests/release/environments.py release
+
+test-extras: ## every extra alone, doing one small job (many minutes)
+	$(PYTHON) tests/release/environments.py extras
+
+test-min: ## the quick tests with the lowest versions of pyproject.toml (many minutes)
+	$(PYTHON) tests/release/environments.py min
+
+test-pythons: ## the quick tests on every Python from 3.11 to 3.14 that is found (many minutes)
+	$(PYTHON) tests/release/environments.py pythons
 
 accuracy: $(STAMP) ## the accuracy tables, on the real datasets (about half an hour)
 	$(BIN)/python benchmarks/accuracy.py

@@ -62,9 +62,8 @@ def plot_explanation(
     else:
         plane = partial(draw_plane, why=explanation, kinds=kinds)
         below = draw_vectors(sheet, draw_picture(sheet, picture, plane) + 0.15, explanation)
-    drawn: Figure = sheet.cut_below(draw_reasons(sheet, below + 0.25, explanation, kinds) + 0.1)
-    if path is not None:
-        drawn.savefig(Path(path), facecolor="white")
+    height = draw_reasons(sheet, below + 0.25, explanation, kinds) + 0.1
+    drawn: Figure = sheet.cut_below(height) if path is None else sheet.save(Path(path), height)
     return drawn
 
 

@@ -91,9 +91,11 @@ class Sheet:
         self.axes.set_ylim(height, 0)
         return figure
 
-    def save(self, path: Path, height: float) -> None:
-        """Save as much of it as was drawn on."""
-        self.cut_below(height).savefig(path, facecolor="white")
+    def save(self, path: Path, height: float) -> Any:
+        """Save as much of it as was drawn on, and return the figure."""
+        figure = self.cut_below(height)
+        figure.savefig(path, dpi=_DOTS_PER_INCH, facecolor="white")
+        return figure
 
 
 def _square(image: Any) -> Any:
