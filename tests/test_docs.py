@@ -76,8 +76,8 @@ def reproduced(study: str, method: str, column: str = "ours") -> str:
     """What docs/reproduced.md says of a method on a study, without the deviation."""
     lines = section(study).splitlines()
     at = next(i for i, line in enumerate(lines) if line.startswith(f"| {method} |"))
-    header = cells(next(line for line in reversed(lines[:at]) if line.startswith("| --")))
-    names = cells(lines[lines.index("| " + " | ".join(header) + " |", 0, at) - 1])
+    rule = max(i for i in range(at) if lines[i].startswith("| --"))
+    names = cells(lines[rule - 1])
     place = names.index(column) if column in names else 1
     return cells(lines[at])[place].split(" ±")[0]
 

@@ -33,12 +33,13 @@ from setwise.classify.evidence import (
     Evidence,
     SmallestAngle,
 )
-from setwise.classify.explanation import Explanation, explain_set
+from setwise.classify.explanation import Explanation
 from setwise.classify.fusion import Fusion
 from setwise.classify.gallery import Gallery
 from setwise.classify.gallery_file import save_gallery
 from setwise.classify.image_looks import image_looks, named_features
 from setwise.classify.judge import Answer, judge
+from setwise.classify.pictured import explain_set
 from setwise.classify.shortlist import Shortlist
 from setwise.classify.solve import solve_checked, update
 from setwise.cluster import Clusterer

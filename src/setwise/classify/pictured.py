@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from setwise._support.types import BoolArray
+from setwise.classify.explanation import Explanation, explain
 from setwise.classify.gallery import Gallery
 from setwise.features.nearest import Pair, nearest_pairs
 from setwise.sets import SetBatch
+from setwise.sets.batch import default_names
 from setwise.sets.photos import has_photos, photo_name, pixels
 
-__all__ = ["Alike", "AlikePair", "Pictured", "nearest_in_class", "pictured"]
+__all__ = ["Alike", "AlikePair", "Pictured", "explain_set", "nearest_in_class", "pictured"]
 
 _MOST_PAIRS = 4
 
@@ -56,6 +58,16 @@ class Pictured:
     images: tuple[npt.NDArray[Any] | None, ...]
     files: tuple[str, ...]
     alike: tuple[Alike, ...]
+
+
+def explain_set(gallery: Gallery, batch: SetBatch) -> Explanation:
+    """Explain the one set of a batch, and show what it looks like."""
+    why = explain(gallery, batch[0])
+    labels = (why.label, why.runner_up) if why.is_informed else ()
+    shown = tuple(label for label in labels if label is not None)
+    looks = pictured(gallery, batch, 0, why.is_typical, shown)
+    name = "" if batch.names == default_names(1) else batch.names[0]
+    return replace(why, name=name, pictured=looks)
 
 
 def pictured(
