@@ -14,7 +14,7 @@ from tests.release.project import EXTRAS, PROJECT, ROOT
 
 pytest.importorskip("hatchling", reason="pip install hatchling: it builds the wheel")
 
-CODE = {".py", ".typed", ".json", ".toml", ".css", ".js", ".html", ".j2", ".svg", ".txt"}
+CODE = {".py", ".typed", ".json", ".toml", ".css", ".js", ".html", ".jinja", ".svg"}
 MOST_BYTES = 1_000_000
 
 
