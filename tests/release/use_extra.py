@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 import setwise
+import setwise.errors
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from project import EXTRAS
@@ -58,7 +59,11 @@ def video() -> None:
 
 def faces() -> None:
     video()
-    setwise.face_tracks("clip.mp4")  # no face in it: none is found, and nothing fails
+    try:
+        setwise.face_tracks("clip.mp4")
+    except setwise.errors.DataError as error:  # the detector has looked: there is none
+        if "found no face" not in str(error):
+            raise
 
 
 def mat() -> None:
