@@ -1,6 +1,6 @@
 # Every target makes .venv and installs what it needs by itself, and is quick the second time.
 .DEFAULT_GOAL := help
-.PHONY: help demo page test test-all fuzz lint bench accuracy images reproduce evidence docs figures clean
+.PHONY: help demo page test test-all test-extras test-min test-pythons fuzz lint bench accuracy images reproduce evidence docs release figures clean
 
 PYTHON := python3
 VENV := .venv
@@ -23,7 +23,7 @@ $(DEMO): pyproject.toml
 DEV := import tomllib; groups = tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]; print(*groups["dev"], *groups["docs"], sep="\n")
 $(STAMP): $(DEMO)
 	@$(BIN)/python -c '$(DEV)' > $(VENV)/dev.txt
-	@$(INSTALL) -e '.[all]' -r $(VENV)/dev.txt
+	@$(INSTALL) -e '.[all,heif]' -r $(VENV)/dev.txt
 	@touch $@
 
 demo: $(DEMO) ## the main job on bundled real digits, ending in a picture
@@ -56,6 +56,19 @@ test-all: $(STAMP) ## every test, those marked slow too
 
 fuzz: $(STAMP) ## the properties alone, on many random examples, other ones each time
 	HYPOTHESIS_PROFILE=fuzz $(PYTEST) -m hypothesis --timeout 3600
+
+# Each makes environments of its own below out/release; none is part of CI.
+release: ## build wheel and sdist, check both, and try the wheel in an empty folder (minutes)
+	$(PYTHON) tests/release/environments.py release
+
+test-extras: ## every extra alone, doing one small job (many minutes)
+	$(PYTHON) tests/release/environments.py extras
+
+test-min: ## the quick tests with the lowest versions of pyproject.toml (many minutes)
+	$(PYTHON) tests/release/environments.py min
+
+test-pythons: ## the quick tests on every Python from 3.11 to 3.14 that is found (many minutes)
+	$(PYTHON) tests/release/environments.py pythons
 
 accuracy: $(STAMP) ## the accuracy tables, on the real datasets (about half an hour)
 	$(BIN)/python benchmarks/accuracy.py
@@ -95,10 +108,11 @@ bench: $(VENV)/.rivals ## every speed table, before and after and beside its riv
 	for name in $(BENCHMARKS); do $(BIN)/python benchmarks/$$name.py || exit 1; done
 	$(BIN)/python benchmarks/write_docs.py
 
-figures: $(STAMP) ## pictures of the examples: Fig. 4, all methods on digits, rendered objects
-	$(BIN)/python examples/ncut_two_gaussians.py
-	$(BIN)/python examples/compare_methods.py
-	$(BIN)/python examples/object_views.py
+figures: $(STAMP) ## pictures of the docs: the explained album, Fig. 4, rendered objects and albums
+	MPLBACKEND=agg $(BIN)/python -c 'import runpy; runpy.run_path("examples/plot_photos.py")["why"].plot("docs/explanation.png")'
+	$(BIN)/python benchmarks/two_gaussians_figure.py docs/two_gaussians.png
+	$(BIN)/python benchmarks/object_views.py docs/object_views.png
+	$(BIN)/python benchmarks/album_report.py out/albums
 
 clean: ## remove .venv and everything made
 	rm -rf $(VENV) out .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage*

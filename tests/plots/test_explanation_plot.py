@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 from sklearn.cluster import KMeans
 
-from setwise import CVC
+import setwise
+from setwise import CVC, SetBatch
 from setwise._support.extras import require
-from setwise.errors import MissingExtraError
+from setwise.errors import DataError, MissingExtraError
 
 matplotlib = pytest.importorskip("matplotlib")
 
-from setwise.classify.explanation import CutStep  # noqa: E402
+from tests.plots.drawn import clashes, outside  # noqa: E402
+
 from setwise.plots.explanation_plot import plot_explanation  # noqa: E402
-from setwise.plots.plot_page import Page  # noqa: E402
-from setwise.plots.style import OTHER, PALETTE  # noqa: E402
-from setwise.plots.tree_plot import _stops  # noqa: E402
+from setwise.plots.reasons import company, voices_by_evidence  # noqa: E402
 
 PLAIN = [("plain", "svd"), ("plain", "centred")]
 
@@ -51,18 +51,34 @@ def all_texts(figure):
     ]
 
 
-def test_saved_picture_has_its_size_and_content(explanation, tmp_path):
+@pytest.mark.parametrize(("width", "n_columns"), [(11.0, 2), (5.0, 1)])
+def test_saved_picture_has_its_size_and_content(explanation, tmp_path, width, n_columns):
     from matplotlib.image import imread
 
     path = tmp_path / "why.png"
-    explanation.plot(path)
+    explanation.plot(path, width=width)
     pixels = imread(path)
     assert path.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
-    assert pixels.shape[:2] == (1380, 2100)
-    # Each panel has drawn something: no third of either half is empty.
-    for half in np.array_split(pixels[150:], 2, axis=0):
-        for part in np.array_split(half, 3, axis=1):
-            assert (part[..., :3].min(axis=-1) < 0.8).mean() > 0.001
+    assert pixels.shape[1] == 120 * width
+    # Each panel has drawn something: no third of a column is empty.
+    for column in np.array_split(pixels[150:], n_columns, axis=1):
+        for part in np.array_split(column, 3, axis=0):
+            assert (part[..., :3].min(axis=-1) < 0.8).mean() > 0.01
+
+
+@pytest.mark.parametrize("width", [11.0, 8.0, 7.9, 4.0])
+def test_no_text_lies_on_another_or_leaves_the_paper(width):
+    labels = [f"a person of a long name, number {i}" for i in range(12)]
+    figure = explanation_of(len(labels), labels).plot(width=width)
+    (axes,) = figure.axes
+    assert clashes(axes) == []
+    assert outside(axes) == []
+
+
+@pytest.mark.parametrize("width", [3.9, 31, float("nan")])
+def test_a_width_that_no_paper_has_is_refused(explanation, width):
+    with pytest.raises(DataError, match=r"width is .* Expected inches from 4 to 30"):
+        explanation.plot(width=width)
 
 
 @pytest.mark.parametrize("suffix", ["svg", "pdf"])
@@ -74,7 +90,7 @@ def test_vector_formats(explanation, tmp_path, suffix):
 def test_without_path_nothing_is_written(explanation, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     figure = explanation.plot()
-    assert len(figure.axes) == 5
+    assert len(figure.axes) == 1
     assert not list(tmp_path.iterdir())
 
 
@@ -86,7 +102,8 @@ import matplotlib
 # Reading the backend the usual way would choose one, and import pyplot.
 before = dict(dict.items(matplotlib.rcParams))
 import numpy as np
-from setwise import CVC
+import setwise
+from setwise import CVC, SetBatch
 rng = np.random.default_rng(0)
 sets = [rng.normal(size=(6, 5)) + 3 * np.eye(5)[i % 2] for i in range(4)]
 CVC(dims=(1,)).fit(sets, [0, 1, 0, 1]).explain(sets[0]).plot(sys.argv[1])
@@ -96,12 +113,23 @@ assert "matplotlib.pyplot" not in sys.modules
     subprocess.run([sys.executable, "-c", code, str(tmp_path / "why.png")], check=True)
 
 
-def test_title_says_label_agreement_and_snr(explanation):
-    texts = all_texts(explanation.plot())
+def test_it_names_set_answer_and_runner_up(explanation):
+    named = replace(explanation, name="album 7")
+    texts = all_texts(named.plot())
+    assert texts[1] == "album 7"
+    assert explanation.sentence in texts
+    assert f"{explanation.label}, the answer" in texts
+    assert f"{explanation.runner_up}, the runner-up" in texts
     agree = sum(vote.label == explanation.label for vote in explanation.votes)
-    snr = f"{explanation.snr:.3g}" if np.isfinite(explanation.snr) else "∞"
-    title = f"Votes: {agree} of {len(explanation.votes)} for {explanation.label}, SNR {snr}"
+    title = f"What speaks for it: {agree} of {len(explanation.votes)} voices"
     assert title in texts
+    assert "This set" in all_texts(explanation.plot())
+
+
+def test_there_is_no_jargon(explanation):
+    words = " ".join(all_texts(explanation.plot()))
+    for jargon in ("NCut", "SNR", "sign switch", "column", "member", "svd", "whitened"):
+        assert jargon not in words, jargon
 
 
 def test_labels_are_drawn_as_they_are(tmp_path):
@@ -120,7 +148,8 @@ def test_flat_clusterer_has_no_tree(tmp_path):
     found = explanation_of(3, clusterer=KMeans(4, n_init=1, random_state=0))
     assert found.tree == ()
     figure = found.plot(tmp_path / "why.png")
-    assert "this clusterer makes no tree" in all_texts(figure)
+    words = " ".join(all_texts(figure))
+    assert "there is no tree" in words
 
 
 def test_probe_that_shares_nothing(tmp_path):
@@ -132,7 +161,9 @@ def test_probe_that_shares_nothing(tmp_path):
     found = clf.fit(gallery, y).explain(probe)
     assert not found.is_informed
     assert np.isnan(found.support).all()
-    assert "No answer" in all_texts(found.plot(tmp_path / "why.png"))
+    texts = all_texts(found.plot(tmp_path / "why.png"))
+    assert any(text.startswith("No answer") for text in texts)
+    assert not any(text.endswith(", the answer") for text in texts)
 
 
 def test_missing_parts(explanation, tmp_path):
@@ -140,11 +171,13 @@ def test_missing_parts(explanation, tmp_path):
     silent = replace(
         explanation,
         support=np.full(n, np.nan),
-        sign_switches=np.zeros(n),
         tree=explanation.tree[-1:],
-        snr=np.inf,
+        gallery_points=np.zeros((0, 2)),
+        gallery_point_classes=np.zeros(0, dtype=np.int64),
     )
-    assert any(t.endswith("SNR ∞") for t in all_texts(silent.plot(tmp_path / "why.png")))
+    words = " ".join(all_texts(silent.plot(tmp_path / "why.png")))
+    assert "nothing was cut: the set stands alone" in words
+    assert "saved without its vectors" in words
 
 
 @pytest.mark.filterwarnings("ignore::setwise.errors.GuessingWarning")
@@ -154,83 +187,8 @@ def test_one_vector(tmp_path):
 
 
 def test_many_classes_keep_to_what_fits(tmp_path):
-    found = explanation_of(30)
-    figure = found.plot(tmp_path / "why.png")
-    page = Page.of(figure, found)
-    assert sum(colour != OTHER for colour in page.colours) == len(PALETTE)
-    assert page.colours[page.answer] == PALETTE[0]
-    assert any(t.startswith("20 more classes") for t in all_texts(figure))
-
-
-@pytest.mark.filterwarnings("ignore::setwise.errors.GuessingWarning")
-def test_few_classes_keep_their_colours_from_probe_to_probe():
-    sets, y = albums(3)
-    clf = CVC(dims=(1,)).fit(sets, y)
-    pages = [Page.of(clf.explain(s).plot(), clf.explain(s)) for s in (sets[0], sets[-1])]
-    assert pages[0].answer != pages[1].answer
-    assert pages[0].colours == pages[1].colours
-
-
-def a_step(node, children=(), n_probe=0, kind="leaf"):
-    counts = np.array([2, 1])
-    return CutStep(
-        node=node,
-        parent=-1,
-        children=children,
-        depth=0,
-        n_columns=3 + n_probe,
-        n_probe=n_probe,
-        class_counts=counts,
-        kind=kind,
-        connectivity=0.0,
-        ncut=0.0,
-        fell_away=(),
-    )
-
-
-def test_components_fall_apart_at_one_stop(explanation, tmp_path):
-    """Five parts, two of them with the probe: two branches, three parts shed."""
-    parts = tuple(a_step(i, n_probe=i in (2, 4)) for i in range(1, 6))
-    tree = (a_step(0, (1, 2, 3, 4, 5), 2, "components"), *parts)
-    root, *leaves = _stops(tree, 1)
-    assert root.is_branching
-    assert [step.node for step in root.shed] == [1, 3, 5]
-    assert [leaf.step.node for leaf in leaves] == [2, 4]
-    assert "apart" in all_texts(replace(explanation, tree=tree).plot(tmp_path / "why.png"))
-
-
-@pytest.mark.parametrize("most_cuts", [1, 2, 5])
-def test_stops_hold_the_whole_tree_once(explanation, most_cuts):
-    tree = explanation.tree
-    stops = _stops(tree, most_cuts)
-    cuts = [step.node for stop in stops for step in stop.cuts]
-    assert sorted(cuts) == sorted(step.node for step in tree if step.children)
-    shed = [step.node for stop in stops for step in stop.shed]
-    leaves = [stop.step.node for stop in stops if not stop.cuts]
-    assert sorted(shed + leaves) == sorted(step.node for step in tree if not step.children)
-    for i, stop in enumerate(stops):
-        assert stop.parent < i
-        assert stop.parent < 0 or stops[stop.parent].column < stop.column
-
-
-def test_leaves_are_numbered_like_the_columns_of_the_table(explanation):
-    leaves = [stop.step for stop in _stops(explanation.tree, 1) if not stop.cuts]
-    probe = explanation.class_cluster[-1]
-    n_probe = sum(leaf.n_probe for leaf in leaves)
-    np.testing.assert_allclose([leaf.n_probe / n_probe for leaf in leaves], probe[probe > 0])
-
-
-def test_no_text_of_the_tree_lies_on_another(tmp_path):
-    figure = explanation_of(12).plot(tmp_path / "why.png")
-    ax = next(ax for ax in figure.axes if ax.texts[0].get_text() == "Tree of cuts")
-    renderer = figure.canvas.get_renderer()
-    boxes = [t.get_window_extent(renderer) for t in ax.texts if t.get_text()]
-    # Boxes include ascent and descent that letters rarely use, so let them touch.
-    boxes = [box.padded(-1.5) for box in boxes]
-    clashes = [
-        (i, j) for i in range(len(boxes)) for j in range(i) if boxes[i].overlaps(boxes[j])
-    ]
-    assert not clashes
+    figure = explanation_of(30).plot(tmp_path / "why.png")
+    assert "and 24 more, less probable" in all_texts(figure)
 
 
 def test_missing_matplotlib_says_what_to_install(explanation, monkeypatch):
@@ -249,3 +207,78 @@ def test_require_does_not_hide_a_broken_installation(tmp_path, monkeypatch):
     with pytest.raises(ModuleNotFoundError, match="a_module_that_is_not_there") as caught:
         require("halfbroken", "plot")
     assert not isinstance(caught.value, MissingExtraError)
+
+
+def photos_of(n_sets, names, seed=0):
+    """Sets of small images of two kinds: stripes down and stripes across."""
+    rng = np.random.default_rng(seed)
+    stripes = np.tile([0.0, 1.0], (8, 4))
+    kinds = [stripes, stripes.T]
+    sets = [
+        255 * np.clip(kinds[i % 2] + 0.2 * rng.normal(size=(6, 8, 8)), 0, 1)
+        for i in range(n_sets)
+    ]
+    return SetBatch.from_images(sets, names, ["down", "across"] * (n_sets // 2))
+
+
+@pytest.fixture(scope="module")
+def pictured():
+    gallery = photos_of(8, [f"set {i}" for i in range(8)])
+    clf = CVC(dims=(1, 2), random_state=0).fit(gallery, gallery.labels)
+    probe = photos_of(2, ["Monday", "Tuesday"], seed=1)[[0]]
+    return clf.explain(probe), probe
+
+
+def test_images_of_the_set_and_those_most_alike_are_in_it(pictured):
+    why, probe = pictured
+    assert why.name == why.pictured.name == "Monday"
+    np.testing.assert_array_equal(why.pictured.images, probe.images)
+    first = why.pictured.alike[0]
+    assert first.label == why.label == "down"
+    assert all(pair.origin.startswith("set ") for pair in first.pairs)
+    figure = why.plot()
+    n_pairs = sum(len(alike.pairs) for alike in why.pictured.alike)
+    assert len(figure.axes[0].images) == len(probe[0]) + 2 * n_pairs
+    texts = all_texts(figure)
+    assert "Monday" in texts
+    assert "Most alike of down" in texts
+    assert "6 photos" in texts
+
+
+def test_an_image_that_is_out_of_place_is_framed_and_named(pictured):
+    why, _ = pictured
+    strange = replace(why, is_typical=np.arange(6) != 2)
+    texts = all_texts(strange.plot())
+    assert "1 out of place: photo 3" in texts
+    assert "photo 3" in texts
+
+
+def test_a_gallery_without_vectors_still_shows_the_set(pictured, tmp_path):
+    _, probe = pictured
+    gallery = photos_of(8, [f"set {i}" for i in range(8)])
+    clf = CVC(dims=(1, 2), random_state=0).fit(gallery, gallery.labels)
+    clf.save(tmp_path / "small.setwise", keep_vectors=False)
+    why = setwise.load(tmp_path / "small.setwise").explain(probe)
+    assert len(why.pictured.images) == 6
+    assert why.pictured.alike == ()
+    why.plot()
+
+
+def test_company_after_every_cut_is_all_of_the_set(explanation):
+    deepest = max(step.depth for step in explanation.tree)
+    for depth in range(deepest + 2):
+        assert company(explanation.tree, depth, 4).sum() == pytest.approx(1.0)
+    before = company(explanation.tree, 0, 4)
+    np.testing.assert_allclose(before[:-1], 8 / 32, atol=0.1)
+    shared = explanation.class_cluster[-1] > 0
+    after = company(explanation.tree, deepest, 4)
+    np.testing.assert_array_equal(
+        after[:-1] > 0, (explanation.class_cluster[:-1, shared] > 0).any(axis=1)
+    )
+
+
+def test_every_voice_is_counted_once(explanation):
+    counts = voices_by_evidence(explanation, {str(explanation.label): "first"})
+    assert sum(sum(said.values()) for said in counts.values()) == len(explanation.votes)
+    agree = sum(vote.label == explanation.label for vote in explanation.votes)
+    assert sum(said.get("first", 0) for said in counts.values()) == agree

@@ -11,8 +11,8 @@ from tests.report.made_albums import HOSTILE, STRANGE
 
 from setwise import CVC, SetBatch
 from setwise.errors import DataError
+from setwise.plots.sheet import Sheet
 from setwise.report import draw_answer, draw_answers
-from setwise.report.sheet import Sheet
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def test_it_names_the_set_the_answer_and_what_is_out_of_place(albums, tmp_path, 
     said, frames = drawn
     answer = albums.answers[2]
     file = draw_answer(tmp_path / "a.png", albums.gallery, albums.probes, 2, answer)
-    assert said[0] == albums.probes.names[2]
+    assert said[1] == albums.probes.names[2]
     assert said[2] == f"Probably {answer.label}, but unsure: 0.60; next comes flat, with 0.30."
     assert "2 out of place: IMG_2.jpg, IMG_5.jpg" in said
     assert f"Most alike of {answer.runner_up}" in said

@@ -33,12 +33,13 @@ from setwise.classify.evidence import (
     Evidence,
     SmallestAngle,
 )
-from setwise.classify.explanation import Explanation, explain
+from setwise.classify.explanation import Explanation
 from setwise.classify.fusion import Fusion
 from setwise.classify.gallery import Gallery
 from setwise.classify.gallery_file import save_gallery
 from setwise.classify.image_looks import image_looks, named_features
 from setwise.classify.judge import Answer, judge
+from setwise.classify.pictured import explain_set
 from setwise.classify.shortlist import Shortlist
 from setwise.classify.solve import solve_checked, update
 from setwise.cluster import Clusterer
@@ -549,15 +550,15 @@ class CVC(PartParameters, SetClassifier):
 
         Parameters
         ----------
-        probe : array of shape (n_vectors, n_features)
-            One set.
+        probe : array of shape (n_vectors, n_features), or a collection of one set
+            One set. A batch of one, ``probes[[i]]``, keeps its name and photos for the picture.
         """
         check_is_fitted(self)
         gallery = self.gallery_
         caller = "CVC.explain"
         batch = one_set(probe, lambda sets: gallery.check(sets, caller), caller)
         with one_blas_thread():
-            return explain(gallery, batch[0])
+            return explain_set(gallery, batch)
 
 
 def _check_unknown_label(label: Any, classes: npt.NDArray[Any]) -> None:

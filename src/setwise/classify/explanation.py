@@ -10,16 +10,16 @@ import numpy as np
 import numpy.typing as npt
 
 from setwise._support.types import BoolArray, FloatArray, IntArray
+from setwise.classify.cut_steps import CutStep, cut_steps, probe_switches
 from setwise.classify.description import Voice
 from setwise.classify.distributions import class_cluster_distributions, signal_to_noise
 from setwise.classify.evidence import ClusterOverlap, EdgeShare, Seen
-from setwise.classify.fusion import Ballot, fuse, votes
+from setwise.classify.fusion import Ballot, Fused, fuse, votes
 from setwise.classify.gallery import Gallery
-from setwise.classify.judge import Look, ballot_of, believed
+from setwise.classify.judge import Look, ballot_of, believed, runner_up
 from setwise.classify.member import MemberResult
+from setwise.classify.sentence import sentence
 from setwise.classify.unknown import is_near, nearness
-from setwise.cluster import HierarchicalClusters
-from setwise.cut import sign_switches
 from setwise.features.typical import is_out_of_place
 from setwise.sets.classifier import largest_by_class
 
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from matplotlib.figure import Figure
+
+    from setwise.classify.pictured import Pictured
 
 __all__ = ["CutStep", "Explanation", "MemberVote", "explain", "explain_look"]
 
@@ -70,41 +72,6 @@ class MemberVote:
 
 
 @dataclass(frozen=True)
-class CutStep:
-    """One node of the tree of cuts.
-
-    Attributes
-    ----------
-    node, parent : int
-        Index of the node and of its parent (-1 for the root).
-    children : tuple of int
-        Two halves or several components; none for a leaf.
-    depth, n_columns, n_probe : int
-        Depth in the tree, columns in the node, the probe's columns among them.
-    class_counts : array of int, shape (n_classes,)
-        Columns of each class.
-    kind : str
-        ``"leaf"``, ``"components"`` or the name of the spectral cut that divides it.
-    connectivity, ncut : float
-        Of the cut that divides it; NaN for a leaf.
-    fell_away : tuple
-        Labels that were together with the probe here and are no longer after the cut.
-    """
-
-    node: int
-    parent: int
-    children: tuple[int, ...]
-    depth: int
-    n_columns: int
-    n_probe: int
-    class_counts: IntArray
-    kind: str
-    connectivity: float
-    ncut: float
-    fell_away: tuple[Any, ...]
-
-
-@dataclass(frozen=True)
 class Explanation:
     """The answer for one probe, and everything it rests on.
 
@@ -145,6 +112,13 @@ class Explanation:
         The vectors in the plane of the gallery's two largest principal directions.
     gallery_point_classes : array of int
         Class code of each gallery point.
+    runner_up : object
+        The next probable class; None where nothing speaks for any other.
+    name : str
+        What the set is called; empty where nobody said so.
+    pictured : Pictured or None
+        The images of the set, and those of the gallery that are most like them. They are for
+        the picture alone: :meth:`to_dict` leaves them out.
 
     Examples
     --------
@@ -174,6 +148,19 @@ class Explanation:
     probe_points: FloatArray
     gallery_points: FloatArray
     gallery_point_classes: IntArray
+    runner_up: Any = None
+    name: str = ""
+    pictured: Pictured | None = None
+
+    @property
+    def probability(self) -> float:
+        """Of the answer."""
+        return float(self.probabilities[(self.classes == self.label).argmax()])
+
+    @property
+    def sentence(self) -> str:
+        """The answer in one plain sentence."""
+        return str(sentence(self))
 
     def __str__(self) -> str:
         if not self.is_informed:
@@ -188,11 +175,27 @@ class Explanation:
             f"{n_out} of {len(self.support)} vectors look out of place."
         )
 
-    def plot(self, path: str | Path | None = None) -> Figure:
-        """Draw sets, votes, tree of cuts and class-cluster table; save it to ``path``."""
+    def plot(
+        self,
+        path: str | Path | None = None,
+        *,
+        width: float = 11.0,
+        figure: Figure | None = None,
+    ) -> Figure:
+        """Draw the set, the answer and the runner-up, and what they rest on.
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            Where to save the picture too; the suffix says how (``.png``, ``.svg``, ``.pdf``).
+        width : float
+            Inches. From 8 on there are two columns, below one.
+        figure : matplotlib.figure.Figure, optional
+            An empty one to draw on, such as ``plt.figure()``; else a new one, outside pyplot.
+        """
         from setwise.plots.explanation_plot import plot_explanation
 
-        return plot_explanation(self, path)
+        return plot_explanation(self, path, width=width, figure=figure)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything in types that JSON knows, numbers to six digits.
@@ -231,27 +234,36 @@ def explain_look(look: Look) -> Explanation:
     shown = _shown(gallery, seen, ballots, gallery.classes[answer.code])
     member, result = gallery.members[shown].member, seen[shown].clustered
     shares = {i: bases.shares(gallery.members[i].member) for i in seen}
-    how_near = nearness(gallery, seen)
     return Explanation(
-        label=gallery.classes[answer.code],
-        classes=gallery.classes,
-        probabilities=believed(gallery, answer.probabilities),
-        scores=answer.scores,
-        is_informed=answer.is_informed,
-        is_known=is_near(gallery, how_near),
-        nearness=how_near,
+        **_answer(gallery, seen, answer),
         is_typical=~is_out_of_place(vectors, bases.is_kept),
         votes=ballots,
         shown=str(member),
         snr=signal_to_noise(_class_distances(gallery, result)),
-        tree=_tree(gallery, shown, result),
+        tree=cut_steps(gallery, shown, result),
         class_cluster=_by_class(gallery, result),
         support=np.where(bases.is_kept, _support(gallery, seen, shares, answer.code), 0.0),
-        sign_switches=shares[shown] @ _sign_switches(result, shares[shown].shape[1]),
+        sign_switches=shares[shown] @ probe_switches(result, shares[shown].shape[1]),
         probe_points=gallery.sketch.project(vectors),
         gallery_points=gallery.sketch.points,
         gallery_point_classes=gallery.sketch.classes,
     )
+
+
+def _answer(gallery: Gallery, seen: dict[int, Seen], fused: Fused) -> dict[str, Any]:
+    """The answer itself, as fields of an explanation."""
+    how_near = nearness(gallery, seen)
+    probabilities = believed(gallery, fused.probabilities)
+    return {
+        "label": gallery.classes[fused.code],
+        "classes": gallery.classes,
+        "probabilities": probabilities,
+        "scores": fused.scores,
+        "is_informed": fused.is_informed,
+        "is_known": is_near(gallery, how_near),
+        "nearness": how_near,
+        "runner_up": runner_up(gallery, fused, probabilities),
+    }
 
 
 def _counted(gallery: Gallery, seen: Mapping[int, Seen]) -> list[tuple[int, Voice, float]]:
@@ -319,51 +331,6 @@ def _by_class(gallery: Gallery, result: MemberResult) -> FloatArray:
     return class_cluster_distributions(histogram)
 
 
-def _tree(gallery: Gallery, shown: int, result: MemberResult) -> tuple[CutStep, ...]:
-    clusters = result.clusters
-    if not isinstance(clusters, HierarchicalClusters):
-        return ()
-    column_classes = gallery.columns(gallery.members[shown]).classes
-    n_gallery, n_classes = len(column_classes), gallery.n_classes
-    nodes = clusters.tree.nodes
-
-    def counts(index: int) -> tuple[IntArray, int]:
-        inside = nodes[index].vertices
-        known = column_classes[inside[inside < n_gallery]]
-        return np.bincount(known, minlength=n_classes), int((inside >= n_gallery).sum())
-
-    def step(index: int, *, is_leaf: bool) -> CutStep:
-        node = nodes[index]
-        class_counts, n_probe = counts(index)
-        children = () if is_leaf else node.children
-        cut = None if is_leaf else node.cut
-        kind = "leaf" if is_leaf else "components" if cut is None else cut.kind
-        free = np.nan if is_leaf else 0.0
-        still = np.zeros(n_classes, dtype=bool)
-        for child in children:
-            child_counts, child_probe = counts(child)
-            still |= (child_counts > 0) & (child_probe > 0)
-        gone = (class_counts > 0) & ~still if children and n_probe else np.zeros(0, dtype=int)
-        return CutStep(
-            node=index,
-            parent=node.parent,
-            children=children,
-            depth=node.depth,
-            n_columns=len(node.vertices),
-            n_probe=n_probe,
-            class_counts=class_counts,
-            kind=kind,
-            connectivity=free if cut is None else cut.connectivity,
-            ncut=free if cut is None else cut.ncut,
-            fell_away=tuple(gallery.classes[np.flatnonzero(gone)]),
-        )
-
-    return tuple(
-        [step(i, is_leaf=False) for i in clusters.inner]
-        + [step(i, is_leaf=True) for i in clusters.leaves]
-    )
-
-
 def _support(
     gallery: Gallery,
     seen: Mapping[int, Seen],
@@ -397,21 +364,3 @@ def _purity(
     all_columns = np.bincount(known, minlength=n_clusters)
     of_answer = np.bincount(known[column_classes == code], minlength=n_clusters)
     return (of_answer / np.maximum(all_columns, 1))[probe], (all_columns > 0)[probe]
-
-
-def _sign_switches(result: MemberResult, n_probe: int) -> FloatArray:
-    """Sign switches of the probe's columns, summed over the cuts they went through.
-
-    Cuts of too many columns for Algorithm 3 are not counted.
-    """
-    clusters = result.clusters
-    switches = np.zeros(len(clusters.labels))
-    if isinstance(clusters, HierarchicalClusters):
-        tree = clusters.tree
-        for index in clusters.inner:
-            node = tree.nodes[index]
-            if node.cut is not None:
-                inside = node.vertices
-                of_cut = sign_switches(tree.adjacency[inside][:, inside])
-                switches[inside] += 0 if of_cut is None else of_cut
-    return switches[len(switches) - n_probe :]

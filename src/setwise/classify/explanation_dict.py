@@ -16,7 +16,9 @@ __all__ = ["explanation_from_dict", "explanation_to_dict"]
 
 DIGITS = 6
 # Fields that hold labels, which may be of any type.
-LABELS = ("label", "classes", "fell_away")
+LABELS = ("label", "runner_up", "classes", "fell_away")
+# Images are for pictures that are drawn at once.
+_LEFT_OUT = ("pictured",)
 
 
 def explanation_to_dict(why: Explanation) -> dict[str, Any]:
@@ -28,6 +30,7 @@ def _fields(value: Any) -> dict[str, Any]:
     return {
         field.name: (_labels if field.name in LABELS else _plain)(getattr(value, field.name))
         for field in fields(value)
+        if field.name not in _LEFT_OUT
     }
 
 
@@ -63,9 +66,12 @@ def _explanation(content: Mapping[str, Any]) -> Explanation:
     arrays = ("probabilities", "scores", "class_cluster", "support", "sign_switches")
     points = ("probe_points", "gallery_points")
     return Explanation(
+        pictured=None,
         **{name: _array(content[name]) for name in arrays},
         **{name: _array(content[name]).reshape(-1, 2) for name in points},
         label=content["label"],
+        runner_up=content.get("runner_up"),
+        name=content.get("name", ""),
         classes=np.array(content["classes"]),
         is_informed=bool(content["is_informed"]),
         is_known=content["is_known"],

@@ -18,7 +18,7 @@ from setwise._support.parallel import in_threads
 from setwise._support.progress import Progress, reported
 from setwise._support.types import BoolArray, FloatArray
 from setwise.classify.evidence import Seen
-from setwise.classify.fusion import Ballot, Fusion, fuse, is_decided, votes
+from setwise.classify.fusion import Ballot, Fused, Fusion, fuse, is_decided, votes
 from setwise.classify.gallery import Gallery, SetBases
 from setwise.classify.near import near
 from setwise.classify.on_device import Inserted, inserted_on
@@ -266,6 +266,14 @@ def believed(gallery: Gallery, probabilities: FloatArray) -> FloatArray:
     return even + gallery.trust * (probabilities - even)
 
 
+def runner_up(gallery: Gallery, fused: Fused, probabilities: FloatArray) -> Any:
+    """The most probable class but the answer; None where nothing speaks for any other."""
+    first, second = np.argsort(-probabilities, kind="stable")[:2]
+    rival = second if first == fused.code else first
+    has_rival = fused.is_informed and fused.probabilities[rival] > 0.005
+    return gallery.classes[rival] if has_rival else None
+
+
 def _n_repaired(seen: dict[int, Seen]) -> int:
     """Cuts that another rule had to make, in the trees that were made."""
     made = [one.clustered.clusters for one in seen.values() if "clustered" in vars(one)]
@@ -282,13 +290,11 @@ def answer_of(
     how_near = nearness(gallery, seen)
     probabilities = believed(gallery, fused.probabilities)
     first, second = np.argsort(-probabilities, kind="stable")[:2]
-    rival = second if first == fused.code else first
-    has_rival = fused.is_informed and fused.probabilities[rival] > 0.005
     return Answer(
         name=name,
         label=gallery.classes[fused.code],
         probability=float(probabilities[fused.code]),
-        runner_up=gallery.classes[rival] if has_rival else None,
+        runner_up=runner_up(gallery, fused, probabilities),
         margin=float(probabilities[first] - probabilities[second]),
         is_informed=fused.is_informed,
         is_known=is_near(gallery, how_near),

@@ -231,7 +231,7 @@ def run_demo(
         mixed = _identified(loaded, chosen, shown)
         stranger = _identified(loaded, chosen, int(chosen.data.is_hidden.argmax()))
     with watch("explain"):
-        explanation = loaded.explain(chosen.data.probes[shown])
+        explanation = loaded.explain(chosen.data.probes[[shown]])
         sheet = _draw_sheet(chosen.data, shown, mixed, folder / "digits.png")
         picture, advice = _draw(explanation, folder / "explanation.png")
     return DemoResult(

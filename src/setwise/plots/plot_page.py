@@ -1,4 +1,4 @@
-"""The page an explanation is drawn on: its size, and how classes are called and coloured."""
+"""The page a tree of cuts is drawn on: its size, and how classes are called and coloured."""
 
 from __future__ import annotations
 
@@ -48,14 +48,6 @@ class Page:
         family, names = _drawable([str(label) for label in explanation.classes])
         answer = int(np.flatnonzero(explanation.classes == explanation.label)[0])
         return cls(figure, explanation, names, colours, family, answer)
-
-    def is_answer(self, code: int) -> bool:
-        """Whether a class is the answer, where there is one."""
-        return bool(code == self.answer) and self.explanation.is_informed
-
-    def weight(self, code: int) -> str:
-        """Of the letters of a class's name."""
-        return "bold" if self.is_answer(code) else "normal"
 
     def panel(self, box: Box, title: str, note: str = "", *, hang: float = 0.0) -> Any:
         """Axes without frame or ticks, under a title and a line that says how to read them.

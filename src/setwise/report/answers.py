@@ -11,9 +11,10 @@ import numpy as np
 from setwise.classify.explanation import Explanation
 from setwise.classify.gallery import Gallery
 from setwise.classify.judge import Answer
+from setwise.plots.answer_picture import Bar, choose, ranked_bars
 from setwise.report.clusters import ClusterTable, cluster_table
 from setwise.report.likeness import Likeness, likenesses, why_nothing_is_alike
-from setwise.report.photos import Photo, choose, has_photos, photo, time_span
+from setwise.report.photos import Photo, photo, time_span
 from setwise.report.thumbnails import strip_data_uri
 from setwise.report.tree_figure import tree_figure
 from setwise.report.votes import VoteCount, count_votes, votes_by_view
@@ -27,6 +28,7 @@ from setwise.report.words import (
     sureness,
 )
 from setwise.sets import SetBatch
+from setwise.sets.photos import has_photos
 
 __all__ = ["AnswerPage", "AnswerRow", "Bar", "answer_page", "answer_rows", "bars"]
 
@@ -94,15 +96,6 @@ class AnswerRow:
         """By what the list is ordered: wrong, unsure and unknown ones first."""
         place = _URGENCY.index(self.kind)
         return self.is_right is not False, place, self.n_out == 0, self.probability, self.index
-
-
-@dataclass(frozen=True)
-class Bar:
-    """Probability of one class; its kind is ``"first"``, ``"second"`` or ``"other"``."""
-
-    label: str
-    kind: str
-    probability: float
 
 
 @dataclass(frozen=True)
@@ -195,12 +188,7 @@ def is_right(answer: Answer, truth: str) -> bool:
 
 def bars(answer: Answer, most: int = _MOST_BARS) -> tuple[Bar, ...]:
     """The most probable classes: the answer, the runner-up, and others."""
-    kinds = kinds_of(answer)
-    chances = zip(map(str, answer.classes), map(float, answer.probabilities), strict=True)
-    found = [Bar(label, kinds.get(label, "other"), chance) for label, chance in chances]
-    # The answer may share its probability with others: it comes first all the same.
-    found.sort(key=lambda bar: (bar.kind != "first", -bar.probability))
-    return tuple(found[:most])
+    return ranked_bars(answer.classes, answer.probabilities, kinds_of(answer), most)
 
 
 def kinds_of(answer: Answer) -> dict[str, str]:

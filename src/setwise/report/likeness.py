@@ -5,15 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from setwise._support.types import BoolArray
 from setwise.classify.gallery import Gallery
-from setwise.features.nearest import Pair, nearest_pairs
+from setwise.classify.pictured import nearest_in_class
 from setwise.report.photos import Photo, photo
 from setwise.sets import SetBatch
 
-__all__ = ["Likeness", "likenesses", "nearest_in_class", "why_nothing_is_alike"]
+__all__ = ["Likeness", "likenesses", "why_nothing_is_alike"]
 
 
 @dataclass(frozen=True)
@@ -37,27 +35,9 @@ class Likeness:
 
 def why_nothing_is_alike(gallery: Gallery) -> str:
     """Why no photos of a gallery can be shown; empty where they can."""
-    if getattr(gallery, "has_vectors", True):
+    if gallery.has_vectors:
         return ""
     return "The gallery was saved without its photos: the ones most alike cannot be shown."
-
-
-def nearest_in_class(
-    gallery: Gallery, vectors: Any, is_typical: BoolArray, label: Any, most: int
-) -> list[Pair]:
-    """Pairs of the vectors that belong to a set, and those of a class that are most like them.
-
-    ``set`` of a pair is an index into the sets of the gallery.
-    """
-    if why_nothing_is_alike(gallery):
-        return []
-    kept = np.flatnonzero(is_typical)
-    inside = np.flatnonzero(gallery.codes == np.flatnonzero(gallery.classes == label)[0])
-    pairs = nearest_pairs(np.asarray(vectors)[kept], gallery.sets[inside], most)
-    return [
-        Pair(int(kept[pair.vector]), int(inside[pair.set]), pair.other, pair.distance)
-        for pair in pairs
-    ]
 
 
 def likenesses(

@@ -11,7 +11,9 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-__all__ = ["Sprite", "as_pixels", "png_data_uri", "sprite", "strip_data_uri"]
+from setwise.plots.pixels import as_pixels
+
+__all__ = ["Sprite", "png_data_uri", "sprite", "strip_data_uri"]
 
 # Pixels of the longer side of an image in a report: larger ones are made smaller.
 LARGEST_SIDE = 40
@@ -101,22 +103,6 @@ def strip_data_uri(vectors: npt.NDArray[Any]) -> str:
     span = np.where(high > low, high - low, 1.0)
     grey = np.clip((values - low) / span, 0, 1)
     return _data_uri(Image.fromarray((235 - 200 * grey).astype(np.uint8)))
-
-
-def as_pixels(image: npt.NDArray[Any], *, is_many: bool = False) -> npt.NDArray[np.uint8]:
-    """Bytes of one image, or of many, in one or three channels."""
-    values = np.asarray(image)
-    if values.ndim - is_many == 3 and values.shape[-1] != 3:
-        # One channel, an alpha channel, or something that only its maker can show.
-        values = values[..., :3] if values.shape[-1] == 4 else values.mean(axis=-1)
-    if values.dtype == np.uint8:
-        return values
-    values = np.nan_to_num(values.astype(np.float64))
-    low, high = float(values.min(initial=0)), float(values.max(initial=0))
-    if low < 0 or high > 255:
-        values = (values - low) / (high - low)
-        high = 1.0
-    return np.rint(values * (255 if high <= 1 else 1)).astype(np.uint8)
 
 
 def _small(pixels: npt.NDArray[np.uint8], largest_side: int) -> Image.Image:

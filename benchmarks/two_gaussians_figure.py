@@ -4,7 +4,7 @@ The study `gaussians`, its tables, and its panels on one page: two clouds of nor
 3-D, cut by Algorithm 3 (DFVC) and, for comparison, by the exact Fiedler vector. What is done
 is kept in a folder, so that running it again is quick.
 
-    python examples/ncut_two_gaussians.py [out/ncut_two_gaussians.png]
+    python benchmarks/two_gaussians_figure.py [out/ncut_two_gaussians.png]
 """
 
 import argparse

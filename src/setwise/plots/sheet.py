@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from setwise._support.extras import require
-from setwise.plots.labels import fonts_for
+from setwise.plots.labels import fonts_for, one_line
+from setwise.plots.pixels import as_pixels
 from setwise.plots.style import INK, LIGHT
-from setwise.report.thumbnails import as_pixels
 
 __all__ = ["WIDTH", "Sheet"]
 
-WIDTH, _HEIGHT = 11.0, 16.0
+WIDTH, _HEIGHT = 11.0, 30.0
 _DOTS_PER_INCH = 120
 
 
@@ -26,26 +26,43 @@ class Sheet:
     """Axes as large as the paper, which is cut off below what is drawn."""
 
     axes: Any
+    width: float = WIDTH
 
     @classmethod
-    def empty(cls) -> Sheet:
-        """A sheet with nothing on it."""
+    def empty(cls, width: float = WIDTH, figure: Any = None) -> Sheet:
+        """A sheet with nothing on it, as a new figure or on one that is empty."""
         require("matplotlib", "plot")
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
 
-        figure = Figure(figsize=(WIDTH, _HEIGHT), dpi=_DOTS_PER_INCH, facecolor="white")
-        FigureCanvasAgg(figure)
-        axes = figure.add_axes((0, 0, 1, 1), xlim=(0, WIDTH), ylim=(_HEIGHT, 0))
+        if figure is None:
+            figure = Figure()
+            FigureCanvasAgg(figure)
+        figure.set(figwidth=width, figheight=_HEIGHT, dpi=_DOTS_PER_INCH, facecolor="white")
+        axes = figure.add_axes((0, 0, 1, 1), xlim=(0, width), ylim=(_HEIGHT, 0))
         axes.set_axis_off()
-        return cls(axes)
+        return cls(axes, width)
 
-    def write(self, x: float, y: float, text: str, **style: Any) -> None:
+    def write(self, x: float, y: float, text: str, **style: Any) -> Any:
         """Write text as it is, whatever its script: no mathematics in it."""
         style = {"size": 9, "color": INK, "va": "baseline", **style}
         family, known = _fonts("".join(sorted({c for c in text if not c.isascii()})))
         drawable = "".join(c if c.isascii() or ord(c) in known else "□" for c in text)
-        self.axes.text(x, y, drawable, family=family, parse_math=False, **style)
+        return self.axes.text(x, y, drawable, family=family, parse_math=False, **style)
+
+    def write_short(self, x: float, y: float, text: str, room: float, **style: Any) -> None:
+        """Write as much of a text as ``room`` inches hold, and dots for the rest."""
+        n_letters = len(text)
+        shown = self.write(x, y, one_line(text, n_letters), **style)
+        while n_letters > 2 and (excess := self.width_of(shown) / room) > 1:
+            n_letters = max(min(int(n_letters / excess), n_letters - 1), 2)
+            shown.remove()
+            shown = self.write(x, y, one_line(text, n_letters), **style)
+
+    def width_of(self, text: Any) -> float:
+        """Inches from the first to the last letter of what :meth:`write` returned."""
+        figure = self.axes.figure
+        return float(text.get_window_extent(figure.canvas.get_renderer()).width / figure.dpi)
 
     def rectangle(
         self, x: float, y: float, width: float, height: float, colour: str, **style: Any
@@ -63,16 +80,22 @@ class Sheet:
         else:
             place = {"extent": (x, x + side, y + side, y), "aspect": "auto", "zorder": 1}
             self.axes.imshow(_square(as_pixels(image)), "gray", vmin=0, vmax=255, **place)
-            self.axes.set(xlim=(0, WIDTH), ylim=(_HEIGHT, 0))  # images change them
+            self.axes.set(xlim=(0, self.width), ylim=(_HEIGHT, 0))  # images change them
         if frame:
             self.rectangle(x, y, side, side, "none", edgecolor=frame, linewidth=3)
 
-    def save(self, path: Path, height: float) -> None:
-        """Save as much of it as was drawn on."""
-        from matplotlib.transforms import Bbox
+    def cut_below(self, height: float) -> Any:
+        """Cut the paper off, and return the figure."""
+        figure = self.axes.figure
+        figure.set_size_inches(self.width, height)
+        self.axes.set_ylim(height, 0)
+        return figure
 
-        drawn = Bbox.from_extents(0, _HEIGHT - height, WIDTH, _HEIGHT)
-        self.axes.figure.savefig(path, facecolor="white", bbox_inches=drawn)
+    def save(self, path: Path, height: float) -> Any:
+        """Save as much of it as was drawn on, and return the figure."""
+        figure = self.cut_below(height)
+        figure.savefig(path, dpi=_DOTS_PER_INCH, facecolor="white")
+        return figure
 
 
 def _square(image: Any) -> Any:

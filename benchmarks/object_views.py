@@ -1,21 +1,17 @@
 """Rendered objects: views of one object, and other objects of its class, class by class.
 
-python examples/object_views.py [docs/object_views.png] [--classes 8] [--grey] [--seed 0]
+python benchmarks/object_views.py [docs/object_views.png] [--classes 8] [--grey] [--seed 0]
 """
 
 import argparse
-import sys
 from pathlib import Path
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from setwise import SetBatch
-
-# The renderer is no part of the package.
-sys.path.append(str(Path(__file__).resolve().parents[1] / "benchmarks"))
 from rendering import make_object_views
+from setwise import SetBatch
 
 VIEWS = (0, 2, 9, 14, 23, 25, 27, 29)  # of the 41, from above to the side
 SIDE = 27

@@ -1,23 +1,19 @@
 """Albums of rendered objects judged by a gallery: the page of answers, and a picture per set.
 
-python examples/album_report.py [out/albums]
+python benchmarks/album_report.py [out/albums]
 """
 
 import argparse
 import io
-import sys
 from pathlib import Path
 
 import numpy as np
 from PIL import Image
 
+from rendering import make_object_views
 from setwise import CVC, SetBatch
 from setwise.report import draw_answers, write_answers
 from setwise.sets import Origins
-
-# The renderer is no part of the package.
-sys.path.append(str(Path(__file__).resolve().parents[1] / "benchmarks"))
-from rendering import make_object_views
 
 N_KNOWN, N_STRANGE, N_OBJECTS, N_GALLERY = 6, 2, 6, 3
 N_PHOTOS, N_MIXED = 24, 3
@@ -71,7 +67,7 @@ def main() -> None:
     gallery, probes = make_albums()
     clf = CVC.for_images(unknown=0.2, random_state=0).fit(gallery, gallery.labels)
     answers = list(clf.judge(probes))
-    command = "python examples/album_report.py"
+    command = "python benchmarks/album_report.py"
     page = write_answers(
         folder / "report.html",
         clf.gallery_,
