@@ -486,20 +486,22 @@ def insert_all(
 def _by_probe(
     found: DeviceCodes, probe: IntArray, owns: IntArray, first: IntArray, n: int
 ) -> list[tuple[IntArray, DeviceCodes]]:
-    """What was found, for each probe as if it were the only one."""
+    """What was found, for each probe as if it were the only one; they come in order."""
+    pointers, codes = found.codes.pointers, found.codes
     ends = np.searchsorted(probe, np.arange(len(first)))
     parts = []
     for i, (start, end) in enumerate(pairwise(ends)):
-        chosen = np.arange(start, end)
-        codes = found.codes.take(chosen)
+        inside, here = slice(pointers[start], pointers[end]), slice(start, end)
         # Its own columns are numbered from the gallery's end.
-        atoms = np.where(codes.atoms >= n, codes.atoms - first[i], codes.atoms)
-        targets = np.where(owns[chosen] >= n, owns[chosen] - first[i], owns[chosen])
+        targets, atoms = (
+            np.where(numbers >= n, numbers - first[i], numbers)
+            for numbers in (owns[here], codes.atoms[inside])
+        )
         part = DeviceCodes(
-            Codes(codes.counts, atoms, codes.values),
-            found.residuals[start:end],
-            found.largest[chosen],
-            found.is_solved[chosen],
+            Codes(codes.counts[here], atoms, codes.values[inside]),
+            found.residuals[here],
+            found.largest[here],
+            found.is_solved[here],
         )
         parts.append((targets, part))
     return parts
