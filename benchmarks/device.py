@@ -14,6 +14,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import time
 import warnings
 from collections.abc import Callable
@@ -21,6 +22,7 @@ from typing import Any
 
 import joblib
 import numpy as np
+from joblib.externals.loky import get_reusable_executor
 
 from datasets import load
 from harness import face_like_sets, publish
@@ -43,6 +45,18 @@ def best_of(work: Callable[[], Any], repeats: int) -> tuple[float, Any]:
         result = work()
         took.append(time.perf_counter() - started)
     return min(took[repeats > 1 :]), result
+
+
+def machine() -> str:
+    """The GPU and the processors beside it."""
+    import torch
+
+    return f"machine: {torch.cuda.get_device_name()}, {os.cpu_count()} cores"
+
+
+def end_processes() -> None:
+    """Wait for joblib's processes, so that their time counts as this benchmark's own."""
+    get_reusable_executor().shutdown(wait=True)
 
 
 def ceilings() -> tuple[float, float]:
@@ -222,6 +236,7 @@ def main() -> None:
     processor, many = f"processor, {jobs} threads", f"processor, {jobs} processes"
     if "fit" in chosen:
         notes = [
+            machine(),
             f"ceilings of this GPU: {flops:.1f} TFLOP/s of doubles, {copy:.2f} TB/s copied",
             "to the floor: times one product of all columns with all, the least a proof takes",
         ]
@@ -234,17 +249,27 @@ def main() -> None:
     rows += ensemble(jobs) if "ensemble" in chosen else []
     if rows:
         columns = ["classifier", f"GPU and {jobs} processes", many, "same label"]
-        publish("device_probes", "Probes judged in a second", [], columns, rows)
+        end_processes()
+        publish("device_probes", "Probes judged in a second", [machine()], columns, rows)
     if "threads" in chosen:
         notes = [
             "times one thread, which judges as many in a second as the last column says",
             'processes: within joblib.parallel_config("loky", n_jobs=8)',
         ]
-        columns = ["classifier", *map(str, THREADS), "on one"]
-        publish("device_threads", "More threads", notes, columns, threads())
+        columns, rows = ["classifier", *map(str, THREADS), "on one"], threads()
+        end_processes()
+        publish("device_threads", "More threads", [machine(), *notes], columns, rows)
     if "labels" in chosen:
         rows, columns = same_labels(jobs), ["data", "same label"]
-        publish("device_labels", "Labels with a GPU as without", [], columns, rows)
+        notes = [machine(), "the default ensemble; two folds of each dataset's protocol"]
+        publish(
+            "device_labels",
+            "Labels with a GPU as without",
+            notes,
+            columns,
+            rows,
+            has_times=False,
+        )
 
 
 if __name__ == "__main__":

@@ -35,6 +35,10 @@ ORDER = (
     "large_paths",
     "dictionary",
     "latency",
+    "device_fit",
+    "device_probes",
+    "device_threads",
+    "device_labels",
 )
 PLOTTED = {"growth": "one probe", "lasso_graph": "the lasso graph", "cut": "one cut"}
 LIBRARIES = ("setwise", "numpy", "scipy", "scikit-learn", "numba", "spams-bin")
