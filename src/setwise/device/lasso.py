@@ -79,14 +79,6 @@ class DeviceAtoms:
         xp, there = device.xp, device.put(rows)
         return cls(device, xp.astype(there, xp.float64), xp.astype(there, xp.float32))
 
-    @classmethod
-    def of_columns(cls, device: Device, columns: npt.NDArray[Any]) -> DeviceAtoms:
-        """The same of columns side by side, rounded to single precision first."""
-        device.require(3 * 12 * columns.size, f"a gallery of {columns.shape[1]} columns")
-        xp = device.xp
-        rough = xp.astype(xp.asarray(device.put(columns).T, copy=True), xp.float32)
-        return cls(device, xp.astype(rough, xp.float64), rough)
-
     def __len__(self) -> int:
         return int(self.rows.shape[0])
 

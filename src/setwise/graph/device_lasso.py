@@ -40,9 +40,9 @@ def solved_by_pools_on(
     device: Device, graph: Graph, columns: FloatArray, alpha: float
 ) -> PooledLasso:
     """As :meth:`setwise.graph.lasso_gallery.PooledLasso.solved`."""
-    with device.alone(f"the lasso graph of {columns.shape[1]} columns"):
-        atoms = DeviceAtoms.of_columns(device, columns)
-        rows = np.ascontiguousarray(device.get(atoms.rough))
+    rows = np.ascontiguousarray(columns.T, dtype=np.float32)
+    with device.alone(f"the lasso graph of {len(rows)} columns"):
+        atoms = DeviceAtoms.of(device, rows)
         found = code_all(atoms, alpha)
         residuals = device.get(device.xp.astype(found.residuals, device.xp.float32))
         places, counts, cutoffs = pools_of_all(atoms, found.residuals, POOL_SIZE)
