@@ -107,7 +107,14 @@ class MissingExtraError(SetwiseError, ImportError):
 
 
 class DeviceError(SetwiseError, RuntimeError):
-    """There is no such device as was asked for."""
+    """There is no such device as was asked for.
+
+    Examples
+    --------
+    >>> from setwise.errors import DeviceError, SetwiseError
+    >>> issubclass(DeviceError, SetwiseError)
+    True
+    """
 
 
 class TooLargeError(SetwiseError, MemoryError):

@@ -157,7 +157,7 @@ def test_the_lasso_of_a_gram_matrix_is_that_of_scikit_learn(seed):
 
 
 def test_a_lasso_cut_short_says_so(monkeypatch):
-    monkeypatch.setattr(module, "_MAX_STEPS", 1)
+    monkeypatch.setattr(module, "MAX_STEPS", 1)
     with pytest.warns(ConvergenceWarning, match="not reached in 1 steps"):
         sanp_points(*pair(), **WEIGHTS)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -29,8 +30,8 @@ IMAGES = setwise.SetBatch.from_images(
 EXTRAS_OF_ALL = EXTRAS["all"][0].removeprefix("setwise[").removesuffix("]").split(",")
 
 
-def fitted() -> setwise.CVC:
-    return setwise.CVC(dims=(1, 2), random_state=0).fit(SETS, LABELS)
+def fitted(**parameters: Any) -> setwise.CVC:
+    return setwise.CVC(dims=(1, 2), random_state=0, **parameters).fit(SETS, LABELS)
 
 
 def plot() -> None:
@@ -105,6 +106,15 @@ def reproduce() -> None:
     study_named("eth80")
 
 
+def cuda() -> None:
+    from setwise.errors import DeviceError
+
+    try:
+        fitted(device="cuda").predict(SETS[:2])
+    except DeviceError:  # the packages are there, a GPU need not be
+        return
+
+
 def dask() -> None:
     import joblib
     from distributed import Client, LocalCluster
@@ -145,8 +155,8 @@ def everything() -> None:
 JOBS: dict[str, Callable[[], None]] = {
     job.__name__: job
     for job in (
-        *(plot, image, video, faces, mat, heif, onnx, network, report, reproduce, dask, faiss),
-        *(milvus, serve),
+        *(plot, image, video, faces, mat, heif, onnx, network, report, reproduce, cuda, dask),
+        *(faiss, milvus, serve),
     )
 } | {"all": everything}
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-__all__ = ["inner", "kernel", "kernels_of", "plain_interrupts"]
+__all__ = ["inlined", "inner", "kernel", "kernels_of", "plain_interrupts"]
 
 # Sums may be reassociated, so that they vectorise, and a division by zero is infinite, as in
 # NumPy; nothing else of IEEE arithmetic is given up. The GIL is released, so that probes can
@@ -50,6 +50,13 @@ def inner(function: Any) -> Any:
     from numba import njit
 
     return njit(**_OPTIONS, **_INNER)(function)
+
+
+def inlined(function: Any) -> Any:
+    """Compile a function as part of the one function that calls it, and not by itself."""
+    from numba import njit
+
+    return njit(**_OPTIONS, **_INNER, inline="always")(function)
 
 
 class _TolerantCache:

@@ -79,11 +79,13 @@ def kernel_cache() -> KernelCache:
     """What is known of the compiled kernels; nothing is compiled to find out."""
     root = Path(__file__).parents[1]
     sources = sorted(root.rglob("*kernels.py"))
-    caches = [_caches(_module_name(source, root)) for source in sources]
+    # Some modules have nothing but what the kernels of others are made of.
+    names = [_module_name(source, root) for source in sources if source.parent.name != "device"]
+    caches = [kept for name in names if (kept := _caches(name))]
     folders = {Path(str(kept.cache_path)) for of_module in caches for kept in of_module}
     return KernelCache(
         folders=tuple(sorted(folders)),
-        is_writable=all(map(is_writable, folders)) and all(caches),
+        is_writable=all(map(is_writable, folders)) and bool(folders),
         n_modules=len(caches),
         n_compiled=sum(any(kept.is_warm() for kept in of_module) for of_module in caches),
     )

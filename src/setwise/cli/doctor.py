@@ -65,7 +65,7 @@ def doctor(
     """Say what is installed, whether the main job works here, and what to do where not.
 
     The exit status is 0 when all that is needed works, else 1. The first use on a machine
-    compiles, for some 20 s.
+    compiles, for some 15 s.
 
     Example:
       setwise doctor --plan 1000000
@@ -190,10 +190,10 @@ def _kernels() -> tuple[KernelCache | None, Check]:
         return None, Check("kernels", False, f"{type(error).__name__}: {error}", _REINSTALL)
     if not kernels.is_writable:
         advice = "Set NUMBA_CACHE_DIR to a folder with room that can be written"
-        detail = "cannot be kept: each start compiles again, some 20 s"
+        detail = "cannot be kept: each start compiles again, some 15 s"
         return kernels, Check("kernels", False, detail, advice, is_needed=False)
     if kernels.n_compiled == 0:
-        return kernels, Check("kernels", True, "were not compiled yet: first use, some 20 s")
+        return kernels, Check("kernels", True, "were not compiled yet: first use, some 15 s")
     return kernels, Check("kernels", True, "compiled")
 
 

@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from setwise._support.compiled import inner, kernel
+from setwise._support.compiled import inlined, inner, kernel
 from setwise.cut.graph_kernels import (
     across_by_volumes,
-    inlined,
     join_components,
     sum_rows,
     take_subgraph,

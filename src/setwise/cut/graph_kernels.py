@@ -10,14 +10,7 @@ import numpy as np
 
 from setwise._support.compiled import inner
 
-__all__ = ["across_by_volumes", "inlined", "join_components", "sum_rows", "take_subgraph"]
-
-
-def inlined(function):
-    """Compile a function as part of the one function that calls it, and not by itself."""
-    from numba import njit
-
-    return njit(inline="always")(function)
+__all__ = ["across_by_volumes", "join_components", "sum_rows", "take_subgraph"]
 
 
 @inner

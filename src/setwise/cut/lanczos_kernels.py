@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from setwise._support.compiled import inner
-from setwise.cut.graph_kernels import inlined
+from setwise._support.compiled import inlined, inner
 
 __all__ = ["LANES", "N_ROWS", "find_fiedler", "make_sign_canonical", "top_of_tridiagonal"]
 

@@ -128,7 +128,18 @@ def code_by_gram(
 
 
 def factors_of(gram: FloatArray, codes: Codes) -> tuple[FloatArray, IntArray]:
-    """Cholesky factors of each code's atoms, packed, and where each of them begins."""
+    """Cholesky factors of each code's atoms, packed, and where each of them begins.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from setwise.lasso import code_by_gram, factors_of
+    >>> columns = np.array([[1.0, 0.8, 0.0], [0.0, 0.6, 1.0]])
+    >>> gram = columns.T @ columns
+    >>> packed, begins = factors_of(gram, code_by_gram(gram, 0.1, np.arange(3), rank=2))
+    >>> begins
+    array([0, 3, 6])
+    """
     sizes = codes.counts * (codes.counts + 1) // 2
     kept, kept_at = np.empty(sizes.sum()), np.cumsum(sizes) - sizes
     largest = int(codes.counts.max(initial=1))
@@ -153,6 +164,15 @@ def codes_changed_by(tail: FloatArray, penalty: float, codes: Codes) -> IntArray
         The paper's ``w``.
     codes : Codes
         One per column.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from setwise.lasso import code_by_gram, codes_changed_by
+    >>> columns = np.array([[1.0, 0.8, 0.0], [0.0, 0.6, 1.0]])
+    >>> codes = code_by_gram(columns.T @ columns, 0.5, np.arange(3), rank=2)
+    >>> codes_changed_by(columns.T @ np.array([[-0.6], [0.8]]), 0.5, codes)
+    array([0, 2])
     """
     is_changed = np.empty(len(codes), np.bool_)
     kernels_of("setwise.lasso").find_changed(
