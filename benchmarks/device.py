@@ -106,6 +106,7 @@ def violation(columns: np.ndarray, codes: Any, alpha: float) -> float:
 def fits(n_jobs: int, flops: float, with_processor: bool) -> list[list[str]]:
     """Fitting, with and without the GPU."""
     rows = []
+    LassoGraph().solve(face_like_columns(5_000), n_jobs=n_jobs)  # compiles
     for n, alpha in ((10_000, 0.05), (30_000, 0.05), (100_000, 0.05), (10_000, 0.01)):
         columns = face_like_columns(n)
         graph = LassoGraph(alpha=alpha)

@@ -1,4 +1,4 @@
-"""Make docs/speed.md and docs/speed.png of what the benchmarks left in out/bench.
+"""Make docs/speed.md, speed.png and speed_gpu.md of what the benchmarks left in out/bench.
 
     python benchmarks/write_docs.py
     python benchmarks/write_docs.py --only per_probe cut --docs /tmp/docs
@@ -35,11 +35,9 @@ ORDER = (
     "large_paths",
     "dictionary",
     "latency",
-    "device_fit",
-    "device_probes",
-    "device_threads",
-    "device_labels",
 )
+# Tables of another machine, which their notes name: a page of their own.
+ON_GPU = ("device_fit", "device_probes", "device_threads", "device_labels")
 PLOTTED = {"growth": "one probe", "lasso_graph": "the lasso graph", "cut": "one cut"}
 LIBRARIES = ("setwise", "numpy", "scipy", "scikit-learn", "numba", "spams-bin")
 
@@ -52,6 +50,12 @@ turns; tables of a machine that was busy with anything else are refused. Trust r
 table more than seconds; the notes below it say what each contender does.
 
 Machine: {machine}."""
+GPU_INTRODUCTION = """\
+# Speed on a GPU: what was measured
+
+Written by `python benchmarks/write_docs.py` from what `python benchmarks/device.py` left on the
+machine that each table names; no number is typed in. How to use one: [On a GPU](howto/gpu.md);
+what stands in the way: [the goals](speed_notes.md)."""
 
 
 def machine() -> str:
@@ -84,7 +88,7 @@ def section(name: str, content: dict[str, Any], day: date) -> str:
     """One benchmark: title, command and date, table, notes."""
     parts = [
         f"## {content['title']}",
-        f"`python benchmarks/{name}.py`, {day.isoformat()}.",
+        f"`python benchmarks/{'device' if name in ON_GPU else name}.py`, {day.isoformat()}.",
         markdown_table(content["columns"], content["rows"]),
         "\n".join(f"- {note}" for note in content["notes"]),
     ]
@@ -134,27 +138,41 @@ def plot(contents: dict[str, dict[str, Any]], path: Path) -> bool:
     return True
 
 
-def main() -> None:
-    """Write both files."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", nargs="+", choices=ORDER, default=ORDER, metavar="NAME")
-    parser.add_argument("--bench", type=Path, default=Path("out/bench"), help="what to read")
-    parser.add_argument("--docs", type=Path, default=Path("docs"), help="where to write")
-    args = parser.parse_args()
-    files = {name: args.bench / f"{name}.json" for name in ORDER if name in args.only}
+def write_page(path: Path, introduction: str, names: Sequence[str], bench: Path) -> bool:
+    """Write one page of the tables that there are; False where there are none."""
+    files = {name: bench / f"{name}.json" for name in names}
     files = {name: file for name, file in files.items() if file.is_file()}
     if not files:
-        sys.exit(f"no results in {args.bench}: run benchmarks first")
+        return False
     contents = {name: json.loads(file.read_text()) for name, file in files.items()}
-    args.docs.mkdir(parents=True, exist_ok=True)
-    parts = [INTRODUCTION.format(machine=machine())]
-    if plot(contents, args.docs / "speed.png"):
-        parts.append("![Seconds against size](speed.png)")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    parts = [introduction]
+    if plot(contents, path.with_suffix(".png")):
+        parts.append(f"![Seconds against size]({path.stem}.png)")
     for name, content in contents.items():
         day = date.fromtimestamp(files[name].stat().st_mtime)
         parts.append(section(name, content, day))
         print(name, file=sys.stderr)
-    (args.docs / "speed.md").write_text("\n\n".join(parts) + "\n")
+    path.write_text("\n\n".join(parts) + "\n")
+    return True
+
+
+def main() -> None:
+    """Write both pages."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    everything = (*ORDER, *ON_GPU)
+    parser.add_argument("--only", nargs="+", choices=everything, default=everything)
+    parser.add_argument("--bench", type=Path, default=Path("out/bench"), help="what to read")
+    parser.add_argument("--docs", type=Path, default=Path("docs"), help="where to write")
+    args = parser.parse_args()
+    here, gpu = ([name for name in of if name in args.only] for of in (ORDER, ON_GPU))
+    introduction = INTRODUCTION.format(machine=machine())
+    written = [
+        write_page(args.docs / "speed.md", introduction, here, args.bench),
+        write_page(args.docs / "speed_gpu.md", GPU_INTRODUCTION, gpu, args.bench),
+    ]
+    if not any(written):
+        sys.exit(f"no results in {args.bench}: run benchmarks first")
 
 
 if __name__ == "__main__":
