@@ -53,7 +53,9 @@ MET = {
     "33 of 41 vectors speak for another class": (
         "test_only_what_was_left_out_can_be_out_of_place"
     ),
-    "1,000 classes x 2 sets x 5 vectors": "test_few_classes_are_looked_at_and_the_right_one_is_among_them",
+    "1,000 classes x 2 sets x 5 vectors": (
+        "test_few_classes_are_looked_at_and_the_right_one_is_among_them"
+    ),
     "README says enroll is far cheaper": "test_nothing_is_learnt_or_solved_from_scratch",
     "an API reference": "test_every_public_name_has_an_example",
     "README and accuracy.md differ": "test_the_readme_has_the_numbers_that_were_measured",
