@@ -166,8 +166,8 @@ def test_ctrl_c_lets_running_items_finish_and_begins_no_other(tmp_path, backend,
     # Half a second each: had Ctrl-C not been heard, there would be hundreds.
     assert max(one[1] for one in performed) < when + 2.0, "one was begun after Ctrl-C"
     assert len(performed) <= 2 + 3 * n_jobs
-    # Some may have ended whose results are still on the way.
-    assert 1 <= int(said.partition("interrupted: ")[2].split()[0]) <= 2 * n_jobs
+    # Some may have ended whose results are still on the way, and none be running just then.
+    assert int(said.partition("interrupted: ")[2].split()[0]) <= 2 * n_jobs
     assert "running items are being finished; Ctrl-C again stops at once" in said
     assert "Traceback" not in said
 
