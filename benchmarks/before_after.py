@@ -26,7 +26,7 @@ import numpy as np
 from harness import WATCH, Timing, parsed, publish
 
 ROOT = Path(__file__).resolve().parents[1]
-BEFORE = "before-19"
+BEFORE = "b97070440e"
 WORK = """
 import json, sys, time, warnings
 import numpy as np
