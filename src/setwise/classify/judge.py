@@ -21,7 +21,7 @@ from setwise.classify.evidence import Seen
 from setwise.classify.fusion import Ballot, Fused, Fusion, fuse, is_decided, votes
 from setwise.classify.gallery import Gallery, SetBases
 from setwise.classify.near import near
-from setwise.classify.on_device import Inserted, inserted_on
+from setwise.classify.on_device import Inserted, given_to, inserted_on
 from setwise.classify.unknown import is_near, nearness
 from setwise.cluster import HierarchicalClusters
 from setwise.device import current_device
@@ -202,23 +202,22 @@ def look_at(gallery: Gallery, bases: SetBases, *, stop_early: bool = False) -> d
     """What the members see of a probe that are asked, by their index."""
     fusion = gallery.description.fusion
     stop_early = stop_early and fusion.can_stop_early and gallery.threshold is None
-    weights = gallery.asked_weights(int(bases.is_kept.sum()))
-    seen: dict[int, Seen] = {}
-    totals, remaining = np.zeros(gallery.n_classes), float(weights.sum())
-    for i in _asked(gallery, bases):
+    asked, seen = _asked(gallery, bases), dict[int, Seen]()
+    totals, remaining = np.zeros(gallery.n_classes), sum(asked.values())
+    for i, weight in asked.items():
         seen[i] = _seen(gallery, i, bases)
         if stop_early:
-            remaining -= float(weights[i])
+            remaining -= weight
             totals += votes(ballot_of(gallery, {i: seen[i]})).sum(axis=0)
             if is_decided(totals, remaining):
                 break
     return seen
 
 
-def _asked(gallery: Gallery, bases: SetBases) -> list[int]:
-    """The members that have anything to say of a probe."""
+def _asked(gallery: Gallery, bases: SetBases) -> dict[int, float]:
+    """The members that have anything to say of a probe, and how much they count."""
     weights = gallery.asked_weights(int(bases.is_kept.sum()))
-    return list(map(int, np.flatnonzero(weights)))
+    return {int(i): float(weights[i]) for i in np.flatnonzero(weights)}
 
 
 def seen_by_all(gallery: Gallery, bases: SetBases) -> dict[int, Seen]:
@@ -227,9 +226,7 @@ def seen_by_all(gallery: Gallery, bases: SetBases) -> dict[int, Seen]:
 
 
 def _seen(gallery: Gallery, i: int, bases: SetBases) -> Seen:
-    solved = gallery.members[i]
-    basis, how = solved.member.representation.basis, gallery.comparison
-    return Seen(solved.graph, gallery.columns(solved), bases[solved.member], basis, how)
+    return Seen(*given_to(gallery, i, bases[gallery.members[i].member]))
 
 
 def ballot_of(gallery: Gallery, seen: dict[int, Seen]) -> Ballot:

@@ -17,15 +17,18 @@ import scipy.sparse as sp
 
 from setwise._support.parallel import in_threads
 from setwise._support.types import BoolArray, FloatArray, IntArray
+from setwise.basis import Basis
 from setwise.classify.description import Representation
 from setwise.classify.evidence import Seen
 from setwise.classify.gallery import Gallery, SetBases
+from setwise.classify.member import Columns, Comparison
 from setwise.device import Device, on_device, principal_directions_of_all
+from setwise.graph import GalleryGraph
 from setwise.graph.device_lasso import recoded_on
 from setwise.graph.lasso_gallery import LassoGallery
 from setwise.lasso import Codes
 
-__all__ = ["Inserted", "inserted_on", "make_bases_on"]
+__all__ = ["Inserted", "given_to", "inserted_on", "make_bases_on"]
 
 # Probes that are inserted at once.
 BLOCK = 256
@@ -65,10 +68,17 @@ class Inserted:
         return {i: self._seen(gallery, i) for i in self.columns}
 
     def _seen(self, gallery: Gallery, i: int) -> Seen:
-        solved = gallery.members[i]
-        basis, how = solved.member.representation.basis, gallery.comparison
-        given = solved.graph, gallery.columns(solved), self.columns[i], basis, how
+        given = given_to(gallery, i, self.columns[i])
         return InsertedSeen(*given, self.recoded[i]) if i in self.recoded else Seen(*given)
+
+
+def given_to(
+    gallery: Gallery, i: int, probe: FloatArray
+) -> tuple[GalleryGraph, Columns, FloatArray, Basis, Comparison]:
+    """What :class:`setwise.classify.evidence.Seen` of a member and a probe's columns needs."""
+    solved = gallery.members[i]
+    basis = solved.member.representation.basis
+    return solved.graph, gallery.columns(solved), probe, basis, gallery.comparison
 
 
 class InsertedSeen(Seen):
@@ -108,7 +118,7 @@ def inserted_on(
     device: Device,
     gallery: Gallery,
     probes: Iterable[tuple[str, FloatArray]],
-    asked_of: Callable[[Gallery, SetBases], Sequence[int]],
+    asked_of: Callable[[Gallery, SetBases], Iterable[int]],
     n_jobs: int | None,
 ) -> Iterator[Inserted]:
     """Insert probes, many at a time.
@@ -136,7 +146,7 @@ def inserted_on(
 def _inserted_block(
     device: Device,
     gallery: Gallery,
-    asked_of: Callable[[Gallery, SetBases], Sequence[int]],
+    asked_of: Callable[[Gallery, SetBases], Iterable[int]],
     n_jobs: int | None,
     block: Sequence[tuple[str, FloatArray]],
 ) -> list[Inserted]:
