@@ -63,7 +63,7 @@ def run(dataset: Dataset, make, jobs: int, console: Console) -> dict:
         dataset.folds, f"{dataset.name}", console=console, transient=True
     ):
         clf = make().set_params(n_jobs=jobs).fit(dataset.sets[gallery], dataset.labels[gallery])
-        silent = [str(v) for v, w in zip(clf.voices_, clf.weights_, strict=True) if not w]
+        silent = [str(v) for v, w in zip(clf.members_, clf.weights_, strict=True) if not w]
         dropped.append(silent)
         for fusion, labels in labels_by_fusion(clf, dataset.sets[probes]).items():
             accuracy[fusion].append(float((labels == dataset.labels[probes]).mean()))
@@ -87,7 +87,7 @@ def show(title: str, dataset: Dataset, result: dict, fusion: str, console: Conso
         )  # fmt: skip
     console.print(table)
     gone = [", ".join(names) or "none" for names in result["dropped"]]
-    console.print(f"voices dropped by each gallery: {gone}; {result['seconds']} s\n")
+    console.print(f"members dropped by each gallery: {gone}; {result['seconds']} s\n")
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""The committee beside each of its voices: accuracy, voices dropped, and cost against CVC.
+"""The committee beside each of its members: accuracy, members dropped, and cost against CVC.
 
     python benchmarks/committee.py                       a quick look: some folds, some probes
     python benchmarks/committee.py eth80 --folds 0 1 2
@@ -18,7 +18,7 @@ from sklearn.base import clone
 
 from datasets import load
 from setwise import Committee
-from setwise.baselines.voices import default_voices
+from setwise.baselines.committee_members import default_members
 
 # dataset -> folds, and every how many-th probe
 QUICK = {"eth80": ((0, 1, 2), 1), "coil20": ((0, 3), 1), "vowels": ((0,), 5)}
@@ -43,9 +43,9 @@ def measure(clf, sets, labels, gallery, probes) -> dict:
 
 
 def run(name: str, folds, step: int) -> dict:
-    """All voices and the committee on some folds of a dataset."""
+    """All members and the committee on some folds of a dataset."""
     data = load(name)
-    methods = {"committee": Committee(random_state=0), **dict(default_voices())}
+    methods = {"committee": Committee(random_state=0), **dict(default_members())}
     results: dict[str, list] = {method: [] for method in methods}
     for fold in folds:
         gallery, probes = data.folds[fold]
@@ -77,8 +77,8 @@ def show(name: str, results: dict) -> None:
         folds = " ".join(f"{percent:.2f}" for percent in by_fold)
         print(f"{method:16}{every:8.2f}  {folds:24}{ratios[0]:9.3f}{ratios[1]:10.3f}")
     for row in results["committee"]:
-        dropped = [voice for voice, weight in row["weights"].items() if not weight]
-        tried = ", ".join(f"{voice} {share:.2f}" for voice, share in row["accuracy"].items())
+        dropped = [member for member, weight in row["weights"].items() if not weight]
+        tried = ", ".join(f"{member} {share:.2f}" for member, share in row["accuracy"].items())
         said, right = np.mean(row["sure"]), np.mean(row["right"])
         print(f"dropped {dropped}; beta {row['beta']:.2f}; says {said:.2f}, is {right:.2f}; "
               f"left out: {tried or 'nothing'}")  # fmt: skip

@@ -45,14 +45,14 @@ def one_size(n_columns: int) -> dict[str, float]:
     fitting = time.perf_counter() - started
     clf.set_params(n_jobs=None)
     clf.predict([sets[probes[0]]])
-    solution = clf.gallery_.members[0].graph
+    solution = clf.gallery_.layers[0].graph
     times, inserting, changed, right = [], [], [], 0
     with threadpool_limits(1):
         for i in probes:
             started = time.perf_counter()
             right += int(clf.predict([sets[i]])[0] == labels[i])
             times.append(time.perf_counter() - started)
-            basis = clf.gallery_.bases(sets[i])[clf.members_[0]]
+            basis = clf.gallery_.bases(sets[i])[clf.layers_[0]]
             started = time.perf_counter()
             solution.insert(basis)
             inserting.append(time.perf_counter() - started)

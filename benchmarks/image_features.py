@@ -70,7 +70,7 @@ def candidates() -> dict[str, tuple[tuple[str, ...], str]]:
 
 
 def judged(dataset, gallery, probes, kinds: str, *, own: bool, jobs: int):
-    """The solved gallery of all pairs, what its members say of each set, and the classes."""
+    """The solved gallery of all pairs, what its layers say of each set, and the classes."""
     by_name = dict(VIEWS)
     pairs = [((v, by_name[v]), basis) for v, basis in looks_of(tuple(FEATURES), kinds)]
     clf = CVC(representations=pairs, weights=None, random_state=0, n_jobs=jobs)
@@ -78,18 +78,18 @@ def judged(dataset, gallery, probes, kinds: str, *, own: bool, jobs: int):
     solved = clf.gallery_
     if own:
         trials = Trials.of(solved, np.arange(len(gallery)), jobs)
-        return solved, trials.ballots, solved.codes
-    ballots = [answer.ballot for answer in clf.judge(dataset.sets[probes])]
-    return solved, ballots, np.searchsorted(clf.classes_, dataset.labels[probes])
+        return solved, trials.score_matrices, solved.codes
+    score_matrices = [answer.score_matrix for answer in clf.judge(dataset.sets[probes])]
+    return solved, score_matrices, np.searchsorted(clf.classes_, dataset.labels[probes])
 
 
-def accuracies(solved, ballots, truth, looks) -> list[float]:
+def accuracies(solved, score_matrices, truth, looks) -> list[float]:
     """Share of right answers of some pairs, for each fusion."""
-    parts = [voice.member.representation for voice in solved.voices]
+    parts = [member.layer.representation for member in solved.members]
     chosen = np.array([(part.view.name, part.basis.name) in looks for part in parts])
     answers = [
-        [fuse(ballot.of_voices(chosen), Fusion.of(f, "benchmark")).code for f in FUSIONS]
-        for ballot in ballots
+        [fuse(score_matrix.of_members(chosen), Fusion.of(f, "benchmark")).code for f in FUSIONS]
+        for score_matrix in score_matrices
     ]
     return (np.array(answers) == truth[:, None]).mean(axis=0).tolist()
 

@@ -33,9 +33,9 @@ exact_fiedler(sp.csr_array(np.ones((400, 400)) - np.eye(400)))
 print(time.process_time() - started)
 """
 MEMBERS = {
-    "one member, plain centred, d = 10": {"representations": [("plain", "centred")]},
-    "one member, plain svd, d = 10": {"representations": [("plain", "svd")]},
-    "one member, whitened centred, d = 10": {"representations": [("whitened", "centred")]},
+    "one layer, plain centred, d = 10": {"representations": [("plain", "centred")]},
+    "one layer, plain svd, d = 10": {"representations": [("plain", "svd")]},
+    "one layer, whitened centred, d = 10": {"representations": [("whitened", "centred")]},
 }
 
 
@@ -71,7 +71,7 @@ def classifiers() -> dict[str, CVC]:
     }
     return {
         **alone,
-        "one member, the paper's setting, d = 10": CVC.as_in_paper(dims=(10,), random_state=0),
+        "one layer, the paper's setting, d = 10": CVC.as_in_paper(dims=(10,), random_state=0),
         "whole default ensemble": CVC(random_state=0),
     }
 

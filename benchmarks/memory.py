@@ -38,7 +38,7 @@ SHAPES = (
     (30000, 2, 5, 512, "float32"),
 )
 SHAPE_COLUMNS = ("classes", "sets", "vectors", "features", "type")
-# Sets that voices of a large gallery are tried on: they take time, and little memory.
+# Sets that members of a large gallery are tried on: they take time, and little memory.
 N_TRIED = 10
 
 
@@ -119,7 +119,7 @@ def main() -> None:
         "What a fit says it needs, and what it takes",
         [
             "default CVC, two threads; taken: how much the peak grew since the first estimate",
-            f"goal: estimate / taken between 0.7 and 1.5; voices tried on {N_TRIED} sets",
+            f"goal: estimate / taken between 0.7 and 1.5; members tried on {N_TRIED} sets",
         ],
         [
             "classes",

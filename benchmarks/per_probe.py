@@ -184,8 +184,8 @@ class Case:
         )
 
     def with_probe(self, i: int) -> Columns:
-        (solved,) = self.gallery.members
-        probe = self.probes[i][solved.member]  # made once, before the clock starts
+        (solved,) = self.gallery.layers
+        probe = self.probes[i][solved.layer]  # made once, before the clock starts
         matrix = np.asfortranarray(np.hstack([solved.graph.columns, probe]))
         n_classes = self.gallery.n_classes
         known = self.gallery.columns(solved).classes

@@ -45,6 +45,6 @@ def test_seeds_of_dictionaries_differ_and_do_not_depend_on_how_many_there_are(se
         dims=(3,), representations=[("plain", Dictionary(n_seeds=n))], random_state=0
     ).fit(sets, labels)
     one, two = make(1).gallery_, make(2).gallery_
-    columns = [solved.graph.columns for solved in two.members]
-    np.testing.assert_array_equal(one.members[0].graph.columns, columns[0])
+    columns = [solved.graph.columns for solved in two.layers]
+    np.testing.assert_array_equal(one.layers[0].graph.columns, columns[0])
     assert not np.allclose(columns[0], columns[1])

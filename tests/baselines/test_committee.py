@@ -1,4 +1,4 @@
-"""Committee: ranks that add up, voices that the gallery drops, the interface of CVC."""
+"""Committee: ranks that add up, members that the gallery drops, the interface of CVC."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def small_cvc():
     return CVC(dims=(1, 3), representations=[("plain", "svd")])
 
 
-def quick_voices():
+def quick_members():
     return [
         ("cvc", small_cvc()),
         ("msm", MSM(3)),
@@ -100,7 +100,7 @@ def test_several_firsts_share_being_right():
 
 
 def test_probabilities_are_as_sure_as_so_many_sets_allow():
-    # All sets right, all voices of one mind: n sets and one pretended error are n / (n + 1).
+    # All sets right, all members of one mind: n sets and one pretended error are n / (n + 1).
     for n in (4, 9, 99):
         scores = rank_scores(np.tile([1.0, 2.0], (1, n, 1)), np.ones(1))
         beta = fitted_power(scores, np.zeros(n, dtype=int))
@@ -124,11 +124,11 @@ def test_it_is_public():
 @pytest.mark.parametrize("weights", ["gallery", None])
 def test_scores_are_the_sum_of_log_ranks(hard, weights):
     gallery, labels, probes, _ = hard
-    clf = Committee(quick_voices(), weights=weights, random_state=0).fit(gallery, labels)
+    clf = Committee(quick_members(), weights=weights, random_state=0).fit(gallery, labels)
     expected = np.zeros((len(probes), 3))
-    for name, voice in quick_voices():
+    for name, member in quick_members():
         if clf.weights_[name]:
-            scores = voice.fit(gallery, labels).decision_function(probes)
+            scores = member.fit(gallery, labels).decision_function(probes)
             expected -= clf.weights_[name] * np.log(rankdata(-scores, axis=1))
     np.testing.assert_allclose(clf.decision_function(probes), expected)
     np.testing.assert_array_equal(clf.predict(probes), clf.classes_[expected.argmax(axis=1)])
@@ -139,19 +139,19 @@ def test_scores_are_the_sum_of_log_ranks(hard, weights):
 
 def test_two_classes_have_one_score(seed):
     sets, labels = toy_sets(seed, n_classes=2, n_sets=6, noise=2.0)
-    clf = Committee(quick_voices(), weights=None).fit(sets[::2], labels[::2])
+    clf = Committee(quick_members(), weights=None).fit(sets[::2], labels[::2])
     scores = clf.decision_function(sets[1::2])
-    votes = [np.sign(v.decision_function(sets[1::2])) for v in clf.voices_.values()]
+    votes = [np.sign(v.decision_function(sets[1::2])) for v in clf.members_.values()]
     np.testing.assert_allclose(scores, np.sum(votes, axis=0) * np.log(2), atol=1e-8)
     np.testing.assert_array_equal(clf.predict(sets[1::2]), (scores > 0).astype(int))
 
 
-def test_the_first_voice_breaks_ties(seed):
+def test_the_first_member_breaks_ties(seed):
     sets, labels = toy_sets(seed, n_classes=2, n_sets=12, noise=30.0)
     pair = [("mean", MeanVector()), ("votes", FrameVote())]
-    for voices in (pair, pair[::-1]):
-        clf = Committee(voices, weights=None).fit(sets[::2], labels[::2])
-        first, second = (voice.predict(sets[1::2]) for voice in clf.voices_.values())
+    for members in (pair, pair[::-1]):
+        clf = Committee(members, weights=None).fit(sets[::2], labels[::2])
+        first, second = (member.predict(sets[1::2]) for member in clf.members_.values())
         assert (first != second).any()
         np.testing.assert_array_equal(clf.predict(sets[1::2]), first)
 
@@ -159,8 +159,8 @@ def test_the_first_voice_breaks_ties(seed):
 def test_order_of_the_gallery_does_not_matter(hard):
     gallery, labels, probes, _ = hard
     order = np.random.default_rng(0).permutation(len(gallery))
-    clf = Committee(quick_voices()).fit(gallery, labels)
-    other = Committee(quick_voices()).fit([gallery[i] for i in order], labels[order])
+    clf = Committee(quick_members()).fit(gallery, labels)
+    other = Committee(quick_members()).fit([gallery[i] for i in order], labels[order])
     assert other.gallery_accuracy_ == clf.gallery_accuracy_
     assert other.weights_ == clf.weights_
     np.testing.assert_allclose(other.predict_proba(probes), clf.predict_proba(probes))
@@ -169,19 +169,19 @@ def test_order_of_the_gallery_does_not_matter(hard):
 
 def test_jobs_and_pickles_do_not_matter(hard):
     gallery, labels, probes, _ = hard
-    clf = Committee(quick_voices()).fit(gallery, labels)
-    two = Committee(quick_voices(), n_jobs=2).fit(gallery, labels)
-    assert two.voices_["votes"].n_jobs == 2
+    clf = Committee(quick_members()).fit(gallery, labels)
+    two = Committee(quick_members(), n_jobs=2).fit(gallery, labels)
+    assert two.members_["votes"].n_jobs == 2
     for other in (two, pickle.loads(pickle.dumps(clf))):
         np.testing.assert_array_equal(other.predict_proba(probes), clf.predict_proba(probes))
 
 
 def test_a_probe_that_nobody_knows_is_told(hard):
     gallery, labels, probes, _ = hard
-    voices = [("a", KnowsNothing()), ("b", KnowsNothing())]
-    clf = Committee(voices, weights=None).fit(gallery, labels)
+    members = [("a", KnowsNothing()), ("b", KnowsNothing())]
+    clf = Committee(members, weights=None).fit(gallery, labels)
     with pytest.warns(
-        NoInformationWarning, match=r"Committee.predict_proba: no voice .* 12 of"
+        NoInformationWarning, match=r"Committee.predict_proba: no member .* 12 of"
     ):
         np.testing.assert_allclose(clf.predict_proba(probes), 1 / 3)
 
@@ -189,15 +189,15 @@ def test_a_probe_that_nobody_knows_is_told(hard):
 # -------------------------------------------------------------- what the gallery chooses
 
 
-def test_a_voice_at_chance_is_dropped_and_not_asked(seed):
+def test_a_member_at_chance_is_dropped_and_not_asked(seed):
     sets, labels = toy_sets(seed, n_classes=4, n_sets=6)
-    voices = [*quick_voices(), ("guesses", Guesses())]
-    clf = Committee(voices).fit(sets[::2], labels[::2])
+    members = [*quick_members(), ("guesses", Guesses())]
+    clf = Committee(members).fit(sets[::2], labels[::2])
     assert clf.weights_["guesses"] == 0
-    assert "guesses" not in clf.voices_
+    assert "guesses" not in clf.members_
     assert clf.gallery_accuracy_["guesses"] < 0.6 < clf.gallery_accuracy_["mean"]
     assert clf.explain(sets[1]).dropped == ("guesses",)
-    without = Committee(quick_voices()).fit(sets[::2], labels[::2])
+    without = Committee(quick_members()).fit(sets[::2], labels[::2])
     np.testing.assert_array_equal(
         clf.decision_function(sets[1::2]), without.decision_function(sets[1::2])
     )
@@ -207,7 +207,7 @@ def test_a_voice_at_chance_is_dropped_and_not_asked(seed):
 def test_left_out_sets_are_judged_by_the_other_folds(seed):
     gallery, labels = toy_sets(seed, n_classes=3, n_sets=4, noise=9.0)
     clf = Committee([("mean", MeanCosine()), ("votes", FrameVote())]).fit(gallery, labels)
-    right = dict.fromkeys(clf.voices_, 0)
+    right = dict.fromkeys(clf.members_, 0)
     by_content = {
         label: sorted(np.flatnonzero(labels == label), key=lambda i: gallery[i].mean(0)[0])
         for label in np.unique(labels)
@@ -215,21 +215,21 @@ def test_left_out_sets_are_judged_by_the_other_folds(seed):
     for fold in range(4):  # as many as a class has sets
         out = np.array([members[fold] for members in by_content.values()])
         kept = np.setdiff1d(np.arange(len(labels)), out)
-        for name, voice in (("mean", MeanCosine()), ("votes", FrameVote())):
-            voice.fit([gallery[i] for i in kept], labels[kept])
-            right[name] += (voice.predict([gallery[i] for i in out]) == labels[out]).sum()
+        for name, member in (("mean", MeanCosine()), ("votes", FrameVote())):
+            member.fit([gallery[i] for i in kept], labels[kept])
+            right[name] += (member.predict([gallery[i] for i in out]) == labels[out]).sum()
     assert clf.gallery_accuracy_ == {name: n / 12 for name, n in right.items()}
     assert max(right.values()) < 12  # each would recognise itself
 
 
 def test_where_a_class_has_one_set_none_is_dropped(seed):
     sets, labels = toy_sets(seed, n_classes=4, n_sets=3)
-    voices = [("mean", MeanCosine()), ("guesses", Guesses())]
-    clf = Committee(voices).fit(sets[2:], labels[2:])
+    members = [("mean", MeanCosine()), ("guesses", Guesses())]
+    clf = Committee(members).fit(sets[2:], labels[2:])
     assert clf.gallery_accuracy_ is None
-    assert set(clf.voices_) == {"mean", "guesses"}
+    assert set(clf.members_) == {"mean", "guesses"}
     assert clf.steepness_ == DEFAULT_STEEPNESS
-    assert Committee(voices, weights=None).fit(sets, labels).gallery_accuracy_ is None
+    assert Committee(members, weights=None).fit(sets, labels).gallery_accuracy_ is None
 
 
 def test_large_galleries_are_tried_in_part(seed, monkeypatch):
@@ -253,47 +253,47 @@ class Unsure(MeanCosine):
         warnings.warn("the answers mean little", GuessingWarning, stacklevel=2)
 
 
-def test_a_voice_that_guesses_is_no_matter_where_the_others_know(seed):
+def test_a_member_that_guesses_is_no_matter_where_the_others_know(seed):
     sets, labels = toy_sets(seed)
-    voices = [("unsure", Unsure()), ("mean", MeanCosine())]
-    Committee(voices).fit(sets, labels)  # the committee recognises them: no warning
+    members = [("unsure", Unsure()), ("mean", MeanCosine())]
+    Committee(members).fit(sets, labels)  # the committee recognises them: no warning
     with pytest.warns(GuessingWarning, match="mean little"):  # nothing tried, nothing known
-        Committee(voices, weights=None).fit(sets, labels)
+        Committee(members, weights=None).fit(sets, labels)
 
 
 def test_a_guess_is_never_sure(seed):
     rng = np.random.default_rng(seed)
     sets = [rng.standard_normal((5, 30)) for _ in range(60)]
-    voices = [("msm", MSM(3)), ("votes", FrameVote()), ("mean", MeanCosine())]
+    members = [("msm", MSM(3)), ("votes", FrameVote()), ("mean", MeanCosine())]
     with pytest.warns(
         GuessingWarning, match=r"Committee.fit: .* of 40 right, 10.0 by guessing"
     ):
-        clf = Committee(voices).fit(sets[:40], np.arange(40) % 4)
+        clf = Committee(members).fit(sets[:40], np.arange(40) % 4)
     assert clf.predict_proba(sets[40:]).max() < 0.6
 
 
 # ----------------------------------------------------------------------------- failures
 
 
-def test_a_voice_that_fails_is_left_out_and_named(hard):
+def test_a_member_that_fails_is_left_out_and_named(hard):
     gallery, labels, probes, _ = hard
-    voices = [("broken", Breaks()), *quick_voices()]
+    members = [("broken", Breaks()), *quick_members()]
     for weights in ("gallery", None):
         with pytest.warns(SetwiseWarning, match="'broken' fails .*not positive") as caught:
-            clf = Committee(voices, weights=weights).fit(gallery, labels)
+            clf = Committee(members, weights=weights).fit(gallery, labels)
         assert len(caught) == 1
         assert "broken" not in clf.weights_
-        expected = Committee(quick_voices(), weights=weights).fit(gallery, labels)
+        expected = Committee(quick_members(), weights=weights).fit(gallery, labels)
         np.testing.assert_array_equal(clf.predict_proba(probes), expected.predict_proba(probes))
 
 
-def test_a_voice_that_fails_on_a_part_is_left_out_too(seed):
+def test_a_member_that_fails_on_a_part_is_left_out_too(seed):
     sets, labels = toy_sets(seed, n_classes=2, n_sets=2)
-    voices = [("needs", NeedsFourSets()), ("mean", MeanCosine())]
+    members = [("needs", NeedsFourSets()), ("mean", MeanCosine())]
     with pytest.warns(
-        SetwiseWarning, match="Committee.fit: voice 'needs' fails .*too few sets"
+        SetwiseWarning, match="Committee.fit: member 'needs' fails .*too few sets"
     ):
-        clf = Committee(voices).fit(sets, labels)
+        clf = Committee(members).fit(sets, labels)
     assert list(clf.weights_) == ["mean"]
 
 
@@ -304,13 +304,13 @@ def test_where_all_fail_it_is_refused(hard):
     assert isinstance(caught.value.__cause__, np.linalg.LinAlgError)
 
 
-def test_wrong_parameters_of_a_voice_are_an_error(hard):
+def test_wrong_parameters_of_a_member_are_an_error(hard):
     with pytest.raises(ParameterError, match="MSM: n_dims"):
         Committee([("mean", MeanCosine()), ("msm", MSM(-1))]).fit(*hard[:2])
 
 
 @pytest.mark.parametrize(
-    "voices",
+    "members",
     [
         [],
         "cvc",
@@ -325,9 +325,9 @@ def test_wrong_parameters_of_a_voice_are_an_error(hard):
         [("msm", "MSM")],
     ],
 )
-def test_bad_voices_are_refused(hard, voices):
-    with pytest.raises(ParameterError, match="Committee: voices must be a list of"):
-        Committee(voices).fit(*hard[:2])
+def test_bad_members_are_refused(hard, members):
+    with pytest.raises(ParameterError, match="Committee: members must be a list of"):
+        Committee(members).fit(*hard[:2])
 
 
 def test_other_bad_parameters_are_refused(hard):
@@ -357,14 +357,14 @@ def counting_fits(monkeypatch):
 @pytest.mark.filterwarnings("ignore::setwise.errors.GuessingWarning")  # noisy sets
 def test_enrolling_equals_a_fresh_fit(hard, monkeypatch):
     gallery, labels, probes, _ = hard
-    clf = Committee(quick_voices(), random_state=0).fit(gallery[:8], labels[:8])
+    clf = Committee(quick_members(), random_state=0).fit(gallery[:8], labels[:8])
     old, before = clf.panel_, clf.predict_proba(probes)
     sizes = counting_fits(monkeypatch)
     clf.enroll(gallery[8:], labels[8:])
     assert (
-        len(gallery) not in sizes or "cvc" not in old.voices
+        len(gallery) not in sizes or "cvc" not in old.members
     )  # CVC enrolled; only the trials fitted it
-    fresh = Committee(quick_voices(), random_state=0).fit(gallery, labels)
+    fresh = Committee(quick_members(), random_state=0).fit(gallery, labels)
     assert_same(clf, fresh, probes)
     clf.panel_ = old  # whoever still asks the old panel gets the old answers
     np.testing.assert_array_equal(clf.predict_proba(probes), before)
@@ -375,9 +375,9 @@ def test_forgetting_equals_a_fresh_fit(hard, monkeypatch):
     gallery, labels, probes, _ = hard
     names = [f"clip {i}" for i in range(len(gallery))]
     batch = SetBatch.from_list(gallery, names)
-    fresh = Committee(quick_voices(), random_state=0).fit(batch[4:11], labels[4:11])
-    clf = Committee(quick_voices(), random_state=0).fit(batch, labels)
-    was_kept, sizes = "cvc" in clf.voices_, counting_fits(monkeypatch)
+    fresh = Committee(quick_members(), random_state=0).fit(batch[4:11], labels[4:11])
+    clf = Committee(quick_members(), random_state=0).fit(batch, labels)
+    was_kept, sizes = "cvc" in clf.members_, counting_fits(monkeypatch)
     clf.forget(["anna"], sets=["clip 11"])
     assert 7 not in sizes or not was_kept
     assert_same(clf, fresh, probes)
@@ -386,7 +386,7 @@ def test_forgetting_equals_a_fresh_fit(hard, monkeypatch):
 
 
 def test_refused_changes_change_nothing(hard):
-    clf = Committee(quick_voices()).fit(*hard[:2])
+    clf = Committee(quick_members()).fit(*hard[:2])
     panel = clf.panel_
     attempts = {
         "features": lambda: clf.enroll([np.ones((3, 7))], ["anna"]),
@@ -409,7 +409,7 @@ def test_refused_changes_change_nothing(hard):
 
 def test_the_votes_add_up_to_the_decision(hard):
     gallery, labels, probes, _ = hard
-    clf = Committee(quick_voices()).fit(gallery, labels)
+    clf = Committee(quick_members()).fit(gallery, labels)
     for i, probe in enumerate(probes[:4]):
         why = clf.explain(probe)
         total = sum(-vote.weight * np.log(vote.ranks) for vote in why.votes)
@@ -418,13 +418,13 @@ def test_the_votes_add_up_to_the_decision(hard):
         np.testing.assert_allclose(why.probabilities, clf.predict_proba(probes)[i])
         assert why.label == clf.predict(probes)[i]
         for vote in why.votes:
-            assert vote.label == clf.voices_[vote.voice].predict([probe])[0]
+            assert vote.label == clf.members_[vote.member].predict([probe])[0]
 
 
 def test_an_explanation_is_readable(hard):
     gallery, labels, probes, _ = hard
-    voices = [*quick_voices(), ("nothing", KnowsNothing())]
-    clf = Committee(voices, weights=None).fit(gallery, labels)
+    members = [*quick_members(), ("nothing", KnowsNothing())]
+    clf = Committee(members, weights=None).fit(gallery, labels)
     why = clf.explain(SetBatch.from_list([probes[0]]))
     lines = str(why).splitlines()
     assert lines[0].startswith(f"{why.label}: {why.label} 0.")
@@ -441,34 +441,36 @@ def test_an_explanation_is_readable(hard):
 # -------------------------------------------------------------------------- scikit-learn
 
 
-def test_parameters_of_voices_are_reached():
+def test_parameters_of_members_are_reached():
     clf = Committee()
     assert clf.get_params()["cvc__dims"] == CVC().dims
     assert clf.set_params(cvc__dims=(1, 2), n_jobs=2) is clf
-    assert dict(clf.voices)["cvc"].dims == (1, 2)
+    assert dict(clf.members)["cvc"].dims == (1, 2)
     copied = clone(clf)
     assert copied.get_params()["cvc__dims"] == (1, 2)
-    assert dict(copied.voices)["cvc"] is not dict(clf.voices)["cvc"]
+    assert dict(copied.members)["cvc"] is not dict(clf.members)["cvc"]
     copied.set_params(gda=CDL(), gda__head="pls")
     assert copied.get_params()["gda__head"] == "pls"
-    assert isinstance(dict(clf.voices)["gda"], GDA)
+    assert isinstance(dict(clf.members)["gda"], GDA)
     for wrong in ("cvx__dims", "cvx", "n_jobs__x"):
         with pytest.raises(ParameterError, match="Committee: there is no parameter"):
             clf.set_params(**{wrong: 1})
-    assert Committee("bad").set_params(voices=None).get_params()["cvc__dims"] == CVC().dims
+    assert Committee("bad").set_params(members=None).get_params()["cvc__dims"] == CVC().dims
 
 
 @pytest.mark.filterwarnings("ignore::setwise.errors.GuessingWarning")  # noisy sets
-def test_a_grid_search_reaches_the_voices(hard):
+def test_a_grid_search_reaches_the_members(hard):
     gallery, labels, _, _ = hard
-    voices = [("msm", MSM(3)), ("mean", MeanCosine())]
-    search = GridSearchCV(Committee(voices), {"msm__n_dims": [1, 3]}, cv=2, error_score="raise")
+    members = [("msm", MSM(3)), ("mean", MeanCosine())]
+    search = GridSearchCV(
+        Committee(members), {"msm__n_dims": [1, 3]}, cv=2, error_score="raise"
+    )
     search.fit(SetBatch.from_list(gallery), labels)
     assert search.best_params_["msm__n_dims"] in (1, 3)
-    assert voices[0][1].n_dims == 3
+    assert members[0][1].n_dims == 3
 
 
-def test_voices_without_scores_are_asked_for_probabilities(hard):
+def test_members_without_scores_are_asked_for_probabilities(hard):
     gallery, labels, probes, _ = hard
 
     class OnlyProbabilities(MeanCosine):
@@ -485,6 +487,6 @@ def test_the_default_committee_answers_without_complaint(seed):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         np.testing.assert_array_equal(clf.fit(sets, labels).predict(sets), labels)
-    assert list(clf.voices_) == [
+    assert list(clf.members_) == [
         "cvc", "smallest_angle", "cmsm", "gda", "cdl", "ahisd", "frame_vote", "mean_cosine"
     ]  # fmt: skip

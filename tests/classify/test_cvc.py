@@ -215,7 +215,7 @@ def test_stopping_early_changes_no_label(seed, weights):
     np.testing.assert_array_equal(early, late)
 
 
-def test_stopping_early_asks_fewer_members(toy):
+def test_stopping_early_asks_fewer_layers(toy):
     gallery, y, probes, _ = toy
     clf = CVC(**FAST, fusion="mode", evidence="clusters").fit(gallery, y)
     bases = clf.gallery_.bases(probes[0])
@@ -272,7 +272,7 @@ def test_dimensionalities_that_tell_nothing_apart_are_left_out(seed):
             seed, n_vectors=(n_vectors, n_vectors + 1), n_features=n_features
         )
         clf = CVC(dims=(2, 4, 8), representations=[("plain", "svd")]).fit(sets, labels)
-        return {member.n_columns for member in clf.members_}
+        return {layer.n_columns for layer in clf.layers_}
 
     assert dims_used(10, 20) == {2, 4, 8}
     assert dims_used(5, 20) == {2, 4}
@@ -329,7 +329,7 @@ def test_feature_kinds_fuse_in_one_vote(toy):
     views = ("plain", ("squares", squares), FunctionTransformer(np.tanh))
     clf = CVC(**FAST, representations=[(view, "svd") for view in views])
     clf.fit(gallery, y)
-    assert {m.representation.view.name for m in clf.members_} == {
+    assert {m.representation.view.name for m in clf.layers_} == {
         "plain", "squares", "functiontransformer",
     }  # fmt: skip
     np.testing.assert_array_equal(clf.predict(probes), expected)

@@ -65,13 +65,13 @@ class TotalVariation(Distance):
 
 @dataclass(frozen=True)
 class Best(Fusion):
-    """The member that is surest."""
+    """The layer that is surest."""
 
     name: ClassVar[str] = "best"
     sharpness: float = 1.0
 
-    def scores(self, ballot):
-        scores = ballot.by_class(-ballot.distances).max(axis=0)
+    def scores(self, score_matrix):
+        scores = score_matrix.by_class(-score_matrix.distances).max(axis=0)
         shares = np.exp(self.sharpness * scores)
         return scores, shares / shares.sum()
 
@@ -243,7 +243,7 @@ def test_generators_are_read_once(seed):
     sets, labels = toy_sets(seed)
     pairs = (pair for pair in [("plain", "svd")])
     clf = CVC((d for d in (1, 2)), representations=pairs).fit(sets, labels)
-    assert [member.n_columns for member in clf.members_] == [1, 2]
+    assert [layer.n_columns for layer in clf.layers_] == [1, 2]
 
 
 def test_an_image_view_says_which_parameters_it_has():

@@ -35,10 +35,10 @@ SETTINGS = {
 
 def assert_same_classifier(changed, fresh, probes):
     np.testing.assert_array_equal(changed.classes_, fresh.classes_)
-    assert changed.members_ == fresh.members_
+    assert changed.layers_ == fresh.layers_
     np.testing.assert_array_equal(changed.weights_, fresh.weights_)
     assert changed.gallery_accuracy_ == fresh.gallery_accuracy_
-    pairs = zip(changed.gallery_.members, fresh.gallery_.members, strict=True)
+    pairs = zip(changed.gallery_.layers, fresh.gallery_.layers, strict=True)
     for mine, other in pairs:
         np.testing.assert_array_equal(mine.column_sets, other.column_sets)
         one, two = changed.gallery_.columns(mine), fresh.gallery_.columns(other)
@@ -154,7 +154,7 @@ def test_a_larger_set_may_bring_more_dimensionalities(seed):
     small = [s[:2] for s in sets[:-1]]
     clf = CVC(**FAST).fit(small, labels[:-1]).enroll(sets[-1:], labels[-1:])
     fresh = CVC(**FAST).fit([*small, sets[-1]], labels)
-    assert clf.members_[-1].n_columns == 3
+    assert clf.layers_[-1].n_columns == 3
     assert_same_classifier(clf, fresh, sets[:2])
 
 
@@ -225,12 +225,12 @@ def test_crossing_the_limit_of_the_gram_matrix_is_exact_too(sets_and_labels, mon
     small = CVC(**settings).fit(sets[:-2], labels[:-2])
     monkeypatch.setattr(lasso_graph, "GRAM_LIMIT", 3 * (len(sets) - 2))
     large = CVC(**settings).fit(sets, labels)
-    assert type(clf.gallery_.members[0].graph).__name__ == "GramLasso"
+    assert type(clf.gallery_.layers[0].graph).__name__ == "GramLasso"
     clf.enroll(sets[-2:], labels[-2:])
-    assert type(clf.gallery_.members[0].graph).__name__ == "PooledLasso"
+    assert type(clf.gallery_.layers[0].graph).__name__ == "PooledLasso"
     assert_same_classifier(clf, large, sets[:3])
     clf.forget(sets=[len(sets) - 2, len(sets) - 1])
-    assert type(clf.gallery_.members[0].graph).__name__ == "GramLasso"
+    assert type(clf.gallery_.layers[0].graph).__name__ == "GramLasso"
     assert_same_classifier(clf, small, sets[:3])
-    for gallery in clf.gallery_.members:
+    for gallery in clf.gallery_.layers:
         assert gallery.graph.columns.dtype == np.float64

@@ -15,10 +15,19 @@ from setwise.classify import learnt
 from setwise.classify.gallery import SetBases
 from setwise.classify.gallery_weights import Trials
 from setwise.classify.kept_sets import KeptSets
-from setwise.classify.members import solve_members
+from setwise.classify.layers import solve_layers
 
 HOW = {"dims": (1, 2, 3), "random_state": 0}
-LEARNT = ("dims", "views", "weights", "steepness", "accuracy", "power", "trust", "threshold")
+LEARNT = (
+    "dims",
+    "views",
+    "weights",
+    "inverse_temperatures",
+    "accuracy",
+    "power",
+    "trust",
+    "threshold",
+)
 SETTINGS = {
     "default": {},
     "strangers": {"unknown": 0.3, "unknown_label": -1},
@@ -50,8 +59,8 @@ def solved_afresh(gallery):
     kept = KeptSets.of(gallery.description, gallery.sets)
     args = gallery.views, gallery.description, gallery.dims
     bases = [SetBases(images, *args) for images in kept]
-    members = solve_members(gallery.description, gallery.dims, gallery.views, bases, None, None)
-    return replace(gallery, members=members)
+    layers = solve_layers(gallery.description, gallery.dims, gallery.views, bases, None, None)
+    return replace(gallery, layers=layers)
 
 
 def assert_as_learnt(clf, before):
@@ -61,8 +70,8 @@ def assert_as_learnt(clf, before):
         assert getattr(gallery, name) is getattr(before, name)
     assert gallery.strange == before.strange
     fresh = solved_afresh(gallery)
-    for mine, other in zip(gallery.members, fresh.members, strict=True):
-        assert mine.member == other.member
+    for mine, other in zip(gallery.layers, fresh.layers, strict=True):
+        assert mine.layer == other.layer
         np.testing.assert_array_equal(mine.column_sets, other.column_sets)
         np.testing.assert_array_equal(mine.graph.columns, other.graph.columns)
         np.testing.assert_allclose(
@@ -181,10 +190,10 @@ def test_crossing_the_limit_of_the_gram_matrix_is_exact(sets_and_labels, monkeyp
     before = clf.gallery_
     monkeypatch.setattr(lasso_graph, "GRAM_LIMIT", 3 * 20)
     clf.enroll(sets[20:21], labels[20:21])
-    assert type(clf.gallery_.members[0].graph).__name__ == "PooledLasso"
+    assert type(clf.gallery_.layers[0].graph).__name__ == "PooledLasso"
     assert_as_learnt(clf, before)
     clf.forget(sets=[20])
-    assert type(clf.gallery_.members[0].graph).__name__ == "GramLasso"
+    assert type(clf.gallery_.layers[0].graph).__name__ == "GramLasso"
     assert_as_learnt(clf, before)
 
 

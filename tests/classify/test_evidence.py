@@ -50,8 +50,8 @@ def test_a_probe_without_columns_has_no_angles():
 
 
 @pytest.fixture
-def member(seed):
-    """What the only member of a small ensemble sees of a probe, and its gallery."""
+def layer(seed):
+    """What the only layer of a small ensemble sees of a probe, and its gallery."""
     sets, labels = toy_sets(seed, n_classes=3, n_sets=4, noise=1.0)
     clf = CVC((3,), representations=[("plain", "svd")], outliers=None)
     gallery = clf.fit(sets[1:], labels[1:]).gallery_
@@ -59,8 +59,8 @@ def member(seed):
     return gallery, seen
 
 
-def test_edge_shares_counted_edge_by_edge(member):
-    gallery, seen = member
+def test_edge_shares_counted_edge_by_edge(layer):
+    gallery, seen = layer
     n = seen.graph.columns.shape[1]
     adjacency = seen.graph.insert(seen.probe).toarray()
     n_sets = np.bincount(gallery.codes)
@@ -68,7 +68,7 @@ def test_edge_shares_counted_edge_by_edge(member):
     for j in range(n, len(adjacency)):
         weights = np.zeros(3)
         for i in range(n):
-            code = gallery.codes[gallery.members[0].column_sets[i]]
+            code = gallery.codes[gallery.layers[0].column_sets[i]]
             weights[code] += adjacency[j, i] / n_sets[code]
         expected += weights / weights.sum()
     np.testing.assert_allclose(EdgeShare().overlaps(seen), expected / (len(adjacency) - n))
@@ -86,8 +86,8 @@ def test_a_class_of_many_equal_sets_has_no_advantage_by_its_edges(seed):
     np.testing.assert_array_equal(shares(sets[1:], labels[1:]), [2, 3])
 
 
-def test_overlaps_are_between_0_and_1_and_distances_finite(member):
-    _, seen = member
+def test_overlaps_are_between_0_and_1_and_distances_finite(layer):
+    _, seen = layer
     for kind in (ClusterOverlap(), EdgeShare(), SmallestAngle(), AllAngles()):
         overlaps, distances = kind.overlaps(seen), kind.distances(seen)
         assert overlaps.shape == distances.shape == (3,)
@@ -104,20 +104,20 @@ def test_the_mean_is_compared_by_its_cosine(seed):
     cosines = means[1:] @ means[0]
     expected = [max(cosines[labels[1:] == c].max(), 0) for c in range(3)]
     np.testing.assert_allclose(SmallestAngle().overlaps(seen), expected, atol=1e-12)
-    assert {str(m) for m in clf.members_} == {"plain mean, d=1"}
+    assert {str(m) for m in clf.layers_} == {"plain mean, d=1"}
 
 
 def test_trees_are_made_where_clusters_are_asked_for_only(seed):
     sets, labels = toy_sets(seed)
     middle = CVC((1, 2, 3), representations=[("plain", "svd"), ("plain", "centred")])
-    asked = [str(v) for v in middle.fit(sets, labels).voices_ if v.evidence.name == "clusters"]
+    asked = [str(v) for v in middle.fit(sets, labels).members_ if v.evidence.name == "clusters"]
     assert asked == ["plain svd, d=2: clusters", "plain centred, d=2: clusters"]
     gallery = middle.gallery_
     seen = look_at(gallery, gallery.bases(sets[0]))
     list(middle.judge(sets[:1]))
     assert all("clustered" not in vars(one) for one in seen.values())
     everywhere = CVC((1, 2, 3), representations=[("plain", "svd")], evidence=["clusters"])
-    assert len(everywhere.fit(sets, labels).voices_) == 3
+    assert len(everywhere.fit(sets, labels).members_) == 3
 
 
 def test_a_kind_of_evidence_from_outside(seed):
@@ -136,7 +136,7 @@ def test_a_kind_of_evidence_from_outside(seed):
 
     sets, labels = toy_sets(seed)
     clf = CVC((1, 2), evidence=["largest edge"]).fit(sets, labels)
-    assert {v.evidence for v in clf.voices_} == {LargestEdge()}
+    assert {v.evidence for v in clf.members_} == {LargestEdge()}
     assert clf.score(sets, labels) == 1.0
 
 
@@ -148,9 +148,9 @@ def test_few_vectors_do_not_say_how_a_set_varies(seed):
     gallery = clf.gallery_
     assert len(look_at(gallery, gallery.bases(sets[0]))) == 2
     (only,) = look_at(gallery, gallery.bases(sets[0][:5]))
-    assert str(gallery.members[only].member) == "plain svd, d=2"
+    assert str(gallery.layers[only].layer) == "plain svd, d=2"
     small = CVC((2,), representations=pairs, weights=None).fit([s[:4] for s in sets], labels)
-    by_voice = dict(zip(map(str, small.voices_), small.weights_, strict=True))
-    assert by_voice["plain centred, d=2: edges"] == 0 < by_voice["plain svd, d=2: edges"]
+    by_member = dict(zip(map(str, small.members_), small.weights_, strict=True))
+    assert by_member["plain centred, d=2: edges"] == 0 < by_member["plain svd, d=2: edges"]
     alone = CVC((2,), representations=pairs[1:]).fit([s[:4] for s in sets], labels)
     assert (alone.weights_ > 0).any()

@@ -28,10 +28,10 @@ def test_it_repeats_predict_and_predict_proba(explained):
     assert str(why).startswith(f"{why.label}: ")
 
 
-def test_votes_are_those_of_the_members_that_count(explained):
+def test_votes_are_those_of_the_layers_that_count(explained):
     clf, _, why = explained
-    assert [f"{v.member}: {v.evidence}" for v in why.votes] == [
-        str(voice) for voice, w in zip(clf.voices_, clf.weights_, strict=True) if w
+    assert [f"{v.layer}: {v.evidence}" for v in why.votes] == [
+        str(member) for member, w in zip(clf.members_, clf.weights_, strict=True) if w
     ]
     for vote in why.votes:
         assert vote.distances.shape == (4,)
@@ -43,9 +43,9 @@ def test_votes_are_those_of_the_members_that_count(explained):
     assert why.classes[np.argmax(counts)] == why.label
 
 
-def test_the_shown_member_voted_for_the_answer(explained):
+def test_the_shown_layer_voted_for_the_answer(explained):
     _, _, why = explained
-    shown = next(v for v in why.votes if v.member == why.shown and v.evidence == "clusters")
+    shown = next(v for v in why.votes if v.layer == why.shown and v.evidence == "clusters")
     assert shown.label == why.label
     assert why.snr == shown.snr
 
@@ -55,7 +55,7 @@ def test_the_tree_is_a_tree_of_cuts(explained):
     steps = {step.node: step for step in why.tree}
     root = steps[0]
     assert root.parent == -1
-    shown = next(vote for vote in why.votes if vote.member == why.shown)
+    shown = next(vote for vote in why.votes if vote.layer == why.shown)
     assert root.n_probe == min(shown.n_columns, len(probe))
     for step in why.tree:
         assert step.n_columns == step.class_counts.sum() + step.n_probe
@@ -85,7 +85,7 @@ def test_the_class_cluster_table_gives_the_distances(explained):
     assert why.class_cluster.shape == (5, sum(step.kind == "leaf" for step in why.tree))
     if clf.distributions == "class":
         overlaps = np.sqrt(why.class_cluster[:-1] * why.class_cluster[-1]).sum(axis=1)
-        shown = next(v for v in why.votes if v.member == why.shown and v.evidence == "clusters")
+        shown = next(v for v in why.votes if v.layer == why.shown and v.evidence == "clusters")
         with np.errstate(divide="ignore"):
             np.testing.assert_allclose(shown.distances, -np.log(overlaps), atol=1e-12)
 

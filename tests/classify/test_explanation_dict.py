@@ -39,7 +39,7 @@ def test_it_comes_back_from_json(parameters):
     back = Explanation.from_dict(written)
     assert back.to_dict() == content
     assert str(back) == str(why)
-    assert [vote.member for vote in back.votes] == [vote.member for vote in why.votes]
+    assert [vote.layer for vote in back.votes] == [vote.layer for vote in why.votes]
     assert back.shown == why.shown
     for mine, theirs in zip(back.votes, why.votes, strict=True):
         np.testing.assert_allclose(mine.distances, theirs.distances, rtol=1e-5)

@@ -245,7 +245,7 @@ LIES = {
     "other dims": lambda d: d.update(dims=[1, 2, 3]),
     "no dims": lambda d: d.update(dims=[]),
     "dims of words": lambda d: d.update(dims=["a"]),
-    "fewer members": lambda d: d["members"].pop(),
+    "fewer layers": lambda d: d["members"].pop(),
     "nested in itself": lambda d: d["members"][0].update(nested_in=0),
     "a power of words": lambda d: d.update(power="large"),
     "a threshold of words": lambda d: d.update(threshold="near"),

@@ -1,4 +1,4 @@
-"""What the gallery says about the voices of an ensemble."""
+"""What the gallery says about the members of an ensemble."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from scipy.special import softmax
 from tests.conftest import toy_sets
 
 from setwise import CVC
-from setwise.classify.fusion import Ballot, Pool
+from setwise.classify.fusion import Pool, ScoreMatrix
 from setwise.classify.gallery_weights import (
     Trials,
     chosen_features,
@@ -27,29 +27,29 @@ def test_log_odds_are_those_of_being_right_against_guessing():
     np.testing.assert_allclose(log_odds(is_right, 5), expected)
 
 
-def test_a_voice_worse_than_guessing_counts_nothing():
+def test_a_member_worse_than_guessing_counts_nothing():
     is_right = np.array([np.ones(20), np.zeros(20)])
     assert log_odds(is_right, 3)[1] == 0
 
 
-def test_voices_that_know_nothing_at_all_count_alike():
+def test_members_that_know_nothing_at_all_count_alike():
     np.testing.assert_array_equal(log_odds(np.zeros((3, 40)), 4), [1, 1, 1])
 
 
-def test_a_voice_beaten_beyond_doubt_is_dropped_and_the_rest_count_evenly():
+def test_a_member_beaten_beyond_doubt_is_dropped_and_the_rest_count_evenly():
     best = np.ones(20)
     as_good = np.r_[np.zeros(5), np.ones(15)]  # 5 of 5 disagreements lost: p = 1/32
     worse = np.r_[np.zeros(7), np.ones(13)]  # 7 of 7: p = 1/128
     np.testing.assert_array_equal(survivors(np.array([best, as_good, worse])), [1, 1, 0])
 
 
-def test_losses_count_only_where_the_best_voice_was_right():
+def test_losses_count_only_where_the_best_member_was_right():
     best = np.r_[np.ones(20), np.zeros(12)]
     other = np.r_[np.zeros(12), np.ones(8), np.ones(11), np.zeros(1)]  # loses 12, wins 11
     np.testing.assert_array_equal(survivors(np.array([best, other])), [1, 1])
 
 
-def test_nothing_is_dropped_when_no_voice_recognises_anything():
+def test_nothing_is_dropped_when_no_member_recognises_anything():
     np.testing.assert_array_equal(survivors(np.zeros((3, 9))), [1, 1, 1])
 
 
@@ -97,7 +97,7 @@ def test_a_misleading_view_is_weighed_down_by_fit(seed):
         representations=[("plain", "svd"), (("noise", noise), "svd")],
         random_state=0,
     ).fit(sets, labels)
-    weight = dict(zip(map(str, clf.voices_), clf.weights_, strict=True))
+    weight = dict(zip(map(str, clf.members_), clf.weights_, strict=True))
     for kind in ("clusters", "edges", "smallest angle", "all angles"):
         plain, noisy = f"plain svd, d=2: {kind}", f"noise svd, d=2: {kind}"
         assert weight[plain] > 3 * weight[noisy]
@@ -107,11 +107,11 @@ def test_a_misleading_view_is_weighed_down_by_fit(seed):
 def test_a_gallery_with_a_single_set_of_some_class_is_tried_on_halves(seed):
     sets, labels = toy_sets(seed)
     clf = CVC(dims=(1, 2)).fit(sets[2:], labels[2:])
-    assert set(clf.gallery_accuracy_) == set(map(str, clf.voices_))
+    assert set(clf.gallery_accuracy_) == set(map(str, clf.members_))
     assert set(clf.weights_) <= {0.0, 1.0}
 
 
-def test_sets_too_small_to_be_halved_leave_all_voices_even(seed):
+def test_sets_too_small_to_be_halved_leave_all_members_even(seed):
     sets, labels = toy_sets(seed)
     pairs = [("plain", "mean"), ("whitened", "svd")]
     small = [s[:5] for s in sets[2:]]
@@ -121,13 +121,13 @@ def test_sets_too_small_to_be_halved_leave_all_voices_even(seed):
 
 
 def trials_of(*overlaps):
-    """Trials in which each voice says the same of the same sets, sure of itself."""
+    """Trials in which each member says the same of the same sets, sure of itself."""
     codes = np.arange(12) % 3
     tables = np.stack([np.asarray(table, dtype=float) for table in overlaps], axis=1)
     many = tables.shape[1]
     even, dims, rows = np.ones(many), np.ones(many, dtype=int), np.arange(3)
-    ballots = [Ballot(1 - o, o, even, dims, rows, 3, 6.0 * even) for o in tables]
-    return Trials(ballots, codes)
+    score_matrices = [ScoreMatrix(1 - o, o, even, dims, rows, 3, 6.0 * even) for o in tables]
+    return Trials(score_matrices, codes)
 
 
 def test_a_feature_that_misleads_is_dropped():

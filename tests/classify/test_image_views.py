@@ -48,7 +48,7 @@ def test_probes_may_be_vectors_of_the_same_pixels(clf, probes):
     )
 
 
-def test_explain_shows_the_members_of_every_view(clf, probes):
+def test_explain_shows_the_layers_of_every_view(clf, probes):
     why = clf.explain(probes[0])
     assert why.label == probes.labels[0]
     assert {vote.representation for vote in why.votes} == {
@@ -150,7 +150,7 @@ def test_features_are_not_classifiers_own_business(gallery, probes):
 def test_for_images_labels_sets_of_images(gallery, probes):
     clf = CVC.for_images(("pixels", "edges"), dims=(1, 2, 3)).fit(gallery, gallery.labels)
     assert clf.score(probes, probes.labels) == 1.0
-    assert {member.representation.view.name for member in clf.members_} >= {
+    assert {layer.representation.view.name for layer in clf.layers_} >= {
         "pixels",
         "fine edges",
     }
@@ -167,7 +167,7 @@ def test_only_the_views_that_are_named_are_computed(gallery):
     by_name = {view: (view, transformer) for view, transformer in VIEWS[1:]}
     chosen = [(by_name["hog"], "svd"), (VIEWS[0], "centred")]
     clf = CVC((1,), representations=chosen).fit(gallery, gallery.labels)
-    names = [str(member.representation) for member in clf.members_]
+    names = [str(layer.representation) for layer in clf.layers_]
     assert names == ["hog svd", "pixels centred"]
     assert set(clf.gallery_.views) == {"hog", "pixels"}
 

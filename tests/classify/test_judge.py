@@ -43,12 +43,12 @@ def test_answers_say_what_predict_and_predict_proba_say(clf_and_probes):
         assert answer.is_known is None
         assert answer.is_informed
         assert answer.runner_up is None or answer.runner_up != answer.label
-        assert answer.votes.shape == (len(answer.ballot.weights), 4)
-        assert len(answer.ballot.weights) <= np.count_nonzero(clf.weights_)
+        assert answer.votes.shape == (len(answer.score_matrix.weights), 4)
+        assert len(answer.score_matrix.weights) <= np.count_nonzero(clf.weights_)
         np.testing.assert_array_equal(answer.classes, clf.classes_)
 
 
-def test_another_fusion_of_the_same_members(clf_and_probes):
+def test_another_fusion_of_the_same_layers(clf_and_probes):
     clf, probes = clf_and_probes
     answers = list(clf.judge(probes))
     for fusion in ("mode", "sum", "coefficient"):
@@ -126,11 +126,11 @@ def test_a_gallery_is_never_changed(seed):
     sets, labels = toy_sets(seed)
     clf = CVC(**PLAIN).fit(sets[:-1], labels[:-1])
     gallery = clf.gallery_
-    before = [solved.graph.adjacency.toarray() for solved in gallery.members]
+    before = [solved.graph.adjacency.toarray() for solved in gallery.layers]
     clf.enroll(sets[-1:], labels[-1:]).forget(sets=[0])
     assert clf.gallery_ is not gallery
     assert len(gallery.sets) == len(sets) - 1
-    for solved, adjacency in zip(gallery.members, before, strict=True):
+    for solved, adjacency in zip(gallery.layers, before, strict=True):
         np.testing.assert_array_equal(solved.graph.adjacency.toarray(), adjacency)
     with pytest.raises(AttributeError):
         gallery.weights = None

@@ -59,7 +59,7 @@ def assert_same(ours, theirs) -> None:
 
 
 def test_few_classes_are_looked_at_and_the_right_one_is_among_them(large):
-    assert large.gallery_.members == ()
+    assert large.gallery_.layers == ()
     for answer, truth in zip(answers(large), TRUTH, strict=True):
         assert len(answer.classes) == HOW.n_classes
         assert truth in answer.classes
@@ -171,7 +171,7 @@ def test_sets_too_small_to_be_halved_count_evenly():
 
 
 def test_a_set_that_is_tried_is_not_there(large):
-    """Else it would find itself, and every voice would be right."""
+    """Else it would find itself, and every member would be right."""
     gallery = large.gallery_
     directory = gallery.directory
     for i in (0, 7, 31):

@@ -33,8 +33,8 @@ def gallery(seed, request):
 def test_together_they_see_what_each_sees_alone(gallery, block_bytes, monkeypatch):
     monkeypatch.setattr(tried_set, "_BLOCK_BYTES", block_bytes)
     chosen = np.array([0, 2, 3, 5, 6, 11, 15])
-    for solved in gallery.members:
-        basis = solved.member.representation.basis
+    for solved in gallery.layers:
+        basis = solved.layer.representation.basis
         given = (
             solved.graph, gallery.columns(solved), chosen, basis, gallery.comparison,
         )  # fmt: skip
@@ -50,13 +50,13 @@ def test_most_eigenvalues_are_never_computed(seed, monkeypatch):
     sets, labels = toy_sets(seed, n_classes=3, n_sets=20, n_vectors=(8, 9))
     clf = CVC((3,), representations=[("plain", "svd")], weights=None, outliers=None)
     gallery = clf.fit(sets, labels).gallery_
-    (solved,) = gallery.members
+    (solved,) = gallery.layers
     computed = []
     eigvalsh = np.linalg.eigvalsh
     monkeypatch.setattr(
         np.linalg, "eigvalsh", lambda grams: computed.append(len(grams)) or eigvalsh(grams)
     )
     chosen = np.arange(len(sets))
-    basis = solved.member.representation.basis
+    basis = solved.layer.representation.basis
     tried_set.row_angles(solved.graph.columns, gallery.columns(solved), chosen, basis)
     assert sum(computed) < 0.4 * len(sets) ** 2

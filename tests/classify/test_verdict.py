@@ -1,4 +1,4 @@
-"""One member's verdict: the stand-in for infinity, and sets judged by their own gallery."""
+"""One layer's verdict: the stand-in for infinity, and sets judged by their own gallery."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from setwise.classify.distributions import (
 )
 from setwise.classify.evidence import own_sets
 from setwise.classify.judge import look_at
-from setwise.classify.member import MemberResult, finite
+from setwise.classify.layer import LayerResult, finite
 from setwise.cluster import FlatClusters
 
 
-def result(histogram) -> MemberResult:
+def result(histogram) -> LayerResult:
     histogram = np.asarray(histogram, dtype=float)
     rows = class_cluster_distributions(histogram)
-    return MemberResult(
+    return LayerResult(
         distances=bhattacharyya(rows[:-1], rows[-1]),
         overlaps=overlap(rows[:-1], rows[-1]),
         histogram=histogram,
@@ -52,9 +52,9 @@ def test_a_set_judged_by_its_own_gallery_is_judged_as_a_probe_would_be(seed):
             "outliers": None,
         }
         gallery = CVC(**parameters).fit(sets, labels).gallery_
-        (solved,) = gallery.members
+        (solved,) = gallery.layers
         everyone = np.arange(len(sets))
-        basis = solved.member.representation.basis
+        basis = solved.layer.representation.basis
         columns, how = gallery.columns(solved), gallery.comparison
         own = list(own_sets(solved.graph, columns, everyone, basis, how))
         for left_out in (0, 4):

@@ -198,10 +198,10 @@ def test_same_seed_same_answers_whatever_the_jobs_and_the_order(name, seed):
 
 
 @pytest.mark.parametrize("name", ["kmeans", "skms", "spectral"])
-def test_voices_are_tried_on_the_gallery_with_names_too(toy, name):
+def test_members_are_tried_on_the_gallery_with_names_too(toy, name):
     gallery, y, probes, expected = toy
     clf = CVC((2,), clusterer=name, random_state=0).fit(gallery, y)
-    assert set(clf.gallery_accuracy_) == set(map(str, clf.voices_))
+    assert set(clf.gallery_accuracy_) == set(map(str, clf.members_))
     assert clf.predict_proba(probes).shape == (len(expected), 3)
 
 

@@ -45,7 +45,7 @@ def test_answers_are_the_same(answers):
 
 def test_graphs_are_the_same(answers):
     plain, device, _, _ = answers
-    for one, other in zip(device.gallery_.members, plain.gallery_.members, strict=True):
+    for one, other in zip(device.gallery_.layers, plain.gallery_.layers, strict=True):
         assert abs(one.graph.adjacency - other.graph.adjacency).max() < 1e-8
 
 

@@ -103,7 +103,7 @@ def test_a_classifier_crosses_the_limit_both_ways_and_is_as_if_fitted_anew(monke
         return clf.fit([sets[i] for i in which], labels[which])
 
     def solution(clf):
-        return clf.gallery_.members[0].graph
+        return clf.gallery_.layers[0].graph
 
     order = np.concatenate([np.flatnonzero(first), np.flatnonzero(added)])
     clf = fitted(order[:6])

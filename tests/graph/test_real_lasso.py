@@ -54,7 +54,7 @@ def test_probes_are_inserted_as_if_all_were_solved_from_scratch(real, name, kind
         )
 
 
-# One member alone knows nothing of some faces, and says so.
+# One layer alone knows nothing of some faces, and says so.
 @pytest.mark.filterwarnings("ignore::setwise.errors.NoInformationWarning")
 def test_a_gallery_in_single_precision_gives_the_same_labels(real, name, monkeypatch):
     monkeypatch.setattr(pools, "POOL_SIZE", 32)

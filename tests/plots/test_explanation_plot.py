@@ -16,7 +16,7 @@ matplotlib = pytest.importorskip("matplotlib")
 from tests.plots.drawn import clashes, outside  # noqa: E402
 
 from setwise.plots.explanation_plot import plot_explanation  # noqa: E402
-from setwise.plots.reasons import company, voices_by_evidence  # noqa: E402
+from setwise.plots.reasons import company, members_by_evidence  # noqa: E402
 
 PLAIN = [("plain", "svd"), ("plain", "centred")]
 
@@ -121,7 +121,7 @@ def test_it_names_set_answer_and_runner_up(explanation):
     assert f"{explanation.label}, the answer" in texts
     assert f"{explanation.runner_up}, the runner-up" in texts
     agree = sum(vote.label == explanation.label for vote in explanation.votes)
-    title = f"What speaks for it: {agree} of {len(explanation.votes)} voices"
+    title = f"What speaks for it: {agree} of {len(explanation.votes)} members"
     assert title in texts
     assert "This set" in all_texts(explanation.plot())
 
@@ -277,8 +277,8 @@ def test_company_after_every_cut_is_all_of_the_set(explanation):
     )
 
 
-def test_every_voice_is_counted_once(explanation):
-    counts = voices_by_evidence(explanation, {str(explanation.label): "first"})
+def test_every_member_is_counted_once(explanation):
+    counts = members_by_evidence(explanation, {str(explanation.label): "first"})
     assert sum(sum(said.values()) for said in counts.values()) == len(explanation.votes)
     agree = sum(vote.label == explanation.label for vote in explanation.votes)
     assert sum(said.get("first", 0) for said in counts.values()) == agree

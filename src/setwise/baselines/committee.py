@@ -16,10 +16,10 @@ from setwise._support.parallel import one_blas_thread
 from setwise._support.parameters import check_choice, check_jobs, check_known
 from setwise._support.seeds import seed_from
 from setwise._support.types import FloatArray
-from setwise.baselines.committee_explanation import CommitteeExplanation, VoiceVote
+from setwise.baselines.committee_explanation import CommitteeExplanation, MemberVote
+from setwise.baselines.committee_members import OWN_PARAMETERS, named_members, prepared_members
 from setwise.baselines.panel import Panel, form_panel
 from setwise.baselines.ranks import mean_ranks, rank_scores
-from setwise.baselines.voices import OWN_PARAMETERS, named_voices, prepared_voices
 from setwise.classify import CVC
 from setwise.errors import NoInformationWarning
 from setwise.sets import SetBatch, SetClassifier, check_labels, check_sets
@@ -33,38 +33,38 @@ __all__ = ["Committee"]
 class Committee(SetClassifier):
     """Several set classifiers that vote by rank: seldom the best, hardly ever bad.
 
-    Each voice ranks the classes for a set; the score of a class is the sum over the voices of
-    ``-log(rank)``, classes that a voice cannot tell apart sharing the mean of their ranks.
-    Ranks need no common scale, and a voice that knows nothing moves nobody. Where the votes
-    are even, the first voice decides. Each set is judged alone.
+    Each member ranks the classes for a set; the score of a class is the sum over the members of
+    ``-log(rank)``, classes that a member cannot tell apart sharing the mean of their ranks.
+    Ranks need no common scale, and a member that knows nothing moves nobody. Where the votes
+    are even, the first member decides. Each set is judged alone.
 
-    The gallery chooses the voices: its sets are left out in ``k`` parts (``k`` = 5, or as many
-    as the smallest class has sets), every voice judges those it was not fitted to, and one
+    The gallery chooses the members: its sets are left out in ``k`` parts (``k`` = 5, or as many
+    as the smallest class has sets), every member judges those it was not fitted to, and one
     that is worse than the best beyond chance (exact one-sided sign test at level 0.05) is
-    dropped. In simulated galleries of 20 to 200 sets and eight voices with independent errors,
+    dropped. In simulated galleries of 20 to 200 sets and eight members with independent errors,
     one 30 points worse than the others is dropped in 81 to 100 of 100, one 10 points worse in
     23 to 99; of eight equally good ones about one is lost by chance, since the best is chosen
-    on the same sets: seven others remain, whereas a voice that misleads would stay. In a
+    on the same sets: seven others remain, whereas a member that misleads would stay. In a
     gallery with a single set of some class nothing can be left out, and **none is dropped**.
 
-    A voice that cannot be fitted to the gallery, or to a part of it, is left out with a
-    warning that names it; wrong parameters of a voice are an error.
+    A member that cannot be fitted to the gallery, or to a part of it, is left out with a
+    warning that names it; wrong parameters of a member are an error.
 
     Parameters
     ----------
-    voices : list of (name, classifier) pairs, optional
+    members : list of (name, classifier) pairs, optional
         Set classifiers with ``decision_function`` or ``predict_proba``; copies are fitted. By
         default CVC, MSM with the smallest angle, CMSM, GDA, CDL (partial least squares),
-        AHISD, frame vote and mean cosine (:mod:`setwise.baselines.voices`). Their parameters
+        AHISD, frame vote and mean cosine (:mod:`setwise.baselines.committee_members`). Their parameters
         are reached as ``cvc__dims``.
     weights : {"gallery", None}, default="gallery"
-        Whether voices that mislead on left-out gallery sets are dropped. That costs up to
+        Whether members that mislead on left-out gallery sets are dropped. That costs up to
         five more fits and, of each gallery set (at most 200 of them), one judgement.
     n_jobs : int, optional
-        Threads of the voices that have ``n_jobs`` and leave it open. Answers do not depend
+        Threads of the members that have ``n_jobs`` and leave it open. Answers do not depend
         on it.
     random_state : int, RandomState or None, default=None
-        Seed of the voices that have ``random_state`` and leave it open.
+        Seed of the members that have ``random_state`` and leave it open.
 
     Attributes
     ----------
@@ -75,13 +75,13 @@ class Committee(SetClassifier):
         Labels, sorted.
     n_features_in_ : int
         Length of the vectors.
-    voices_ : dict of str to classifier
-        The voices that count, fitted: ``voices_["cvc"].explain(probe)`` says more of one.
+    members_ : dict of str to classifier
+        The members that count, fitted: ``members_["cvc"].explain(probe)`` says more of one.
     weights_ : dict of str to float
-        1, or 0 for a voice that was dropped; a billionth more for the first, which breaks
-        ties. Voices that failed are not in it.
+        1, or 0 for a member that was dropped; a billionth more for the first, which breaks
+        ties. Members that failed are not in it.
     gallery_accuracy_ : dict of str to float, or None
-        Share of the left-out gallery sets that each voice recognised.
+        Share of the left-out gallery sets that each member recognised.
     steepness_ : float
         The ``beta`` of :meth:`predict_proba`.
 
@@ -95,11 +95,11 @@ class Committee(SetClassifier):
     >>> def album(name):
     ...     return places[name] + 0.3 * rng.normal(size=(12, 20))
     >>> labels = ["anna", "bert"] * 3
-    >>> voices = [("msm", MSM(3)), ("votes", FrameVote()), ("mean", MeanCosine())]
-    >>> committee = Committee(voices).fit([album(name) for name in labels], labels)
+    >>> members = [("msm", MSM(3)), ("votes", FrameVote()), ("mean", MeanCosine())]
+    >>> committee = Committee(members).fit([album(name) for name in labels], labels)
     >>> print(committee.explain(album("bert")))
-    bert: bert 0.86, anna 0.14; 3 of 3 voices agree.
-    voice                weight    rank of bert  votes for
+    bert: bert 0.86, anna 0.14; 3 of 3 members agree.
+    member                weight    rank of bert  votes for
     msm                       1               1  bert
     votes                     1               1  bert
     mean                      1               1  bert
@@ -107,47 +107,47 @@ class Committee(SetClassifier):
 
     def __init__(
         self,
-        voices: Sequence[tuple[str, Any]] | None = None,
+        members: Sequence[tuple[str, Any]] | None = None,
         *,
         weights: str | None = "gallery",
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
-        self.voices = voices
+        self.members = members
         self.weights = weights
         self.n_jobs = n_jobs
         self.random_state = random_state
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Parameters of the committee and, where ``deep``, its voices and theirs."""
+        """Parameters of the committee and, where ``deep``, its members and theirs."""
         params: dict[str, Any] = super().get_params(deep=False)
         if deep:
-            for name, voice in named_voices(self.voices).items():
-                inner = voice.get_params()
-                params |= {name: voice, **{f"{name}__{key}": inner[key] for key in inner}}
+            for name, member in named_members(self.members).items():
+                inner = member.get_params()
+                params |= {name: member, **{f"{name}__{key}": inner[key] for key in inner}}
         return params
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters of the committee, its voices by name, and theirs as ``cvc__dims``."""
+        """Set parameters of the committee, its members by name, and theirs as ``cvc__dims``."""
         for key in [key for key in OWN_PARAMETERS if key in params]:
             setattr(self, key, params.pop(key))
         if not params:
             return self
-        voices = named_voices(self.voices)
+        members = named_members(self.members)
         for key in params:
             name, is_nested, _ = key.partition("__")
-            known = voices if is_nested else (*OWN_PARAMETERS, *voices)
+            known = members if is_nested else (*OWN_PARAMETERS, *members)
             check_known("Committee", "parameter", name, known)
-        for key in [key for key in params if key in voices]:
-            voices[key] = params.pop(key)
+        for key in [key for key in params if key in members]:
+            members[key] = params.pop(key)
         for key, value in params.items():
             name, _, inner = key.partition("__")
-            voices[name].set_params(**{inner: value})
-        self.voices = list(voices.items())
+            members[name].set_params(**{inner: value})
+        self.members = list(members.items())
         return self
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Try the voices on a gallery, and fit to it those that do not mislead.
+        """Try the members on a gallery, and fit to it those that do not mislead.
 
         Parameters
         ----------
@@ -159,7 +159,7 @@ class Committee(SetClassifier):
         check_jobs("Committee", self.n_jobs)
         check_choice("Committee", "weights", self.weights, ("gallery", None))
         seed = seed_from(self.random_state, "Committee")
-        candidates = prepared_voices(self.voices, n_jobs=self.n_jobs, random_state=seed)
+        candidates = prepared_members(self.members, n_jobs=self.n_jobs, random_state=seed)
         sets = check_sets(X, caller="Committee.fit")
         classes, codes = check_labels(y, len(sets), caller="Committee.fit")
         self.panel_ = self._formed(candidates, sets, classes[codes], "Committee.fit")
@@ -173,12 +173,12 @@ class Committee(SetClassifier):
         caller: str,
         fitted: Callable[[str], Any] = lambda name: None,
     ) -> Panel:
-        """A panel for a gallery; ``fitted`` gives voices that are fitted to it already."""
+        """A panel for a gallery; ``fitted`` gives members that are fitted to it already."""
         classes, codes = check_labels(labels, len(sets), caller=caller)
 
         def fit(name: str) -> Any:
-            voice = fitted(name)
-            return clone(candidates[name]).fit(sets, labels) if voice is None else voice
+            member = fitted(name)
+            return clone(candidates[name]).fit(sets, labels) if member is None else member
 
         with one_blas_thread():
             return form_panel(
@@ -186,7 +186,7 @@ class Committee(SetClassifier):
                 sets,
                 classes,
                 codes,
-                try_voices=self.weights is not None,
+                try_members=self.weights is not None,
                 fit=fit,
                 caller=caller,
             )
@@ -202,18 +202,18 @@ class Committee(SetClassifier):
         return self.panel_.sets.n_features
 
     @property
-    def voices_(self) -> Mapping[str, Any]:
-        """The voices that count, fitted."""
-        return self.panel_.voices
+    def members_(self) -> Mapping[str, Any]:
+        """The members that count, fitted."""
+        return self.panel_.members
 
     @property
     def weights_(self) -> Mapping[str, float]:
-        """How much each voice counts."""
+        """How much each member counts."""
         return self.panel_.weights
 
     @property
     def gallery_accuracy_(self) -> Mapping[str, float] | None:
-        """Share of left-out gallery sets that each voice recognised."""
+        """Share of left-out gallery sets that each member recognised."""
         return self.panel_.accuracy
 
     @property
@@ -224,7 +224,7 @@ class Committee(SetClassifier):
     def enroll(self, X: Any, y: Any) -> Self:
         """Add sets to the gallery: as if it had been fitted with them at its end.
 
-        CVC enrolls them; the other voices are fitted again, and all are tried again. Threads
+        CVC enrolls them; the other members are fitted again, and all are tried again. Threads
         that predict meanwhile do so by the old gallery or by the new one.
 
         Parameters
@@ -247,7 +247,7 @@ class Committee(SetClassifier):
     def forget(self, labels: Any = (), *, sets: Any = ()) -> Self:
         """Remove sets from the gallery: as if it had been fitted without them.
 
-        CVC forgets them; the other voices are fitted again, and all are tried again.
+        CVC forgets them; the other members are fitted again, and all are tried again.
 
         Parameters
         ----------
@@ -285,9 +285,9 @@ class Committee(SetClassifier):
         panel = self.panel_
 
         def change_cvc(name: str) -> CVC | None:
-            voice = panel.voices.get(name)
+            member = panel.members.get(name)
             # A copy: CVC replaces its gallery as a whole, and the old panel keeps the old one.
-            return change(copy.copy(voice)) if isinstance(voice, CVC) else None
+            return change(copy.copy(member)) if isinstance(member, CVC) else None
 
         self.panel_ = self._formed(panel.candidates, sets, labels, caller, change_cvc)
         return self
@@ -298,7 +298,7 @@ class Committee(SetClassifier):
         return panel.classes[scores.argmax(axis=1)]
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """Probability of each class for each set; even where no voice knows anything.
+        """Probability of each class for each set; even where no member knows anything.
 
         ``softmax(beta * score / total weight)``, where ``beta`` is what fits the left-out
         gallery sets best, one pretended error among them, so that a few sets never make it
@@ -316,12 +316,12 @@ class Committee(SetClassifier):
         panel, caller = self.panel_, f"Committee.{caller}"
         probes = check_sets(X, caller=caller, n_features=panel.sets.n_features)
         ranks = mean_ranks(panel.class_scores(probes))
-        scores = rank_scores(ranks, panel.voice_weights)
+        scores = rank_scores(ranks, panel.member_weights)
         is_lost = np.ptp(ranks, axis=-1).max(axis=0) == 0
         lost = [probes.names[i] for i in np.flatnonzero(is_lost)]
         if lost:
             msg = (
-                f"{caller}: no voice tells the classes apart for {len(lost)} of {len(probes)} "
+                f"{caller}: no member tells the classes apart for {len(lost)} of {len(probes)} "
                 f"sets ({', '.join(lost[:3])}{', ...' if len(lost) > 3 else ''}): all are "
                 "equally probable, and the label means nothing."
             )
@@ -345,10 +345,10 @@ class Committee(SetClassifier):
         return _explanation(panel, panel.class_scores(batch)[:, 0])
 
 
-def _explanation(panel: Panel, voice_scores: FloatArray) -> CommitteeExplanation:
-    """The votes behind one answer, by the scores of each voice (row) for each class."""
-    ranks = mean_ranks(voice_scores)
-    scores = rank_scores(ranks, panel.voice_weights)
+def _explanation(panel: Panel, member_scores: FloatArray) -> CommitteeExplanation:
+    """The votes behind one answer, by the scores of each member (row) for each class."""
+    ranks = mean_ranks(member_scores)
+    scores = rank_scores(ranks, panel.member_weights)
     firsts = [panel.classes[r.argmin()] if r.min() == 1.0 else None for r in ranks]
     return CommitteeExplanation(
         label=panel.classes[scores.argmax()],
@@ -356,8 +356,8 @@ def _explanation(panel: Panel, voice_scores: FloatArray) -> CommitteeExplanation
         scores=scores,
         probabilities=panel.probabilities(scores),
         votes=tuple(
-            VoiceVote(name, panel.weights[name], *vote)
-            for name, *vote in zip(panel.voices, firsts, ranks, voice_scores, strict=True)
+            MemberVote(name, panel.weights[name], *vote)
+            for name, *vote in zip(panel.members, firsts, ranks, member_scores, strict=True)
         ),
         dropped=tuple(name for name, weight in panel.weights.items() if not weight),
     )

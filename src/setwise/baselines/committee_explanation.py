@@ -11,16 +11,16 @@ import numpy.typing as npt
 from setwise._support.text import printable
 from setwise._support.types import FloatArray
 
-__all__ = ["CommitteeExplanation", "VoiceVote"]
+__all__ = ["CommitteeExplanation", "MemberVote"]
 
 
 @dataclass(frozen=True)
-class VoiceVote:
-    """What one voice of a committee said of a set.
+class MemberVote:
+    """What one member of a committee said of a set.
 
     Attributes
     ----------
-    voice : str
+    member : str
         Its name.
     weight : float
         How much it counts.
@@ -32,7 +32,7 @@ class VoiceVote:
         What it ranks the classes by, in its own units.
     """
 
-    voice: str
+    member: str
     weight: float
     label: Any
     ranks: FloatArray
@@ -41,7 +41,7 @@ class VoiceVote:
     def to_dict(self) -> dict[str, Any]:
         """Everything in types that JSON knows; the label is a string, or None."""
         return {
-            "voice": self.voice,
+            "member": self.member,
             "weight": self.weight,
             "label": None if self.label is None else str(self.label),
             "ranks": self.ranks.tolist(),
@@ -63,17 +63,17 @@ class CommitteeExplanation:
         Sum over the votes of ``-weight * log(rank)``; largest for the answer.
     probabilities : array of shape (n_classes,)
         As ``predict_proba`` gives them.
-    votes : tuple of VoiceVote
-        One per voice that counts.
+    votes : tuple of MemberVote
+        One per member that counts.
     dropped : tuple of str
-        Voices that the gallery has dropped, and that were not asked.
+        Members that the gallery has dropped, and that were not asked.
     """
 
     label: Any
     classes: npt.NDArray[Any]
     scores: FloatArray
     probabilities: FloatArray
-    votes: tuple[VoiceVote, ...]
+    votes: tuple[MemberVote, ...]
     dropped: tuple[str, ...]
 
     def __str__(self) -> str:
@@ -85,13 +85,13 @@ class CommitteeExplanation:
         n_agree = sum(bool(vote.label == self.label) for vote in self.votes)
         shown = printable(str(self.label))
         lines = [
-            f"{shown}: {ranking}; {n_agree} of {len(self.votes)} voices agree.",
-            f"{'voice':20}{'weight':>7}  {f'rank of {shown}':>14}  votes for",
+            f"{shown}: {ranking}; {n_agree} of {len(self.votes)} members agree.",
+            f"{'member':20}{'weight':>7}  {f'rank of {shown}':>14}  votes for",
         ]
         for vote in self.votes:
             label = "several alike" if vote.label is None else printable(str(vote.label))
             place = f"{vote.ranks[answer]:g}"
-            lines.append(f"{vote.voice:20}{vote.weight:7.2g}  {place:>14}  {label}")
+            lines.append(f"{vote.member:20}{vote.weight:7.2g}  {place:>14}  {label}")
         if self.dropped:
             lines.append(f"Dropped by the gallery: {', '.join(self.dropped)}.")
         return "\n".join(lines)

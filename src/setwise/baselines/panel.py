@@ -1,4 +1,4 @@
-"""A fitted committee: its voices, tried on left-out gallery sets, and what they weigh."""
+"""A fitted committee: its members, tried on left-out gallery sets, and what they weigh."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from setwise.sets import SetBatch
 
 __all__ = ["DEFAULT_STEEPNESS", "Panel", "class_scores", "form_panel"]
 
-# Of the test whether a voice is worse than the best.
+# Of the test whether a member is worse than the best.
 LEVEL = 0.05
 # At most so many parts, each left out once: five fits, of galleries of four fifths.
 MOST_FOLDS = 5
-# Gallery sets that are judged by the others: enough for the sign test to find a voice that is
+# Gallery sets that are judged by the others: enough for the sign test to find a member that is
 # ten in a hundred worse, and a limit to what a gallery of thousands costs.
 MOST_LEFT_OUT = 200
 # Where nothing can be left out: the probability of a class is as the square of the geometric
-# mean of 1 / rank. Of 20 classes, one that all voices put first, while they order the others
+# mean of 1 / rank. Of 20 classes, one that all members put first, while they order the others
 # at random, then has some 0.75.
 DEFAULT_STEEPNESS = 2.0
-# The first voice weighs so much more: it decides where the votes are even.
+# The first member weighs so much more: it decides where the votes are even.
 _CASTING_VOTE = 1e-9
 
 
@@ -47,13 +47,13 @@ class Panel:
     sets, classes, codes
         The gallery: its sets, the labels, and the class code of each set.
     candidates : dict of str to classifier
-        All voices, unfitted.
-    voices : dict of str to classifier
+        All members, unfitted.
+    members : dict of str to classifier
         Those that count, fitted.
     weights : dict of str to float
-        Of all voices that did not fail; 0 for those that were dropped.
+        Of all members that did not fail; 0 for those that were dropped.
     accuracy : dict of str to float, or None
-        Share of the left-out gallery sets that each voice recognised.
+        Share of the left-out gallery sets that each member recognised.
     beta : float
         Steepness of the probabilities.
     """
@@ -62,35 +62,35 @@ class Panel:
     classes: npt.NDArray[Any]
     codes: IntArray
     candidates: Mapping[str, Any]
-    voices: Mapping[str, Any]
+    members: Mapping[str, Any]
     weights: Mapping[str, float]
     accuracy: Mapping[str, float] | None
     beta: float
 
     @property
-    def voice_weights(self) -> FloatArray:
-        """Weights of the voices that count."""
-        return np.array([self.weights[name] for name in self.voices])
+    def member_weights(self) -> FloatArray:
+        """Weights of the members that count."""
+        return np.array([self.weights[name] for name in self.members])
 
     def class_scores(self, probes: SetBatch) -> FloatArray:
-        """Scores by each voice, of shape (n_voices, n_probes, n_classes)."""
-        return np.array([class_scores(voice, probes) for voice in self.voices.values()])
+        """Scores by each member, of shape (n_members, n_probes, n_classes)."""
+        return np.array([class_scores(member, probes) for member in self.members.values()])
 
     def probabilities(self, scores: FloatArray) -> FloatArray:
         """Probability of each class, by the committee's scores."""
-        shares: FloatArray = softmax(self.beta * scores / self.voice_weights.sum(), axis=-1)
+        shares: FloatArray = softmax(self.beta * scores / self.member_weights.sum(), axis=-1)
         return shares
 
 
 @dataclass(frozen=True)
 class _Trial:
-    """What the voices said of left-out gallery sets."""
+    """What the members said of left-out gallery sets."""
 
     ranks: dict[str, FloatArray]
     codes: IntArray
 
     def weights(self) -> dict[str, float]:
-        """1, or 0 for voices that are worse than the best beyond chance (a sign test)."""
+        """1, or 0 for members that are worse than the best beyond chance (a sign test)."""
         right = np.array([is_right(ranks, self.codes) for ranks in self.ranks.values()])
         kept = survivors(right, level=LEVEL)
         return dict(zip(self.ranks, kept.tolist(), strict=True))
@@ -112,17 +112,17 @@ class _Trial:
             warnings.warn(f"{caller}: {warning}", GuessingWarning, stacklevel=5)  # of fit
 
 
-def class_scores(voice: Any, probes: SetBatch) -> FloatArray:
-    """Score of each class (column) for each probe (row), largest for the voice's label.
+def class_scores(member: Any, probes: SetBatch) -> FloatArray:
+    """Score of each class (column) for each probe (row), largest for the member's label.
 
-    What a voice warns of, such as a probe it knows nothing about, is no matter for whoever
-    asks the committee: all classes then have one rank, and the voice moves none.
+    What a member warns of, such as a probe it knows nothing about, is no matter for whoever
+    asks the committee: all classes then have one rank, and the member moves none.
     """
     with quiet("", SetwiseWarning):
-        if hasattr(voice, "decision_function"):
-            scores = np.asarray(voice.decision_function(probes))
+        if hasattr(member, "decision_function"):
+            scores = np.asarray(member.decision_function(probes))
         else:
-            scores = np.asarray(voice.predict_proba(probes))
+            scores = np.asarray(member.predict_proba(probes))
     return np.column_stack([-scores, scores]) if scores.ndim == 1 else scores
 
 
@@ -132,37 +132,37 @@ def form_panel(
     classes: npt.NDArray[Any],
     codes: IntArray,
     *,
-    try_voices: bool,
+    try_members: bool,
     fit: Callable[[str], Any],
     caller: str,
 ) -> Panel:
-    """Try all voices on left-out sets, and fit those that do not mislead.
+    """Try all members on left-out sets, and fit those that do not mislead.
 
     Parameters
     ----------
     candidates : dict of str to classifier
-        Unfitted voices.
+        Unfitted members.
     sets, classes, codes
         The gallery.
-    try_voices : bool
-        Whether voices are tried; where a class has a single set, they cannot be.
+    try_members : bool
+        Whether members are tried; where a class has a single set, they cannot be.
     fit : callable
-        Gives the voice of a name, fitted to the whole gallery.
+        Gives the member of a name, fitted to the whole gallery.
     caller : str
         Who asks, for messages.
     """
     failed: dict[str, Exception] = {}
-    can_try = try_voices and np.bincount(codes).min() > 1
+    can_try = try_members and np.bincount(codes).min() > 1
     trial = _tried(candidates, sets, codes, failed) if can_try else None
     usable = [name for name in candidates if name not in failed]
     weights = trial.weights() if trial else dict.fromkeys(usable, 1.0)
-    # Whether a voice guesses has been tried; it matters only if the whole committee does.
+    # Whether a member guesses has been tried; it matters only if the whole committee does.
     with quiet("", GuessingWarning) if trial else nullcontext():
         fitted = {name: _attempt(name, failed, fit, name) for name in usable if weights[name]}
-    voices = {name: voice for name, voice in fitted.items() if voice is not None}
-    _report(failed, voices, caller)
+    members = {name: member for name, member in fitted.items() if member is not None}
+    _report(failed, members, caller)
     weights = {name: weight for name, weight in weights.items() if name not in failed}
-    weights[next(iter(voices))] += _CASTING_VOTE
+    weights[next(iter(members))] += _CASTING_VOTE
     beta = DEFAULT_STEEPNESS
     if trial is not None:
         scores = trial.scores(weights)
@@ -173,7 +173,7 @@ def form_panel(
         classes=classes,
         codes=codes,
         candidates=candidates,
-        voices=voices,
+        members=members,
         weights=weights,
         accuracy=trial.accuracy() if trial else None,
         beta=beta,
@@ -183,12 +183,12 @@ def form_panel(
 def _tried(
     candidates: Mapping[str, Any], sets: SetBatch, codes: IntArray, failed: dict[str, Exception]
 ) -> _Trial | None:
-    """Let every voice judge gallery sets that it was not fitted to; note which fail."""
+    """Let every member judge gallery sets that it was not fitted to; note which fail."""
     order, folds = _folds(sets, codes)
     chosen = order[:: -(-len(order) // MOST_LEFT_OUT)]
     ranks = {}
-    for name, voice in candidates.items():
-        scores = _attempt(name, failed, _left_out_scores, voice, sets, codes, folds, chosen)
+    for name, member in candidates.items():
+        scores = _attempt(name, failed, _left_out_scores, member, sets, codes, folds, chosen)
         if scores is not None:
             ranks[name] = mean_ranks(scores)
     return _Trial(ranks, codes[chosen]) if ranks else None
@@ -212,14 +212,14 @@ def _folds(sets: SetBatch, codes: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def _left_out_scores(
-    voice: Any, sets: SetBatch, codes: IntArray, folds: IntArray, chosen: IntArray
+    member: Any, sets: SetBatch, codes: IntArray, folds: IntArray, chosen: IntArray
 ) -> FloatArray:
     """Scores of the chosen sets, each by a gallery without the sets of its fold."""
     scores = np.empty((len(codes), int(codes.max()) + 1))
     for fold in np.unique(folds[chosen]):
         others, probes = np.flatnonzero(folds != fold), chosen[folds[chosen] == fold]
         with quiet("", SetwiseWarning):
-            fitted = clone(voice).fit(sets[others], codes[others])
+            fitted = clone(member).fit(sets[others], codes[others])
         scores[probes] = class_scores(fitted, sets[probes])
     return scores[chosen]
 
@@ -227,7 +227,7 @@ def _left_out_scores(
 def _attempt(
     name: str, failed: dict[str, Exception], work: Callable[..., Any], *arguments: Any
 ) -> Any:
-    """What the work gives; None where the voice cannot do it with these sets."""
+    """What the work gives; None where the member cannot do it with these sets."""
     try:
         return work(*arguments)
     except ParameterError:  # no fault of the sets
@@ -237,12 +237,12 @@ def _attempt(
         return None
 
 
-def _report(failed: Mapping[str, Exception], voices: Mapping[str, Any], caller: str) -> None:
-    """Warn of each voice that failed; refuse where none is left."""
-    reasons = [f"voice {name!r} fails on this gallery ({e})" for name, e in failed.items()]
-    if not voices:
+def _report(failed: Mapping[str, Exception], members: Mapping[str, Any], caller: str) -> None:
+    """Warn of each member that failed; refuse where none is left."""
+    reasons = [f"member {name!r} fails on this gallery ({e})" for name, e in failed.items()]
+    if not members:
         cause = next(iter(failed.values()))
-        reject(f"{caller}: {'; '.join(reasons)}: nobody is left. Give other voices.", cause)
+        reject(f"{caller}: {'; '.join(reasons)}: nobody is left. Give other members.", cause)
     for reason in reasons:
         msg = f"{caller}: {reason} and is left out."
         warnings.warn(msg, SetwiseWarning, stacklevel=5)  # whoever called fit

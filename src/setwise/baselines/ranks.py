@@ -36,17 +36,17 @@ def mean_ranks(scores: FloatArray) -> FloatArray:
 
 
 def rank_scores(ranks: FloatArray, weights: FloatArray) -> FloatArray:
-    """Weighted sum over the voices of minus the logarithm of each class's rank.
+    """Weighted sum over the members of minus the logarithm of each class's rank.
 
-    A voice says most where it is sure: from the first place to the second it is as far as
+    A member says most where it is sure: from the first place to the second it is as far as
     from the tenth to the twentieth. One that ranks all classes alike moves none.
 
     Parameters
     ----------
-    ranks : array of shape (n_voices, ..., n_classes)
+    ranks : array of shape (n_members, ..., n_classes)
         By :func:`mean_ranks`.
-    weights : array of shape (n_voices,)
-        How much each voice counts.
+    weights : array of shape (n_members,)
+        How much each member counts.
     """
     return -np.tensordot(weights, np.log(ranks), 1)
 

@@ -1,7 +1,7 @@
-"""Clusters to label: distributions, members, gallery, fusion, answers, explanation."""
+"""Clusters to label: distributions, layers, gallery, fusion, answers, explanation."""
 
 from setwise.classify.cvc import CVC
-from setwise.classify.description import Description, Member, Representation
+from setwise.classify.description import Description, Layer, Representation
 from setwise.classify.distributions import (
     Distance,
     bhattacharyya,
@@ -28,7 +28,7 @@ __all__ = [
     "Explanation",
     "Fusion",
     "Gallery",
-    "Member",
+    "Layer",
     "Representation",
     "Shortlist",
     "bhattacharyya",

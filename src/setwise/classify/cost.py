@@ -99,7 +99,7 @@ def probe_terms(how: Description, shape: GalleryShape) -> dict[str, float]:
     if how.shortlist is not None and how.is_large(shape.n_classes):
         around = _part(shape, how.shortlist.n_classes)
         compared = _part(shape, how.shortlist.n_compared).n_vectors
-    columns = [around.n_columns(m.n_columns) for m in how.members(_dims(how, shape))]
+    columns = [around.n_columns(m.n_columns) for m in how.layers(_dims(how, shape))]
     is_part = around is not shape
     return {
         "once": 1.0,
@@ -122,7 +122,7 @@ def fit_terms(
     probe : float
         Seconds of one probe.
     n_tried : int
-        Sets that voices of a large gallery are tried on.
+        Sets that members of a large gallery are tried on.
     """
     n, width = shape.n_vectors, shape.n_features
     if how.is_large(shape.n_classes):
@@ -133,7 +133,7 @@ def fit_terms(
             "sets": shape.n_sets / 1e6,
             "trials": probe * min(shape.n_sets, n_tried) if how.weights else 0.0,
         }
-    columns = [shape.n_columns(m.n_columns) for m in how.members(_dims(how, shape))]
+    columns = [shape.n_columns(m.n_columns) for m in how.layers(_dims(how, shape))]
     return {
         "once": 1.0,
         "learnt": n * width**2 / 1e9,

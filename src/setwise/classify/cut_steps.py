@@ -1,4 +1,4 @@
-"""The tree of cuts of one member, node by node, as explanations show it."""
+"""The tree of cuts of one layer, node by node, as explanations show it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from setwise._support.types import BoolArray, FloatArray, IntArray
 from setwise.classify.gallery import Gallery
-from setwise.classify.member import MemberResult
+from setwise.classify.layer import LayerResult
 from setwise.cluster import HierarchicalClusters
 from setwise.cut import sign_switches
 
@@ -51,12 +51,12 @@ class CutStep:
     fell_away: tuple[Any, ...]
 
 
-def cut_steps(gallery: Gallery, shown: int, result: MemberResult) -> tuple[CutStep, ...]:
-    """The nodes of a member's tree, inner ones first; none where its clusters have no tree."""
+def cut_steps(gallery: Gallery, shown: int, result: LayerResult) -> tuple[CutStep, ...]:
+    """The nodes of a layer's tree, inner ones first; none where its clusters have no tree."""
     clusters = result.clusters
     if not isinstance(clusters, HierarchicalClusters):
         return ()
-    owners = _Owners(gallery.columns(gallery.members[shown]).classes, gallery.n_classes)
+    owners = _Owners(gallery.columns(gallery.layers[shown]).classes, gallery.n_classes)
     nodes = clusters.tree.nodes
     inner = [_step(gallery, nodes, i, owners, is_leaf=False) for i in clusters.inner]
     return tuple(
@@ -111,7 +111,7 @@ def _stays(parts: list[IntArray], owners: _Owners) -> BoolArray:
     return stays
 
 
-def probe_switches(result: MemberResult, n_probe: int) -> FloatArray:
+def probe_switches(result: LayerResult, n_probe: int) -> FloatArray:
     """Sign switches of the probe's columns, summed over the cuts they went through.
 
     Cuts of too many columns for Algorithm 3 are not counted.

@@ -19,8 +19,8 @@ from setwise._support.seeds import seed_from
 from setwise._support.types import FloatArray
 from setwise.classify.description import (
     Description,
+    Layer,
     Member,
-    Voice,
     as_dims,
     as_evidence,
     as_representations,
@@ -71,11 +71,11 @@ class CVC(PartParameters, SetClassifier):
     Parameters
     ----------
     dims : sequence of int, default=(3, 5, 8)
-        Numbers of columns a set is reduced to; each makes one member of the ensemble.
+        Numbers of columns a set is reduced to; each makes one layer of the ensemble.
         Those above the size of the largest gallery set, or above half of the number of
         features, tell nothing apart and are left out.
     representations : sequence of (view, basis) pairs
-        What sets are turned into; every pair makes one member per dimensionality.
+        What sets are turned into; every pair makes one layer per dimensionality.
 
         A view is what is done to the vectors first: ``"plain"``, ``"whitened"`` (by the
         gallery's own vectors), or any scikit-learn transformer of rows, alone or as a
@@ -108,16 +108,16 @@ class CVC(PartParameters, SetClassifier):
     distance : {"bhattacharyya", "hellinger"}, default="bhattacharyya"
         Between cluster distributions.
     evidence : sequence of str or Evidence
-        What each member is asked: ``"clusters"`` (Algorithm 1), ``"edges"`` (share of the
+        What each layer is asked: ``"clusters"`` (Algorithm 1), ``"edges"`` (share of the
         probe's edges), ``"smallest angle"``, ``"all angles"``. By default all of them, with
         clusters at the middle dimensionality of each representation.
     fusion : {"pool", "mode", "sum", "coefficient", "none"}, default="pool"
-        Weighted mean of the voices' probabilities, majority of labels, sum of distances, sum
+        Weighted mean of the members' probabilities, majority of labels, sum of distances, sum
         of overlaps, or the largest dimensionality alone.
     weights : {"gallery", None}, default="gallery"
-        Whether voices (a kind of evidence of a member) count by how often they recognise the
+        Whether members (a kind of evidence of a layer) count by how often they recognise the
         gallery's own sets, left out in turn. In a gallery with a single set of some class,
-        halves of sets are left out, and voices that are clearly worse than the best are
+        halves of sets are left out, and members that are clearly worse than the best are
         dropped; where sets are too small to be halved, all count alike.
     outliers : {"drop", None}, default="drop"
         Whether vectors that do not belong to their set are left out, of the gallery and of
@@ -158,14 +158,14 @@ class CVC(PartParameters, SetClassifier):
         Labels, sorted.
     n_features_in_ : int
         Length of the vectors.
-    members_ : tuple of Member
+    layers_ : tuple of Layer
         The ensemble.
-    voices_ : tuple of Voice
-        What the members are asked.
-    weights_ : array of shape (n_voices,)
-        How much each voice counts; one of weight 0 is never asked.
+    members_ : tuple of Member
+        What the layers are asked.
+    weights_ : array of shape (n_members,)
+        How much each member counts; one of weight 0 is never asked.
     gallery_accuracy_ : dict of str to float, or None
-        Share of the gallery's own sets, left out, that each voice recognised.
+        Share of the gallery's own sets, left out, that each member recognised.
 
     Examples
     --------
@@ -346,18 +346,18 @@ class CVC(PartParameters, SetClassifier):
         return self.gallery_.sets.n_features
 
     @property
-    def members_(self) -> tuple[Member, ...]:
+    def layers_(self) -> tuple[Layer, ...]:
         """The ensemble."""
-        return self.gallery_.description.members(self.gallery_.dims)
+        return self.gallery_.description.layers(self.gallery_.dims)
 
     @property
-    def voices_(self) -> tuple[Voice, ...]:
-        """What the members are asked."""
-        return self.gallery_.voices
+    def members_(self) -> tuple[Member, ...]:
+        """What the layers are asked."""
+        return self.gallery_.members
 
     @property
     def weights_(self) -> FloatArray:
-        """How much each voice counts."""
+        """How much each member counts."""
         return self.gallery_.weights
 
     @property
@@ -368,14 +368,14 @@ class CVC(PartParameters, SetClassifier):
         """
         shares: dict[str, float] = {}
         parts = self.weights_ / self.weights_.sum()
-        for voice, weight in zip(self.voices_, parts, strict=True):
-            name = voice.member.representation.view.name.removeprefix("whitened ")
+        for member, weight in zip(self.members_, parts, strict=True):
+            name = member.layer.representation.view.name.removeprefix("whitened ")
             shares[name] = shares.get(name, 0.0) + float(weight)
         return dict(sorted(shares.items(), key=lambda item: -item[1]))
 
     @property
     def gallery_accuracy_(self) -> Mapping[str, float] | None:
-        """Share of left-out gallery sets that each voice recognised."""
+        """Share of left-out gallery sets that each member recognised."""
         return self.gallery_.accuracy
 
     def enroll(self, X: Any, y: Any) -> Self:

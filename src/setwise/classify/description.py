@@ -1,8 +1,8 @@
 """What an ensemble is made of: the description of a classifier, without any data.
 
-A *representation* is one view of the vectors and one kind of basis; a *member* is a
-representation at one dimensionality (and random start), with a graph of its own; a *voice* is
-one kind of evidence that a member gives. All voices are fused.
+A *representation* is one view of the vectors and one kind of basis; a *layer* is a
+representation at one dimensionality (and random start), with a graph of its own; a *member* is
+one kind of evidence that a layer gives. All members are fused.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from setwise.features.views import View, are_equal
 from setwise.graph import Graph
 from setwise.index import ExactIndex, Index
 
-__all__ = ["Description", "Member", "Representation", "Voice", "as_representations"]
+__all__ = ["Description", "Layer", "Member", "Representation", "as_representations"]
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Representation:
 
 
 @dataclass(frozen=True)
-class Member:
+class Layer:
     """One classifier of the ensemble: a representation, at one dimensionality.
 
     Attributes
@@ -84,7 +84,7 @@ class Member:
     >>> from setwise.evaluation.testing import separable_sets
     >>> sets, labels = separable_sets()
     >>> clf = CVC().fit(sets, labels)
-    >>> [str(member) for member in clf.members_][:2]
+    >>> [str(layer) for layer in clf.layers_][:2]
     ['plain mean, d=1', 'whitened svd, d=3']
     """
 
@@ -98,22 +98,22 @@ class Member:
 
 
 @dataclass(frozen=True)
-class Voice:
-    """One kind of evidence, as one member gives it.
+class Member:
+    """One kind of evidence, as one layer gives it.
 
     Attributes
     ----------
-    member : Member
+    layer : Layer
         Who gives it.
     evidence : Evidence
         What kind.
     """
 
-    member: Member
+    layer: Layer
     evidence: Evidence
 
     def __str__(self) -> str:
-        return f"{self.member}: {self.evidence.name or type(self.evidence).__name__}"
+        return f"{self.layer}: {self.evidence.name or type(self.evidence).__name__}"
 
 
 @dataclass(frozen=True)
@@ -128,13 +128,13 @@ class Description:
         Views and bases, all different.
     graph, cut, clusterer, distance, fusion : parts
         How proximity is measured, SHC divides, columns are clustered, distributions are
-        compared, voices are fused.
+        compared, members are fused.
     evidence : tuple of Evidence
-        What is asked of each member.
+        What is asked of each layer.
     distributions : {"class", "set"}
         Whether each class, or each gallery set, has a distribution of its own.
     weights : {"gallery", None}
-        Whether voices count by how they do on the gallery's own sets.
+        Whether members count by how they do on the gallery's own sets.
     outliers : {"drop", None}
         Whether vectors that do not belong to their set are left out.
     unknown : float or None
@@ -184,23 +184,23 @@ class Description:
         if not is_whole(self.seed) or self.seed < 0:
             refuse("CVC", "random_state", "None, an int from 0 on, or a generator", self.seed)
 
-    def members(self, dims: tuple[int, ...]) -> tuple[Member, ...]:
-        """The members, small and cheap ones first: an early majority then costs little."""
+    def layers(self, dims: tuple[int, ...]) -> tuple[Layer, ...]:
+        """The layers, small and cheap ones first: an early majority then costs little."""
         return tuple(
-            Member(representation, d, start)
+            Layer(representation, d, start)
             for d in sorted({1, *dims})
             for representation in self.representations
             if d in representation.basis.offered(dims)
             for start in range(representation.basis.n_starts)
         )
 
-    def voices(self, dims: tuple[int, ...]) -> tuple[Voice, ...]:
-        """The voices, in the order of the members."""
+    def members(self, dims: tuple[int, ...]) -> tuple[Member, ...]:
+        """The members, in the order of the layers."""
         return tuple(
-            Voice(member, evidence)
-            for member in self.members(dims)
+            Member(layer, evidence)
+            for layer in self.layers(dims)
             for evidence in self.evidence
-            if member.n_columns in evidence.asked_at(member.representation.basis.offered(dims))
+            if layer.n_columns in evidence.asked_at(layer.representation.basis.offered(dims))
         )
 
     def columns(

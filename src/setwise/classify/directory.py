@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from setwise._support.lazy import lazy
 from setwise._support.parallel import in_parts
 from setwise._support.types import BoolArray, FloatArray, IntArray
 from setwise.classify.description import Description
@@ -139,7 +140,7 @@ class Directory:
         # Without what is kept of sets lately asked for: that stays where it is.
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
-    @cached_property
+    @lazy
     def _by_class(self) -> tuple[IntArray, IntArray]:
         """Sets in the order of their classes, and where each class begins."""
         order = np.argsort(self.codes, kind="stable")
@@ -157,10 +158,10 @@ class Directory:
         return slice(int(self.sets.offsets[i]), int(self.sets.offsets[i + 1]))
 
     def bases(self, i: int) -> SetBases:
-        """Columns of a gallery set, for any member; those lately asked for are kept."""
+        """Columns of a gallery set, for any layer; those lately asked for are kept."""
         return self._bases(int(i))
 
-    @cached_property
+    @lazy
     def _bases(self) -> Any:
         widths = [values.shape[1] for values in self.seen.values()] or [self.sets.n_features]
         n_sets, _ = cached_sets(self.description, self.dims, max(widths))

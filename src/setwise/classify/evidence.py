@@ -1,10 +1,10 @@
-"""What a member's graph says of a probe: clusters, edges, angles.
+"""What a layer's graph says of a probe: clusters, edges, angles.
 
 Algorithm 1 looks at the clusters alone. But the graph in which they were found, and the inner
 products of which it was made, hold more: whom the probe's columns are joined to before
 anything is cut (:class:`EdgeShare`), and how far the spaces of two sets coincide
-(:class:`SmallestAngle`, :class:`AllAngles`). They fail on different data; a *voice* of the
-ensemble is one kind of evidence of one member.
+(:class:`SmallestAngle`, :class:`AllAngles`). They fail on different data; a *member* of the
+ensemble is one kind of evidence of one layer.
 
 Every kind is a number between 0 and 1 for each row (a class, or a gallery set).
 """
@@ -14,20 +14,20 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 
+from setwise._support.lazy import lazy
 from setwise._support.parameters import check_choice
 from setwise._support.parts import Part
 from setwise._support.types import FloatArray, IntArray
 from setwise.basis import Basis
-from setwise.classify.member import (
+from setwise.classify.layer import (
     Columns,
     Comparison,
-    MemberResult,
+    LayerResult,
     compare,
     finite,
     spans_of_sets,
@@ -54,7 +54,7 @@ _LEAST = 1e-6
 
 
 class Seen:
-    """What one member sees of a probe; each thing is computed when first asked for.
+    """What one layer sees of a probe; each thing is computed when first asked for.
 
     Parameters
     ----------
@@ -84,12 +84,12 @@ class Seen:
         self.basis = basis
         self.how = how
 
-    @cached_property
+    @lazy
     def adjacency(self) -> sp.csr_array:
         """Graph of the gallery's columns followed by the probe's."""
         return self.graph.insert(self.probe)
 
-    @cached_property
+    @lazy
     def edges(self) -> FloatArray:
         """Weights between the probe's columns (rows) and the gallery's."""
         n, graph = self.graph.columns.shape[1], self.adjacency
@@ -100,14 +100,14 @@ class Seen:
         weights[rows, graph.indices[begin:]] = graph.data[begin:]
         return weights[:, :n]
 
-    @cached_property
+    @lazy
     def cosines(self) -> FloatArray:
         """Inner products of the probe's columns (rows) and the gallery's."""
         columns = self.graph.columns
         # In the type that the gallery is kept in: to convert all of it would take longer.
         return np.asarray(self.probe.T.astype(columns.dtype) @ columns, dtype=np.float64)
 
-    @cached_property
+    @lazy
     def angles(self) -> tuple[FloatArray, FloatArray]:
         """Largest, and mean squared, cosine of the angles to each row's nearest set."""
         to_sets = set_angles(self.cosines, self.columns.sets, self.basis)
@@ -116,13 +116,13 @@ class Seen:
         # A row whose every set is left out has none.
         return np.maximum(largest, 0.0), np.maximum(mean, 0.0)
 
-    @cached_property
+    @lazy
     def sets_per_row(self) -> FloatArray:
         """How many gallery sets each row has."""
         counts = np.bincount(self.columns.set_rows, minlength=self.columns.n_rows)
         return counts.astype(np.float64)
 
-    @cached_property
+    @lazy
     def edge_shares(self) -> FloatArray:
         """Share of each probe column's edges (rows) that goes to each row of the gallery.
 
@@ -135,8 +135,8 @@ class Seen:
         total = by_row.sum(axis=1, keepdims=True)
         return by_row / np.where(total > 0, total, 1.0)
 
-    @cached_property
-    def clustered(self) -> MemberResult:
+    @lazy
+    def clustered(self) -> LayerResult:
         """Algorithm 1."""
         graph, how = self.graph, self.how
         clustering = how.clusterer.start(
@@ -150,7 +150,7 @@ class Seen:
 
 
 class OwnSet(Seen):
-    """What one member sees of a gallery set, as if it were the probe and the others all.
+    """What one layer sees of a gallery set, as if it were the probe and the others all.
 
     Its columns are in the graph already, and neither graph nor cuts depend on who is the
     probe: all sets share them, which is hardly dearer than judging one.
@@ -170,26 +170,26 @@ class OwnSet(Seen):
         self.index = index
         self.tree = tree
 
-    @cached_property
+    @lazy
     def edges(self) -> FloatArray:
         """Weights to the columns of the other sets."""
         rows = self.graph.adjacency[np.flatnonzero(self.is_own)].toarray()
         return np.where(self.is_own, 0.0, rows)
 
-    @cached_property
+    @lazy
     def cosines(self) -> FloatArray:
         """Inner products with the columns of the other sets."""
         return np.where(self.is_own, 0.0, self.probe.T @ self.graph.columns)
 
-    @cached_property
+    @lazy
     def sets_per_row(self) -> FloatArray:
         """How many other gallery sets each row has."""
         counts = super().sets_per_row
         own = self.columns.rows[self.is_own][:1]
         return counts - np.bincount(own, minlength=len(counts))
 
-    @cached_property
-    def clustered(self) -> MemberResult:
+    @lazy
+    def clustered(self) -> LayerResult:
         """Algorithm 1, on the tree that all sets share."""
         classes, rows = self.columns.with_set_as_probe(self.index)
         clustering = self.tree.clustering
@@ -202,7 +202,7 @@ class SharedTree:
     def __init__(self, graph: GalleryGraph, how: Comparison) -> None:
         self._graph, self._how = graph, how
 
-    @cached_property
+    @lazy
     def clustering(self) -> Clustering:
         """The clusters, as far as they are made."""
         graph, how = self._graph, self._how
@@ -259,7 +259,7 @@ def set_angles(
 
 
 class Evidence(Part, ABC):
-    """One kind of evidence that members give."""
+    """One kind of evidence that layers give."""
 
     family: ClassVar[str] = "evidence"
 

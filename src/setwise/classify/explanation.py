@@ -11,13 +11,13 @@ import numpy.typing as npt
 
 from setwise._support.types import BoolArray, FloatArray, IntArray
 from setwise.classify.cut_steps import CutStep, cut_steps, probe_switches
-from setwise.classify.description import Voice
+from setwise.classify.description import Member
 from setwise.classify.distributions import class_cluster_distributions, signal_to_noise
 from setwise.classify.evidence import ClusterOverlap, EdgeShare, Seen
-from setwise.classify.fusion import Ballot, Fused, fuse, votes
+from setwise.classify.fusion import Fused, ScoreMatrix, fuse, votes
 from setwise.classify.gallery import Gallery
-from setwise.classify.judge import Look, ballot_of, believed, runner_up
-from setwise.classify.member import MemberResult
+from setwise.classify.judge import Look, believed, runner_up, score_matrix_of
+from setwise.classify.layer import LayerResult
 from setwise.classify.sentence import sentence
 from setwise.classify.unknown import is_near, nearness
 from setwise.features.typical import is_out_of_place
@@ -35,12 +35,12 @@ __all__ = ["CutStep", "Explanation", "MemberVote", "explain", "explain_look"]
 
 @dataclass(frozen=True)
 class MemberVote:
-    """What one voice of the ensemble said.
+    """What one member of the ensemble said.
 
     Attributes
     ----------
-    member, representation : str
-        What the member is called, and the view and basis that it shares with others.
+    layer, representation : str
+        What the layer is called, and the view and basis that it shares with others.
     evidence : str
         What it was asked: clusters, edges, angles.
     n_columns : int
@@ -55,7 +55,7 @@ class MemberVote:
         Second smallest distance over the smallest.
     """
 
-    member: str
+    layer: str
     representation: str
     evidence: str
     n_columns: int
@@ -92,9 +92,9 @@ class Explanation:
     is_typical : array of bool, shape (n_vectors,)
         Which vectors look as if they belong to the set; the others are out of place.
     votes : tuple of MemberVote
-        One per voice that counts.
+        One per member that counts.
     shown : str
-        The member whose clusters are shown below: the largest that voted for the answer.
+        The layer whose clusters are shown below: the largest that voted for the answer.
     snr : float
         Its second smallest distance over the smallest (the paper's SNR): the margin.
     tree : tuple of CutStep
@@ -103,10 +103,10 @@ class Explanation:
         Its class-cluster distributions; the probe is the last row.
     support : array of shape (n_vectors,)
         For each vector of the probe, how far its clusters and edges speak for the answer,
-        between 0 (other classes) and 1 (the answer's), over all members; NaN where none
+        between 0 (other classes) and 1 (the answer's), over all layers; NaN where none
         speaks. Vectors that were left out of the set have 0.
     sign_switches : array of shape (n_vectors,)
-        How often the vector changed sides while the Fiedler vectors of the shown member
+        How often the vector changed sides while the Fiedler vectors of the shown layer
         settled (DFVC): a measure of doubt. Cuts of more than 2000 columns are not counted.
     probe_points, gallery_points : arrays of shape (n, 2)
         The vectors in the plane of the gallery's two largest principal directions.
@@ -171,7 +171,7 @@ class Explanation:
         n_out = int((~self.is_typical).sum())
         stranger = "unknown, most like " if self.is_known is False else ""
         return (
-            f"{stranger}{self.label}: {ranking}; {agree} of {len(self.votes)} voices agree, "
+            f"{stranger}{self.label}: {ranking}; {agree} of {len(self.votes)} members agree, "
             f"{n_out} of {len(self.support)} vectors look out of place."
         )
 
@@ -221,24 +221,24 @@ class Explanation:
 
 
 def explain(gallery: Gallery, vectors: FloatArray) -> Explanation:
-    """Judge one probe by every member that counts, and keep the reasons."""
+    """Judge one probe by every layer that counts, and keep the reasons."""
     return explain_look(Look.of(gallery, vectors))
 
 
 def explain_look(look: Look) -> Explanation:
     """The reasons of an answer, of what was seen for it: nothing is looked at again."""
     gallery, vectors, bases, seen = look.gallery, look.vectors, look.bases, look.seen
-    ballot = ballot_of(gallery, seen)
-    answer = fuse(ballot, gallery.description.fusion)
-    ballots = _member_votes(gallery, seen, ballot)
-    shown = _shown(gallery, seen, ballots, gallery.classes[answer.code])
-    member, result = gallery.members[shown].member, seen[shown].clustered
-    shares = {i: bases.shares(gallery.members[i].member) for i in seen}
+    score_matrix = score_matrix_of(gallery, seen)
+    answer = fuse(score_matrix, gallery.description.fusion)
+    score_matrices = _layer_votes(gallery, seen, score_matrix)
+    shown = _shown(gallery, seen, score_matrices, gallery.classes[answer.code])
+    layer, result = gallery.layers[shown].layer, seen[shown].clustered
+    shares = {i: bases.shares(gallery.layers[i].layer) for i in seen}
     return Explanation(
         **_answer(gallery, seen, answer),
         is_typical=~is_out_of_place(vectors, bases.is_kept),
-        votes=ballots,
-        shown=str(member),
+        votes=score_matrices,
+        shown=str(layer),
         snr=signal_to_noise(_class_distances(gallery, result)),
         tree=cut_steps(gallery, shown, result),
         class_cluster=_by_class(gallery, result),
@@ -266,40 +266,40 @@ def _answer(gallery: Gallery, seen: dict[int, Seen], fused: Fused) -> dict[str, 
     }
 
 
-def _counted(gallery: Gallery, seen: Mapping[int, Seen]) -> list[tuple[int, Voice, float]]:
-    """The voices that were asked, with the place of their member and what they count."""
-    place = {gallery.members[i].member: i for i in seen}
+def _counted(gallery: Gallery, seen: Mapping[int, Seen]) -> list[tuple[int, Member, float]]:
+    """The members that were asked, with the place of their layer and what they count."""
+    place = {gallery.layers[i].layer: i for i in seen}
     return [
-        (place[voice.member], voice, float(weight))
-        for voice, weight in zip(gallery.voices, gallery.weights, strict=True)
-        if weight > 0 and voice.member in place
+        (place[member.layer], member, float(weight))
+        for member, weight in zip(gallery.members, gallery.weights, strict=True)
+        if weight > 0 and member.layer in place
     ]
 
 
-def _class_distances(gallery: Gallery, result: MemberResult) -> FloatArray:
+def _class_distances(gallery: Gallery, result: LayerResult) -> FloatArray:
     """Distance of each class by Algorithm 1, ``inf`` where no cluster is shared."""
     nearest = largest_by_class(-result.distances, gallery.row_classes, gallery.n_classes)
     return -nearest
 
 
-def _member_votes(
-    gallery: Gallery, seen: Mapping[int, Seen], ballot: Ballot
+def _layer_votes(
+    gallery: Gallery, seen: Mapping[int, Seen], score_matrix: ScoreMatrix
 ) -> tuple[MemberVote, ...]:
-    """What each voice said; what it counts is relative to the mean of those that do."""
+    """What each member said; what it counts is relative to the mean of those that do."""
     made = []
-    usual = float(ballot.weights.mean())
-    by_class = -ballot.by_class(-ballot.distances)
-    rows = zip(_counted(gallery, seen), votes(ballot), by_class, strict=True)
-    for (i, voice, weight), vote, distances in rows:
-        member = voice.member
-        if isinstance(voice.evidence, ClusterOverlap):
+    usual = float(score_matrix.weights.mean())
+    by_class = -score_matrix.by_class(-score_matrix.distances)
+    rows = zip(_counted(gallery, seen), votes(score_matrix), by_class, strict=True)
+    for (i, member, weight), vote, distances in rows:
+        layer = member.layer
+        if isinstance(member.evidence, ClusterOverlap):
             distances = _class_distances(gallery, seen[i].clustered)
         made.append(
             MemberVote(
-                member=str(member),
-                representation=str(member.representation),
-                evidence=voice.evidence.name or type(voice.evidence).__name__,
-                n_columns=member.n_columns,
+                layer=str(layer),
+                representation=str(layer.representation),
+                evidence=member.evidence.name or type(member.evidence).__name__,
+                n_columns=layer.n_columns,
                 weight=weight / usual,
                 label=gallery.classes[int(vote.argmax())] if vote.any() else None,
                 distances=distances,
@@ -312,19 +312,19 @@ def _member_votes(
 def _shown(
     gallery: Gallery, seen: Mapping[int, Seen], said: tuple[MemberVote, ...], label: Any
 ) -> int:
-    """The member whose clusters are shown: the largest whose clusters vote for the answer."""
+    """The layer whose clusters are shown: the largest whose clusters vote for the answer."""
     asked = [
         (i, vote)
-        for (i, voice, _), vote in zip(_counted(gallery, seen), said, strict=True)
-        if isinstance(voice.evidence, ClusterOverlap)
+        for (i, member, _), vote in zip(_counted(gallery, seen), said, strict=True)
+        if isinstance(member.evidence, ClusterOverlap)
     ]
     agreeing = [i for i, vote in asked if vote.label == label]
     of = agreeing or [i for i, _ in asked] or list(seen)
-    return max(of, key=lambda i: gallery.members[i].member.n_columns)
+    return max(of, key=lambda i: gallery.layers[i].layer.n_columns)
 
 
-def _by_class(gallery: Gallery, result: MemberResult) -> FloatArray:
-    """Class-cluster distributions, the probe last, whatever the rows of the member are."""
+def _by_class(gallery: Gallery, result: LayerResult) -> FloatArray:
+    """Class-cluster distributions, the probe last, whatever the rows of the layer are."""
     histogram = np.zeros((gallery.n_classes + 1, result.histogram.shape[1]))
     np.add.at(histogram, gallery.row_classes, result.histogram[:-1])
     histogram[-1] = result.histogram[-1]
@@ -339,10 +339,10 @@ def _support(
 ) -> FloatArray:
     """For each vector, how much of what its columns are joined to is of class ``code``."""
     for_answer = total = np.zeros(len(next(iter(shares.values()))))
-    for i, voice, weight in _counted(gallery, seen):
-        if isinstance(voice.evidence, ClusterOverlap):
+    for i, member, weight in _counted(gallery, seen):
+        if isinstance(member.evidence, ClusterOverlap):
             purity, speaks = _purity(gallery, i, seen[i].clustered, code)
-        elif isinstance(voice.evidence, EdgeShare):
+        elif isinstance(member.evidence, EdgeShare):
             by_row = seen[i].edge_shares
             purity = by_row[:, gallery.row_classes == code].sum(axis=1)
             speaks = by_row.max(axis=1, initial=0.0) > 0
@@ -354,10 +354,10 @@ def _support(
 
 
 def _purity(
-    gallery: Gallery, i: int, result: MemberResult, code: int
+    gallery: Gallery, i: int, result: LayerResult, code: int
 ) -> tuple[FloatArray, BoolArray]:
     """For each probe column, how much of its cluster is of a class; whether any gallery is."""
-    column_classes = gallery.columns(gallery.members[i]).classes
+    column_classes = gallery.columns(gallery.layers[i]).classes
     clusters = result.clusters.labels
     known, probe = clusters[: len(column_classes)], clusters[len(column_classes) :]
     n_clusters = int(clusters.max()) + 1

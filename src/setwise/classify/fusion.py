@@ -1,6 +1,6 @@
-"""Many voices, one answer: how the members of an ensemble are fused.
+"""Many members, one answer: how the layers of an ensemble are fused.
 
-Each voice gives an overlap with, and a distance to, every *row* (a class, or a gallery set of
+Each member gives an overlap with, and a distance to, every *row* (a class, or a gallery set of
 a class). Fusion turns them into one score per class, largest best, and one probability.
 """
 
@@ -17,7 +17,7 @@ from setwise._support.parts import Part
 from setwise._support.types import BoolArray, FloatArray, IntArray
 from setwise.sets.classifier import largest_by_class
 
-__all__ = ["Ballot", "Fused", "Fusion", "fuse", "is_decided", "standardised", "votes"]
+__all__ = ["Fused", "Fusion", "ScoreMatrix", "fuse", "is_decided", "standardised", "votes"]
 
 # Directions that have nothing in common still have cosines of this order.
 _ROUNDING = 1e-9
@@ -26,26 +26,26 @@ _TIE_BREAK = 1e-6
 
 
 @dataclass(frozen=True)
-class Ballot:
-    """What the voices say of one probe.
+class ScoreMatrix:
+    """What the members say of one probe.
 
     Attributes
     ----------
-    distances : array of shape (n_voices, n_rows)
+    distances : array of shape (n_members, n_rows)
         Finite: a row that shares no cluster with the probe gets the stand-in described in
-        :func:`setwise.classify.member.finite`.
-    overlaps : array of shape (n_voices, n_rows)
-        Between 0 and 1; a voice whose overlaps are all zero knows nothing.
-    weights : array of shape (n_voices,)
-        How much each voice counts.
-    dims : array of int, shape (n_voices,)
-        Number of columns that a set has for each voice; the largest stands for "no fusion".
+        :func:`setwise.classify.layer.finite`.
+    overlaps : array of shape (n_members, n_rows)
+        Between 0 and 1; a member whose overlaps are all zero knows nothing.
+    weights : array of shape (n_members,)
+        How much each member counts.
+    dims : array of int, shape (n_members,)
+        Number of columns that a set has for each member; the largest stands for "no fusion".
     row_classes : array of int, shape (n_rows,)
         Class code of each row.
     n_classes : int
         Number of classes.
-    steepness : array of shape (n_voices,)
-        How sure each voice is of a class that stands out by one standard deviation.
+    inverse_temperatures : array of shape (n_members,)
+        How sure each member is of a class that stands out by one standard deviation.
     """
 
     distances: FloatArray
@@ -54,27 +54,27 @@ class Ballot:
     dims: IntArray
     row_classes: IntArray
     n_classes: int
-    steepness: FloatArray
+    inverse_temperatures: FloatArray
 
     @property
     def is_informed(self) -> BoolArray:
-        """Which voices have anything in common with any row at all."""
+        """Which members have anything in common with any row at all."""
         return self.overlaps.max(axis=1) > _ROUNDING
 
     @property
     def is_counted(self) -> BoolArray:
-        """Which voices know something and have a weight."""
+        """Which members know something and have a weight."""
         return self.is_informed & (self.weights > 0)
 
-    def of_voices(self, chosen: BoolArray) -> Ballot:
-        """The ballot of some of the voices."""
+    def of_members(self, chosen: BoolArray) -> ScoreMatrix:
+        """The score_matrix of some of the members."""
         return replace(
             self,
             distances=self.distances[chosen],
             overlaps=self.overlaps[chosen],
             weights=self.weights[chosen],
             dims=self.dims[chosen],
-            steepness=self.steepness[chosen],
+            inverse_temperatures=self.inverse_temperatures[chosen],
         )
 
     def by_class(self, row_values: FloatArray) -> FloatArray:
@@ -95,7 +95,7 @@ class Fused:
     probabilities : array of shape (n_classes,)
         Finite, non-negative, sum to one; largest for the answer.
     is_informed : bool
-        Whether any voice knew anything. Where none did, every class is equally probable and
+        Whether any member knew anything. Where none did, every class is equally probable and
         ``code`` means nothing.
     """
 
@@ -105,17 +105,17 @@ class Fused:
     is_informed: bool
 
 
-def votes(ballot: Ballot) -> FloatArray:
-    """Weighted votes of each voice for each class, shape (n_voices, n_classes).
+def votes(score_matrix: ScoreMatrix) -> FloatArray:
+    """Weighted votes of each member for each class, shape (n_members, n_classes).
 
-    A voice votes for the class of its nearest row. Classes exactly as near share its vote:
-    giving it to the first in alphabetical order would favour that class everywhere. A voice
+    A member votes for the class of its nearest row. Classes exactly as near share its vote:
+    giving it to the first in alphabetical order would favour that class everywhere. A member
     that knows nothing abstains.
     """
-    nearness = ballot.by_class(-ballot.distances)
+    nearness = score_matrix.by_class(-score_matrix.distances)
     is_nearest = nearness == nearness.max(axis=1, keepdims=True)
     share = is_nearest / is_nearest.sum(axis=1, keepdims=True)
-    return share * (ballot.weights * ballot.is_informed)[:, None]
+    return share * (score_matrix.weights * score_matrix.is_informed)[:, None]
 
 
 def is_decided(totals: FloatArray, remaining: float) -> bool:
@@ -128,7 +128,7 @@ def is_decided(totals: FloatArray, remaining: float) -> bool:
 
 
 class Fusion(Part, ABC):
-    """How the voices become one score per class, and one probability.
+    """How the members become one score per class, and one probability.
 
     Examples
     --------
@@ -141,29 +141,29 @@ class Fusion(Part, ABC):
     """
 
     family: ClassVar[str] = "fusion"
-    #: Whether members may stay unasked once the rest cannot change the label.
+    #: Whether layers may stay unasked once the rest cannot change the label.
     can_stop_early: ClassVar[bool] = False
 
     @abstractmethod
-    def scores(self, ballot: Ballot) -> tuple[FloatArray, FloatArray]:
+    def scores(self, score_matrix: ScoreMatrix) -> tuple[FloatArray, FloatArray]:
         """Scores, largest for the answer, and probabilities, of each class."""
 
     def is_needed(self, dims: IntArray) -> BoolArray:
-        """Which voices have to be asked, by their dimensionalities."""
+        """Which members have to be asked, by their dimensionalities."""
         return np.ones(len(dims), dtype=bool)
 
 
 @dataclass(frozen=True)
 class Mode(Fusion):
-    """Majority of the voices' labels; ties by the smaller summed distance, then order."""
+    """Majority of the members' labels; ties by the smaller summed distance, then order."""
 
     name: ClassVar[str] = "mode"
     can_stop_early: ClassVar[bool] = True
 
-    def scores(self, ballot: Ballot) -> tuple[FloatArray, FloatArray]:
-        """Votes, each voice's shared by the classes nearest to the probe."""
-        total = votes(ballot).sum(axis=0).round(9)
-        scores = total + _TIE_BREAK * Sum().scores(ballot)[1]
+    def scores(self, score_matrix: ScoreMatrix) -> tuple[FloatArray, FloatArray]:
+        """Votes, each member's shared by the classes nearest to the probe."""
+        total = votes(score_matrix).sum(axis=0).round(9)
+        scores = total + _TIE_BREAK * Sum().scores(score_matrix)[1]
         return scores, scores / scores.sum()
 
 
@@ -173,64 +173,66 @@ class Sum(Fusion):
 
     name: ClassVar[str] = "sum"
 
-    def scores(self, ballot: Ballot) -> tuple[FloatArray, FloatArray]:
+    def scores(self, score_matrix: ScoreMatrix) -> tuple[FloatArray, FloatArray]:
         """Minus the sums, and their softmax."""
-        summed = ballot.by_class(-_weighted_sum(ballot, ballot.distances))
-        return summed, softmax(summed / ballot.weights.sum())
+        summed = score_matrix.by_class(-_weighted_sum(score_matrix, score_matrix.distances))
+        return summed, softmax(summed / score_matrix.weights.sum())
 
 
 @dataclass(frozen=True)
 class Coefficient(Fusion):
-    """Sum of overlaps, each voice's scaled to sum to one (bounded)."""
+    """Sum of overlaps, each member's scaled to sum to one (bounded)."""
 
     name: ClassVar[str] = "coefficient"
 
-    def scores(self, ballot: Ballot) -> tuple[FloatArray, FloatArray]:
+    def scores(self, score_matrix: ScoreMatrix) -> tuple[FloatArray, FloatArray]:
         """The sums, and their shares."""
-        total = ballot.overlaps.sum(axis=1, keepdims=True)
-        shares = ballot.overlaps / np.where(total > 0, total, 1.0)
-        scores = ballot.by_class(_weighted_sum(ballot, shares))
+        total = score_matrix.overlaps.sum(axis=1, keepdims=True)
+        shares = score_matrix.overlaps / np.where(total > 0, total, 1.0)
+        scores = score_matrix.by_class(_weighted_sum(score_matrix, shares))
         return scores, scores / scores.sum()
 
 
 @dataclass(frozen=True)
 class Largest(Fusion):
-    """No fusion: the informed voice of largest dimensionality alone."""
+    """No fusion: the informed member of largest dimensionality alone."""
 
     name: ClassVar[str] = "none"
 
-    def scores(self, ballot: Ballot) -> tuple[FloatArray, FloatArray]:
+    def scores(self, score_matrix: ScoreMatrix) -> tuple[FloatArray, FloatArray]:
         """Minus its distances, and their softmax; the heaviest of several, then the last."""
-        counted = ballot.is_counted
-        largest = ballot.dims[counted].max()
-        weight = np.where(counted & (ballot.dims == largest), ballot.weights, -1.0)
+        counted = score_matrix.is_counted
+        largest = score_matrix.dims[counted].max()
+        weight = np.where(counted & (score_matrix.dims == largest), score_matrix.weights, -1.0)
         alone = len(weight) - 1 - int(weight[::-1].argmax())
-        scores = ballot.by_class(-ballot.distances[alone])
+        scores = score_matrix.by_class(-score_matrix.distances[alone])
         return scores, softmax(scores)
 
     def is_needed(self, dims: IntArray) -> BoolArray:
-        """The voices of the largest dimensionality."""
+        """The members of the largest dimensionality."""
         return dims == dims.max(initial=0)
 
 
 @dataclass(frozen=True)
 class Pool(Fusion):
-    """Weighted mean of what each voice thinks probable (a linear opinion pool).
+    """Weighted mean of what each member thinks probable (a linear opinion pool).
 
-    A voice's overlaps are taken in standard deviations over the classes, so that kinds of
+    A member's overlaps are taken in standard deviations over the classes, so that kinds of
     evidence of any scale can be compared; their softmax, as steep as left-out gallery sets
-    have shown to come true, are its probabilities. A voice that singles out one class says
+    have shown to come true, are its probabilities. A member that singles out one class says
     more than one to which many are alike, but none can say more than "certainly": a few good
     ones outweigh many noisy ones, and one that errs wildly is outvoted.
     """
 
     name: ClassVar[str] = "pool"
 
-    def scores(self, ballot: Ballot) -> tuple[FloatArray, FloatArray]:
+    def scores(self, score_matrix: ScoreMatrix) -> tuple[FloatArray, FloatArray]:
         """The means, which are probabilities."""
-        overlaps = standardised(ballot.by_class(ballot.overlaps))
-        thought = softmax(ballot.steepness[:, None] * overlaps, axis=1)
-        pooled = _weighted_sum(ballot, thought) / (ballot.weights @ ballot.is_informed)
+        overlaps = standardised(score_matrix.by_class(score_matrix.overlaps))
+        thought = softmax(score_matrix.inverse_temperatures[:, None] * overlaps, axis=1)
+        pooled = _weighted_sum(score_matrix, thought) / (
+            score_matrix.weights @ score_matrix.is_informed
+        )
         return pooled, pooled / pooled.sum()
 
 
@@ -242,15 +244,15 @@ def standardised(values: FloatArray) -> FloatArray:
     return np.where(is_flat, 0.0, centred / np.where(is_flat, 1.0, deviation))
 
 
-def _weighted_sum(ballot: Ballot, values: FloatArray) -> FloatArray:
-    """Sum over the voices that know something, by their weights."""
-    return (ballot.weights * ballot.is_informed) @ values
+def _weighted_sum(score_matrix: ScoreMatrix, values: FloatArray) -> FloatArray:
+    """Sum over the members that know something, by their weights."""
+    return (score_matrix.weights * score_matrix.is_informed) @ values
 
 
-def fuse(ballot: Ballot, fusion: Fusion) -> Fused:
-    """Fuse the voices into one answer; an uninformed one if nobody knows."""
-    if not ballot.is_counted.any():
-        even = np.full(ballot.n_classes, 1.0 / ballot.n_classes)
-        return Fused(0, np.zeros(ballot.n_classes), even, is_informed=False)
-    scores, probabilities = fusion.scores(ballot)
+def fuse(score_matrix: ScoreMatrix, fusion: Fusion) -> Fused:
+    """Fuse the members into one answer; an uninformed one if nobody knows."""
+    if not score_matrix.is_counted.any():
+        even = np.full(score_matrix.n_classes, 1.0 / score_matrix.n_classes)
+        return Fused(0, np.zeros(score_matrix.n_classes), even, is_informed=False)
+    scores, probabilities = fusion.scores(score_matrix)
     return Fused(int(scores.argmax()), scores, probabilities, is_informed=True)

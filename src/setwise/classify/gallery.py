@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from setwise._support.lazy import lazy
 from setwise._support.types import BoolArray, FloatArray, IntArray
-from setwise.classify.description import Description, Member, Representation, Voice
-from setwise.classify.member import Columns, Comparison
+from setwise.classify.description import Description, Layer, Member, Representation
+from setwise.classify.layer import Columns, Comparison
 from setwise.classify.outliers import NOTHING, without_strangers
 from setwise.classify.sketch import GallerySketch
 from setwise.errors import DataError
@@ -24,16 +24,16 @@ from setwise.sets import SetBatch, check_sets
 if TYPE_CHECKING:
     from setwise.classify.directory import Directory
 
-__all__ = ["Gallery", "SetBases", "SolvedMember"]
+__all__ = ["Gallery", "SetBases", "SolvedLayer"]
 
 
 @dataclass(frozen=True)
-class SolvedMember:
-    """The gallery as one member sees it: its columns, and their graph solved once.
+class SolvedLayer:
+    """The gallery as one layer sees it: its columns, and their graph solved once.
 
     Attributes
     ----------
-    member : Member
+    layer : Layer
         Representation and dimensionality.
     graph : GalleryGraph
         The columns, and their solved graph.
@@ -41,7 +41,7 @@ class SolvedMember:
         Gallery set of each column.
     """
 
-    member: Member
+    layer: Layer
     graph: GalleryGraph
     column_sets: IntArray
 
@@ -67,7 +67,7 @@ class Gallery:
         Dimensionalities in use.
     views : dict of str to FittedView
         The views, fitted to the gallery's vectors.
-    members : tuple of SolvedMember
+    layers : tuple of SolvedLayer
         The ensemble; none in a gallery of many classes, of which no graph is solved.
     directory : Directory or None
         Of a gallery of many classes: finds those around a probe, see
@@ -75,12 +75,12 @@ class Gallery:
     n_changed : int
         Sets that have come or gone since what is learnt from all sets together was, see
         :mod:`setwise.classify.learnt`.
-    weights : array of shape (n_voices,)
-        How much each voice counts; one of weight 0 is never asked.
-    steepness : array of shape (n_voices,)
-        How sure each voice is of a class that stands out by one standard deviation.
+    weights : array of shape (n_members,)
+        How much each member counts; one of weight 0 is never asked.
+    inverse_temperatures : array of shape (n_members,)
+        How sure each member is of a class that stands out by one standard deviation.
     accuracy : dict of str to float, or None
-        Share of the gallery's own sets, left out, that each voice recognised.
+        Share of the gallery's own sets, left out, that each member recognised.
     power : float
         To which the fused probabilities are raised, so that they come true.
     trust : float
@@ -111,9 +111,9 @@ class Gallery:
     codes: IntArray
     dims: tuple[int, ...]
     views: Mapping[str, FittedView]
-    members: tuple[SolvedMember, ...]
+    layers: tuple[SolvedLayer, ...]
     weights: FloatArray
-    steepness: FloatArray
+    inverse_temperatures: FloatArray
     accuracy: Mapping[str, float] | None = None
     power: float = 1.0
     trust: float = 1.0
@@ -128,34 +128,34 @@ class Gallery:
         """Number of classes."""
         return len(self.classes)
 
-    @cached_property
-    def voices(self) -> tuple[Voice, ...]:
-        """What the members are asked, in the order of ``weights``."""
-        return self.description.voices(self.dims)
+    @lazy
+    def members(self) -> tuple[Member, ...]:
+        """What the layers are asked, in the order of ``weights``."""
+        return self.description.members(self.dims)
 
-    @cached_property
-    def member_weights(self) -> FloatArray:
-        """How much the voices of each member count together, as far as the fusion asks them.
+    @lazy
+    def layer_weights(self) -> FloatArray:
+        """How much the members of each layer count together, as far as the fusion asks them.
 
-        A member of weight 0 is never asked.
+        A layer of weight 0 is never asked.
         """
-        dims = np.array([voice.member.n_columns for voice in self.voices])
+        dims = np.array([member.layer.n_columns for member in self.members])
         needed = np.where(self.description.fusion.is_needed(dims), self.weights, 0.0)
-        members = self.description.members(self.dims)
-        place = {member: i for i, member in enumerate(members)}
-        total = np.zeros(len(members))
-        np.add.at(total, [place[voice.member] for voice in self.voices], needed)
+        layers = self.description.layers(self.dims)
+        place = {layer: i for i, layer in enumerate(layers)}
+        total = np.zeros(len(layers))
+        np.add.at(total, [place[member.layer] for member in self.members], needed)
         return total
 
     def asked_weights(self, n_vectors: int) -> FloatArray:
-        """What each member counts for a set of so many vectors; 0 is never asked.
+        """What each layer counts for a set of so many vectors; 0 is never asked.
 
         Those whose columns mean nothing of so few vectors stay silent, unless all would.
         """
-        members = self.description.members(self.dims)
-        fewest = np.array([member.representation.basis.fewest for member in members])
+        layers = self.description.layers(self.dims)
+        fewest = np.array([layer.representation.basis.fewest for layer in layers])
         can_say = fewest <= n_vectors
-        weights = self.member_weights
+        weights = self.layer_weights
         return np.where(can_say, weights, 0.0) if weights[can_say].any() else weights
 
     @property
@@ -169,21 +169,21 @@ class Gallery:
         how = self.description
         return Comparison(how.clusterer, how.cut, how.distance, how.seed)
 
-    @cached_property
+    @lazy
     def sketch(self) -> GallerySketch:
         """A small picture of the gallery, an empty one without vectors."""
         if not self.has_vectors:
             return GallerySketch.empty(self.sets.n_features)
         return GallerySketch.of(self.sets, self.codes)
 
-    def columns(self, solved: SolvedMember) -> Columns:
-        """Whose the columns of a member are."""
+    def columns(self, solved: SolvedLayer) -> Columns:
+        """Whose the columns of a layer are."""
         classes = self.codes[solved.column_sets]
         rows = solved.column_sets if self.description.distributions == "set" else classes
         return Columns(solved.column_sets, classes, rows, len(self.row_classes))
 
     def bases(self, vectors: FloatArray) -> SetBases:
-        """Columns of a probe, for any member."""
+        """Columns of a probe, for any layer."""
         vectors = np.asarray(vectors, dtype=np.float64)
         images = Images(vectors, self.sets.image_shape)
         return self.bases_of(images, self.description.is_kept(vectors))
@@ -209,7 +209,7 @@ class Gallery:
 
 
 class SetBases:
-    """Columns of one set for any member, computed when first asked for.
+    """Columns of one set for any layer, computed when first asked for.
 
     Parameters
     ----------
@@ -272,19 +272,19 @@ class SetBases:
         """Say what the bases in a representation are, where somebody has made them."""
         self._made[representation, 0] = bases
 
-    def __getitem__(self, member: Member) -> FloatArray:
-        bases = self.of(member.representation, member.start)
-        return bases[member.representation.basis.offered(self._dims).index(member.n_columns)]
+    def __getitem__(self, layer: Layer) -> FloatArray:
+        bases = self.of(layer.representation, layer.start)
+        return bases[layer.representation.basis.offered(self._dims).index(layer.n_columns)]
 
-    def shares(self, member: Member) -> FloatArray:
-        """How much of each vector each column of a member carries, rows summing to 1.
+    def shares(self, layer: Layer) -> FloatArray:
+        """How much of each vector each column of a layer carries, rows summing to 1.
 
         Vectors that do not belong to the set are in no column.
         """
-        basis = member.representation.basis
-        columns = self[member]
+        basis = layer.representation.basis
+        columns = self[layer]
         shares = np.zeros((len(self.is_kept), columns.shape[1]))
-        seen = self.seen(member.representation.view.name)
+        seen = self.seen(layer.representation.view.name)
         shares[self.is_kept] = basis.shares(seen, columns)
         return shares
 

@@ -1,7 +1,7 @@
 """A solved gallery as one file, and back.
 
 What is written: the description (names and parameters), labels, names of sets, files and times
-of their vectors, and arrays: columns and codes of each member, what views have learnt, weights.
+of their vectors, and arrays: columns and codes of each layer, what views have learnt, weights.
 What follows from them (graphs, residuals, Gram matrices) is computed again when the file is
 read, see ``gallery_restored.py``.
 """
@@ -20,7 +20,7 @@ import numpy.typing as npt
 from setwise._support.locks import held
 from setwise._support.parallel import one_blas_thread
 from setwise._support.parameters import check_choice
-from setwise.classify.gallery import Gallery, SolvedMember
+from setwise.classify.gallery import Gallery, SolvedLayer
 from setwise.classify.gallery_restored import (
     Arrays,
     directory_arrays,
@@ -39,7 +39,7 @@ from setwise.sets import Origins
 __all__ = ["FORMAT", "load_gallery", "save_gallery", "write_gallery"]
 
 # Files of a larger number are of a later version of setwise. Those of many classes have a
-# directory instead of members, which the first version did not know.
+# directory instead of layers, which the first version did not know.
 FORMAT, WITH_MEMBERS = 2, 1
 _KINDS = {"U": "str", "i": "int", "u": "int", "f": "float", "b": "bool"}
 
@@ -98,13 +98,13 @@ def write_gallery(
         "offsets": gallery.sets.offsets,
         "codes": gallery.codes,
         "weights": gallery.weights,
-        "steepness": gallery.steepness,
+        "steepness": gallery.inverse_temperatures,
     }
     if has_vectors:
         arrays["vectors"] = _compact(gallery.sets.vectors)
     if gallery.sets.origins is not None:
         _origin_arrays(gallery.sets.origins, arrays, with_thumbnails=has_vectors)
-    members = _member_arrays(gallery, arrays)
+    layers = _layer_arrays(gallery, arrays)
     if gallery.directory is not None:
         if not has_vectors:
             reject(
@@ -130,7 +130,7 @@ def write_gallery(
             "n_features": gallery.sets.n_features,
             "has_vectors": has_vectors,
             "dims": list(gallery.dims),
-            "members": members,
+            "members": layers,
             "accuracy": None if gallery.accuracy is None else dict(gallery.accuracy),
             "power": gallery.power,
             "trust": gallery.trust,
@@ -168,17 +168,17 @@ def _joined(texts: Sequence[bytes]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]
     return np.frombuffer(b"".join(texts), dtype=np.uint8), sizes
 
 
-def _member_arrays(gallery: Gallery, arrays: Arrays) -> list[dict[str, Any]]:
-    """Put the members' arrays beside the others; what is to be known of them otherwise.
+def _layer_arrays(gallery: Gallery, arrays: Arrays) -> list[dict[str, Any]]:
+    """Put the layers' arrays beside the others; what is to be known of them otherwise.
 
-    Bases that nest are kept once: the columns of a smaller member are the first of the sets'
+    Bases that nest are kept once: the columns of a smaller layer are the first of the sets'
     in the largest of its representation.
     """
     written = []
-    for i, solved in enumerate(gallery.members):
+    for i, solved in enumerate(gallery.layers):
         columns = solved.graph.columns
         largest = _largest(gallery, i)
-        nested = largest != i and _equals_first(solved, gallery.members[largest])
+        nested = largest != i and _equals_first(solved, gallery.layers[largest])
         if not nested:
             arrays[f"member {i} columns"] = np.ascontiguousarray(columns)
         arrays[f"member {i} sets"] = solved.column_sets.astype(np.int32)
@@ -198,18 +198,18 @@ def _member_arrays(gallery: Gallery, arrays: Arrays) -> list[dict[str, Any]]:
 
 
 def _largest(gallery: Gallery, i: int) -> int:
-    """The member of the same representation and start that has most columns."""
-    own = gallery.members[i].member
+    """The layer of the same representation and start that has most columns."""
+    own = gallery.layers[i].layer
     alike = [
         j
-        for j, other in enumerate(gallery.members)
-        if (other.member.representation, other.member.start) == (own.representation, own.start)
+        for j, other in enumerate(gallery.layers)
+        if (other.layer.representation, other.layer.start) == (own.representation, own.start)
     ]
-    return max(alike, key=lambda j: gallery.members[j].member.n_columns)
+    return max(alike, key=lambda j: gallery.layers[j].layer.n_columns)
 
 
-def _equals_first(small: SolvedMember, large: SolvedMember) -> bool:
-    columns, sets = first_columns(large, small.member.n_columns)
+def _equals_first(small: SolvedLayer, large: SolvedLayer) -> bool:
+    columns, sets = first_columns(large, small.layer.n_columns)
     same_sets = np.array_equal(sets, small.column_sets)
     return same_sets and np.array_equal(columns, small.graph.columns)
 

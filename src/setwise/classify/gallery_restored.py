@@ -15,10 +15,10 @@ import numpy.typing as npt
 
 from setwise._support.memory import require_memory
 from setwise._support.types import IntArray
-from setwise.classify.description import Description, Member
+from setwise.classify.description import Description, Layer
 from setwise.classify.directory import Directory, costly_views, index_width
-from setwise.classify.gallery import Gallery, SolvedMember
-from setwise.classify.member import spans_of_sets
+from setwise.classify.gallery import Gallery, SolvedLayer
+from setwise.classify.layer import spans_of_sets
 from setwise.classify.outliers import NOTHING
 from setwise.features import Whitener
 from setwise.features.images import fingerprint_of
@@ -38,7 +38,7 @@ __all__ = [
 Arrays = dict[str, npt.NDArray[Any]]
 
 
-def first_columns(large: SolvedMember, n_columns: int) -> tuple[npt.NDArray[Any], IntArray]:
+def first_columns(large: SolvedLayer, n_columns: int) -> tuple[npt.NDArray[Any], IntArray]:
     """The first columns of each set, and whose they are."""
     chosen = spans_of_sets(large.column_sets)[1] < n_columns
     return large.graph.columns[:, chosen], large.column_sets[chosen]
@@ -111,15 +111,15 @@ def restored(document: Mapping[str, Any], arrays: Arrays) -> Gallery:
     ):
         contradiction(f"dims are {dims}")
     is_large = description.is_large(len(classes))
-    n_voices = len(description.voices(dims))
+    n_members = len(description.members(dims))
     views = _views(description, stored, sets.n_features)
-    members: tuple[SolvedMember, ...] = ()
+    layers: tuple[SolvedLayer, ...] = ()
     if not is_large:
-        members = _members(description, dims, document["members"], stored, len(sets))
-        _check_widths(members, views, sets)
-    weights = stored.get("weights", "f", (n_voices,), within=(0.0, 1e9))
+        layers = _layers(description, dims, document["members"], stored, len(sets))
+        _check_widths(layers, views, sets)
+    weights = stored.get("weights", "f", (n_members,), within=(0.0, 1e9))
     if not weights.any():
-        contradiction("no voice has any weight")
+        contradiction("no member has any weight")
     strange = document["strange"]
     gallery = Gallery(
         description=description,
@@ -128,9 +128,9 @@ def restored(document: Mapping[str, Any], arrays: Arrays) -> Gallery:
         codes=codes,
         dims=dims,
         views=views,
-        members=members,
+        layers=layers,
         weights=weights,
-        steepness=stored.get("steepness", "f", (n_voices,), within=(0.0, 1e9)),
+        inverse_temperatures=stored.get("steepness", "f", (n_members,), within=(0.0, 1e9)),
         accuracy=document["accuracy"],
         power=_number(document["power"], within=(0.0, 1e9)),
         trust=_number(document["trust"], within=(0.0, 1.0)),
@@ -244,40 +244,40 @@ def _classes(document: Mapping[str, Any]) -> npt.NDArray[Any]:
     return classes
 
 
-def _members(
+def _layers(
     description: Description,
     dims: tuple[int, ...],
     written: Any,
     stored: _Stored,
     n_sets: int,
-) -> tuple[SolvedMember, ...]:
-    described = description.members(dims)
+) -> tuple[SolvedLayer, ...]:
+    described = description.layers(dims)
     if len(written) != len(described):
-        contradiction(f"{len(written)} members are written, {len(described)} described")
-    solved: dict[int, SolvedMember] = {}
+        contradiction(f"{len(written)} layers are written, {len(described)} described")
+    solved: dict[int, SolvedLayer] = {}
     # Those that others are nested in come first.
     for i in sorted(range(len(described)), key=lambda i: written[i]["nested_in"] is not None):
-        solved[i] = _member(described[i], i, written[i], stored, solved, n_sets)
+        solved[i] = _layer(described[i], i, written[i], stored, solved, n_sets)
     return tuple(solved[i] for i in range(len(described)))
 
 
-def _member(
-    member: Member,
+def _layer(
+    layer: Layer,
     i: int,
     written: Mapping[str, Any],
     stored: _Stored,
-    solved: Mapping[int, SolvedMember],
+    solved: Mapping[int, SolvedLayer],
     n_sets: int,
-) -> SolvedMember:
+) -> SolvedLayer:
     sets = stored.get(f"member {i} sets", "i", (None,), within=(0, n_sets - 1)).astype(np.int64)
     if (np.diff(sets) < 0).any():
-        contradiction(f"columns of member {i} are not in the order of the sets")
+        contradiction(f"columns of layer {i} are not in the order of the sets")
     if written["nested_in"] is None:
         columns = stored.get(f"member {i} columns", "f", (None, len(sets)))
     else:
-        columns, own = first_columns(solved[written["nested_in"]], member.n_columns)
+        columns, own = first_columns(solved[written["nested_in"]], layer.n_columns)
         if not np.array_equal(own, sets):
-            contradiction(f"member {i} is not nested in member {written['nested_in']}")
+            contradiction(f"member {i} is not nested in layer {written['nested_in']}")
     columns = (
         np.asfortranarray(columns) if written["is_fortran"] else np.ascontiguousarray(columns)
     )
@@ -295,7 +295,7 @@ def _member(
         if name.removeprefix(prefix) not in ("columns", "sets")
     }
     _check_solution(solution, *columns.shape)
-    return SolvedMember(member, graph.restored(columns, solution), sets)
+    return SolvedLayer(layer, graph.restored(columns, solution), sets)
 
 
 def _check_solution(
@@ -345,11 +345,11 @@ def _views(description: Description, stored: _Stored, n_features: int) -> dict[s
 
 
 def _check_widths(
-    members: tuple[SolvedMember, ...], views: Mapping[str, FittedView], sets: SetBatch
+    layers: tuple[SolvedLayer, ...], views: Mapping[str, FittedView], sets: SetBatch
 ) -> None:
     """Refuse columns that are longer or shorter than what their view will show of a probe."""
     widths = shown_widths(views, sets.n_features, sets.image_shape)
-    for i, solved in enumerate(members):
-        width = widths[solved.member.representation.view.name]
+    for i, solved in enumerate(layers):
+        width = widths[solved.layer.representation.view.name]
         if len(solved.graph.columns) != width:
-            contradiction(f"columns of member {i} are not of length {width}")
+            contradiction(f"columns of layer {i} are not of length {width}")

@@ -18,7 +18,7 @@ from setwise._support.parallel import in_threads
 from setwise._support.progress import Progress, reported
 from setwise._support.types import BoolArray, FloatArray
 from setwise.classify.evidence import Seen
-from setwise.classify.fusion import Ballot, Fused, Fusion, fuse, is_decided, votes
+from setwise.classify.fusion import Fused, Fusion, ScoreMatrix, fuse, is_decided, votes
 from setwise.classify.gallery import Gallery, SetBases
 from setwise.classify.near import near
 from setwise.classify.on_device import Inserted, given_to, inserted_on
@@ -27,7 +27,7 @@ from setwise.cluster import HierarchicalClusters
 from setwise.device import current_device
 from setwise.features.typical import is_out_of_place
 
-__all__ = ["Answer", "Look", "answer_of", "ballot_of", "judge", "look_at", "seen_by_all"]
+__all__ = ["Answer", "Look", "answer_of", "judge", "look_at", "score_matrix_of", "seen_by_all"]
 
 
 @dataclass(frozen=True)
@@ -62,12 +62,12 @@ class Answer:
         has many.
     probabilities, scores : arrays of shape (n_classes,)
         Of each class; scores are what ``fusion`` sums.
-    votes : array of shape (n_voices asked, n_classes)
-        Weighted vote of each voice.
+    votes : array of shape (n_members asked, n_classes)
+        Weighted vote of each member.
     n_repaired_cuts : int
         Cuts that did not converge, or left one half empty, so that another rule made it.
-    ballot : Ballot
-        What the voices said, to be fused otherwise.
+    score_matrix : ScoreMatrix
+        What the members said, to be fused otherwise.
 
     Examples
     --------
@@ -94,11 +94,11 @@ class Answer:
     scores: FloatArray
     votes: FloatArray
     n_repaired_cuts: int
-    ballot: Ballot
+    score_matrix: ScoreMatrix
 
     def fused_by(self, fusion: str | Fusion) -> Any:
-        """The label that another fusion of the same voices gives."""
-        return self.classes[fuse(self.ballot, Fusion.of(fusion, "Answer.fused_by")).code]
+        """The label that another fusion of the same members gives."""
+        return self.classes[fuse(self.score_matrix, Fusion.of(fusion, "Answer.fused_by")).code]
 
 
 def judge(
@@ -124,7 +124,7 @@ def judge(
     progress : callable, optional
         Called with what is being done, how many sets are judged, and of how many.
     stop_early : bool
-        Stop asking members when the rest can no longer change the label, where the fusion
+        Stop asking layers when the rest can no longer change the label, where the fusion
         allows it. The label is the same; probabilities and votes are of those asked.
     caller : str
         Who asks, for messages.
@@ -177,7 +177,7 @@ class Look:
     bases : SetBases
         Its columns.
     seen : dict of int to Seen
-        What the members that were asked see of it, by their index.
+        What the layers that were asked see of it, by their index.
     """
 
     gallery: Gallery
@@ -199,7 +199,7 @@ class Look:
 
 
 def look_at(gallery: Gallery, bases: SetBases, *, stop_early: bool = False) -> dict[int, Seen]:
-    """What the members see of a probe that are asked, by their index."""
+    """What the layers see of a probe that are asked, by their index."""
     fusion = gallery.description.fusion
     stop_early = stop_early and fusion.can_stop_early and gallery.threshold is None
     asked, seen = _asked(gallery, bases), dict[int, Seen]()
@@ -208,44 +208,44 @@ def look_at(gallery: Gallery, bases: SetBases, *, stop_early: bool = False) -> d
         seen[i] = _seen(gallery, i, bases)
         if stop_early:
             remaining -= weight
-            totals += votes(ballot_of(gallery, {i: seen[i]})).sum(axis=0)
+            totals += votes(score_matrix_of(gallery, {i: seen[i]})).sum(axis=0)
             if is_decided(totals, remaining):
                 break
     return seen
 
 
 def _asked(gallery: Gallery, bases: SetBases) -> dict[int, float]:
-    """The members that have anything to say of a probe, and how much they count."""
+    """The layers that have anything to say of a probe, and how much they count."""
     weights = gallery.asked_weights(int(bases.is_kept.sum()))
     return {int(i): float(weights[i]) for i in np.flatnonzero(weights)}
 
 
 def seen_by_all(gallery: Gallery, bases: SetBases) -> dict[int, Seen]:
-    """What all members see of a probe, whoever has any weight."""
-    return {i: _seen(gallery, i, bases) for i in range(len(gallery.members))}
+    """What all layers see of a probe, whoever has any weight."""
+    return {i: _seen(gallery, i, bases) for i in range(len(gallery.layers))}
 
 
 def _seen(gallery: Gallery, i: int, bases: SetBases) -> Seen:
-    return Seen(*given_to(gallery, i, bases[gallery.members[i].member]))
+    return Seen(*given_to(gallery, i, bases[gallery.layers[i].layer]))
 
 
-def ballot_of(gallery: Gallery, seen: dict[int, Seen]) -> Ballot:
-    """What the voices of some members say, as one ballot."""
-    by_member = {gallery.members[i].member: one for i, one in seen.items()}
+def score_matrix_of(gallery: Gallery, seen: dict[int, Seen]) -> ScoreMatrix:
+    """What the members of some layers say, as one score_matrix."""
+    by_layer = {gallery.layers[i].layer: one for i, one in seen.items()}
     asked = [
-        (voice, i, by_member[voice.member])
-        for i, voice in enumerate(gallery.voices)
-        if gallery.weights[i] > 0 and voice.member in by_member
+        (member, i, by_layer[member.layer])
+        for i, member in enumerate(gallery.members)
+        if gallery.weights[i] > 0 and member.layer in by_layer
     ]
     places = np.array([i for _, i, _ in asked])
-    return Ballot(
-        distances=np.array([voice.evidence.distances(one) for voice, _, one in asked]),
-        overlaps=np.array([voice.evidence.overlaps(one) for voice, _, one in asked]),
+    return ScoreMatrix(
+        distances=np.array([member.evidence.distances(one) for member, _, one in asked]),
+        overlaps=np.array([member.evidence.overlaps(one) for member, _, one in asked]),
         weights=gallery.weights[places],
-        dims=np.array([voice.member.n_columns for voice, _, _ in asked]),
+        dims=np.array([member.layer.n_columns for member, _, _ in asked]),
         row_classes=gallery.row_classes,
         n_classes=gallery.n_classes,
-        steepness=gallery.steepness[places],
+        inverse_temperatures=gallery.inverse_temperatures[places],
     )
 
 
@@ -281,9 +281,9 @@ def _n_repaired(seen: dict[int, Seen]) -> int:
 def answer_of(
     gallery: Gallery, name: str, seen: dict[int, Seen], is_typical: BoolArray
 ) -> Answer:
-    """The answer of what members have seen of a set."""
-    ballot = ballot_of(gallery, seen)
-    fused = fuse(ballot, gallery.description.fusion)
+    """The answer of what layers have seen of a set."""
+    score_matrix = score_matrix_of(gallery, seen)
+    fused = fuse(score_matrix, gallery.description.fusion)
     how_near = nearness(gallery, seen)
     probabilities = believed(gallery, fused.probabilities)
     first, second = np.argsort(-probabilities, kind="stable")[:2]
@@ -300,7 +300,7 @@ def answer_of(
         classes=gallery.classes,
         probabilities=probabilities,
         scores=fused.scores,
-        votes=votes(ballot),
+        votes=votes(score_matrix),
         n_repaired_cuts=_n_repaired(seen),
-        ballot=ballot,
+        score_matrix=score_matrix,
     )

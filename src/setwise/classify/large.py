@@ -20,11 +20,11 @@ from setwise._support.progress import reported
 from setwise._support.types import BoolArray, FloatArray, IntArray
 from setwise.classify.description import Description
 from setwise.classify.directory import Directory
-from setwise.classify.fusion import Ballot
+from setwise.classify.fusion import ScoreMatrix
 from setwise.classify.gallery import Gallery, SetBases, usable_dims
 from setwise.classify.gallery_weights import (
     FEWEST_TO_HALVE,
-    STEEPNESS,
+    INVERSE_TEMPERATURE,
     Trials,
     even_weights,
     halves,
@@ -33,7 +33,7 @@ from setwise.classify.gallery_weights import (
     tried_sets,
     with_weights,
 )
-from setwise.classify.judge import Answer, answer_of, ballot_of, look_at, seen_by_all
+from setwise.classify.judge import Answer, answer_of, look_at, score_matrix_of, seen_by_all
 from setwise.classify.memory import (
     MOST_LEARNT_FROM,
     GalleryShape,
@@ -49,7 +49,7 @@ from setwise.sets import SetBatch
 
 __all__ = ["MOST_TRIED", "left_out_answers", "solve_large", "stranger_nearness", "update_large"]
 
-# Sets that voices are tried on. The share of right answers of a voice, and with it its weight,
+# Sets that members are tried on. The share of right answers of a member, and with it its weight,
 # has a standard error of at most half of 1 / sqrt(200): 3.5 points.
 MOST_TRIED = 200
 # Sets that are tried as strangers.
@@ -84,13 +84,13 @@ def solve_large(
     dims = usable_dims(description.dims, sets.sizes, max(widths.values()))
     _require_memory(replace(description, dims=dims), shape, widths)
     directory = Directory.made(description, sets, codes, is_kept, views, dims, n_jobs)
-    voices = description.voices(dims)
+    members = description.members(dims)
     sizes = np.add.reduceat(is_kept, sets.offsets[:-1])
     gallery = Gallery(
         description, sets, classes, codes, dims, views,
-        members=(),
-        weights=even_weights(voices, sizes.tolist()),
-        steepness=np.full(len(voices), STEEPNESS),
+        layers=(),
+        weights=even_weights(members, sizes.tolist()),
+        inverse_temperatures=np.full(len(members), INVERSE_TEMPERATURE),
         strange=_strange(description, sets, codes, is_kept),
         directory=directory,
     )  # fmt: skip
@@ -179,19 +179,21 @@ def _weighed(gallery: Gallery, n_jobs: int | None) -> Gallery:
     tried = [trial for i in chosen for trial in make(gallery, int(i))]
     found = list(
         reported(
-            in_threads(lambda trial: _ballot(gallery, trial), tried, n_jobs),
+            in_threads(lambda trial: _score_matrix(gallery, trial), tried, n_jobs),
             len(tried),
             "try the gallery's own sets",
         )
     )
-    around = [(ballot, code) for ballot, code in found if code >= 0]
+    around = [(score_matrix, code) for score_matrix, code in found if code >= 0]
     if not around:
         return gallery
-    trials = Trials([ballot for ballot, _ in around], np.array([code for _, code in around]))
-    # Who is not around itself is recognised by no voice.
-    missed = np.zeros((len(gallery.voices), len(found) - len(around)))
+    trials = Trials(
+        [score_matrix for score_matrix, _ in around], np.array([code for _, code in around])
+    )
+    # Who is not around itself is recognised by no member.
+    missed = np.zeros((len(gallery.members), len(found) - len(around)))
     is_right = np.hstack([trials.is_right(), missed])
-    n_rivals = trials.ballots[0].n_classes
+    n_rivals = trials.score_matrices[0].n_classes
     weights = log_odds(is_right, n_rivals) if by_sets else survivors(is_right)
     weighed, trials = with_weights(gallery, trials, weights, can_choose=by_sets)
     if not by_sets:
@@ -222,13 +224,13 @@ def _halved(gallery: Gallery, i: int) -> list[_Trial]:
     return [_Trial(code, one, {i: other}), _Trial(code, other, {i: one})]
 
 
-def _ballot(gallery: Gallery, trial: _Trial) -> tuple[Ballot, int]:
-    """What all voices say of a trial, and where its class is among those around; or -1."""
+def _score_matrix(gallery: Gallery, trial: _Trial) -> tuple[ScoreMatrix, int]:
+    """What all members say of a trial, and where its class is among those around; or -1."""
     around = near(gallery, trial.probe, trial.instead, asks_all=True)
     around = replace(around, weights=np.ones(len(around.weights)))  # all are asked
-    ballot = ballot_of(around, seen_by_all(around, trial.probe))
+    score_matrix = score_matrix_of(around, seen_by_all(around, trial.probe))
     place = np.flatnonzero(around.classes == gallery.classes[trial.code])
-    return ballot, int(place[0]) if len(place) else -1
+    return score_matrix, int(place[0]) if len(place) else -1
 
 
 def _calibrated(gallery: Gallery, n_jobs: int | None) -> Gallery:

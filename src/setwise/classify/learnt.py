@@ -1,6 +1,6 @@
 """What is learnt from a gallery as a whole, and when it is learnt anew.
 
-Views (what whitening does), dimensionalities, weights of the voices, how sure they may be, how
+Views (what whitening does), dimensionalities, weights of the members, how sure they may be, how
 far answers are to be believed, the threshold for strangers, and which cosines give a stranger
 away: all of them are learnt from all sets together, and one set more or fewer among many
 hardly moves them. So a gallery of some size keeps them until many sets have changed.

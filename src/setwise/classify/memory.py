@@ -38,7 +38,7 @@ TABLE_BYTES = 2 * 4096
 EDGE_BYTES = 10_000
 # Threads that are counted: with more, each solves another representation, and there are few.
 N_THREADS = 2
-# How often verdicts are there: by member, side by side, and by class.
+# How often verdicts are there: by layer, side by side, and by class.
 VERDICT_COPIES = 3
 # Names, codes and keys of a set.
 SET_BYTES = 150
@@ -108,7 +108,7 @@ def bytes_of_whole(how: Description, shape: GalleryShape, widths: Mapping[str, i
     doubles = 2 * 8 * shape.n_vectors * shape.n_features  # all vectors, and those that belong
     views = {r.view.name: r.view for r in how.representations}
     seen = 8 * shape.n_vectors * sum(widths[name] for name, v in views.items() if v.steps)
-    columns = max(shape.n_columns(member.n_columns) for member in how.members(how.dims))
+    columns = max(shape.n_columns(layer.n_columns) for layer in how.layers(how.dims))
     tables = min(16 * max(widths.values()), TABLE_BYTES)
     under_way = N_THREADS * (tables + EDGE_BYTES) * columns
     verdicts = VERDICT_COPIES * _verdicts(how, shape)
@@ -130,7 +130,7 @@ def bytes_of_large(how: Description, shape: GalleryShape, widths: Mapping[str, i
 def _graphs(how: Description, shape: GalleryShape, widths: Mapping[str, int]) -> int:
     return sum(
         how.graph.memory(widths[m.representation.view.name], shape.n_columns(m.n_columns))
-        for m in how.members(how.dims)
+        for m in how.layers(how.dims)
     )
 
 
@@ -149,7 +149,7 @@ def _verdicts(how: Description, shape: GalleryShape) -> int:
     if how.weights is None:
         return 0
     n_rows = shape.n_sets if how.distributions == "set" else shape.n_classes
-    return 2 * 8 * len(how.voices(how.dims)) * len(tried_sets(shape.n_sets)) * n_rows
+    return 2 * 8 * len(how.members(how.dims)) * len(tried_sets(shape.n_sets)) * n_rows
 
 
 def _second(how: Description, shape: GalleryShape, widths: Mapping[str, int]) -> int:

@@ -9,8 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from setwise._support.types import IntArray
-from setwise.classify.description import Member
-from setwise.classify.gallery import Gallery, SetBases, SolvedMember
+from setwise.classify.description import Layer
+from setwise.classify.gallery import Gallery, SetBases, SolvedLayer
 from setwise.graph import GalleryGraph
 
 __all__ = ["near"]
@@ -37,7 +37,7 @@ def near(
     instead : dict of int to SetBases or None, optional
         Sets of the gallery that are something else for once, or not there.
     asks_all : bool
-        Whether those members too will be asked that are of no weight, or silent for a set so
+        Whether those layers too will be asked that are of no weight, or silent for a set so
         small; they are left without columns otherwise.
     """
     directory = gallery.directory
@@ -49,30 +49,30 @@ def near(
     sets = np.array([i for i in directory.sets_of(classes) if i not in hidden])
     bases = [instead.get(int(i)) or directory.bases(i) for i in sets]
     is_asked = gallery.asked_weights(int(probe.is_kept.sum())) > 0
-    members = gallery.description.members(gallery.dims)
+    layers = gallery.description.layers(gallery.dims)
     return replace(
         gallery,
         sets=gallery.sets[sets],
         classes=gallery.classes[classes],
         codes=np.searchsorted(classes, gallery.codes[sets]),
-        members=tuple(
-            _member(gallery, member, bases) if asked or asks_all else _silent(gallery, member)
-            for member, asked in zip(members, is_asked, strict=True)
+        layers=tuple(
+            _layer(gallery, layer, bases) if asked or asks_all else _silent(gallery, layer)
+            for layer, asked in zip(layers, is_asked, strict=True)
         ),
         directory=None,
     )
 
 
-def _member(gallery: Gallery, member: Member, bases: list[SetBases]) -> SolvedMember:
-    parts = [one[member] for one in bases]
+def _layer(gallery: Gallery, layer: Layer, bases: list[SetBases]) -> SolvedLayer:
+    parts = [one[layer] for one in bases]
     sizes = [part.shape[1] for part in parts]
     column_sets: IntArray = np.repeat(np.arange(len(parts)), sizes)
     graph = gallery.description.graph.for_one_probe(np.hstack(parts))
-    return SolvedMember(member, graph, column_sets)
+    return SolvedLayer(layer, graph, column_sets)
 
 
-def _silent(gallery: Gallery, member: Member) -> SolvedMember:
-    """A member without columns: nobody asks it."""
+def _silent(gallery: Gallery, layer: Layer) -> SolvedLayer:
+    """A layer without columns: nobody asks it."""
     how, nothing = gallery.description.graph, np.empty((0, 0))
     graph = GalleryGraph(how, nothing, sp.csr_array(nothing))
-    return SolvedMember(member, graph, np.zeros(0, dtype=np.int64))
+    return SolvedLayer(layer, graph, np.zeros(0, dtype=np.int64))

@@ -9,19 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from itertools import islice
 from typing import Any, TypeVar
 
 import scipy.sparse as sp
 
+from setwise._support.lazy import lazy
 from setwise._support.parallel import in_threads
 from setwise._support.types import BoolArray, FloatArray, IntArray
 from setwise.basis import Basis
 from setwise.classify.description import Representation
 from setwise.classify.evidence import Seen
 from setwise.classify.gallery import Gallery, SetBases
-from setwise.classify.member import Columns, Comparison
+from setwise.classify.layer import Columns, Comparison
 from setwise.device import Device, on_device, principal_directions_of_all
 from setwise.graph import GalleryGraph
 from setwise.graph.device_lasso import recoded_on
@@ -52,7 +53,7 @@ class Inserted:
     is_kept : array of bool, shape (n_vectors,)
         Which of them belong to it.
     columns : dict of int to array
-        Its columns, by the members that are asked.
+        Its columns, by the layers that are asked.
     recoded : dict of int to (targets, codes)
         What it changes in the graphs of those whose graph the device knows.
     """
@@ -64,7 +65,7 @@ class Inserted:
     recoded: dict[int, tuple[IntArray, Codes]]
 
     def seen(self, gallery: Gallery) -> dict[int, Seen]:
-        """What the members that are asked see of it."""
+        """What the layers that are asked see of it."""
         return {i: self._seen(gallery, i) for i in self.columns}
 
     def _seen(self, gallery: Gallery, i: int) -> Seen:
@@ -75,20 +76,20 @@ class Inserted:
 def given_to(
     gallery: Gallery, i: int, probe: FloatArray
 ) -> tuple[GalleryGraph, Columns, FloatArray, Basis, Comparison]:
-    """What :class:`setwise.classify.evidence.Seen` of a member and a probe's columns needs."""
-    solved = gallery.members[i]
-    basis = solved.member.representation.basis
+    """What :class:`setwise.classify.evidence.Seen` of a layer and a probe's columns needs."""
+    solved = gallery.layers[i]
+    basis = solved.layer.representation.basis
     return solved.graph, gallery.columns(solved), probe, basis, gallery.comparison
 
 
 class InsertedSeen(Seen):
-    """What a member sees of a probe that the device has inserted into its graph."""
+    """What a layer sees of a probe that the device has inserted into its graph."""
 
     def __init__(self, *given: Any) -> None:
         *of_any, self.recoded = given
         super().__init__(*of_any)
 
-    @cached_property
+    @lazy
     def adjacency(self) -> sp.csr_array:
         """Graph of the gallery's columns followed by the probe's."""
         assert isinstance(self.graph, LassoGallery)  # noqa: S101
@@ -132,7 +133,7 @@ def inserted_on(
     probes : iterable of (name, vectors)
         The probes.
     asked_of : callable
-        Says which members are asked about a probe.
+        Says which layers are asked about a probe.
     n_jobs : int, optional
         Threads that look at the probes before.
     """
@@ -156,9 +157,9 @@ def _inserted_block(
             make_bases_on(device, bases, representation, gallery.dims)
     probes = []
     for (name, vectors), of in zip(block, bases, strict=True):
-        columns = {i: of[gallery.members[i].member] for i in asked_of(gallery, of)}
+        columns = {i: of[gallery.layers[i].layer] for i in asked_of(gallery, of)}
         probes.append(Inserted(name, vectors, of.is_kept, columns, {}))
-    for i, solved in enumerate(gallery.members):
+    for i, solved in enumerate(gallery.layers):
         asked = [probe for probe in probes if i in probe.columns]
         if asked and isinstance(solved.graph, LassoGallery):
             recoded = recoded_on(device, solved.graph, [probe.columns[i] for probe in asked])

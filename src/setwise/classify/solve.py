@@ -16,11 +16,11 @@ from setwise._support.parallel import in_threads, one_blas_thread
 from setwise._support.types import BoolArray, IntArray
 from setwise.classify.description import Description
 from setwise.classify.fusion import fuse
-from setwise.classify.gallery import Gallery, SetBases, SolvedMember, usable_dims
+from setwise.classify.gallery import Gallery, SetBases, SolvedLayer, usable_dims
 from setwise.classify.gallery_weights import (
     FEWEST_TO_HALVE,
+    INVERSE_TEMPERATURE,
     MOST_HALVED,
-    STEEPNESS,
     Trials,
     even_weights,
     halves,
@@ -29,11 +29,11 @@ from setwise.classify.gallery_weights import (
     tried_sets,
     with_weights,
 )
-from setwise.classify.judge import ballot_of, look_at
+from setwise.classify.judge import look_at, score_matrix_of
 from setwise.classify.kept_sets import KeptSets
 from setwise.classify.large import solve_large, update_large
+from setwise.classify.layers import Before, Change, solve_layers, update_layers
 from setwise.classify.learnt import changes_since_learning
-from setwise.classify.members import Before, Change, solve_members, update_members
 from setwise.classify.memory import GalleryShape, bytes_of_whole, known_widths
 from setwise.classify.outliers import MOST_COMPARED, NOTHING, strange_cosines
 from setwise.classify.trust import alternate_sets, has_learnt_by_heart, trust_in
@@ -193,17 +193,17 @@ def _updated(
     changed = replace(gallery, sets=sets, classes=classes, codes=codes, n_changed=n_changed)
     if is_large:
         return update_large(changed, before.is_kept, n_jobs)
-    return replace(changed, members=_members_as_learnt(changed, before, n_jobs))
+    return replace(changed, layers=_layers_as_learnt(changed, before, n_jobs))
 
 
-def _members_as_learnt(
+def _layers_as_learnt(
     changed: Gallery, before: Before, n_jobs: int | None
-) -> tuple[SolvedMember, ...]:
-    """The members of a changed gallery, by views and dimensionalities that stay."""
+) -> tuple[SolvedLayer, ...]:
+    """The layers of a changed gallery, by views and dimensionalities that stay."""
     how, sets = changed.description, changed.sets
     widths = {
-        solved.member.representation.view.name: len(solved.graph.columns)
-        for solved in before.gallery.members
+        solved.layer.representation.view.name: len(solved.graph.columns)
+        for solved in before.gallery.layers
     }
     shape = GalleryShape.of(sets, changed.codes)
     _require_memory(replace(how, dims=changed.dims), shape, widths)
@@ -214,7 +214,7 @@ def _members_as_learnt(
 
     is_new = np.arange(before.n_kept, len(sets))
     change = Change(before, bases_of(sets[is_new]), cache(lambda: bases_of(sets)))
-    return update_members(change, n_jobs)
+    return update_layers(change, n_jobs)
 
 
 def as_compact(sets: SetBatch, dtype: np.dtype[Any]) -> SetBatch:
@@ -256,7 +256,7 @@ def _even(
     before: Before | None = None,
     dims: tuple[int, ...] | None = None,
 ) -> Gallery:
-    """A gallery whose voices all count alike."""
+    """A gallery whose members all count alike."""
     views = kept.fitted_views(description)
     first = {name: view.show(kept[0]) for name, view in views.items()}
     widths = {name: shown.shape[1] for name, shown in first.items()}
@@ -264,13 +264,13 @@ def _even(
     _require_memory(replace(description, dims=dims), GalleryShape.of(sets, codes), widths)
     bases = [SetBases(images, views, description, dims) for images in kept]
     bases[0] = SetBases(kept[0], views, description, dims, seen=first)
-    voices = description.voices(dims)
+    members = description.members(dims)
     compared = tried_sets(len(sets), MOST_COMPARED)
     return Gallery(
         description, sets, classes, codes, dims, views,
-        members=solve_members(description, dims, views, bases, before, n_jobs),
-        weights=even_weights(voices, np.diff(kept.offsets).tolist()),
-        steepness=np.full(len(voices), STEEPNESS),
+        layers=solve_layers(description, dims, views, bases, before, n_jobs),
+        weights=even_weights(members, np.diff(kept.offsets).tolist()),
+        inverse_temperatures=np.full(len(members), INVERSE_TEMPERATURE),
         strange=NOTHING if description.outliers is None else
             strange_cosines([kept.vectors(i) for i in compared], codes[compared]),
     )  # fmt: skip
@@ -320,14 +320,18 @@ def _judged_by_others(
     sets, classes, codes = gallery.sets[known], gallery.classes, gallery.codes
     plain = replace(gallery.description, unknown=None)
     half = _even(plain, sets, kept.take(known), classes, codes[known], n_jobs)
-    place = {voice: i for i, voice in enumerate(gallery.voices)}
-    if all(voice in place for voice in half.voices):
-        same = [place[voice] for voice in half.voices]
-        half = replace(half, weights=gallery.weights[same], steepness=gallery.steepness[same])
+    place = {member: i for i, member in enumerate(gallery.members)}
+    if all(member in place for member in half.members):
+        same = [place[member] for member in half.members]
+        half = replace(
+            half,
+            weights=gallery.weights[same],
+            inverse_temperatures=gallery.inverse_temperatures[same],
+        )
 
     def code_of(i: int) -> int:
         bases = half.bases_of(kept[i])
-        return fuse(ballot_of(half, look_at(half, bases)), plain.fusion).code
+        return fuse(score_matrix_of(half, look_at(half, bases)), plain.fusion).code
 
     answers = list(in_threads(code_of, map(int, probes), n_jobs))
     return np.array(answers) == codes[probes], codes[probes]
@@ -336,6 +340,6 @@ def _judged_by_others(
 def _require_memory(how: Description, shape: GalleryShape, widths: Mapping[str, int]) -> None:
     require_memory(
         bytes_of_whole(how, shape, widths),
-        f"an ensemble of {len(how.members(how.dims))} members over {shape.n_sets} gallery sets",
+        f"an ensemble of {len(how.layers(how.dims))} layers over {shape.n_sets} gallery sets",
         "Give fewer dims or representations, or a smaller gallery.",
     )

@@ -8,15 +8,15 @@ angles by blocks of inner products.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
+from setwise._support.lazy import lazy
 from setwise._support.types import BoolArray, FloatArray, IntArray
 from setwise.basis import Basis
 from setwise.classify.evidence import OwnSet, SharedTree
-from setwise.classify.member import Columns, Comparison, spans_of_sets
+from setwise.classify.layer import Columns, Comparison, spans_of_sets
 from setwise.graph import GalleryGraph
 
 __all__ = ["TriedSet", "TriedSets", "row_angles", "row_edge_shares"]
@@ -59,17 +59,17 @@ class TriedSets:
     def __iter__(self) -> Iterator[TriedSet]:
         return (TriedSet(self, place) for place in range(len(self.chosen)))
 
-    @cached_property
+    @lazy
     def angles(self) -> tuple[FloatArray, FloatArray]:
         """Largest, and mean squared, cosine to each row's nearest set, for each chosen set."""
         return row_angles(self.graph.columns, self.columns, self.chosen, self.basis)
 
-    @cached_property
+    @lazy
     def tried_columns(self) -> IntArray:
         """The columns of the chosen sets, ascending."""
         return np.flatnonzero(np.isin(self.columns.sets, self.chosen))
 
-    @cached_property
+    @lazy
     def edge_shares(self) -> FloatArray:
         """Share of each of their edges to other sets that goes to each row."""
         return row_edge_shares(self.graph, self.columns, self.tried_columns)
@@ -90,13 +90,13 @@ class TriedSet(OwnSet):
         )
         self._together, self._place = together, place
 
-    @cached_property
+    @lazy
     def angles(self) -> tuple[FloatArray, FloatArray]:
         """Largest, and mean squared, cosine of the angles to each row's nearest set."""
         largest, mean = self._together.angles
         return largest[self._place], mean[self._place]
 
-    @cached_property
+    @lazy
     def edge_shares(self) -> FloatArray:
         """Share of each of its columns' edges (rows) that goes to each row of the gallery."""
         own = np.searchsorted(self._together.tried_columns, np.flatnonzero(self.is_own))

@@ -19,7 +19,7 @@ import numpy as np
 
 from setwise._support.types import FloatArray
 from setwise.basis import SVD, Mean
-from setwise.classify.description import Member
+from setwise.classify.description import Layer
 from setwise.classify.evidence import Seen, set_angles
 from setwise.classify.gallery import Gallery, SetBases
 from setwise.classify.kept_sets import KeptSets
@@ -36,18 +36,18 @@ MOST_STRANGERS = 1000
 def nearness(gallery: Gallery, seen: Mapping[int, Seen]) -> float:
     """How near a probe is to the class that is nearest by this measure.
 
-    The cosine of the means, where a member has them, plus the mean squared cosine of the
-    canonical angles, over the members with singular vectors. Of ensembles without either, the
-    mean squared cosine over all members.
+    The cosine of the means, where a layer has them, plus the mean squared cosine of the
+    canonical angles, over the layers with singular vectors. Of ensembles without either, the
+    mean squared cosine over all layers.
 
     Parameters
     ----------
     gallery : Gallery
         What the probe is judged by.
     seen : dict of int to Seen
-        What its members see of the probe.
+        What its layers see of the probe.
     """
-    found = {gallery.members[i].member: one.angles for i, one in seen.items()}
+    found = {gallery.layers[i].layer: one.angles for i, one in seen.items()}
     return float(_combined(found).max(initial=0.0))
 
 
@@ -56,11 +56,11 @@ def is_near(gallery: Gallery, near: float) -> bool | None:
     return None if gallery.threshold is None else near >= gallery.threshold
 
 
-def _combined(angles: Mapping[Member, tuple[FloatArray, FloatArray]]) -> FloatArray:
-    """One nearness for each row of the largest and mean cosines that members found."""
+def _combined(angles: Mapping[Layer, tuple[FloatArray, FloatArray]]) -> FloatArray:
+    """One nearness for each row of the largest and mean cosines that layers found."""
     kinds: dict[type, list[FloatArray]] = {Mean: [], SVD: []}
-    for member, (largest, mean) in angles.items():
-        kind = type(member.representation.basis)
+    for layer, (largest, mean) in angles.items():
+        kind = type(layer.representation.basis)
         if kind in kinds:
             kinds[kind].append(largest if kind is Mean else mean)
     used = [values for values in kinds.values() if values]
@@ -119,13 +119,13 @@ def _nearness_of_others(gallery: Gallery, strangers: KeptSets, known: KeptSets) 
     views = known.fitted_views(how)
     known_bases = [SetBases(images, views, how, gallery.dims) for images in known]
     probes = [SetBases(images, views, how, gallery.dims) for images in strangers]
-    found: list[dict[Member, tuple[FloatArray, FloatArray]]] = [{} for _ in probes]
-    for i in np.flatnonzero(gallery.member_weights):
-        solved = gallery.members[i]
-        member, basis = solved.member, solved.member.representation.basis
-        parts = [one[member] for one in known_bases]
+    found: list[dict[Layer, tuple[FloatArray, FloatArray]]] = [{} for _ in probes]
+    for i in np.flatnonzero(gallery.layer_weights):
+        solved = gallery.layers[i]
+        layer, basis = solved.layer, solved.layer.representation.basis
+        parts = [one[layer] for one in known_bases]
         column_sets = np.repeat(np.arange(len(parts)), [part.shape[1] for part in parts])
         columns = np.hstack(parts)
         for probe, angles in zip(probes, found, strict=True):
-            angles[member] = set_angles(probe[member].T @ columns, column_sets, basis)
+            angles[layer] = set_angles(probe[layer].T @ columns, column_sets, basis)
     return np.array([float(_combined(angles).max(initial=0.0)) for angles in found])

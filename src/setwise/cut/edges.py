@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from setwise._support.compiled import kernels_of
+from setwise._support.lazy import lazy
 from setwise._support.types import Adjacency, FloatArray, IntArray
 
 __all__ = ["Edges"]
@@ -60,7 +60,7 @@ class Edges:
         """How many vertices the graph has."""
         return len(self.indptr) - 1
 
-    @cached_property
+    @lazy
     def degrees(self) -> FloatArray:
         """Sum of the weights at each vertex (paper eq. 6)."""
         return kernels_of("setwise.cut").degrees(self.indptr, self.data)

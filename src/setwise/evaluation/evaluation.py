@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from setwise._support.lazy import lazy
 from setwise._support.text import printable
 from setwise._support.types import BoolArray, IntArray
 from setwise.classify import Answer
@@ -132,7 +132,7 @@ class Evaluation:
     notes: tuple[str, ...] = ()
     fitted: tuple[Any, ...] = ()
 
-    @cached_property
+    @lazy
     def is_right(self) -> BoolArray:
         """Which of the results are right."""
         return np.array([result.is_right for result in self.results], dtype=np.bool_)
@@ -165,14 +165,14 @@ class Evaluation:
         by_index = {result.index: result.answer for result in self.results}
         return tuple(by_index.get(i) for i in range(len(self.fold_of_set)))
 
-    @cached_property
+    @lazy
     def columns(self) -> tuple[Any, ...]:
         """What sets were taken for, as :attr:`confusion` has it: classes, then "unknown"."""
         known = self.classes.tolist()
         strangers = {_plain(r.label): None for r in self.results if r.is_known is False}
         return (*known, *strangers)
 
-    @cached_property
+    @lazy
     def confusion(self) -> IntArray:
         """How many sets of each class (row) were taken for which (column)."""
         place = {label: i for i, label in enumerate(self.columns)}

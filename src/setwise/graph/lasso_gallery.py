@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from setwise._support.lazy import lazy
 from setwise._support.types import BoolArray, FloatArray, IntArray
 from setwise.graph.base import GalleryGraph, Graph, graph_of_codes
 from setwise.lasso import (
@@ -109,7 +109,7 @@ class GramLasso(LassoGallery):
         factors = min(largest, _FACTOR_BYTES + 8 * n_columns**2)
         return n_columns * (8 * (n_columns + 2 * n_features) + _SPARSE_BYTES) + factors
 
-    @cached_property
+    @lazy
     def factors(self) -> tuple[FloatArray, IntArray]:
         """Cholesky factors of the codes' atoms, made when the first probe comes.
 

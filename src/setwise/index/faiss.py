@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -12,6 +11,7 @@ import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
 from setwise._support.extras import require
+from setwise._support.lazy import lazy
 from setwise._support.parameters import check_count, refuse
 from setwise._support.types import IntArray
 from setwise.errors import DataError, reject
@@ -172,7 +172,7 @@ class BuiltFaiss(BuiltIndex):
         codes = Codes(self.codes.n_learnt, self.codes.centroids, of_rows)
         return self.index._kept(BuiltFaiss(self.index, rows, keys, codes))
 
-    @cached_property
+    @lazy
     def _scanner(self) -> Any:
         """The codes as FAISS scans them."""
         faiss = require("faiss", "faiss")

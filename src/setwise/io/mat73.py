@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import zlib
 from collections.abc import Iterator
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from setwise._support.extras import require
+from setwise._support.lazy import lazy
 from setwise.io.mat5 import MAX_CELLS, MAX_VARIABLES, NUMERIC, WHOLE
 from setwise.io.untrusted import broken, check_declared
 
@@ -60,7 +60,7 @@ class Value73:
         """Numbers, or the codes of characters, in MATLAB's shape; read once."""
         return self._numbers
 
-    @cached_property
+    @lazy
     def _numbers(self) -> npt.NDArray[Any]:
         dtype = NUMERIC.get(self.kind, "u4")
         if self._is_empty:

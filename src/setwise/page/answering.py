@@ -152,7 +152,7 @@ def _votes(why: Explanation | None) -> list[models.Vote]:
     votes = sorted(why.votes, key=lambda vote: -vote.weight)
     return [
         models.Vote(
-            voice=f"{vote.member}: {vote.evidence}",
+            member=f"{vote.layer}: {vote.evidence}",
             words=vote_words(vote),
             label=None if vote.label is None else str(vote.label),
             weight=float(vote.weight),
@@ -203,11 +203,11 @@ def _nearest(state: State, vectors: Any, label: Any) -> list[models.NearestPhoto
 
 
 def tree_model(why: Explanation) -> models.Tree:
-    """The tree of cuts of the member that tells most."""
+    """The tree of cuts of the layer that tells most."""
     n_probe = max((step.n_probe for step in why.tree), default=0) or 1
     return models.Tree(
         nodes=[_node(step, why, n_probe) for step in why.tree],
-        member=str(why.shown),
+        layer=str(why.shown),
         words=(
             "All photos start in one group. Each cut parts a group where it holds together "
             "least. Whose photos stay with yours to the end is who they are most like."

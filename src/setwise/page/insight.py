@@ -165,9 +165,13 @@ def _left_out_answers(gallery: Gallery) -> tuple[IntArray, IntArray]:
     if gallery.directory is not None:
         labels = [answer.label for answer in left_out_answers(gallery, chosen)]
         return chosen, np.searchsorted(gallery.classes, labels)
-    trials = Trials.of(gallery, chosen, None).counted(gallery.weights, gallery.steepness)
+    trials = Trials.of(gallery, chosen, None).counted(
+        gallery.weights, gallery.inverse_temperatures
+    )
     fusion = gallery.description.fusion
-    return chosen, np.array([fuse(ballot, fusion).code for ballot in trials.ballots])
+    return chosen, np.array(
+        [fuse(score_matrix, fusion).code for score_matrix in trials.score_matrices]
+    )
 
 
 def _curve(gallery: Gallery) -> Curve | None:
@@ -199,14 +203,14 @@ def _density(values: FloatArray, x: FloatArray, width: float) -> FloatArray:
 def _own_nearness(gallery: Gallery) -> FloatArray:
     """How near gallery sets are to the nearest class, each left out, where it has others."""
     chosen = _with_others(gallery)
-    counts = np.flatnonzero(gallery.member_weights)
+    counts = np.flatnonzero(gallery.layer_weights)
     seen = {
         int(i): list(
             own_sets(
-                gallery.members[i].graph,
-                gallery.columns(gallery.members[i]),
+                gallery.layers[i].graph,
+                gallery.columns(gallery.layers[i]),
                 chosen,
-                gallery.members[i].member.representation.basis,
+                gallery.layers[i].layer.representation.basis,
                 gallery.comparison,
             )
         )

@@ -6,13 +6,13 @@ import hashlib
 import os
 from collections import OrderedDict
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
 import numpy as np
 
+from setwise._support.lazy import lazy
 from setwise.classify import CVC, Gallery, load
 from setwise.errors import SetwiseError
 
@@ -47,17 +47,17 @@ class State:
         """Changes whenever the gallery does, and is the old one again after an undo."""
         return self.digest[:16]
 
-    @cached_property
+    @lazy
     def labels(self) -> tuple[str, ...]:
         """Class of each set."""
         return tuple(str(self.gallery.classes[code]) for code in self.gallery.codes)
 
-    @cached_property
+    @lazy
     def classes(self) -> tuple[str, ...]:
         """All classes, sorted."""
         return tuple(map(str, self.gallery.classes))
 
-    @cached_property
+    @lazy
     def set_ids(self) -> tuple[str, ...]:
         """A name for each set that no other content ever has: of its class, name, vectors."""
         sets, ids, n_alike = self.gallery.sets, [], dict[str, int]()
@@ -69,18 +69,18 @@ class State:
             ids.append(plain if n_alike[plain] == 1 else f"{plain}-{n_alike[plain]}")
         return tuple(ids)
 
-    @cached_property
+    @lazy
     def _contents(self) -> list[str]:
         if not self.gallery.has_vectors:
             return []
         return [content_digest(vectors) for vectors in self.gallery.sets]
 
-    @cached_property
+    @lazy
     def contents(self) -> frozenset[str]:
         """What the sets hold, by which one finds out whether a set is in the gallery."""
         return frozenset(self._contents)
 
-    @cached_property
+    @lazy
     def places(self) -> dict[str, int]:
         """Where in the gallery the set of each id is."""
         return {set_id: i for i, set_id in enumerate(self.set_ids)}

@@ -186,7 +186,7 @@ class PhotoOfAnswer(BaseModel):
 class Vote(BaseModel):
     """What one look at the set says."""
 
-    voice: str
+    member: str
     words: str
     label: str | None
     weight: float
@@ -251,10 +251,10 @@ class TreeNode(BaseModel):
 
 
 class Tree(BaseModel):
-    """The tree of cuts of the most telling member."""
+    """The tree of cuts of the most telling layer."""
 
     nodes: list[TreeNode]
-    member: str
+    layer: str
     words: str
 
 

@@ -17,7 +17,7 @@ __all__ = [
     "vote_words",
 ]
 
-# What a voice looks at, what it makes of it, and what it is asked.
+# What a member looks at, what it makes of it, and what it is asked.
 _FEATURES = {
     "plain": "light and dark",
     "pixels": "light and dark",
@@ -92,7 +92,7 @@ def feature_words(view: str) -> str:
 
 
 def vote_words(vote: MemberVote) -> str:
-    """What one voice looked at and says, in one sentence."""
+    """What one member looked at and says, in one sentence."""
     view, _, basis = vote.representation.partition(",")[0].rpartition(" ")
     looked = f"{feature_words(view)}, {_BASES.get(basis, basis)}"
     how = _EVIDENCE.get(vote.evidence, vote.evidence)

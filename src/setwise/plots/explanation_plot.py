@@ -47,7 +47,7 @@ def plot_explanation(
     -------
     matplotlib.figure.Figure
         The set, how probable each class is and what is most alike; below, who stayed with the
-        set as the graph was cut, and for whom the voices spoke.
+        set as the graph was cut, and for whom the members spoke.
     """
     if not _NARROWEST <= width <= _WIDEST:
         reject(

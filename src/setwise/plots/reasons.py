@@ -19,7 +19,7 @@ from setwise.plots.style import GREY, INK, LIGHT, OTHER, PAPER
 if TYPE_CHECKING:
     from setwise.classify.explanation import CutStep, Explanation
 
-__all__ = ["company", "draw_reasons", "draw_vectors", "voices_by_evidence"]
+__all__ = ["company", "draw_reasons", "draw_vectors", "members_by_evidence"]
 
 _MOST_STAGES = 5
 _BAR, _STEP, _NAMES, _FIGURES = 0.2, 0.29, 1.3, 0.95
@@ -52,8 +52,10 @@ def company(tree: Sequence[CutStep], depth: int, n_classes: int) -> FloatArray:
     return shares
 
 
-def voices_by_evidence(why: Explanation, kinds: Mapping[str, str]) -> dict[str, dict[str, int]]:
-    """How many voices spoke for the answer, the runner-up, others and nobody, by evidence."""
+def members_by_evidence(
+    why: Explanation, kinds: Mapping[str, str]
+) -> dict[str, dict[str, int]]:
+    """How many members spoke for the answer, the runner-up, others and nobody, by evidence."""
     counts: dict[str, dict[str, int]] = {}
     for vote in why.votes:
         kind = _NOBODY if vote.label is None else kinds.get(str(vote.label), "other")
@@ -66,7 +68,7 @@ def draw_reasons(sheet: Sheet, top: float, why: Explanation, kinds: Mapping[str,
     """Both panels beside each other, or one below the other, and their legend."""
     below_company = _draw_company(sheet, top, why, kinds)
     top = top if is_wide(sheet) else below_company + 0.2
-    below = max(below_company, _draw_voices(sheet, top, why, kinds))
+    below = max(below_company, _draw_members(sheet, top, why, kinds))
     return _draw_legend(sheet, below + 0.2, kinds)
 
 
@@ -106,16 +108,18 @@ def _by_kind(shares: Mapping[str, float], kinds: Mapping[str, str]) -> dict[str,
     return by_kind
 
 
-def _draw_voices(sheet: Sheet, top: float, why: Explanation, kinds: Mapping[str, str]) -> float:
+def _draw_members(
+    sheet: Sheet, top: float, why: Explanation, kinds: Mapping[str, str]
+) -> float:
     x, width = column(sheet, 1)
     note = (
-        "A voice is one way to look at the set, asked one question. Bars: for whom the voices "
+        "A member is one way to look at the set, asked one question. Bars: for whom the members "
         "spoke, question by question."
     )
     n_agree = sum(vote.label == why.label for vote in why.votes) if why.is_informed else 0
-    title = f"What speaks for it: {n_agree} of {len(why.votes)} voices"
+    title = f"What speaks for it: {n_agree} of {len(why.votes)} members"
     top = draw_title(sheet, x, top, width, title, note)
-    for evidence, counts in voices_by_evidence(why, kinds).items():
+    for evidence, counts in members_by_evidence(why, kinds).items():
         total = sum(counts.values())
         shares = {kind: count / total for kind, count in counts.items()}
         after = f"{counts.get('first', 0)} of {total}"

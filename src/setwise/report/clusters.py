@@ -48,8 +48,8 @@ def _shares(row: FloatArray) -> tuple[float, ...]:
 
 
 def _distances(why: Explanation) -> FloatArray:
-    """Of the shown member, to each class."""
+    """Of the shown layer, to each class."""
     for vote in why.votes:
-        if vote.member == why.shown:
+        if vote.layer == why.shown:
             return vote.distances
     return np.full(len(why.classes), np.nan)

@@ -51,9 +51,9 @@ class VoteCount:
     tally : tuple of Tally
         Classes that got a vote or some probability, and those whose kind is named.
     n_votes : float
-        Votes altogether; members may count more or less than one.
+        Votes altogether; layers may count more or less than one.
     n_silent : int
-        Voices that have nothing in common with any class, and do not vote.
+        Members that have nothing in common with any class, and do not vote.
     columns, grid : tuple
         Dimensionalities; and for each look its name and a cell (or None) for each of them.
     """
@@ -87,7 +87,7 @@ def count_votes(why: Explanation, kinds: Kinds) -> VoteCount:
 
 
 def votes_by_view(why: Explanation, kinds: Kinds) -> dict[str, dict[str, float]]:
-    """Share of the votes that went to each kind of label, by what the voices looked at."""
+    """Share of the votes that went to each kind of label, by what the members looked at."""
     votes: dict[str, dict[str, float]] = {}
     for vote in why.votes:
         nearest = _nearest(vote, why)
@@ -102,7 +102,7 @@ def votes_by_view(why: Explanation, kinds: Kinds) -> dict[str, dict[str, float]]
 
 
 def _nearest(vote: MemberVote, why: Explanation) -> list[str]:
-    """The classes a member votes for: mostly one."""
+    """The classes a layer votes for: mostly one."""
     if vote.label is None:
         return []
     smallest = np.min(vote.distances)
@@ -135,10 +135,10 @@ def _cell(vote: MemberVote, nearest: list[str], kinds: Kinds) -> MemberCell:
     weight = "" if vote.weight == 1 else f", counts {vote.weight:.3g}"
     if not nearest:
         return MemberCell(
-            "none", "none", f"{vote.member}: has nothing in common with any class{weight}"
+            "none", "none", f"{vote.layer}: has nothing in common with any class{weight}"
         )
     if len(nearest) > 1:
-        words = f"{vote.member}: {', '.join(nearest)} are equally near{weight}"
+        words = f"{vote.layer}: {', '.join(nearest)} are equally near{weight}"
         return MemberCell(f"{len(nearest)} tie", "tie", words)
-    words = f"{vote.member}: {nearest[0]}, SNR {number(float(vote.snr))}{weight}"
+    words = f"{vote.layer}: {nearest[0]}, SNR {number(float(vote.snr))}{weight}"
     return MemberCell(nearest[0], kinds.get(nearest[0], OTHER), words)

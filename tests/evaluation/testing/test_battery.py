@@ -30,7 +30,7 @@ FULLY = {
     "MMD",  # local patches
     "ISCRC",  # joint coding, at random
 }
-# Asked in part, the rest under `slow`: four quick voices, fitted six times each.
+# Asked in part, the rest under `slow`: four quick members, fitted six times each.
 SMALL_COMMITTEE = baselines.Committee(
     [
         ("cvc", CVC(dims=(1, 3), representations=[("plain", "svd")])),

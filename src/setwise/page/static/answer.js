@@ -85,10 +85,10 @@ const kindOf = (answer) => (label) =>
         ? "second"
         : "other";
 
-/** How much of the weight of some voices each class has, heaviest first. */
-const shares = (voices) => {
+/** How much of the weight of some members each class has, heaviest first. */
+const shares = (members) => {
   const sums = new Map();
-  for (const { label, weight } of voices) sums.set(label, (sums.get(label) ?? 0) + weight);
+  for (const { label, weight } of members) sums.set(label, (sums.get(label) ?? 0) + weight);
   const total = [...sums.values()].reduce((a, b) => a + b, 0) || 1;
   return [...sums].map(([label, sum]) => ({ label, share: sum / total })).sort((a, b) => b.share - a.share);
 };
@@ -106,7 +106,7 @@ const stack = (parts, kind) =>
     ),
   );
 
-/** What the photos were looked at for, and whom that speaks for; every single voice, for those who open it. */
+/** What the photos were looked at for, and whom that speaks for; every single member, for those who open it. */
 const votes = (answer) => {
   if (!answer.votes?.length) return null;
   const kind = kindOf(answer),
@@ -118,20 +118,20 @@ const votes = (answer) => {
   const every = el(
     "details",
     {},
-    el("summary", {}, `All ${answer.votes.length} voices`),
+    el("summary", {}, `All ${answer.votes.length} members`),
     el(
       "ul",
-      { class: "voices" },
+      { class: "members" },
       ...answer.votes.map((vote) => el("li", { class: kind(vote.label) }, vote.words)),
     ),
   );
   return block(
-    term("voices", "Who voted for what"),
+    term("members", "Who voted for what"),
     el(
       "dl",
       { class: "looks" },
-      ...[...byLook].map(([look, voices]) =>
-        el("div", {}, el("dt", {}, look), el("dd", {}, stack(shares(voices), kind))),
+      ...[...byLook].map(([look, members]) =>
+        el("div", {}, el("dt", {}, look), el("dd", {}, stack(shares(members), kind))),
       ),
     ),
     answer.votes.length > byLook.size && every,

@@ -15,8 +15,8 @@ const MEANINGS = {
   nearness:
     "How near this set came to its best class. Sets of the gallery, each left out in turn, show how near one usually comes, and how near strangers come.",
   unknown: "Nothing in the gallery came near enough. It may be somebody new.",
-  voices:
-    "The photos are looked at in several ways: light and dark, outlines, and so on. Each way has a voice, and clear ones count for more.",
+  members:
+    "The photos are looked at in several ways: light and dark, outlines, and so on. Each way has a member, and clear ones count for more.",
   "tree of cuts":
     "The pieces of all sets, yours too, are put in one heap. The heap is cut in two where it hangs together least, each half again, and so on. Whoever ends in your set’s heap is the answer.",
   piece: "Every set, yours too, is first boiled down to a few pieces: what many of its photos have in common.",

@@ -248,8 +248,8 @@ def _fused(clf: CVC, sets: SetBatch, fusions: tuple[str, ...]) -> dict[str, npt.
     rules = [Fusion.of(fusion, "CVC") for fusion in fusions]
     codes = []
     for answer in clf.judge(sets):
-        ballot = answer.ballot
-        smaller = [ballot.of_voices(ballot.dims <= largest) for largest in dims]
+        score_matrix = answer.score_matrix
+        smaller = [score_matrix.of_members(score_matrix.dims <= largest) for largest in dims]
         codes.append([fuse(part, rule).code for rule in rules for part in smaller])
     names = [f"{fusion}@{largest}" for fusion in fusions for largest in dims]
     by_name = np.array(codes).reshape(-1, len(names)).T

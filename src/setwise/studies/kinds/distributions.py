@@ -17,7 +17,7 @@ from setwise.basis import SVD
 from setwise.classify import class_cluster_distributions, signal_to_noise
 from setwise.classify.distributions import Bhattacharyya
 from setwise.classify.evidence import Seen
-from setwise.classify.member import Columns, Comparison, MemberResult
+from setwise.classify.layer import Columns, Comparison, LayerResult
 from setwise.cluster import Clusterer
 from setwise.cut import CutRule
 from setwise.errors import reject
@@ -179,7 +179,7 @@ def _draw_sets(item: DistributionsItem, data: StudyData) -> tuple[IntArray, str]
     return np.array(sets), str(truth)
 
 
-def _judge(item: DistributionsItem, sets: SetBatch, units: FloatArray) -> MemberResult:
+def _judge(item: DistributionsItem, sets: SetBatch, units: FloatArray) -> LayerResult:
     """What CVC finds where the images are the columns."""
     first = int(sets.offsets[-2])  # of the probe's images
     rows = np.repeat(np.arange(item.n_classes), sets.sizes[:-1])

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from setwise._support.lazy import lazy
 from setwise.errors import SetwiseError
 from setwise.report.thumbnails import Sprite, png_data_uri, sprite, strip_data_uri
 from setwise.sets import SetBatch
@@ -110,7 +110,7 @@ class Pictures:
             return ""
         return strip_data_uri(self.sets[index])
 
-    @cached_property
+    @lazy
     def of_classes(self) -> Mapping[str, str]:
         """An image of each class: the middle one of its first set."""
         if not self.has_images or self.sets is None:

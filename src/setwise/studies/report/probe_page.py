@@ -86,9 +86,9 @@ class ProbePage:
     votes : VoteCount
         Who voted for what.
     clusters : ClusterTable
-        Of the member that is shown.
+        Of the layer that is shown.
     shown, snr : str
-        That member, and its SNR.
+        That layer, and its SNR.
     tree, tree_note : str
         The tree of cuts as SVG, and how to read it; the tree is empty where there is none.
     album, tiles : Album or None, tuple of Tile

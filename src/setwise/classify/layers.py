@@ -1,4 +1,4 @@
-"""The members of an ensemble, solved: from scratch, or from what they were before."""
+"""The layers of an ensemble, solved: from scratch, or from what they were before."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import numpy as np
 from setwise._support.parallel import in_threads
 from setwise._support.progress import reported
 from setwise._support.types import BoolArray, FloatArray
-from setwise.classify.description import Description, Member, Representation
-from setwise.classify.gallery import Gallery, SetBases, SolvedMember
+from setwise.classify.description import Description, Layer, Representation
+from setwise.classify.gallery import Gallery, SetBases, SolvedLayer
 from setwise.classify.on_device import make_bases_on
 from setwise.device import current_device
 from setwise.features.views import FittedView
 
-__all__ = ["Before", "Change", "solve_members", "update_members"]
+__all__ = ["Before", "Change", "solve_layers", "update_layers"]
 
 # A representation, and which of its starts.
 _Part = tuple[Representation, int]
@@ -37,7 +37,7 @@ class Before:
 
 @dataclass(frozen=True)
 class Change:
-    """What becomes of a gallery, as far as its members have to know.
+    """What becomes of a gallery, as far as its layers have to know.
 
     Attributes
     ----------
@@ -54,15 +54,15 @@ class Change:
     everything: Callable[[], list[SetBases]]
 
 
-def solve_members(
+def solve_layers(
     description: Description,
     dims: tuple[int, ...],
     views: Mapping[str, FittedView],
     bases: list[SetBases],
     before: Before | None,
     n_jobs: int | None,
-) -> tuple[SolvedMember, ...]:
-    """All members of an ensemble whose views were fitted anew.
+) -> tuple[SolvedLayer, ...]:
+    """All layers of an ensemble whose views were fitted anew.
 
     Those whose view shows the sets that were there as it did are made from what they were.
     """
@@ -70,7 +70,7 @@ def solve_members(
     if before is not None and dims == before.gallery.dims:
         change = Change(before, bases[before.n_kept :], lambda: bases)
 
-    def solve_part(part: _Part, graph_jobs: int | None) -> list[SolvedMember]:
+    def solve_part(part: _Part, graph_jobs: int | None) -> list[SolvedLayer]:
         name = part[0].view.name
         if change is None or not views[name].shows_as(change.before.gallery.views[name]):
             return _solved_part(description, part, dims, bases, graph_jobs)
@@ -79,11 +79,11 @@ def solve_members(
     return _in_order(description, dims, solve_part, n_jobs)
 
 
-def update_members(change: Change, n_jobs: int | None) -> tuple[SolvedMember, ...]:
-    """All members of a gallery that keeps what it has learnt."""
+def update_layers(change: Change, n_jobs: int | None) -> tuple[SolvedLayer, ...]:
+    """All layers of a gallery that keeps what it has learnt."""
     gallery = change.before.gallery
 
-    def update_part(part: _Part, graph_jobs: int | None) -> list[SolvedMember]:
+    def update_part(part: _Part, graph_jobs: int | None) -> list[SolvedLayer]:
         return _updated_part(gallery.description, part, change, graph_jobs)
 
     return _in_order(gallery.description, gallery.dims, update_part, n_jobs)
@@ -92,18 +92,18 @@ def update_members(change: Change, n_jobs: int | None) -> tuple[SolvedMember, ..
 def _in_order(
     description: Description,
     dims: tuple[int, ...],
-    solve_part: Callable[[_Part, int | None], list[SolvedMember]],
+    solve_part: Callable[[_Part, int | None], list[SolvedLayer]],
     n_jobs: int | None,
-) -> tuple[SolvedMember, ...]:
-    """What is made of each representation, as members; they are shared out over threads."""
-    members = description.members(dims)
-    parts = list(dict.fromkeys((m.representation, m.start) for m in members))
+) -> tuple[SolvedLayer, ...]:
+    """What is made of each representation, as layers; they are shared out over threads."""
+    layers = description.layers(dims)
+    parts = list(dict.fromkeys((m.representation, m.start) for m in layers))
     # With a single one, its graph is shared out instead.
     part_jobs, graph_jobs = (n_jobs, None) if len(parts) > 1 else (None, n_jobs)
-    by_member: dict[Member, SolvedMember] = {}
+    by_layer: dict[Layer, SolvedLayer] = {}
     for of_part in in_threads(lambda part: solve_part(part, graph_jobs), parts, part_jobs):
-        by_member |= {solved.member: solved for solved in of_part}
-    return tuple(by_member[member] for member in members)
+        by_layer |= {solved.layer: solved for solved in of_part}
+    return tuple(by_layer[layer] for layer in layers)
 
 
 def _solved_part(
@@ -112,50 +112,50 @@ def _solved_part(
     dims: tuple[int, ...],
     bases: list[SetBases],
     n_jobs: int | None,
-) -> list[SolvedMember]:
+) -> list[SolvedLayer]:
     """The gallery's columns and graphs in one representation, one for each dimensionality."""
     representation, start = part
-    members = [Member(representation, d, start) for d in representation.basis.offered(dims)]
+    layers = [Layer(representation, d, start) for d in representation.basis.offered(dims)]
     what = f"{representation}, seed {start}" if start else str(representation)
     device = current_device()
     if device is not None:
         make_bases_on(device, bases, representation, dims)
     made = reported((one.of(representation, start) for one in bases), len(bases), what)
     return [
-        _from_scratch(description, member, list(of_sets), n_jobs)
-        for member, of_sets in zip(members, zip(*made, strict=True), strict=True)
+        _from_scratch(description, layer, list(of_sets), n_jobs)
+        for layer, of_sets in zip(layers, zip(*made, strict=True), strict=True)
     ]
 
 
 def _from_scratch(
-    description: Description, member: Member, bases: list[FloatArray], n_jobs: int | None
-) -> SolvedMember:
+    description: Description, layer: Layer, bases: list[FloatArray], n_jobs: int | None
+) -> SolvedLayer:
     column_sets = np.repeat(np.arange(len(bases)), [basis.shape[1] for basis in bases])
     graph = description.graph.solve(np.hstack(bases), n_jobs=n_jobs)
-    return SolvedMember(member, graph, column_sets)
+    return SolvedLayer(layer, graph, column_sets)
 
 
 def _updated_part(
     description: Description, part: _Part, change: Change, n_jobs: int | None
-) -> list[SolvedMember]:
+) -> list[SolvedLayer]:
     return [
         _updated(description, old, change, n_jobs)
-        for old in change.before.gallery.members
-        if (old.member.representation, old.member.start) == part
+        for old in change.before.gallery.layers
+        if (old.layer.representation, old.layer.start) == part
     ]
 
 
 def _updated(
-    description: Description, old: SolvedMember, change: Change, n_jobs: int | None
-) -> SolvedMember:
-    """A member from its old self and the columns of the new sets."""
-    how, member, solution, before = description.graph, old.member, old.graph, change.before
+    description: Description, old: SolvedLayer, change: Change, n_jobs: int | None
+) -> SolvedLayer:
+    """A layer from its old self and the columns of the new sets."""
+    how, layer, solution, before = description.graph, old.layer, old.graph, change.before
     stays = before.is_kept[old.column_sets]
-    new = [one[member] for one in change.new]
+    new = [one[layer] for one in change.new]
     sizes = [basis.shape[1] for basis in new]
     if not how.can_update(solution, int(stays.sum()) + sum(sizes)):
-        bases = [one[member] for one in change.everything()]
-        return _from_scratch(description, member, bases, n_jobs)
+        bases = [one[layer] for one in change.everything()]
+        return _from_scratch(description, layer, bases, n_jobs)
     number = np.cumsum(before.is_kept) - 1
     added = before.n_kept + np.arange(len(new))
     column_sets = [number[old.column_sets[stays]], np.repeat(added, sizes)]
@@ -163,4 +163,4 @@ def _updated(
         solution = how.forget(solution, stays)
     if new:
         solution = how.enroll(solution, np.hstack(new))
-    return SolvedMember(member, solution, np.concatenate(column_sets))
+    return SolvedLayer(layer, solution, np.concatenate(column_sets))

@@ -1,4 +1,4 @@
-"""The voices of a committee: which there are by default, and what may be one."""
+"""The members of a committee: which there are by default, and what may be one."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from setwise.baselines.mutual_subspace import CMSM, MSM
 from setwise.baselines.simple import FrameVote, MeanCosine
 from setwise.classify import CVC
 
-__all__ = ["OWN_PARAMETERS", "default_voices", "named_voices", "prepared_voices"]
+__all__ = ["OWN_PARAMETERS", "default_members", "named_members", "prepared_members"]
 
-# Of the committee: no voice can have these for a name.
-OWN_PARAMETERS = ("voices", "weights", "n_jobs", "random_state")
+# Of the committee: no member can have these for a name.
+OWN_PARAMETERS = ("members", "weights", "n_jobs", "random_state")
 _EXPECTED = (
     "a list of (name, classifier) pairs, the names different, without '__' and none of them a "
     "parameter of the committee, the classifiers with get_params, fit, and decision_function "
@@ -24,7 +24,7 @@ _EXPECTED = (
 )
 
 
-def default_voices() -> list[tuple[str, Any]]:
+def default_members() -> list[tuple[str, Any]]:
     """CVC, and rivals that take milliseconds and look at sets in other ways than it does."""
     return [
         ("cvc", CVC()),
@@ -38,37 +38,37 @@ def default_voices() -> list[tuple[str, Any]]:
     ]
 
 
-def named_voices(voices: Any) -> dict[str, Any]:
-    """Voices by name, all of them checked; None stands for those by default."""
-    pairs = default_voices() if voices is None else voices
+def named_members(members: Any) -> dict[str, Any]:
+    """Members by name, all of them checked; None stands for those by default."""
+    pairs = default_members() if members is None else members
     # No generators: they could be read but once.
-    if not isinstance(pairs, list | tuple) or not pairs or not all(map(_is_voice, pairs)):
-        refuse("Committee", "voices", _EXPECTED, pairs)
+    if not isinstance(pairs, list | tuple) or not pairs or not all(map(_is_member, pairs)):
+        refuse("Committee", "members", _EXPECTED, pairs)
     named = dict(pairs)
     if len(named) < len(pairs):
-        refuse("Committee", "voices", _EXPECTED, pairs)
+        refuse("Committee", "members", _EXPECTED, pairs)
     return named
 
 
-def prepared_voices(voices: Any, **given: Any) -> dict[str, Any]:
-    """Copies of the voices, with those of the given parameters that they leave open."""
+def prepared_members(members: Any, **given: Any) -> dict[str, Any]:
+    """Copies of the members, with those of the given parameters that they leave open."""
     copies: dict[str, Any] = {
-        name: clone(voice) for name, voice in named_voices(voices).items()
+        name: clone(member) for name, member in named_members(members).items()
     }
-    for voice in copies.values():
-        own = voice.get_params(deep=False)
+    for member in copies.values():
+        own = member.get_params(deep=False)
         left_open = [key for key in given if key in own and own[key] is None]
-        voice.set_params(**{key: given[key] for key in left_open})
+        member.set_params(**{key: given[key] for key in left_open})
     return copies
 
 
-def _is_voice(pair: Any) -> bool:
+def _is_member(pair: Any) -> bool:
     """Whether something is a pair of a name and a classifier that can be asked about sets."""
     if not isinstance(pair, list | tuple) or len(pair) != 2:
         return False
-    name, voice = pair
+    name, member = pair
     if not isinstance(name, str) or not name or "__" in name or name in OWN_PARAMETERS:
         return False
-    can_answer = hasattr(voice, "decision_function") or hasattr(voice, "predict_proba")
-    is_whole = can_answer and hasattr(voice, "fit") and hasattr(voice, "get_params")
-    return is_whole and not isinstance(voice, type)
+    can_answer = hasattr(member, "decision_function") or hasattr(member, "predict_proba")
+    is_whole = can_answer and hasattr(member, "fit") and hasattr(member, "get_params")
+    return is_whole and not isinstance(member, type)

@@ -1,12 +1,12 @@
-"""One member's result for one probe: Algorithm 1 on columns that are being clustered."""
+"""One layer's result for one probe: Algorithm 1 on columns that are being clustered."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
+from setwise._support.lazy import lazy
 from setwise._support.types import FloatArray, IntArray
 from setwise.classify.distributions import (
     Distance,
@@ -20,7 +20,7 @@ from setwise.cut import CutRule
 __all__ = [
     "Columns",
     "Comparison",
-    "MemberResult",
+    "LayerResult",
     "compare",
     "finite",
     "spans_of_sets",
@@ -28,7 +28,7 @@ __all__ = [
 
 
 @dataclass(frozen=True)
-class MemberResult:
+class LayerResult:
     """How far the probe is from every row, and the clusters that say so.
 
     Attributes
@@ -83,7 +83,7 @@ class Columns:
     rows: IntArray
     n_rows: int
 
-    @cached_property
+    @lazy
     def set_rows(self) -> IntArray:
         """The row of each set that has any column."""
         return self.rows[spans_of_sets(self.sets)[0]]
@@ -128,13 +128,13 @@ class Comparison:
 
 def compare(
     clustering: Clustering, classes: IntArray, rows: IntArray, n_rows: int, distance: Distance
-) -> MemberResult:
+) -> LayerResult:
     """Algorithm 1: class-cluster distributions, and how far the probe's is from each."""
     clusters = clustering.under(classes)
     histogram = class_cluster_histogram(rows, clusters.labels, n_rows + 1)
     distributions = class_cluster_distributions(histogram)
     gallery, probe = distributions[:-1], distributions[-1]
-    return MemberResult(
+    return LayerResult(
         distances=distance.between(gallery, probe),
         overlaps=overlap(gallery, probe),
         histogram=histogram,
@@ -142,12 +142,12 @@ def compare(
     )
 
 
-def finite(result: MemberResult) -> FloatArray:
+def finite(result: LayerResult) -> FloatArray:
     """Distances with a stand-in for infinity, so that they can be summed.
 
     A row of ``m`` columns and a probe of ``n`` that share one column each have overlap
     ``1 / sqrt(m n)``, the smallest there is. Sharing nothing counts as half of that: farther
-    than any row that shares something, but not so far that one member decides alone.
+    than any row that shares something, but not so far that one layer decides alone.
     """
     *sizes, probe_size = result.histogram.sum(axis=1)
     # A row without columns (its only set is left out) is as far as the farthest.
