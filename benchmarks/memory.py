@@ -119,7 +119,7 @@ def main() -> None:
         "What a fit says it needs, and what it takes",
         [
             "default CVC, two threads; taken: how much the peak grew since the first estimate",
-            f"goal: estimate / taken between 0.7 and 1.5; members tried on {N_TRIED} sets",
+            f"expected: estimate / taken between 0.7 and 1.5; members tried on {N_TRIED} sets",
         ],
         [
             "classes",

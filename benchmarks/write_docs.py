@@ -55,7 +55,7 @@ GPU_INTRODUCTION = """\
 
 Written by `python benchmarks/write_docs.py` from what `python benchmarks/device.py` left on the
 machine that each table names; no number is typed in. How to use one: [On a GPU](howto/gpu.md);
-what stands in the way: [the goals](speed_notes.md)."""
+what limits it: [notes](speed_notes.md)."""
 
 
 def machine() -> str:

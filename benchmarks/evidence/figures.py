@@ -58,12 +58,3 @@ def calibration_error(probability: np.ndarray, correct: np.ndarray) -> float:
     """Expected calibration error: mean gap between confidence and accuracy over the bins."""
     gaps = np.bincount(bins_of(probability), np.asarray(probability) - correct, N_BINS)
     return float(np.abs(gaps).sum() / len(probability))
-
-
-def is_reached(value: float, goal: float) -> bool:
-    """Whether a percentage reaches a goal, at as many digits as the goal is given with.
-
-    239 of 240 are 99.58 %, which the issue calls 99.6.
-    """
-    digits = len(f"{goal:g}".partition(".")[2])
-    return value >= goal - 0.5 * 10.0**-digits - 1e-9
