@@ -51,7 +51,8 @@ def test_the_guides_table_is_that_of_the_evidence():
         measured.table(text.replace("vowels", "something else"))
 
 
-def test_every_wish_of_users_has_a_line():
+def test_every_question_has_an_answer():
     questions = (Path(api_pages.__file__).parent / "faq.md").read_text("utf-8")
-    numbers = re.findall(r"^U(\d+): .+\n: ", questions, re.MULTILINE)
-    assert numbers == [str(number) for number in range(1, 33)]
+    paragraphs = [part for part in questions.split("\n\n")[2:] if not part.startswith("#")]
+    assert len(paragraphs) > 30
+    assert all("\n: " in part for part in paragraphs)
