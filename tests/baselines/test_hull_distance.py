@@ -9,8 +9,9 @@ from sklearn.metrics.pairwise import rbf_kernel
 from tests.baselines.convex_hulls import convex_hull_distance
 from tests.conftest import toy_sets
 
-from setwise.baselines.hull_distance import AHISD, CHISD
 from setwise.baselines.hulls import (
+    AHISD,
+    CHISD,
     affine_hull,
     affine_hull_distance,
     gram_hull_distance,

@@ -7,10 +7,10 @@ from typing import Any
 from sklearn.base import clone
 
 from setwise._support.parameters import refuse
-from setwise.baselines.hull_distance import AHISD
+from setwise.baselines.hulls import AHISD
 from setwise.baselines.kernel_sets import CDL, GDA
-from setwise.baselines.mutual_subspace import CMSM, MSM
 from setwise.baselines.simple import FrameVote, MeanCosine
+from setwise.baselines.subspaces import CMSM, MSM
 from setwise.classify import CVC
 
 __all__ = ["OWN_PARAMETERS", "default_members", "named_members", "prepared_members"]

@@ -20,17 +20,7 @@ __all__ = ["LogCovariance", "LogCovariances", "LogEuclidean", "log_covariance"]
 
 @dataclass(frozen=True)
 class LogCovariance:
-    """Logarithm of a regularised covariance, ``level * I + Q diag(gains) Q'``.
-
-    Attributes
-    ----------
-    level : float
-        Logarithm of the variance granted to every direction.
-    gains : array of shape (n_directions,)
-        How much higher it is along the set's own directions.
-    directions : array of shape (n_features, n_directions)
-        Orthonormal.
-    """
+    """Logarithm of a regularised covariance, ``level * I + Q diag(gains) Q'``."""
 
     level: float
     gains: FloatArray
@@ -44,15 +34,6 @@ def log_covariance(
 
     Fewer vectors than features leave ``C`` singular, and the logarithm is the same constant
     in all directions that the set does not vary in: no square matrix is ever formed.
-
-    Parameters
-    ----------
-    vectors : array of shape (n_vectors, n_features)
-        One set.
-    regularisation : float
-        Share of the trace that is added to the diagonal.
-    origin : array of shape (n_features,)
-        A set that does not vary has no covariance; its scatter about this point is taken.
     """
     freedom = len(vectors) - 1
     strengths, directions = _axes(vectors, vectors.mean(axis=0))

@@ -32,24 +32,6 @@ def collaborate(
     ``min over a, b of 1/2 ||A'a - D b||^2 + penalty_gallery ||b||_1 + penalty_probe ||a||_1``
     with ``sum a = 1``, by exact lasso steps in turn; the sum by an augmented Lagrangian
     whose constants are the authors'.
-
-    Parameters
-    ----------
-    gram : array of shape (n_atoms, n_atoms)
-        Inner products of the atoms.
-    vectors : array of shape (n_vectors, n_features)
-        The set, unit rows.
-    atoms : array of shape (n_features, n_atoms)
-        Unit columns, of all classes.
-    penalty_gallery, penalty_probe : float
-        Weights of the l1 norms.
-    n_iter : int
-        How often both are updated.
-
-    Returns
-    -------
-    a : array of shape (n_vectors,)
-    b : array of shape (n_atoms,)
     """
     n = len(vectors)
     cross, own = vectors @ atoms, vectors @ vectors.T

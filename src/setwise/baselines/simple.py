@@ -23,24 +23,7 @@ def directions(vectors: FloatArray) -> FloatArray:
 
 
 def mean_direction(vectors: FloatArray, *, robust: bool = False) -> FloatArray:
-    """Direction of the mean of a set's unit vectors; zeros where the mean vanishes.
-
-    Parameters
-    ----------
-    vectors : array of shape (n_vectors, n_features)
-        The set; zero vectors are left out.
-    robust : bool
-        Take the mean of the nearer half alone: of the vectors whose cosine with the
-        coordinate-wise median is at least the median one. Sets of one or two stay whole.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> mean_direction(np.array([[3.0, 0.0], [0.0, 5.0]])).round(3)
-    array([0.707, 0.707])
-    >>> mean_direction(np.array([[2.0, 0.0], [1.0, 0.0], [0.0, -9.0]]), robust=True)
-    array([1., 0.])
-    """
+    """Direction of the mean of a set's unit vectors; zeros where the mean vanishes."""
     rows = directions(vectors)
     if robust and len(rows) > 2:
         cosines = rows @ np.median(rows, axis=0)

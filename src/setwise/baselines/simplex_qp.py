@@ -28,17 +28,7 @@ _MAX_STEPS = 100
 
 
 def least_weights(products: FloatArray, sides: Sequence[slice], tau: float) -> FloatArray:
-    """Weights of the shortest combination.
-
-    Parameters
-    ----------
-    products : array of shape (n, n)
-        Inner products of the vectors, at most about 1.
-    sides : sequence of slice
-        Weights that sum to 1, each of more than ``1 / tau`` vectors.
-    tau : float
-        Largest weight.
-    """
+    """Weights of the shortest combination."""
     problem = _Problem(products, sides, tau)
     return _polished(problem, _interior_point(problem))
 

@@ -13,14 +13,16 @@ from sklearn.utils.validation import validate_data
 from setwise._support.parameters import as_tuple, check_count, check_not_negative, check_number
 from setwise._support.seeds import seed_from
 from setwise._support.types import FloatArray, IntArray
-from setwise.baselines.clusterers.kernel_learning import (
+from setwise.baselines.clusterers.kernel_mean_shift import (
+    bandwidths,
     distance_targets,
     learn_kernel,
     low_rank_factor,
+    mean_shift,
+    merge_modes,
     select_sigma,
     squared_distances,
 )
-from setwise.baselines.clusterers.mean_shift import bandwidths, mean_shift, merge_modes
 from setwise.cluster.shc import PROBE, SemiSupervised, check_row_labels
 from setwise.errors import ConvergenceWarning
 
