@@ -54,9 +54,9 @@ class Committee(SetClassifier):
     ----------
     members : list of (name, classifier) pairs, optional
         Set classifiers with ``decision_function`` or ``predict_proba``; copies are fitted. By
-        default CVC, MSM with the smallest angle, CMSM, GDA, CDL (partial least squares),
-        AHISD, frame vote and mean cosine (:mod:`setwise.baselines.committee_members`). Their parameters
-        are reached as ``cvc__dims``.
+        default CVC, MSM with the smallest angle, CMSM, GDA, CDL (partial least squares), AHISD,
+        frame vote and mean cosine (:mod:`setwise.baselines.committee_members`). Their
+        parameters are reached as ``cvc__dims``.
     weights : {"gallery", None}, default="gallery"
         Whether members that mislead on left-out gallery sets are dropped. That costs up to
         five more fits and, of each gallery set (at most 200 of them), one judgement.

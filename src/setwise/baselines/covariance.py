@@ -22,8 +22,8 @@ __all__ = ["LogCovariance", "LogCovariances", "LogEuclidean", "log_covariance"]
 class LogCovariance:
     """Logarithm of a regularised covariance, ``level * I + Q diag(gains) Q'``."""
 
-    level: float
-    gains: FloatArray
+    level: float  # log variance of every direction
+    gains: FloatArray  # additional log variance along the set's own directions
     directions: FloatArray
 
 
@@ -32,8 +32,9 @@ def log_covariance(
 ) -> LogCovariance:
     """``log(C + regularisation * tr(C) * I)`` of the covariance ``C`` of a set.
 
-    Fewer vectors than features leave ``C`` singular, and the logarithm is the same constant
-    in all directions that the set does not vary in: no square matrix is ever formed.
+    With fewer vectors than features ``C`` is singular, and its logarithm is one constant in all
+    directions without variance: no square matrix is formed. A set that does not vary has no
+    covariance; its scatter about ``origin`` replaces it.
     """
     freedom = len(vectors) - 1
     strengths, directions = _axes(vectors, vectors.mean(axis=0))
@@ -95,15 +96,14 @@ class LogEuclidean(NearestSet):
     """Nearest set by the log-Euclidean distance between covariances.
 
     ``|| log C_a - log C_b ||_F`` (Arsigny, Fillard, Pennec and Ayache, 2006), where
-    ``regularisation`` times its trace is added to the diagonal of every covariance. A set
-    that does not vary, such as one vector, is taken by its scatter about the gallery's mean.
+    ``regularisation`` times its trace is added to the diagonal of every covariance. A set that
+    does not vary, such as one vector, is described by its scatter about the gallery's mean.
 
     Parameters
     ----------
     regularisation : float, default=1e-3
-        What is added to the diagonal, as a share of the trace.
+        Added to the diagonal, as a share of the trace.
     n_jobs : int, optional
-        Threads.
 
     Attributes
     ----------
@@ -115,8 +115,7 @@ class LogEuclidean(NearestSet):
     >>> from setwise.baselines import LogEuclidean
     >>> from setwise.evaluation.testing import separable_sets
     >>> sets, labels = separable_sets()
-    >>> clf = LogEuclidean().fit(sets[::2], labels[::2])
-    >>> clf.predict(sets[1::2])
+    >>> LogEuclidean().fit(sets[::2], labels[::2]).predict(sets[1::2])
     array([0, 1, 1, 2])
     """
 

@@ -31,37 +31,37 @@ __all__ = [
 # Two affine hulls share a direction when the sine of the angle between them is below this:
 # the bases themselves are rounded, and a direction of pure rounding must not count.
 SHARED = 1e-10
-# What is left of the gap is worth a warning above this.
+# A larger relative gap causes a warning.
 _DOUBTFUL = 1e-6
-# How many vectors of a set are let in at once.
+# Vectors of a set that are added to the pool at once.
 _POOL = 60
 
 
 @dataclass(frozen=True)
 class AffineHull:
-    """A mean and the orthonormal directions (columns) that a set varies in."""
+    """A mean and the orthonormal directions (columns) in which a set varies."""
 
     mean: FloatArray
     basis: FloatArray
 
     @property
     def n_dims(self) -> int:
-        """How many directions there are; none for one vector."""
+        """Number of directions; 0 for one vector."""
         return self.basis.shape[1]
 
 
 @dataclass(frozen=True)
 class ClosestPoints:
-    """Where two convex hulls come closest, with a proof."""
+    """Closest points of two convex hulls, with a bound on the error."""
 
     distance: float
-    alpha: FloatArray
+    alpha: FloatArray  # weights of the first set's vectors: within bounds, sum 1
     beta: FloatArray
-    gap: float
+    gap: float  # the squared distance is at most twice this above the smallest
 
 
 def affine_hull(vectors: FloatArray, energy: float) -> AffineHull:
-    """Mean and fewest principal directions that hold a share ``energy`` of the variance."""
+    """Mean and fewest principal directions that hold a share of the variance."""
     basis = set_subspace(vectors, energy=energy, centred=True)
     return AffineHull(vectors.mean(axis=0), basis)
 
@@ -69,11 +69,11 @@ def affine_hull(vectors: FloatArray, energy: float) -> AffineHull:
 def affine_hull_distance(
     mean_a: FloatArray, basis_a: FloatArray, mean_b: FloatArray, basis_b: FloatArray
 ) -> float:
-    """Least distance between two affine hulls, each a mean plus all that its basis spans.
+    """Smallest distance between two affine hulls, each a mean and an orthonormal basis.
 
     ``||(I - Q Q')(mean_a - mean_b)||`` with ``Q`` an orthonormal basis of the span of both
-    bases: the first basis, and what the second adds to it beyond a sine of 1e-10. Exactly 0
-    where that is the whole space.
+    bases: the first basis, and the part of the second beyond a sine of 1e-10. Exactly 0 where
+    that is the whole space.
     """
     added = basis_b - basis_a @ (basis_a.T @ basis_b)
     directions, sines, _ = np.linalg.svd(added, full_matrices=False)
@@ -89,14 +89,13 @@ def affine_hull_distance(
 
 
 def gram_hull_distance(gram: FloatArray, n_a: int, tau: float = 1.0) -> ClosestPoints:
-    """Least distance between two convex hulls by inner products, and where it is attained.
+    """Smallest distance between two convex hulls, from the Gram matrix of all vectors.
 
-    ``min ||A'alpha - B'beta||`` subject to ``sum alpha = sum beta = 1`` and weights in
-    ``[0, tau]``; with ``tau`` below 1 no vector may weigh more. By a primal-dual
-    interior-point method (Mehrotra's predictor and corrector) that keeps both sides
-    feasible, then one equality-constrained solve on the vectors that have weight. Distances
-    below 1e-8 times the size of the sets are lost in the rounding of inner products, and come
-    out as about that or 0.
+    ``min ||A'alpha - B'beta||`` subject to ``sum alpha = sum beta = 1`` and weights in ``[0,
+    tau]``, for ``n_a`` vectors of the first set followed by those of the second. By a
+    primal-dual interior-point method (:mod:`setwise.baselines.simplex_qp`). Distances below
+    1e-8 times the size of the sets are lost in the rounding of inner products and become about
+    that or 0.
     """
     signed = _signed(gram, n_a)
     scale = float(np.diag(signed).max(initial=0.0)) or 1.0
@@ -115,10 +114,10 @@ def gram_hull_distance(gram: FloatArray, n_a: int, tau: float = 1.0) -> ClosestP
 
 
 def _weights(signed: FloatArray, sides: Sequence[slice], tau: float) -> FloatArray:
-    """Best weights of all vectors, by those of a pool of vectors that grows as needed.
+    """Best weights of all vectors, from a pool of vectors that grows as needed.
 
-    Few vectors have weight where sets are large: the nearest to the other set are tried
-    first, then those that would come nearer still are let in.
+    In large sets few vectors have weight: the pool starts with the vectors nearest to the other
+    set and grows by those that would reduce the distance.
     """
     if len(signed) <= _POOL:
         return _pool_weights(signed, sides, tau)
@@ -144,8 +143,8 @@ def _weights(signed: FloatArray, sides: Sequence[slice], tau: float) -> FloatArr
 def _pool_weights(signed: FloatArray, sides: Sequence[slice], tau: float) -> FloatArray:
     """Best weights where all vectors may have some.
 
-    A bound that leaves a set no choice of weights makes it a point: its mean. It is then
-    subtracted from the vectors of the other set, and only their weights are sought.
+    Where ``tau`` forces equal weights, the set is a point, its mean: it is subtracted from the
+    vectors of the other set, and only their weights are optimised.
     """
     weights = np.zeros(len(signed))
     is_free = np.zeros(len(signed), dtype=bool)
@@ -165,7 +164,7 @@ def _pool_weights(signed: FloatArray, sides: Sequence[slice], tau: float) -> Flo
 
 
 def _signed(gram: FloatArray, n_a: int) -> FloatArray:
-    """Inner products about the mean, of the first set's vectors and minus the second's."""
+    """Centred inner products of the first set's vectors and the negated second's."""
     means = gram.mean(axis=0)
     centred = gram - means[:, None] - means[None, :] + means.mean()
     signs = np.where(np.arange(len(gram)) < n_a, 1.0, -1.0)
@@ -173,38 +172,36 @@ def _signed(gram: FloatArray, n_a: int) -> FloatArray:
 
 
 class AHISD(NearestSet):
-    """The nearest affine hull: a set is its mean and all that its main directions span.
+    """The nearest affine hull: a set is its mean and the span of its main directions.
 
-    AHISD of Cevikalp and Triggs ("Face recognition based on image sets", CVPR 2010). Two sets
-    are as far apart as their hulls' nearest points, ``min over v, w of ||(mean_a + U_a v) -
-    (mean_b + U_b w)||``, where the columns of ``U`` are the principal directions of the set
-    about its mean that hold ``energy`` of its variance (0.98, as the authors have it). A set
-    of one vector is that point.
+    AHISD of Cevikalp and Triggs ("Face recognition based on image sets", CVPR 2010). The
+    distance of two sets is that of their hulls' nearest points, ``min over v, w of ||(mean_a +
+    U_a v) - (mean_b + U_b w)||``, where the columns of ``U`` are the principal directions of
+    the set about its mean that hold ``energy`` of its variance (0.98 in the paper). A set of
+    one vector is that point.
 
-    Hulls whose dimensions add up to ``n_features`` meet wherever they are, and their distance
-    is 0; this is warned about, and counted.
+    Hulls whose dimensions sum to ``n_features`` or more always intersect, so their distance is
+    0; such pairs are counted and cause a warning.
 
     Parameters
     ----------
     energy : float, default=0.98
         Share of the variance that the directions of a hull hold, at most 1.
     n_jobs : int, optional
-        Threads.
 
     Attributes
     ----------
     n_dims_ : array of int, shape (n_sets,)
-        Dimensions of the gallery's hulls; directions beyond them were cut off.
+        Dimensions of the gallery's hulls.
     n_degenerate_pairs_ : int
-        Pairs of gallery sets whose hulls must meet, by their dimensions alone.
+        Pairs of gallery sets whose hulls must intersect, by their dimensions alone.
 
     Examples
     --------
     >>> from setwise.baselines import AHISD
     >>> from setwise.evaluation.testing import separable_sets
     >>> sets, labels = separable_sets()
-    >>> clf = AHISD(energy=0.5).fit(sets[::2], labels[::2])
-    >>> clf.predict(sets[1::2])
+    >>> AHISD(energy=0.5).fit(sets[::2], labels[::2]).predict(sets[1::2])
     array([0, 1, 1, 2])
     """
 
@@ -224,8 +221,8 @@ class AHISD(NearestSet):
             n_pairs = len(hulls) * (len(hulls) - 1) // 2
             msg = (
                 f"AHISD: the hulls of {self.n_degenerate_pairs_} of {n_pairs} pairs of gallery "
-                f"sets fill all {gallery.n_features} dimensions, so that their distance is 0 "
-                f"wherever they are. Lower energy (now {self.energy:g})."
+                f"sets fill all {gallery.n_features} dimensions, so that their distance is 0. "
+                f"Lower energy (now {self.energy:g})."
             )
             warnings.warn(msg, DegenerateHullWarning, stacklevel=4)
         return hulls
@@ -245,7 +242,7 @@ class AHISD(NearestSet):
         if n_tied > 0:
             msg = (
                 f"AHISD.{caller}: {n_tied} of {len(scores)} sets are at distance 0 from "
-                f"several classes, of which the first was taken. Lower energy (now "
+                f"several classes, of which the first is predicted. Lower energy (now "
                 f"{self.energy:g})."
             )
             warnings.warn(msg, DegenerateHullWarning, stacklevel=3)
@@ -254,33 +251,31 @@ class AHISD(NearestSet):
 
 @dataclass(frozen=True)
 class _Points:
-    """Vectors of a set as the kernel takes them, and their inner products."""
+    """Vectors of a set in the kernel's units, and their inner products."""
 
     vectors: FloatArray
     products: FloatArray
 
 
 class CHISD(NearestSet):
-    """The nearest convex hull: a set is every weighted mean of its vectors.
+    """The nearest convex hull: a set is all weighted means of its vectors.
 
-    CHISD of Cevikalp and Triggs ("Face recognition based on image sets", CVPR 2010): ``min
-    over alpha, beta of ||sum_i alpha_i a_i - sum_j beta_j b_j||``, weights in ``[0, tau]``
-    that sum to 1 on either side. With ``tau`` 1 (the default) these are the convex hulls; less
-    makes them smaller, so that no single vector decides. The authors solve the dual as a
-    support vector machine; here it is solved to rounding by interior points, and proved so by
-    the duality gap. With ``kernel="rbf"`` the hulls are those in the kernel's space.
+    CHISD of Cevikalp and Triggs ("Face recognition based on image sets", CVPR 2010): ``min over
+    alpha, beta of ||sum_i alpha_i a_i - sum_j beta_j b_j||``, weights in ``[0, tau]`` that sum
+    to 1 on either side. With ``tau=1`` (the default) these are the convex hulls; smaller values
+    shrink them, so that no single vector decides. The authors solve the dual as a support
+    vector machine; here interior points solve it to rounding, checked by the duality gap. With
+    ``kernel="rbf"`` the hulls are those in the kernel's space.
 
     Parameters
     ----------
     tau : float, default=1.0
         Largest weight of a vector, at most 1, and at least 1 over the size of any set.
     kernel : {"linear", "rbf"}, default="linear"
-        Inner product of two vectors: the usual one, or ``exp(-gamma ||x - y||^2)``.
     gamma : float, optional
-        Of ``"rbf"``; by default 1 over the mean squared distance of the gallery's vectors to
-        their mean.
+        ``"rbf"`` is ``exp(-gamma ||x - y||^2)``; by default 1 over the mean squared distance of
+        the gallery's vectors to their mean.
     n_jobs : int, optional
-        Threads.
 
     Attributes
     ----------
@@ -292,8 +287,7 @@ class CHISD(NearestSet):
     >>> from setwise.baselines import CHISD
     >>> from setwise.evaluation.testing import separable_sets
     >>> sets, labels = separable_sets()
-    >>> clf = CHISD().fit(sets[::2], labels[::2])
-    >>> clf.predict(sets[1::2])
+    >>> CHISD().fit(sets[::2], labels[::2]).predict(sets[1::2])
     array([0, 1, 1, 2])
     """
 
@@ -326,7 +320,7 @@ class CHISD(NearestSet):
             self.gamma_ = 1.0 / (float((around**2).sum(axis=1).mean()) or 1.0)
 
     def _check_probes(self, probes: SetBatch, caller: str) -> None:
-        """Refuse sets whose weights could not sum to 1."""
+        """Refuse sets whose weights cannot sum to 1."""
         too_small = np.flatnonzero(probes.sizes * self.tau < 1 - 1e-9)
         if len(too_small) > 0:
             first = int(too_small[0])

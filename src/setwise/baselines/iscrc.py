@@ -27,11 +27,12 @@ def collaborate(
     penalty_probe: float,
     n_iter: int,
 ) -> tuple[FloatArray, FloatArray]:
-    """Weights of a set's vectors and of all atoms that make two points meet.
+    """Weights ``a`` of a set's vectors and ``b`` of all atoms that make two points meet.
 
     ``min over a, b of 1/2 ||A'a - D b||^2 + penalty_gallery ||b||_1 + penalty_probe ||a||_1``
-    with ``sum a = 1``, by exact lasso steps in turn; the sum by an augmented Lagrangian
-    whose constants are the authors'.
+    with ``sum a = 1``, by exact lasso steps in turn; the sum by an augmented Lagrangian with
+    the authors' constants. ``vectors`` has unit rows, ``atoms`` unit columns, and ``gram``
+    their inner products.
     """
     n = len(vectors)
     cross, own = vectors @ atoms, vectors @ vectors.T
@@ -53,30 +54,29 @@ class ISCRC(Baseline):
     """The class whose part of the gallery best explains one point of the set's hull.
 
     Regularised-hull ISCRC of Zhu, Zuo, Zhang, Shiu and Zhang ("Image set-based collaborative
-    representation for face recognition", TIFS 2014). Gallery sets are compressed to atoms;
-    the atoms of all classes together meet one point of the probe's hull::
+    representation for face recognition", TIFS 2014). Gallery sets are compressed to atoms; the
+    atoms of all classes together meet one point of the probe's hull::
 
         min over a, b of 1/2 ||A'a - D b||^2 + lambda_gallery ||b||_1 + lambda_probe ||a||_1
         with sum a = 1
 
-    and the score of class ``k`` is minus ``||A'a - D_k b_k||``. One problem a probe, not one
-    a pair of sets. Every vector is scaled to unit norm. The authors compress by K-SVD (3 atoms
-    a vector, 30 iterations); here atoms are learned with codes of l1 norm at most 1
-    (:func:`setwise.basis.dictionary.learn_dictionary`), so they are rather more like the
-    vectors themselves. The lasso steps are exact.
+    and the score of class ``k`` is ``-||A'a - D_k b_k||``: one problem per probe, not one per
+    pair of sets. Every vector is scaled to unit norm. The authors compress by K-SVD (3 atoms a
+    vector, 30 iterations); here atoms are learned with codes of l1 norm at most 1
+    (:func:`setwise.basis.dictionary.learn_dictionary`), so they resemble the vectors more. The
+    lasso steps are exact.
 
     Parameters
     ----------
     n_atoms : int, default=10
-        Atoms of each gallery set; a set of rank r has at most r.
+        Atoms of each gallery set; at most its rank.
     lambda_gallery, lambda_probe : float, default=0.001
         Weights of the l1 norms.
     n_iter : int, default=20
-        How often both sides are updated.
+        Number of updates of both sides.
     random_state : int, RandomState or None, default=None
-        Picks the vectors that the atoms start from.
+        Selects the vectors from which atoms start.
     n_jobs : int, optional
-        Threads.
 
     Attributes
     ----------
@@ -90,8 +90,7 @@ class ISCRC(Baseline):
     >>> from setwise.baselines import ISCRC
     >>> from setwise.evaluation.testing import separable_sets
     >>> sets, labels = separable_sets()
-    >>> clf = ISCRC(n_atoms=3, random_state=0).fit(sets[::2], labels[::2])
-    >>> clf.predict(sets[1::2])
+    >>> ISCRC(n_atoms=3, random_state=0).fit(sets[::2], labels[::2]).predict(sets[1::2])
     array([0, 1, 1, 2])
     """
 
@@ -125,7 +124,7 @@ class ISCRC(Baseline):
         self.n_classes_ = int(codes.max()) + 1
 
     def _compressed(self, vectors: FloatArray, entropy: int) -> FloatArray:
-        """Atoms of one set, which depend on nothing but the set and the seed."""
+        """Atoms of one set, which depend only on the set and the seed."""
         units = unit_rows(vectors)
         rng = np.random.default_rng(entropy)
         return dictionary_bases(units, [self.n_atoms], rng=rng)[0]

@@ -20,7 +20,7 @@ __all__ = ["CDL", "GDA", "Head", "KernelDiscriminant", "KernelPLS", "KernelSetCl
 
 
 class Head(Protocol):
-    """Scores of the classes, by the kernel of a probe with each gallery set."""
+    """Scores of the classes from the kernels of a probe with each gallery set."""
 
     def scores(self, kernels: FloatArray) -> FloatArray:
         """Score of each class, largest best."""
@@ -33,10 +33,10 @@ class Head(Protocol):
 class KernelDiscriminant:
     """Kernel discriminant analysis, and the nearest gallery set in its coordinates."""
 
-    coefficients: FloatArray
-    coordinates: FloatArray
+    coefficients: FloatArray  # discriminant directions, as combinations of gallery sets
+    coordinates: FloatArray  # of the gallery sets
     codes: IntArray
-    added: float
+    added: float  # to the diagonal of the squared centred kernel
 
     @classmethod
     def fit(cls, gram: FloatArray, codes: IntArray, ridge: float) -> Self:
@@ -62,7 +62,7 @@ class KernelDiscriminant:
         return cls(coefficients, gram @ coefficients, codes, added)
 
     def scores(self, kernels: FloatArray) -> FloatArray:
-        """Minus the distance to the nearest gallery set of each class."""
+        """Negated distance to the nearest gallery set of each class."""
         apart = np.linalg.norm(self.coordinates - kernels @ self.coefficients, axis=1)
         return -nearest_by_class(apart, self.codes)
 
@@ -78,7 +78,7 @@ class KernelPLS:
     coefficients: FloatArray
     kernel_mean: FloatArray
     class_shares: FloatArray
-    n_components: int
+    n_components: int  # fewer than asked for where the kernel is exhausted
 
     @classmethod
     def fit(cls, gram: FloatArray, codes: IntArray, n_components: int) -> Self:
@@ -94,12 +94,12 @@ class KernelPLS:
         return cls(coefficients, gram.mean(axis=0), indicators.mean(axis=0), scores.shape[1])
 
     def scores(self, kernels: FloatArray) -> FloatArray:
-        """The indicator of each class, as the regression has it."""
+        """Predicted indicator of each class."""
         centred = kernels - self.kernel_mean
         return (centred - centred.mean()) @ self.coefficients + self.class_shares
 
     def probabilities(self, scores: FloatArray) -> FloatArray:
-        """Indicators, from zero on, as shares of their sum."""
+        """Indicators, shifted to be non-negative, as shares of their sum."""
         shares = scores - np.minimum(scores.min(axis=1, keepdims=True), 0.0)
         return shares / shares.sum(axis=1, keepdims=True)
 
@@ -137,7 +137,7 @@ def _nipals(
 
 
 class KernelSetClassifier(Baseline):
-    """A set classifier that asks a head for classes, by a kernel between sets."""
+    """A set classifier whose head sees sets only through a kernel between them."""
 
     head_: Head
 
@@ -150,11 +150,11 @@ class KernelSetClassifier(Baseline):
 
     @abstractmethod
     def _learn(self, gallery: SetBatch) -> None:
-        """Check the parameters, and learn what the models of sets need."""
+        """Check the parameters and fit what the models of sets need."""
 
     @abstractmethod
     def _model(self, vectors: FloatArray) -> Any:
-        """What the method makes of one set."""
+        """Model of one set."""
 
     @abstractmethod
     def _stacked(self, models: list[Any]) -> Any:
@@ -162,11 +162,11 @@ class KernelSetClassifier(Baseline):
 
     @abstractmethod
     def _kernels(self, model: Any) -> FloatArray:
-        """Kernel of one set with each of the gallery."""
+        """Kernel of one set with each gallery set."""
 
     @abstractmethod
     def _head(self, gram: FloatArray, codes: IntArray) -> Head:
-        """What classifies by kernels."""
+        """The classifier on kernels."""
 
     def _score(self, vectors: FloatArray) -> FloatArray:
         return self.head_.scores(self._kernels(self._model(vectors)))
@@ -176,47 +176,43 @@ class KernelSetClassifier(Baseline):
 
 
 class CDL(KernelSetClassifier):
-    """Covariance discriminative learning: how sets vary, told apart by a kernel method.
+    """Covariance discriminative learning: a kernel method on the sets' covariances.
 
     A set is the logarithm of its covariance, to whose diagonal ``regularisation`` times its
-    trace is added; the kernel of two sets is ``tr(log C_a log C_b)``, and classes are told
-    apart by kernel discriminant analysis and the nearest set, or by kernel partial least
-    squares (R. Wang, H. Guo, L. Davis and Q. Dai, *Covariance discriminative learning: a
-    natural and efficient approach to image set classification*, CVPR 2012).
+    trace is added; the kernel of two sets is ``tr(log C_a log C_b)``. Kernel discriminant
+    analysis and the nearest set, or kernel partial least squares, separate the classes (R.
+    Wang, H. Guo, L. Davis and Q. Dai, *Covariance discriminative learning: a natural and
+    efficient approach to image set classification*, CVPR 2012).
 
-    A set that does not vary, such as one vector, is taken by its scatter about the gallery's
-    mean.
+    A set that does not vary, such as one vector, is described by its scatter about the
+    gallery's mean.
 
     Parameters
     ----------
     head : {"lda", "pls"}, default="lda"
         Discriminant analysis or partial least squares.
     regularisation : float, default=1e-3
-        What is added to the diagonal of covariances, as a share of the trace.
+        Added to the diagonal of covariances, as a share of the trace.
     ridge : float, default=1e-8
-        What is added to the diagonal of the squared kernel in discriminant analysis, in
-        units of the kernel's squared mean diagonal.
+        Added to the diagonal of the squared kernel in discriminant analysis, in units of the
+        kernel's squared mean diagonal.
     n_components : int, optional
-        Components of partial least squares. The authors take one less than there are
-        classes; by default it is at least 25, which is more accurate, and less than there
-        are sets.
+        Components of partial least squares. The authors use one less than there are classes;
+        the default is at least 25, which is more accurate, and less than the number of sets.
     n_jobs : int, optional
-        Threads.
 
     Attributes
     ----------
     origin_ : array of shape (n_features,)
         Mean of the gallery's vectors.
     head_ : KernelDiscriminant or KernelPLS
-        What was learned; its ``added`` is what was added to the diagonal.
 
     Examples
     --------
     >>> from setwise.baselines import CDL
     >>> from setwise.evaluation.testing import separable_sets
     >>> sets, labels = separable_sets()
-    >>> clf = CDL().fit(sets[::2], labels[::2])
-    >>> clf.predict(sets[1::2])
+    >>> CDL().fit(sets[::2], labels[::2]).predict(sets[1::2])
     array([0, 1, 1, 2])
     """
 
@@ -260,40 +256,36 @@ class CDL(KernelSetClassifier):
 
 
 class GDA(KernelSetClassifier):
-    """Grassmann discriminant analysis: subspaces of sets, told apart by a kernel method.
+    """Grassmann discriminant analysis: a kernel method on the sets' subspaces.
 
     A set is a subspace, and the kernel of two is the squared Frobenius norm of the product of
-    their bases (the projection kernel), over the square root of their dimensions; classes are
-    told apart by kernel discriminant analysis and the nearest set (J. Hamm and D. D. Lee,
+    their bases (the projection kernel), over the square root of their dimensions. Kernel
+    discriminant analysis and the nearest set separate the classes (J. Hamm and D. D. Lee,
     *Grassmann discriminant analysis: a unifying view on subspace-based learning*, ICML 2008).
 
     Parameters
     ----------
     n_dims : int, default=5
-        Dimensions of a set's subspace.
+        Dimensions of a subspace.
     centred : bool, default=False
-        Subtract the mean of the set first: how it varies instead of where it is. A set that
-        does not vary is then taken by its direction.
+        Subtract the mean of the set first. A set that does not vary keeps its mean.
     ridge : float, default=1e-8
-        What is added to the diagonal of the squared kernel, in units of the kernel's squared
-        mean diagonal.
+        Added to the diagonal of the squared kernel, in units of the kernel's squared mean
+        diagonal.
     n_jobs : int, optional
-        Threads.
 
     Attributes
     ----------
     n_dims_ : int
-        ``n_dims``, or half of the features if it is more: larger subspaces always meet.
+        ``n_dims``, or half of the features if it is more: larger subspaces always intersect.
     head_ : KernelDiscriminant
-        What was learned; its ``added`` is what was added to the diagonal.
 
     Examples
     --------
     >>> from setwise.baselines import GDA
     >>> from setwise.evaluation.testing import separable_sets
     >>> sets, labels = separable_sets()
-    >>> clf = GDA(n_dims=3).fit(sets[::2], labels[::2])
-    >>> clf.predict(sets[1::2])
+    >>> GDA(n_dims=3).fit(sets[::2], labels[::2]).predict(sets[1::2])
     array([0, 1, 1, 2])
     """
 

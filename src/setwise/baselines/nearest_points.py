@@ -28,16 +28,16 @@ __all__ = [
 
 @dataclass(frozen=True)
 class RegularisedSet:
-    """Unit vectors of a set, and what every pair with it needs."""
+    """Unit vectors of a set, with everything a pair with it needs."""
 
     vectors: FloatArray
-    system: FloatArray
-    factor: FloatArray
+    system: FloatArray  # X X' + 1 1' + penalty I
+    factor: FloatArray  # its lower Cholesky factor
     nuclear_norm: float
 
     @classmethod
     def of(cls, vectors: FloatArray, penalty: float) -> RegularisedSet:
-        """Scale the vectors to unit norm, then factor and sum."""
+        """Scale the vectors to unit norm; factor their system."""
         units = unit_rows(vectors)
         system = units @ units.T + 1.0
         system.flat[:: len(units) + 1] += penalty
@@ -47,11 +47,11 @@ class RegularisedSet:
 
 
 def nearest_points(a: RegularisedSet, b: RegularisedSet) -> tuple[FloatArray, FloatArray]:
-    """Weights of the two points, in closed form.
+    """Weights of the two nearest points, in closed form.
 
     ``min ||A'alpha - B'beta||^2 + (sum alpha - 1)^2 + (sum beta - 1)^2 + penalty_a ||alpha||^2
-    + penalty_b ||beta||^2``: a linear system of two blocks, of which the first is eliminated
-    by its factor.
+    + penalty_b ||beta||^2``: a linear system of two blocks, of which the first is eliminated by
+    its factor.
     """
     cross = a.vectors @ b.vectors.T
     columns = np.column_stack([cross, np.ones(len(cross))])
@@ -72,25 +72,23 @@ class RNP(NearestSet):
         min  ||A'alpha - B'beta||^2 + lambda_gallery ||alpha||^2 + lambda_probe ||beta||^2
              + (sum alpha - 1)^2 + (sum beta - 1)^2
 
-    (``A`` the gallery set, ``B`` the probe; the sums are asked for, not enforced, as in the
-    authors' code), and the distance is ``||A'alpha - B'beta||^2`` times the sum of both
-    nuclear norms, since large sets come closer by chance. In closed form; the factor of each
-    set is computed once. The authors alternate between the two sides up to four times.
+    (``A`` the gallery set, ``B`` the probe; the sums are penalised, not constrained, as in the
+    authors' code), and the distance is ``||A'alpha - B'beta||^2`` times the sum of both nuclear
+    norms, since large sets come closer by chance. In closed form; the factor of each set is
+    computed once. The authors alternate between the two sides up to four times.
 
     Parameters
     ----------
     lambda_gallery, lambda_probe : float, default=0.001, 0.1
-        Weights of the squared norms; the authors' two, in the order of their objective.
+        Weights of the squared norms, in the order of the authors' objective.
     n_jobs : int, optional
-        Threads.
 
     Examples
     --------
     >>> from setwise.baselines import RNP
     >>> from setwise.evaluation.testing import separable_sets
     >>> sets, labels = separable_sets()
-    >>> clf = RNP().fit(sets[::2], labels[::2])
-    >>> clf.predict(sets[1::2])
+    >>> RNP().fit(sets[::2], labels[::2]).predict(sets[1::2])
     array([0, 1, 1, 2])
     """
 
@@ -125,7 +123,7 @@ class RNP(NearestSet):
         return distances
 
 
-# A set whose mean is (nearly) zero would have its samples used for free.
+# With a (nearly) zero mean, samples would have no penalty.
 _LEAST_PENALTY = 1e-6
 
 
@@ -136,10 +134,10 @@ class SampledHull:
     vectors: FloatArray
     hull: AffineHull
     gram: FloatArray
-    coordinates: FloatArray
-    by_mean: FloatArray
+    coordinates: FloatArray  # of the vectors, along the hull's directions
+    by_mean: FloatArray  # inner products with the mean
     mean_coordinates: FloatArray
-    largest_product: float
+    largest_product: float  # of a vector with the mean, never nearly zero
 
     @classmethod
     def of(cls, vectors: FloatArray, energy: float) -> SampledHull:
@@ -162,11 +160,11 @@ class SampledHull:
 class NearestPoints:
     """The solution for two sets, and its value."""
 
-    v_a: FloatArray
+    v_a: FloatArray  # coordinates of the nearest points in their hulls
     v_b: FloatArray
-    alpha: FloatArray
+    alpha: FloatArray  # sparse weights of the samples that approximate them
     beta: FloatArray
-    value: float
+    value: float  # the three weighted squared distances, without the l1 penalties
 
 
 def sanp_points(
@@ -174,9 +172,8 @@ def sanp_points(
 ) -> NearestPoints:
     """Nearest points of two hulls that few of their own samples approximate well.
 
-    The objective of :class:`SANP`. For given weights of the samples the points are the
-    solution of a linear system, the same for all weights; put in, it leaves a lasso in the
-    weights alone.
+    The objective of :class:`SANP`. For given sample weights the points solve a linear system,
+    the same for all weights; substituting them leaves a lasso in the weights alone.
     """
     n_a, n = len(a.vectors), len(a.vectors) + len(b.vectors)
     hessian, pull = _hull_system(a, b, w_hull, w_samples)
@@ -202,7 +199,7 @@ def sanp_points(
 
 
 def _side_by_side(a: FloatArray, b: FloatArray) -> FloatArray:
-    """A matrix with two blocks on its diagonal; SciPy's takes longer than a small pair."""
+    """Block-diagonal matrix of two; SciPy's takes longer than a small pair."""
     blocks = np.zeros((len(a) + len(b), a.shape[1] + b.shape[1]))
     blocks[: len(a), : a.shape[1]] = a
     blocks[len(a) :, a.shape[1] :] = b
@@ -245,20 +242,20 @@ class SANP(NearestSet):
     """The nearest points of affine hulls that a few samples of either set approximate well.
 
     Sparse approximated nearest points of Hu, Mian and Owens (CVPR 2011, PAMI 2012). An affine
-    hull reaches far from the samples it was made of; here the nearest points must stay near
-    sparse combinations of them::
+    hull reaches far from its samples; here the nearest points must stay near sparse
+    combinations of them::
 
         min  w_hull ||p_a - p_b||^2 + w_samples (||p_a - A'alpha||^2 + ||p_b - B'beta||^2)
              + l_a ||alpha||_1 + l_b ||beta||_1,     p = mean + U v
 
     with ``l = penalty max_i |2 w_samples <x_i, mean>|`` for either set. The distance is the
     value of the three squares times the number of dimensions of both hulls (at least 1), since
-    larger hulls come closer by chance; it is given for vectors divided by ``unit_``.
+    larger hulls come closer by chance; it is computed on vectors divided by ``unit_``.
 
     The authors stop an accelerated gradient method after 100 iterations. Here the points are
-    eliminated and the lasso that remains is solved exactly, so there is no tolerance to
-    choose and the answer does not depend on the scale of the data. The penalty of a set whose
-    mean is nearly zero is that of a mean a millionth as long as its samples.
+    eliminated and the remaining lasso is solved exactly, so there is no tolerance to choose and
+    the answer does not depend on the scale of the data. A set whose mean is nearly zero has the
+    penalty of a mean a millionth as long as its samples.
 
     Parameters
     ----------
@@ -267,27 +264,25 @@ class SANP(NearestSet):
     w_samples : float, default=0.01
         Weight of their distances to the combinations of samples.
     penalty : float, default=0.1
-        Weight of the l1 norms, as a share of that which makes them vanish for a point at
-        the mean.
+        Weight of the l1 norms, as a share of the weight that makes all sample weights zero for
+        a point at the mean.
     energy : float, default=0.98
         Share of the variance that the directions of a hull hold, at most 1.
     n_jobs : int, optional
-        Threads.
 
     Attributes
     ----------
     unit_ : float
         Largest absolute value of the gallery's vectors.
     n_dims_ : array of int, shape (n_sets,)
-        Dimensions of the gallery's hulls; directions beyond them were cut off.
+        Dimensions of the gallery's hulls.
 
     Examples
     --------
     >>> from setwise.baselines import SANP
     >>> from setwise.evaluation.testing import separable_sets
     >>> sets, labels = separable_sets()
-    >>> clf = SANP(energy=0.5).fit(sets[::2], labels[::2])
-    >>> clf.predict(sets[1::2])
+    >>> SANP(energy=0.5).fit(sets[::2], labels[::2]).predict(sets[1::2])
     array([0, 1, 1, 2])
     """
 

@@ -24,11 +24,15 @@ __all__ = ["MDA", "MMD", "linear_patches", "patch_scatters"]
 def linear_patches(
     vectors: FloatArray, *, n_neighbors: int = 12, max_ratio: float = 2.0, min_size: int = 10
 ) -> list[IntArray]:
-    """Divide a set into nearly flat patches.
+    """Divide a set into nearly flat patches; returns the sorted vector indices of each.
 
-    The largest patch is divided, as in the authors' release, as long as the mean ratio of
-    geodesic to Euclidean distance reaches ``max_ratio`` in any patch and the largest is of at
-    least twice ``min_size``.
+    A set is a sample of a manifold. Where the manifold is flat, the geodesic distance is no
+    longer than the straight one; patches are divided until the mean ratio of the two is small
+    (R. Wang, S. Shan, X. Chen, Q. Dai and W. Gao, *Manifold-manifold distance and its
+    application to face recognition with image sets*, TIP 2012). As in the authors' release, the
+    largest patch is divided while the mean ratio in any patch reaches ``max_ratio`` and the
+    largest has at least twice ``min_size`` vectors. Geodesics run along a graph of
+    ``n_neighbors`` neighbours, two more at a time until it is connected.
     """
     n_vectors = len(vectors)
     if n_vectors < 2 * min_size:
@@ -48,7 +52,7 @@ def linear_patches(
 
 
 def _geodesics(straight: FloatArray, n_neighbors: int) -> tuple[BoolArray, FloatArray]:
-    """Which vectors are neighbours of which, and distances along the graph of neighbours."""
+    """Which vectors are neighbours, and distances along the graph of neighbours."""
     n = len(straight)
     order = np.argsort(straight + np.diag(np.full(n, -1.0)), axis=1, kind="stable")
     while True:
@@ -112,13 +116,13 @@ class _Side:
             self.members.append(vector)
 
     def rank(self) -> tuple[bool, float]:
-        """A side of one vector comes first, then the flatter one."""
+        """Sort key: a side of one vector first, then the flatter one."""
         return len(self.members) > 1, self._sum / len(self.members) ** 2
 
 
 @dataclass(frozen=True)
 class Patches:
-    """Nearly flat parts of one set or of many."""
+    """Nearly flat parts of one set: their unit means, and the directions they vary in."""
 
     exemplars: FloatArray
     bases: list[FloatArray]
@@ -126,51 +130,64 @@ class Patches:
 
 @dataclass(frozen=True)
 class GalleryPatches:
-    """Patches of all gallery sets, side by side, and where those of each set begin."""
+    """Patches of all gallery sets, side by side, and the first of each set."""
 
     exemplars: FloatArray
     subspaces: Subspaces
     starts: IntArray
 
 
-class MMD(NearestSet):
-    """Manifold-manifold distance: sets are as far apart as their two nearest flat patches.
+class _PatchMethod(NearestSet):
+    """A method on patches, with the three parameters of :func:`linear_patches`."""
 
-    Every set is divided into nearly flat patches (:func:`linear_patches`). Two patches are
-    ``(1 - cos^2 e) + (1 - mean cos^2)`` apart, squared: the angle between their means, and
-    the principal angles between the directions in which they vary (R. Wang, S. Shan, X. Chen
-    and W. Gao, *Manifold-manifold distance with application to face recognition based on
-    image set*, CVPR 2008). A patch that does not vary is compared by its mean alone, which
-    then counts twice.
+    max_ratio: float
+    n_neighbors: int
+    min_size: int
+
+    def _parts(self, vectors: FloatArray) -> list[IntArray]:
+        return linear_patches(
+            vectors,
+            n_neighbors=self.n_neighbors,
+            max_ratio=self.max_ratio,
+            min_size=self.min_size,
+        )
+
+
+class MMD(_PatchMethod):
+    """Manifold-manifold distance: that of the two nearest flat patches of the sets.
+
+    A set is divided into nearly flat patches. The squared distance of two patches is ``(1 -
+    cos^2 e) + (1 - mean cos^2)``: the angle between their means, and the principal angles
+    between the directions in which they vary (R. Wang, S. Shan, X. Chen and W. Gao,
+    *Manifold-manifold distance with application to face recognition based on image set*, CVPR
+    2008). A patch that does not vary is compared by its mean alone, which then counts twice.
 
     Parameters
     ----------
     max_ratio : float, default=2.0
-        Patches are divided until their mean ratio of geodesic to Euclidean distance is below.
-        Small sets divided too far are recognised worse.
+        Patches are divided until their mean ratio of geodesic to Euclidean distance is below
+        this. Small sets divided too far are recognised worse.
     n_neighbors : int, default=12
         Neighbours in the graph along which geodesics run.
     min_size : int, default=10
-        Patches of fewer than twice so many vectors are not divided.
+        Patches of fewer than twice as many vectors are not divided.
     energy : float, default=0.95
         Share of a patch's variance that its directions hold.
     max_dims : int, default=20
         Most directions of a patch.
     n_jobs : int, optional
-        Threads.
 
     Attributes
     ----------
     n_patches_ : array of int, shape (n_sets,)
-        Into how many patches each gallery set was divided.
+        Number of patches of each gallery set.
 
     Examples
     --------
     >>> from setwise.baselines import MMD
     >>> from setwise.evaluation.testing import separable_sets
     >>> sets, labels = separable_sets()
-    >>> clf = MMD().fit(sets[::2], labels[::2])
-    >>> clf.predict(sets[1::2])
+    >>> MMD().fit(sets[::2], labels[::2]).predict(sets[1::2])
     array([0, 1, 1, 2])
     """
 
@@ -198,12 +215,7 @@ class MMD(NearestSet):
             check_count("MMD", name, getattr(self, name))
 
     def _model(self, vectors: FloatArray) -> Patches:
-        parts = linear_patches(
-            vectors,
-            n_neighbors=self.n_neighbors,
-            max_ratio=self.max_ratio,
-            min_size=self.min_size,
-        )
+        parts = self._parts(vectors)
         return Patches(
             exemplars=unit_rows(np.array([vectors[part].mean(axis=0) for part in parts])),
             bases=[
@@ -234,45 +246,42 @@ class MMD(NearestSet):
         return np.sqrt(np.maximum(nearest, 0.0))
 
 
-class MDA(NearestSet):
-    """Manifold discriminant analysis: a projection that keeps patches of classes apart.
+class MDA(_PatchMethod):
+    """Manifold discriminant analysis: a projection that separates the patches of classes.
 
-    Gallery sets are divided into nearly flat patches (:func:`linear_patches`). The projection
-    maximises the scatter between neighbouring patches of different classes over the scatter
-    within patches; sets are as far apart as the nearest means of their patches (R. Wang and
-    X. Chen, *Manifold discriminant analysis*, CVPR 2009).
+    Gallery sets are divided into nearly flat patches. The projection maximises the scatter
+    between neighbouring patches of different classes over the scatter within patches; the
+    distance of two sets is that of the nearest means of their patches (R. Wang and X. Chen,
+    *Manifold discriminant analysis*, CVPR 2009).
 
     Parameters
     ----------
     n_components : int, default=50
-        Dimensions of the projection, at most.
+        Most dimensions of the projection.
     n_between : int, default=5
-        How many nearest patches of other classes each patch is to be kept apart from.
+        Number of nearest patches of other classes from which each patch is separated.
     energy : float, default=0.98
-        Share of the gallery's variance that is worked in.
+        Share of the gallery's variance that is used.
     max_dims : int, default=200
-        Most principal directions that are worked in.
+        Most principal directions that are used.
     regularisation : float, default=1e-3
         Added to the diagonal of the scatter within, in units of its mean diagonal.
     max_ratio, n_neighbors, min_size
         Of the patches, see :class:`MMD`.
     n_jobs : int, optional
-        Threads.
 
     Attributes
     ----------
     projection_ : array of shape (n_features, n_components)
-        The projection.
     regularisation_ : float
-        What was added to the diagonal of the scatter within.
+        Added to the diagonal of the scatter within.
 
     Examples
     --------
     >>> from setwise.baselines import MDA
     >>> from setwise.evaluation.testing import separable_sets
     >>> sets, labels = separable_sets()
-    >>> clf = MDA().fit(sets[::2], labels[::2])
-    >>> clf.predict(sets[1::2])
+    >>> MDA().fit(sets[::2], labels[::2]).predict(sets[1::2])
     array([0, 1, 1, 2])
     """
 
@@ -336,14 +345,6 @@ class MDA(NearestSet):
         n_kept = min(self.n_components, n)
         found = linalg.eigh(between, within, subset_by_index=[n - n_kept, n - 1])[1]
         self.projection_: FloatArray = principal @ found
-
-    def _parts(self, vectors: FloatArray) -> list[IntArray]:
-        return linear_patches(
-            vectors,
-            n_neighbors=self.n_neighbors,
-            max_ratio=self.max_ratio,
-            min_size=self.min_size,
-        )
 
     def _model(self, vectors: FloatArray) -> FloatArray:
         return self._projected_means(vectors, self._parts(vectors))

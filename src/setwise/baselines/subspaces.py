@@ -34,7 +34,12 @@ def set_subspace(
     energy: float = 1.0,
     centred: bool = False,
 ) -> FloatArray:
-    """Orthonormal basis of the directions a set is strongest in."""
+    """Orthonormal basis of the main directions of a set, of shape (n_features, n_kept).
+
+    Kept are at most ``n_dims`` directions, and the fewest that hold the share ``energy`` of the
+    sum of squares; with ``centred``, after the mean is subtracted. Never more than the rank, so
+    none for a set that does not vary, if centred.
+    """
     scale = float(np.linalg.norm(vectors))
     shown = vectors - vectors.mean(axis=0) if centred else vectors
     _, strengths, directions = linalg.svd(shown, full_matrices=False, check_finite=False)
@@ -47,12 +52,12 @@ def set_subspace(
 
 
 def usable_dims(n_dims: int, n_features: int) -> int:
-    """``n_dims``, or half of the features: larger subspaces meet, whatever their classes."""
+    """``n_dims``, or half of the features: larger subspaces always intersect."""
     return max(1, min(n_dims, n_features // 2))
 
 
 def orthonormalised(columns: FloatArray) -> FloatArray:
-    """Orthonormal basis of the span of some columns, the direction most have first."""
+    """Orthonormal basis of the span of columns, strongest direction first."""
     if columns.shape[1] == 0:
         return columns
     left, strengths, _ = linalg.svd(columns, full_matrices=False, check_finite=False)
@@ -61,7 +66,7 @@ def orthonormalised(columns: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class Subspaces:
-    """Many subspaces side by side, so that one product compares them all with another."""
+    """Orthonormal bases side by side, so that one product compares all with another."""
 
     stacked: FloatArray
     offsets: IntArray
@@ -74,7 +79,7 @@ class Subspaces:
 
     @property
     def n_dims(self) -> IntArray:
-        """Dimensionality of each."""
+        """Dimensions of each."""
         return np.diff(self.offsets)
 
     def summed(self, column_values: FloatArray) -> FloatArray:
@@ -103,34 +108,31 @@ class Subspaces:
 class MSM(NearestSet):
     """Mutual subspace method: nearest set by the angles between the sets' subspaces.
 
-    Every set is the span of its first ``n_dims`` singular vectors, and two sets are
-    ``1 - mean cos^2`` of their principal angles apart (Yamaguchi, Fukui and Maeda, *Face
-    recognition using temporal image sequence*, 1998).
+    A set is the span of its first ``n_dims`` singular vectors, and two sets are ``1 - mean
+    cos^2`` of their principal angles apart (Yamaguchi, Fukui and Maeda, *Face recognition using
+    temporal image sequence*, 1998).
 
     Parameters
     ----------
     n_dims : int, default=10
-        Dimensions of a set's subspace; a set of lower rank has as many as its rank.
+        Dimensions of a subspace; at most the rank of its set.
     n_angles : int, optional
-        How many of the smallest angles count; all by default. The original counts one, which
-        is far worse on objects.
+        Number of smallest angles that count; all by default. The original uses one, which is
+        far less accurate on objects.
     n_jobs : int, optional
-        Threads.
 
     Attributes
     ----------
     n_dims_ : int
-        ``n_dims``, or half of the features if it is more: larger subspaces always meet.
+        ``n_dims``, or half of the features if it is more: larger subspaces always intersect.
     gallery_models_ : Subspaces
-        Subspaces of the gallery sets.
 
     Examples
     --------
     >>> from setwise.baselines import MSM
     >>> from setwise.evaluation.testing import separable_sets
     >>> sets, labels = separable_sets()
-    >>> clf = MSM(n_dims=3).fit(sets[::2], labels[::2])
-    >>> clf.predict(sets[1::2])
+    >>> MSM(n_dims=3).fit(sets[::2], labels[::2]).predict(sets[1::2])
     array([0, 1, 1, 2])
     """
 
@@ -163,24 +165,22 @@ class MSM(NearestSet):
 
 
 class CMSM(MSM):
-    """Constrained MSM: MSM after removing what all gallery sets have in common.
+    """Constrained MSM: MSM after removing the directions that all gallery sets share.
 
-    The directions in which the gallery's subspaces overlap most (eigenvectors of the sum of
-    their projections with the largest eigenvalues) are left out; subspaces are projected on
-    the rest, the *generalised difference subspace*, made orthonormal again and compared as
-    in :class:`MSM` (Fukui and Yamaguchi, *Face recognition using multi-viewpoint patterns
-    for robot vision*, 2003).
+    The directions in which the gallery's subspaces overlap most (the largest eigenvalues of the
+    sum of their projections) are removed; subspaces are projected on the rest, the *generalised
+    difference subspace*, made orthonormal again and compared as in :class:`MSM` (Fukui and
+    Yamaguchi, *Face recognition using multi-viewpoint patterns for robot vision*, 2003).
 
     Parameters
     ----------
     n_dims : int, default=10
-        Dimensions of a set's subspace.
+        Dimensions of a subspace.
     keep : float, default=0.9
-        Share of the directions of the gallery that is kept. Much less than this is far worse.
+        Share of the gallery's directions that is kept. Much less is far less accurate.
     n_angles : int, optional
-        How many of the smallest angles count; all by default.
+        Number of smallest angles that count; all by default.
     n_jobs : int, optional
-        Threads.
 
     Attributes
     ----------
@@ -194,8 +194,7 @@ class CMSM(MSM):
     >>> from setwise.baselines import CMSM
     >>> from setwise.evaluation.testing import separable_sets
     >>> sets, labels = separable_sets()
-    >>> clf = CMSM(n_dims=3).fit(sets[::2], labels[::2])
-    >>> clf.predict(sets[1::2])
+    >>> CMSM(n_dims=3).fit(sets[::2], labels[::2]).predict(sets[1::2])
     array([0, 1, 1, 2])
     """
 
@@ -224,46 +223,43 @@ class CMSM(MSM):
 
 
 class DCC(NearestSet):
-    """Nearest set by canonical correlations, after a projection learned to favour classes.
+    """Nearest set by canonical correlations, after a discriminative projection.
 
     Sets are subspaces. The projection ``T`` maximises ``tr(T' S_b T) / tr(T' S_w T)``, where
     ``S_w`` and ``S_b`` are the scatters of the differences between corresponding canonical
-    vectors of sets of one class and of different classes. Similarity is the mean cosine of
-    all principal angles after the projection (Kim, Kittler and Cipolla, *Discriminative
-    learning and recognition of image set classes using canonical correlations*, TPAMI 2007).
+    vectors of sets of one class and of different classes. Similarity is the mean cosine of all
+    principal angles after the projection (Kim, Kittler and Cipolla, *Discriminative learning
+    and recognition of image set classes using canonical correlations*, TPAMI 2007).
 
-    In a gallery where a class has one set only, every set is divided in two halves to learn
+    In a gallery where a class has a single set, every set is divided in two halves to learn
     from, as the authors do.
 
     Parameters
     ----------
     n_dims : int, default=10
-        Dimensions of a set's subspace.
+        Dimensions of a subspace.
     embedding : int, default=100
-        Principal directions of the gallery's subspaces that are worked in, at most.
+        Largest number of principal directions of the gallery's subspaces that are used.
     max_iter : int, default=10
-        Rounds of the alternation; it ends before when its objective falls.
+        Most rounds of the alternation; it stops when its objective falls.
     n_jobs : int, optional
-        Threads.
 
     Attributes
     ----------
     n_dims_ : int
-        ``n_dims``, or half of the features if it is more: larger subspaces always meet.
+        ``n_dims``, or half of the features if it is more: larger subspaces always intersect.
     projection_ : array of shape (n_features, n_embedding)
-        What bases are multiplied with, transposed.
     n_iter_ : int
         Rounds that raised the objective.
     regularisation_ : float
-        What was added to the diagonal of ``S_w`` in the last round; 0 if it was regular.
+        Added to the diagonal of ``S_w`` in the last round; 0 if it was regular.
 
     Examples
     --------
     >>> from setwise.baselines import DCC
     >>> from setwise.evaluation.testing import separable_sets
     >>> sets, labels = separable_sets()
-    >>> clf = DCC(n_dims=3).fit(sets[::2], labels[::2])
-    >>> clf.predict(sets[1::2])
+    >>> DCC(n_dims=3).fit(sets[::2], labels[::2]).predict(sets[1::2])
     array([0, 1, 1, 2])
     """
 
@@ -306,10 +302,10 @@ class DCC(NearestSet):
 
 
 def halved(gallery: SetBatch) -> SetBatch:
-    """Each set in two that are alike: every second vector along its main direction.
+    """Each set in two halves: every second vector along its main direction.
 
-    As random halves, but without chance, and whatever the order of the vectors. A set of one
-    vector is its own other half.
+    Like random halves, but deterministic and independent of the order of the vectors. A set of
+    one vector is its own other half.
     """
     parts = []
     for vectors in gallery:
@@ -323,7 +319,7 @@ def halved(gallery: SetBatch) -> SetBatch:
 def discriminant_directions(
     bases: Sequence[FloatArray], codes: IntArray, max_iter: int
 ) -> tuple[FloatArray, float, int]:
-    """The projection of DCC, what was added to ``S_w``, and after how many rounds it is."""
+    """Projection of DCC for one basis a set; addition to ``S_w``; rounds that helped."""
     n_features = len(bases[0])
     directions = np.eye(n_features)
     best, added = -np.inf, 0.0

@@ -1,4 +1,14 @@
-"""Semi-supervised kernel mean shift."""
+"""Learn a kernel from constraints on pairs, then let points climb to its modes.
+
+Step by step as in Anand, Mittal, Tuzel and Meer, "Semi-supervised kernel mean shift
+clustering" (PAMI 2014): a Gaussian kernel, its low-rank factor ``G``, and the nearest kernel
+``G M G'`` in log-det divergence that keeps must-links near and cannot-links far. Then mean
+shift with one bandwidth per point: every point climbs to a mode of ``sum_j h_j^-d exp(-||z -
+g_j||^2 / (2 h_j^2))``, and points with the same mode are one cluster.
+
+Constraints are rows ``(i, j, delta)``: +1 for a must-link of points i and j, -1 for a
+cannot-link. Distances are squared, and those of a Gaussian kernel lie in [0, 2].
+"""
 
 from __future__ import annotations
 
@@ -24,9 +34,9 @@ __all__ = [
     "squared_distances",
 ]
 
-# How far must-linked and cannot-linked points should be from each other.
+# Target distances of must-linked and of cannot-linked points.
 NEAR, FAR = 0.1, 1.9
-# Must-links are not asked for less, which only duplicates could keep.
+# Smallest target of must-links: only duplicates could be nearer.
 LEAST_NEAR = 1e-3
 # Share of the square root of the trace that a low-rank kernel keeps.
 KEPT = 0.99
@@ -49,7 +59,9 @@ def select_sigma(
     """The width of a Gaussian kernel that agrees best with the constraints.
 
     Minimises the log-det divergence of the constrained distances from the nearest ones that
-    would do, ``sum (r - log r - 1)`` with ``r`` the wanted over the found distance.
+    would do, ``sum (r - log r - 1)`` with ``r`` the wanted over the found distance. By default
+    of ten widths from 0.1 to 10 times the median distance; without constraints, the one nearest
+    to it.
     """
     apart = np.sqrt(distances[np.triu_indices(len(distances), 1)])
     median = float(np.median(apart[apart > 0])) if apart.any() else 1.0
@@ -79,9 +91,9 @@ def low_rank_factor(kernel: FloatArray, most: int | None = None) -> FloatArray:
 
 
 def distance_targets(factor: FloatArray) -> tuple[float, float]:
-    """How near must-links, and how far cannot-links should be: ``d_s`` and ``d_d``.
+    """Largest squared distance of must-links and smallest of cannot-links.
 
-    At most 0.1 and at least 1.9; less or more if 5 % of all pairs are nearer or farther.
+    0.1 and 1.9, or the 5th and the 95th percentile of all pairs where these are more extreme.
     """
     distances = squared_distances(factor)[np.triu_indices(len(factor), 1)]
     if not len(distances):
@@ -92,11 +104,11 @@ def distance_targets(factor: FloatArray) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class LearnedKernel:
-    """What the projections led to."""
+    """The learned kernel ``factor @ factor.T`` and how it was reached."""
 
     factor: FloatArray
-    multipliers: FloatArray
-    n_updates: int
+    multipliers: FloatArray  # of each constraint; 0 where it already holds
+    n_updates: int  # projections
     has_converged: bool
 
 
@@ -111,11 +123,12 @@ def learn_kernel(
 ) -> LearnedKernel:
     """The nearest kernel in log-det divergence that keeps the constraints, with some slack.
 
-    Cyclic Bregman projections (Davis et al., "Information-theoretic metric learning"). With
-    ``v`` the difference of a constraint's rows of ``G``, a projection turns ``M`` into ``M +
-    beta M v v' M``, and ``M^-1`` into ``M^-1 - delta a v v'``. So ``M`` follows from the
-    multipliers at the end, and meanwhile only ``V M V'``, the products of the constraints
-    with each other, need be known. A constraint that holds costs nothing.
+    Cyclic Bregman projections (Davis et al., "Information-theoretic metric learning", 2007).
+    With ``v`` the difference of a constraint's rows of ``G``, a projection turns ``M`` into ``M
+    + beta M v v' M``, and ``M^-1`` into ``M^-1 - delta a v v'``. So ``M`` follows from the
+    multipliers at the end, and until then only ``V M V'``, the products of the constraints with
+    each other, is needed. A constraint that already holds costs nothing. A larger ``gamma``
+    leaves less slack.
     """
     first, second, delta = constraints.T
     differences = factor[first] - factor[second]
@@ -142,7 +155,7 @@ def _sweep(
     slack: FloatArray,
     gamma: float,
 ) -> None:
-    """Project on each constraint once; all arrays are updated, products above its diagonal."""
+    """Project on each constraint once, in place; products above their diagonal."""
     for c, sign in enumerate(delta.tolist()):
         length = products[c, c]
         if length < _TINY:  # copies of one point, which nothing can part
@@ -159,7 +172,7 @@ def _sweep(
 
 
 LEAST_BANDWIDTH = 1e-8
-# Neighbours that set the bandwidth where no must-link says how many, as a share of the points.
+# Rank of the neighbour that sets the bandwidth without must-links, as a share of the points.
 NEIGHBOURS = 0.05
 # Modes nearer than this are one, in units of the median squared bandwidth.
 SAME_MODE = 1e-6
@@ -171,13 +184,13 @@ class Modes:
 
     positions: FloatArray
     n_iter: int
-    n_moving: int
+    n_moving: int  # points that still moved at the limit
 
 
 def bandwidths(points: FloatArray, constraints: IntArray, near: float) -> FloatArray:
     """Squared bandwidth of each point: squared distance of its k-th neighbour, itself first.
 
-    ``k`` is the median place of must-linked points among each other's neighbours, of those
+    ``k`` is the median rank of must-linked points among each other's neighbours, of those
     nearer than ``near``; without any, 5 % of the points.
     """
     distances = squared_distances(points)
@@ -197,8 +210,8 @@ def mean_shift(
 ) -> Modes:
     """Let every point climb to its mode.
 
-    ``z <- sum_j w_j g_j / sum_j w_j`` with ``w_j = h_j^-(d + 2) exp(-||z - g_j||^2 /
-    (2 h_j^2))``, each point until it moves by less than ``tol``.
+    ``z <- sum_j w_j g_j / sum_j w_j`` with ``w_j = h_j^-(d + 2) exp(-||z - g_j||^2 / (2
+    h_j^2))``, each point until it moves by less than ``tol``.
     """
     positions = points.copy()
     moving = np.arange(len(points))
@@ -225,7 +238,7 @@ def _weights(positions: FloatArray, points: FloatArray, squared: FloatArray) -> 
 
 
 def merge_modes(positions: FloatArray, squared: FloatArray) -> IntArray:
-    """Cluster of each point: those whose modes are hardly apart, or linked by such."""
+    """Cluster of each point: chains of modes that nearly coincide are one."""
     is_same: BoolArray = squared_distances(positions) <= SAME_MODE * np.median(squared)
     labels = sp.csgraph.connected_components(sp.csr_array(is_same), directed=False)[1]
     return labels.astype(np.int64)
