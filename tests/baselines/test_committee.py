@@ -17,8 +17,12 @@ import setwise
 from setwise import CVC, Committee, SetBatch
 from setwise.baselines import CDL, GDA, MSM, FrameVote, MeanCosine, MeanVector
 from setwise.baselines.base import Baseline
-from setwise.baselines.panel import DEFAULT_STEEPNESS
-from setwise.baselines.ranks import is_right, mean_ranks, rank_scores
+from setwise.baselines.panel import (
+    DEFAULT_INVERSE_TEMPERATURE,
+    is_right,
+    mean_ranks,
+    rank_scores,
+)
 from setwise.classify.gallery_weights import fitted_power
 from setwise.errors import (
     DataError,
@@ -132,7 +136,7 @@ def test_scores_are_the_sum_of_log_ranks(hard, weights):
             expected -= clf.weights_[name] * np.log(rankdata(-scores, axis=1))
     np.testing.assert_allclose(clf.decision_function(probes), expected)
     np.testing.assert_array_equal(clf.predict(probes), clf.classes_[expected.argmax(axis=1)])
-    powers = np.exp(clf.steepness_ * expected / sum(clf.weights_.values()))
+    powers = np.exp(clf.inverse_temperature_ * expected / sum(clf.weights_.values()))
     shares = powers / powers.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(clf.predict_proba(probes), shares)
 
@@ -228,7 +232,7 @@ def test_where_a_class_has_one_set_none_is_dropped(seed):
     clf = Committee(members).fit(sets[2:], labels[2:])
     assert clf.gallery_accuracy_ is None
     assert set(clf.members_) == {"mean", "guesses"}
-    assert clf.steepness_ == DEFAULT_STEEPNESS
+    assert clf.inverse_temperature_ == DEFAULT_INVERSE_TEMPERATURE
     assert Committee(members, weights=None).fit(sets, labels).gallery_accuracy_ is None
 
 
@@ -299,7 +303,7 @@ def test_a_member_that_fails_on_a_part_is_left_out_too(seed):
 
 def test_where_all_fail_it_is_refused(hard):
     gallery, labels, _, _ = hard
-    with pytest.raises(DataError, match=r"'broken' fails .*nobody is left") as caught:
+    with pytest.raises(DataError, match=r"'broken' fails .*no member is left") as caught:
         Committee([("broken", Breaks())]).fit(gallery, labels)
     assert isinstance(caught.value.__cause__, np.linalg.LinAlgError)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from setwise._support.types import FloatArray, IntArray
 from setwise.sets import SetBatch, check_sets
 from setwise.sets.classifier import SetClassifier, largest_by_class
 
-__all__ = ["Baseline", "NearestSet", "nearest_by_class", "relative_softmax"]
+__all__ = ["Baseline", "NearestSet"]
 
 
 def nearest_by_class(distances: FloatArray | Sequence[float], codes: IntArray) -> FloatArray:
@@ -30,11 +31,12 @@ def relative_softmax(scores: FloatArray) -> FloatArray:
     return softmax(scores / np.where(mean > 0, mean, 1.0), axis=1)
 
 
+@dataclass(eq=False, repr=False)  # scikit-learn has its own
 class Baseline(SetClassifier):
     """A set classifier that scores one set at a time: define ``_solve`` and ``_score``."""
 
-    def __init__(self, *, n_jobs: int | None = None) -> None:
-        self.n_jobs = n_jobs
+    _: KW_ONLY
+    n_jobs: int | None = None
 
     @abstractmethod
     def _score(self, vectors: FloatArray) -> FloatArray:

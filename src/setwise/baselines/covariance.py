@@ -15,7 +15,7 @@ from setwise.baselines.subspaces import Subspaces
 from setwise.basis.svd import numerical_rank
 from setwise.sets import SetBatch
 
-__all__ = ["LogCovariance", "LogCovariances", "LogEuclidean", "log_covariance"]
+__all__ = ["LogEuclidean"]
 
 
 @dataclass(frozen=True)
@@ -92,6 +92,7 @@ def squared_norm(model: LogCovariance) -> float:
     return float(n_others * model.level**2 + ((model.level + model.gains) ** 2).sum())
 
 
+@dataclass(eq=False, repr=False)
 class LogEuclidean(NearestSet):
     """Nearest set by the log-Euclidean distance between covariances.
 
@@ -119,9 +120,7 @@ class LogEuclidean(NearestSet):
     array([0, 1, 1, 2])
     """
 
-    def __init__(self, regularisation: float = 1e-3, *, n_jobs: int | None = None) -> None:
-        self.regularisation = regularisation
-        self.n_jobs = n_jobs
+    regularisation: float = 1e-3
 
     def _learn(self, gallery: SetBatch, codes: IntArray) -> None:
         check_number("LogEuclidean", "regularisation", self.regularisation)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -18,15 +18,7 @@ from setwise.baselines.subspaces import set_subspace
 from setwise.errors import ConvergenceWarning, DegenerateHullWarning
 from setwise.sets import SetBatch
 
-__all__ = [
-    "AHISD",
-    "CHISD",
-    "AffineHull",
-    "ClosestPoints",
-    "affine_hull",
-    "affine_hull_distance",
-    "gram_hull_distance",
-]
+__all__ = ["AHISD", "CHISD"]
 
 # Two affine hulls share a direction when the sine of the angle between them is below this:
 # the bases themselves are rounded, and a direction of pure rounding must not count.
@@ -171,6 +163,7 @@ def _signed(gram: FloatArray, n_a: int) -> FloatArray:
     return centred * signs[:, None] * signs
 
 
+@dataclass(eq=False, repr=False)
 class AHISD(NearestSet):
     """The nearest affine hull: a set is its mean and the span of its main directions.
 
@@ -205,9 +198,7 @@ class AHISD(NearestSet):
     array([0, 1, 1, 2])
     """
 
-    def __init__(self, energy: float = 0.98, *, n_jobs: int | None = None) -> None:
-        self.energy = energy
-        self.n_jobs = n_jobs
+    energy: float = 0.98
 
     def _learn(self, gallery: SetBatch, codes: IntArray) -> None:
         check_number("AHISD", "energy", self.energy, at_most=1)
@@ -257,6 +248,7 @@ class _Points:
     products: FloatArray
 
 
+@dataclass(eq=False, repr=False)
 class CHISD(NearestSet):
     """The nearest convex hull: a set is all weighted means of its vectors.
 
@@ -291,18 +283,10 @@ class CHISD(NearestSet):
     array([0, 1, 1, 2])
     """
 
-    def __init__(
-        self,
-        tau: float = 1.0,
-        *,
-        kernel: str = "linear",
-        gamma: float | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.tau = tau
-        self.kernel = kernel
-        self.gamma = gamma
-        self.n_jobs = n_jobs
+    tau: float = 1.0
+    _: KW_ONLY
+    kernel: str = "linear"
+    gamma: float | None = None
 
     def _learn(self, gallery: SetBatch, codes: IntArray) -> None:
         check_number("CHISD", "tau", self.tau, at_most=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from setwise.features import unit_rows
 from setwise.lasso import gram_lasso
 from setwise.sets import SetBatch
 
-__all__ = ["ISCRC", "collaborate"]
+__all__ = ["ISCRC"]
 
 
 def collaborate(
@@ -50,6 +51,7 @@ def collaborate(
     return a, b
 
 
+@dataclass(eq=False, repr=False)
 class ISCRC(Baseline):
     """The class whose part of the gallery best explains one point of the set's hull.
 
@@ -94,22 +96,12 @@ class ISCRC(Baseline):
     array([0, 1, 1, 2])
     """
 
-    def __init__(
-        self,
-        n_atoms: int = 10,
-        lambda_gallery: float = 0.001,
-        lambda_probe: float = 0.001,
-        *,
-        n_iter: int = 20,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_atoms = n_atoms
-        self.lambda_gallery = lambda_gallery
-        self.lambda_probe = lambda_probe
-        self.n_iter = n_iter
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    n_atoms: int = 10
+    lambda_gallery: float = 0.001
+    lambda_probe: float = 0.001
+    _: KW_ONLY
+    n_iter: int = 20
+    random_state: Any = None
 
     def _solve(self, gallery: SetBatch, codes: IntArray) -> None:
         check_count("ISCRC", "n_atoms", self.n_atoms)

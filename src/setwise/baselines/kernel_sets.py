@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -16,7 +16,7 @@ from setwise.baselines.covariance import LogCovariance, LogCovariances, log_cova
 from setwise.baselines.subspaces import Subspaces, set_subspace, usable_dims
 from setwise.sets import SetBatch
 
-__all__ = ["CDL", "GDA", "Head", "KernelDiscriminant", "KernelPLS", "KernelSetClassifier"]
+__all__ = ["CDL", "GDA", "KernelSetClassifier"]
 
 
 class Head(Protocol):
@@ -175,6 +175,7 @@ class KernelSetClassifier(Baseline):
         return self.head_.probabilities(scores)
 
 
+@dataclass(eq=False, repr=False)
 class CDL(KernelSetClassifier):
     """Covariance discriminative learning: a kernel method on the sets' covariances.
 
@@ -216,20 +217,11 @@ class CDL(KernelSetClassifier):
     array([0, 1, 1, 2])
     """
 
-    def __init__(
-        self,
-        head: str = "lda",
-        *,
-        regularisation: float = 1e-3,
-        ridge: float = 1e-8,
-        n_components: int | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.head = head
-        self.regularisation = regularisation
-        self.ridge = ridge
-        self.n_components = n_components
-        self.n_jobs = n_jobs
+    head: str = "lda"
+    _: KW_ONLY
+    regularisation: float = 1e-3
+    ridge: float = 1e-8
+    n_components: int | None = None
 
     def _learn(self, gallery: SetBatch) -> None:
         check_choice("CDL", "head", self.head, ("lda", "pls"))
@@ -255,6 +247,7 @@ class CDL(KernelSetClassifier):
         return KernelPLS.fit(gram, codes, min(n_components, len(codes) - 1))
 
 
+@dataclass(eq=False, repr=False)
 class GDA(KernelSetClassifier):
     """Grassmann discriminant analysis: a kernel method on the sets' subspaces.
 
@@ -289,18 +282,10 @@ class GDA(KernelSetClassifier):
     array([0, 1, 1, 2])
     """
 
-    def __init__(
-        self,
-        n_dims: int = 5,
-        *,
-        centred: bool = False,
-        ridge: float = 1e-8,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_dims = n_dims
-        self.centred = centred
-        self.ridge = ridge
-        self.n_jobs = n_jobs
+    n_dims: int = 5
+    _: KW_ONLY
+    centred: bool = False
+    ridge: float = 1e-8
 
     def _learn(self, gallery: SetBatch) -> None:
         check_count("GDA", "n_dims", self.n_dims)

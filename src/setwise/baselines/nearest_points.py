@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 from scipy import linalg
@@ -15,15 +15,7 @@ from setwise.features import unit_rows
 from setwise.lasso import gram_lasso
 from setwise.sets import SetBatch
 
-__all__ = [
-    "RNP",
-    "SANP",
-    "NearestPoints",
-    "RegularisedSet",
-    "SampledHull",
-    "nearest_points",
-    "sanp_points",
-]
+__all__ = ["RNP", "SANP"]
 
 
 @dataclass(frozen=True)
@@ -63,6 +55,7 @@ def nearest_points(a: RegularisedSet, b: RegularisedSet) -> tuple[FloatArray, Fl
     return alpha, beta
 
 
+@dataclass(eq=False, repr=False)
 class RNP(NearestSet):
     """The nearest regularised hull: points that need no large weights.
 
@@ -92,16 +85,8 @@ class RNP(NearestSet):
     array([0, 1, 1, 2])
     """
 
-    def __init__(
-        self,
-        lambda_gallery: float = 0.001,
-        lambda_probe: float = 0.1,
-        *,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.lambda_gallery = lambda_gallery
-        self.lambda_probe = lambda_probe
-        self.n_jobs = n_jobs
+    lambda_gallery: float = 0.001
+    lambda_probe: float = 0.1
 
     def _learn(self, gallery: SetBatch, codes: IntArray) -> None:
         check_number("RNP", "lambda_gallery", self.lambda_gallery)
@@ -238,6 +223,7 @@ def _value(
     return float(w_hull * between @ between + w_samples * (off_a @ off_a + off_b @ off_b))
 
 
+@dataclass(eq=False, repr=False)
 class SANP(NearestSet):
     """The nearest points of affine hulls that a few samples of either set approximate well.
 
@@ -286,20 +272,11 @@ class SANP(NearestSet):
     array([0, 1, 1, 2])
     """
 
-    def __init__(
-        self,
-        w_hull: float = 1.0,
-        w_samples: float = 0.01,
-        penalty: float = 0.1,
-        *,
-        energy: float = 0.98,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.w_hull = w_hull
-        self.w_samples = w_samples
-        self.penalty = penalty
-        self.energy = energy
-        self.n_jobs = n_jobs
+    w_hull: float = 1.0
+    w_samples: float = 0.01
+    penalty: float = 0.1
+    _: KW_ONLY
+    energy: float = 0.98
 
     def _learn(self, gallery: SetBatch, codes: IntArray) -> None:
         check_number("SANP", "penalty", self.penalty)
@@ -320,11 +297,7 @@ class SANP(NearestSet):
         distances = []
         for other in self.gallery_models_:
             points = sanp_points(
-                model,
-                other,
-                w_hull=self.w_hull,
-                w_samples=self.w_samples,
-                penalty=self.penalty,
+                model, other, w_hull=self.w_hull, w_samples=self.w_samples, penalty=self.penalty
             )
             n_dims = max(model.hull.n_dims + other.hull.n_dims, 1)
             distances.append(points.value * n_dims)

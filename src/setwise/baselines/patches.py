@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,7 +18,7 @@ from setwise.baselines.subspaces import Subspaces, set_subspace
 from setwise.features import unit_rows
 from setwise.sets import SetBatch
 
-__all__ = ["MDA", "MMD", "linear_patches", "patch_scatters"]
+__all__ = ["MDA", "MMD"]
 
 
 def linear_patches(
@@ -153,6 +153,7 @@ class _PatchMethod(NearestSet):
         )
 
 
+@dataclass(eq=False, repr=False)
 class MMD(_PatchMethod):
     """Manifold-manifold distance: that of the two nearest flat patches of the sets.
 
@@ -191,22 +192,12 @@ class MMD(_PatchMethod):
     array([0, 1, 1, 2])
     """
 
-    def __init__(
-        self,
-        *,
-        max_ratio: float = 2.0,
-        n_neighbors: int = 12,
-        min_size: int = 10,
-        energy: float = 0.95,
-        max_dims: int = 20,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.max_ratio = max_ratio
-        self.n_neighbors = n_neighbors
-        self.min_size = min_size
-        self.energy = energy
-        self.max_dims = max_dims
-        self.n_jobs = n_jobs
+    _: KW_ONLY
+    max_ratio: float = 2.0
+    n_neighbors: int = 12
+    min_size: int = 10
+    energy: float = 0.95
+    max_dims: int = 20
 
     def _learn(self, gallery: SetBatch, codes: IntArray) -> None:
         check_number("MMD", "max_ratio", self.max_ratio, above=1.0)
@@ -246,6 +237,7 @@ class MMD(_PatchMethod):
         return np.sqrt(np.maximum(nearest, 0.0))
 
 
+@dataclass(eq=False, repr=False)
 class MDA(_PatchMethod):
     """Manifold discriminant analysis: a projection that separates the patches of classes.
 
@@ -285,28 +277,15 @@ class MDA(_PatchMethod):
     array([0, 1, 1, 2])
     """
 
-    def __init__(
-        self,
-        n_components: int = 50,
-        *,
-        n_between: int = 5,
-        energy: float = 0.98,
-        max_dims: int = 200,
-        regularisation: float = 1e-3,
-        max_ratio: float = 2.0,
-        n_neighbors: int = 12,
-        min_size: int = 10,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.n_between = n_between
-        self.energy = energy
-        self.max_dims = max_dims
-        self.regularisation = regularisation
-        self.max_ratio = max_ratio
-        self.n_neighbors = n_neighbors
-        self.min_size = min_size
-        self.n_jobs = n_jobs
+    n_components: int = 50
+    _: KW_ONLY
+    n_between: int = 5
+    energy: float = 0.98
+    max_dims: int = 200
+    regularisation: float = 1e-3
+    max_ratio: float = 2.0
+    n_neighbors: int = 12
+    min_size: int = 10
 
     def _solve(self, gallery: SetBatch, codes: IntArray) -> None:
         self._check_parameters()

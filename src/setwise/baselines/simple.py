@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
+
 import numpy as np
 from scipy.spatial.distance import cdist
 
@@ -36,6 +38,7 @@ def mean_direction(vectors: FloatArray, *, robust: bool = False) -> FloatArray:
     return unit_rows(mean[None])[0] if np.linalg.norm(mean) > _SHORTEST_MEAN else 0.0 * mean
 
 
+@dataclass(eq=False, repr=False)
 class FrameVote(Baseline):
     """Every vector votes for the classes of its nearest gallery vectors.
 
@@ -64,12 +67,9 @@ class FrameVote(Baseline):
     array([0, 1, 1, 2])
     """
 
-    def __init__(
-        self, n_neighbors: int = 1, *, metric: str = "euclidean", n_jobs: int | None = None
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.metric = metric
-        self.n_jobs = n_jobs
+    n_neighbors: int = 1
+    _: KW_ONLY
+    metric: str = "euclidean"
 
     def _solve(self, gallery: SetBatch, codes: IntArray) -> None:
         check_count("FrameVote", "n_neighbors", self.n_neighbors)
@@ -98,6 +98,7 @@ class FrameVote(Baseline):
         return scores / scores.sum(axis=1, keepdims=True)
 
 
+@dataclass(eq=False, repr=False)
 class MeanCosine(NearestSet):
     """The cosine of means: the usual way to compare sets of embeddings.
 
@@ -125,9 +126,8 @@ class MeanCosine(NearestSet):
     array([0, 1, 1, 2])
     """
 
-    def __init__(self, *, robust: bool = False, n_jobs: int | None = None) -> None:
-        self.robust = robust
-        self.n_jobs = n_jobs
+    _: KW_ONLY
+    robust: bool = False
 
     def _learn(self, gallery: SetBatch, codes: IntArray) -> None:
         check_choice("MeanCosine", "robust", self.robust, (False, True))

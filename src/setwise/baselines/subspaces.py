@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 from scipy import linalg
@@ -14,17 +14,7 @@ from setwise.baselines.base import NearestSet
 from setwise.basis.svd import numerical_rank
 from setwise.sets import SetBatch
 
-__all__ = [
-    "CMSM",
-    "DCC",
-    "MSM",
-    "Subspaces",
-    "discriminant_directions",
-    "halved",
-    "orthonormalised",
-    "set_subspace",
-    "usable_dims",
-]
+__all__ = ["CMSM", "DCC", "MSM"]
 
 
 def set_subspace(
@@ -105,6 +95,7 @@ class Subspaces:
         return found
 
 
+@dataclass(eq=False, repr=False)
 class MSM(NearestSet):
     """Mutual subspace method: nearest set by the angles between the sets' subspaces.
 
@@ -136,12 +127,9 @@ class MSM(NearestSet):
     array([0, 1, 1, 2])
     """
 
-    def __init__(
-        self, n_dims: int = 10, *, n_angles: int | None = None, n_jobs: int | None = None
-    ) -> None:
-        self.n_dims = n_dims
-        self.n_angles = n_angles
-        self.n_jobs = n_jobs
+    n_dims: int = 10
+    _: KW_ONLY
+    n_angles: int | None = None
 
     def _learn(self, gallery: SetBatch, codes: IntArray) -> None:
         check_count(type(self).__name__, "n_dims", self.n_dims)
@@ -164,6 +152,7 @@ class MSM(NearestSet):
         return 1.0 - gallery.squared_cosines(model) / np.maximum(n_angles, 1)
 
 
+@dataclass(eq=False, repr=False)
 class CMSM(MSM):
     """Constrained MSM: MSM after removing the directions that all gallery sets share.
 
@@ -198,16 +187,8 @@ class CMSM(MSM):
     array([0, 1, 1, 2])
     """
 
-    def __init__(
-        self,
-        n_dims: int = 10,
-        *,
-        keep: float = 0.9,
-        n_angles: int | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        super().__init__(n_dims, n_angles=n_angles, n_jobs=n_jobs)
-        self.keep = keep
+    _: KW_ONLY
+    keep: float = 0.9
 
     def _learn(self, gallery: SetBatch, codes: IntArray) -> None:
         super()._learn(gallery, codes)
@@ -222,6 +203,7 @@ class CMSM(MSM):
         return orthonormalised(self.difference_.T @ super()._model(vectors))
 
 
+@dataclass(eq=False, repr=False)
 class DCC(NearestSet):
     """Nearest set by canonical correlations, after a discriminative projection.
 
@@ -263,18 +245,10 @@ class DCC(NearestSet):
     array([0, 1, 1, 2])
     """
 
-    def __init__(
-        self,
-        n_dims: int = 10,
-        *,
-        embedding: int = 100,
-        max_iter: int = 10,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_dims = n_dims
-        self.embedding = embedding
-        self.max_iter = max_iter
-        self.n_jobs = n_jobs
+    n_dims: int = 10
+    _: KW_ONLY
+    embedding: int = 100
+    max_iter: int = 10
 
     def _learn(self, gallery: SetBatch, codes: IntArray) -> None:
         for name in ("n_dims", "embedding", "max_iter"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -152,6 +152,7 @@ def _warn(what: str) -> None:
     warnings.warn(f"SKMS: {what}; its clusters are approximate.", ConvergenceWarning, 3)
 
 
+@dataclass(eq=False, repr=False)
 class SKMS(SemiSupervised):
     """Semi-supervised kernel mean shift: labels shape the kernel, its modes are clusters.
 
@@ -197,22 +198,13 @@ class SKMS(SemiSupervised):
     array([0, 0, 0, 1, 1, 1])
     """
 
-    def __init__(
-        self,
-        *,
-        constraint_share: float = 1.0,
-        sigmas: Sequence[float] | None = None,
-        gamma: float = 100.0,
-        tol: float = 1e-3,
-        max_updates: int = 100_000,
-        random_state: Any = None,
-    ) -> None:
-        self.constraint_share = constraint_share
-        self.sigmas = sigmas
-        self.gamma = gamma
-        self.tol = tol
-        self.max_updates = max_updates
-        self.random_state = random_state
+    _: KW_ONLY
+    constraint_share: float = 1.0
+    sigmas: Sequence[float] | None = None
+    gamma: float = 100.0
+    tol: float = 1e-3
+    max_updates: int = 100_000
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any) -> Self:
         """Cluster the rows of ``X``, of classes ``y``; -1 marks the unlabelled rows."""

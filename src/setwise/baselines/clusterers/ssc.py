@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -255,7 +255,7 @@ def ssc_affinity(codes: sp.csc_array, keep: float = 1.0) -> sp.csr_array:
 
 
 def spectral_labels(affinity: Adjacency, n_clusters: int, random_state: Any = None) -> IntArray:
-    """Normalised spectral clustering of a graph (Ng, Jordan and Weiss, 2001), as SSC's authors do.
+    """Normalised spectral clustering of a graph (Ng, Jordan and Weiss, 2001), as in SSC.
 
     k-means, the best of 20 starts, on the unit rows of the ``n_clusters`` eigenvectors of the
     smallest eigenvalues of ``I - D^-1/2 W D^-1/2``. An isolated vertex is in none of them; it
@@ -293,6 +293,7 @@ def spectral_labels(affinity: Adjacency, n_clusters: int, random_state: Any = No
     return kmeans.fit_predict(embedding).astype(np.int64)
 
 
+@dataclass(eq=False, repr=False)
 class SSC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """Sparse subspace clustering: points that code each other lie in one subspace.
 
@@ -349,30 +350,17 @@ class SSC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     True
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        alpha: float = 20.0,
-        solver: str = "admm",
-        affine: bool = False,
-        outliers: bool = False,
-        keep: float = 1.0,
-        zero_diag_z: bool = False,
-        max_iter: int = 200,
-        tol: float = 2e-4,
-        random_state: Any = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.alpha = alpha
-        self.solver = solver
-        self.affine = affine
-        self.outliers = outliers
-        self.keep = keep
-        self.zero_diag_z = zero_diag_z
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
+    n_clusters: int = 8
+    _: KW_ONLY
+    alpha: float = 20.0
+    solver: str = "admm"
+    affine: bool = False
+    outliers: bool = False
+    keep: float = 1.0
+    zero_diag_z: bool = False
+    max_iter: int = 200
+    tol: float = 2e-4
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster the rows of ``X``; ``y`` is ignored."""
