@@ -16,7 +16,6 @@ from setwise.evaluation.testing import (
     separable_sets,
     set_classifier_checks,
 )
-from setwise.evaluation.testing.checks import FAMILIES
 from setwise.sets.classifier import SetClassifier
 
 # Asked everything: CVC, and one baseline of each kind, by what it makes of a set.
@@ -47,32 +46,28 @@ IN_PART = {
     "init_stores_its_parameters_and_nothing_else",
     "parameters_survive_a_round_trip",
     "tags_say_that_samples_are_sets",
-    "fit_learns_sorted_classes_and_n_features",
+    "fit_learns_classes_and_returns_the_classifier",
     "unfitted_classifier_says_so",
-    "inputs_are_never_modified",
-    "global_random_state_is_untouched",
+    "nothing_given_is_modified",
     # its answers are right, and do not depend on what means nothing
     "easy_sets_are_labelled_rightly",
     "order_of_vectors_does_not_matter",
     "each_probe_is_judged_alone",
     "scale_does_not_matter",
-    "predict_proba_is_a_distribution",
+    "predict_proba_agrees_with_predict",
     "decision_function_agrees_with_predict",
     # sets may be small, odd, or in another form
-    "sets_may_hold_one_vector",
-    "more_features_than_vectors",
-    "more_vectors_than_features",
+    "small_sets_get_an_answer",
+    "sizes_of_sets_and_classes_do_not_matter",
     "odd_probes_get_an_answer",
     "odd_gallery_sets_can_be_fitted",
     "extreme_values_are_answered_or_refused",
     # mistakes are refused, and change nothing
-    "wrong_number_of_features_is_refused",
-    "nan_and_inf_are_refused",
-    "wrong_number_of_labels_is_refused",
+    "bad_sets_are_refused",
+    "bad_labels_are_refused",
     "failed_fit_changes_nothing",
     # what it remembers
-    "pickle_keeps_every_answer",
-    "same_seed_gives_the_same_bits",
+    "equal_fits_give_equal_answers",
 }
 
 
@@ -116,16 +111,13 @@ def test_every_baseline_is_asked():
     assert {*FULLY, "MinimumDistance"} <= set(classifiers())
 
 
-def test_the_checks_asked_of_everyone_exist_and_are_of_every_family():
-    checks = {check.name: check for check in set_classifier_checks(CVC())}
-    assert set(checks) >= IN_PART
-    families = Counter(checks[name].function.__module__ for name in IN_PART)
-    assert set(families) == {family.__name__ for family in FAMILIES}
+def test_the_checks_asked_of_everyone_exist():
+    assert {check.name for check in set_classifier_checks(CVC())} >= IN_PART
 
 
 def test_there_are_many_checks_and_no_two_of_one_name():
     names = Counter(check.name for check in set_classifier_checks(CVC()))
-    assert len(names) >= 60
+    assert len(names) >= 30
     assert set(names.values()) == {1}
 
 
