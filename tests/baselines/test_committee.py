@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import os
 import pickle
 import warnings
 
@@ -77,11 +79,18 @@ class Breaks(Guesses):
         raise np.linalg.LinAlgError("not positive definite")
 
 
-@pytest.fixture
-def hard(seed):
+@pytest.fixture(scope="module")
+def hard():
+    seed = int(os.environ.get("SETWISE_TEST_SEED", "0"))
     sets, labels = toy_sets(seed, n_classes=3, n_sets=8, noise=4.0)
     names = np.array(["anna", "bert", "cleo"])[labels]
     return sets[::2], names[::2], sets[1::2], names[1::2]
+
+
+@pytest.fixture(scope="module")
+def fitted(hard):
+    """Of tests that change nothing."""
+    return Committee(quick_members(), random_state=0).fit(*hard[:2])
 
 
 # ------------------------------------------------------------------------------- ranks
@@ -160,21 +169,23 @@ def test_the_first_member_breaks_ties(seed):
         np.testing.assert_array_equal(clf.predict(sets[1::2]), first)
 
 
-def test_order_of_the_gallery_does_not_matter(hard):
+def test_order_of_the_gallery_does_not_matter(hard, fitted):
     gallery, labels, probes, _ = hard
     order = np.random.default_rng(0).permutation(len(gallery))
-    clf = Committee(quick_members()).fit(gallery, labels)
-    other = Committee(quick_members()).fit([gallery[i] for i in order], labels[order])
+    clf = fitted
+    other = Committee(quick_members(), random_state=0).fit(
+        [gallery[i] for i in order], labels[order]
+    )
     assert other.gallery_accuracy_ == clf.gallery_accuracy_
     assert other.weights_ == clf.weights_
     np.testing.assert_allclose(other.predict_proba(probes), clf.predict_proba(probes))
     np.testing.assert_array_equal(clf.predict(probes[::-1])[::-1], clf.predict(probes))
 
 
-def test_jobs_and_pickles_do_not_matter(hard):
+def test_jobs_and_pickles_do_not_matter(hard, fitted):
     gallery, labels, probes, _ = hard
-    clf = Committee(quick_members()).fit(gallery, labels)
-    two = Committee(quick_members(), n_jobs=2).fit(gallery, labels)
+    clf = fitted
+    two = Committee(quick_members(), n_jobs=2, random_state=0).fit(gallery, labels)
     assert two.members_["votes"].n_jobs == 2
     for other in (two, pickle.loads(pickle.dumps(clf))):
         np.testing.assert_array_equal(other.predict_proba(probes), clf.predict_proba(probes))
@@ -281,13 +292,14 @@ def test_a_guess_is_never_sure(seed):
 
 def test_a_member_that_fails_is_left_out_and_named(hard):
     gallery, labels, probes, _ = hard
-    members = [("broken", Breaks()), *quick_members()]
+    quick = quick_members()[1:]
+    members = [("broken", Breaks()), *quick]
     for weights in ("gallery", None):
         with pytest.warns(SetwiseWarning, match="'broken' fails .*not positive") as caught:
             clf = Committee(members, weights=weights).fit(gallery, labels)
         assert len(caught) == 1
         assert "broken" not in clf.weights_
-        expected = Committee(quick_members(), weights=weights).fit(gallery, labels)
+        expected = Committee(quick, weights=weights).fit(gallery, labels)
         np.testing.assert_array_equal(clf.predict_proba(probes), expected.predict_proba(probes))
 
 
@@ -389,8 +401,8 @@ def test_forgetting_equals_a_fresh_fit(hard, monkeypatch):
     assert clf.forget().panel_ is panel
 
 
-def test_refused_changes_change_nothing(hard):
-    clf = Committee(quick_members()).fit(*hard[:2])
+def test_refused_changes_change_nothing(hard, fitted):
+    clf = copy.copy(fitted)
     panel = clf.panel_
     attempts = {
         "features": lambda: clf.enroll([np.ones((3, 7))], ["anna"]),
@@ -411,9 +423,8 @@ def test_refused_changes_change_nothing(hard):
 # --------------------------------------------------------------------------- explanation
 
 
-def test_the_votes_add_up_to_the_decision(hard):
-    gallery, labels, probes, _ = hard
-    clf = Committee(quick_members()).fit(gallery, labels)
+def test_the_votes_add_up_to_the_decision(hard, fitted):
+    clf, probes = fitted, hard[2]
     for i, probe in enumerate(probes[:4]):
         why = clf.explain(probe)
         total = sum(-vote.weight * np.log(vote.ranks) for vote in why.votes)
