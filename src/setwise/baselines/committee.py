@@ -167,7 +167,7 @@ class Committee(SetClassifier):
         return self
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Try the members on a gallery, and fit those that are good enough to it.
+        """Try the members on a gallery, and fit the good ones to it.
 
         Parameters
         ----------
@@ -240,8 +240,14 @@ class Committee(SetClassifier):
         """
         check_is_fitted(self)
         panel, caller = self.panel_, "Committee.forget"
-        gallery = {"classes": panel.classes, "codes": panel.codes, "names": panel.sets.names}
-        stays = remaining_sets(labels, sets, **gallery, caller=caller)
+        stays = remaining_sets(
+            labels,
+            sets,
+            classes=panel.classes,
+            codes=panel.codes,
+            names=panel.sets.names,
+            caller=caller,
+        )
         if stays.all():
             return self
         kept, gone = np.flatnonzero(stays), np.flatnonzero(~stays).tolist()

@@ -109,7 +109,7 @@ def _weights(signed: FloatArray, sides: Sequence[slice], tau: float) -> FloatArr
     """Best weights of all vectors, from a pool of vectors that grows as needed.
 
     In large sets few vectors have weight: the pool starts with the vectors nearest to the other
-    set and grows by those that would reduce the distance.
+    set and grows by vectors that would reduce the distance.
     """
     if len(signed) <= _POOL:
         return _pool_weights(signed, sides, tau)

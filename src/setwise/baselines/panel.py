@@ -270,7 +270,7 @@ def form_panel(
     try_members: bool,
     fitted: Callable[[str], Any] = lambda name: None,
 ) -> Panel:
-    """Try all members on left-out sets, and fit those that are good enough.
+    """Try all members on left-out sets, and fit the good ones.
 
     ``fitted`` returns members that are already fitted to this gallery, else None.
     """
@@ -291,8 +291,9 @@ def form_panel(
         ranks = _attempted(candidates, failed, lambda name: trial.ranks(candidates[name]))
         right = {name: is_right(found, trial.codes) for name, found in ranks.items()}
         accuracy = {name: float(table.mean()) for name, table in right.items()}
-        kept = survivors(np.array(list(right.values())), level=LEVEL) if right else []
-        weights = dict(zip(right, map(float, kept), strict=True))
+        tables = np.array(list(right.values()))
+        kept = survivors(tables, level=LEVEL).tolist() if right else []
+        weights = dict(zip(right, kept, strict=True))
     # After a trial, guessing of single members is no news; of the committee, it is.
     with quiet("", GuessingWarning) if trial else nullcontext():
         members = _attempted([name for name in weights if weights[name]], failed, fit)
@@ -309,7 +310,7 @@ def form_panel(
 def _attempted(
     names: Iterable[str], failed: dict[str, Exception], work: Callable[[str], Any]
 ) -> dict[str, Any]:
-    """Result of the work for each member, without those that fail on these sets."""
+    """Result of the work for each member that does not fail on these sets."""
     results = {}
     for name in names:
         try:

@@ -156,8 +156,8 @@ class Evaluation:
     def columns(self) -> tuple[Any, ...]:
         """Columns of :attr:`confusion`: the classes, then the unknown label."""
         known = self.classes.tolist()
-        strangers = {_plain(r.label): None for r in self.results if r.is_known is False}
-        return (*known, *strangers)
+        unknown = {_plain(r.label): None for r in self.results if r.is_known is False}
+        return (*known, *unknown)
 
     @lazy
     def confusion(self) -> IntArray:

@@ -34,17 +34,7 @@ MOST_DIMS = 25
 
 @dataclass(frozen=True)
 class KernelClusters:
-    """Result of :func:`skms`.
-
-    Attributes
-    ----------
-    labels : array of int, shape (n_points,)
-    sigma : float
-        Width of the initial Gaussian kernel.
-    kernel : array of shape (n_points, n_points)
-        The learned kernel.
-    n_updates, n_iter : int
-        Projections of the kernel, and steps of mean shift.
+    """Result of :func:`skms`: labels, width of the initial kernel, learned kernel, and costs.
 
     Examples
     --------
@@ -57,8 +47,8 @@ class KernelClusters:
     labels: IntArray
     sigma: float
     kernel: FloatArray
-    n_updates: int
-    n_iter: int
+    n_updates: int  # projections of the kernel
+    n_iter: int  # steps of mean shift
 
 
 def random_constraints(labels: Any, share: float, rng: np.random.Generator) -> IntArray:

@@ -140,20 +140,14 @@ def ssc_codes_admm(
     ----------
     points : array of shape (n_points, n_features)
         One point per row, of unit norm.
-    alpha : float, default=20.0
-        ``mu_2``, and ``lambda_Y mu_1``.
-    affine : bool, default=False
-        Whether codes sum to 1.
-    outliers : bool, default=False
-        Whether ``Y = Y C + E`` exactly, with sparse ``E``, in place of a quadratic penalty.
+    alpha, affine, outliers, tol
+        See :class:`SSC`; ``alpha`` is ``mu_2``, and ``lambda_Y mu_1``.
     zero_diag_z : bool, default=False
         Whether the diagonal of the fitting copy is also set to zero, as in the authors'
         program. It is not a step of ADMM: codes then end up to several percent from the
         optimum. Only for reproducing that program.
     max_iter : int, default=200
         Most iterations (the program's ``maxIter`` counts one more).
-    tol : float, default=2e-4
-        Largest residual to stop at.
 
     Examples
     --------
@@ -389,15 +383,8 @@ class SSC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.residual_ = optimality_violation(gram, self.codes_, penalty)
 
     def _code_by_admm(self, points: FloatArray) -> None:
-        found = ssc_codes_admm(
-            points,
-            self.alpha,
-            affine=self.affine,
-            outliers=self.outliers,
-            zero_diag_z=self.zero_diag_z,
-            max_iter=self.max_iter,
-            tol=self.tol,
-        )
+        names = ("alpha", "affine", "outliers", "zero_diag_z", "max_iter", "tol")
+        found = ssc_codes_admm(points, **{name: getattr(self, name) for name in names})
         if found.residual > self.tol:
             msg = (
                 f"SSC: the codes have a residual of {found.residual:.1e} after "

@@ -207,7 +207,16 @@ def bad_sets_are_refused(classifier: Any) -> None:
 def bad_collections_are_refused(classifier: Any) -> None:
     """An empty list, a 2-D array, a sparse matrix, a string or a dict is no list of sets."""
     good = easy_problem().probes[0]
-    bad = ([], good, sp.csr_array(good), "albums/", 5, {"anna": good}, good[0], None)
+    bad: tuple[Any, ...] = (
+        [],
+        good,
+        sp.csr_array(good),
+        "albums/",
+        5,
+        {"anna": good},
+        good[0],
+        None,
+    )
     _require_refused(
         classifier,
         {f"a {type(X).__name__} of shape {np.shape(X)}": (X, [0, 1], ()) for X in bad},
@@ -217,8 +226,8 @@ def bad_collections_are_refused(classifier: Any) -> None:
 @check()
 def bad_labels_are_refused(classifier: Any) -> None:
     """One class alone, too few labels or too many, missing ones and fractions are refused."""
-    wrong_number = ([0, 1], [0, 1] * 5, np.zeros((9, 2)))
-    missing = (None, [None, *range(8)], [np.nan, *range(8)])
+    wrong_number: tuple[Any, ...] = ([0, 1], [0, 1] * 5, np.zeros((9, 2)))
+    missing: tuple[Any, ...] = (None, [None, *range(8)], [np.nan, *range(8)])
     for y in ([1] * 9, *wrong_number, *missing, np.linspace(0, 1, 9)):
         what = f"labels of shape {np.shape(y)}"
         call = partial(fresh(classifier).fit, easy_problem().gallery, y)
