@@ -54,16 +54,6 @@ _NO_ROW = 1e-8
 class AdmmCodes:
     """Result of :func:`ssc_codes_admm`.
 
-    Attributes
-    ----------
-    codes : csc_array of shape (n_points, n_points)
-        One code a column.
-    errors : array of shape (n_points, n_features), or None
-        Sparse errors of the points, with ``outliers``.
-    n_iter : int
-    residual : float
-        Largest difference between the two copies of the codes, and from the exact rows.
-
     Examples
     --------
     >>> import numpy as np
@@ -72,10 +62,10 @@ class AdmmCodes:
     (3, 3)
     """
 
-    codes: sp.csc_array
-    errors: FloatArray | None
+    codes: sp.csc_array  # one code a column
+    errors: FloatArray | None  # sparse errors of the points, with ``outliers``
     n_iter: int
-    residual: float
+    residual: float  # between the two copies of the codes, and of the exact rows
 
 
 @dataclass(frozen=True)
