@@ -18,7 +18,7 @@ from sklearn.base import clone
 
 from datasets import load
 from setwise import Committee
-from setwise.baselines.committee_members import default_members
+from setwise.baselines.committee import default_members
 
 # dataset -> folds, and every how many-th probe
 QUICK = {"eth80": ((0, 1, 2), 1), "coil20": ((0, 3), 1), "vowels": ((0,), 5)}
@@ -53,7 +53,10 @@ def run(name: str, folds, step: int) -> dict:
             clf = clone(prototype)
             row = measure(clf, data.sets, data.labels, gallery, probes[::step])
             if method == "committee":
-                row |= {"weights": dict(clf.weights_), "beta": clf.steepness_}
+                row |= {
+                    "weights": dict(clf.weights_),
+                    "inverse_temperature": clf.inverse_temperature_,
+                }
                 row |= {"accuracy": dict(clf.gallery_accuracy_ or {})}
                 sure = clf.predict_proba(data.sets[probes[::step]]).max(axis=1)
                 row |= {"sure": sure.round(4).tolist()}
@@ -80,8 +83,9 @@ def show(name: str, results: dict) -> None:
         dropped = [member for member, weight in row["weights"].items() if not weight]
         tried = ", ".join(f"{member} {share:.2f}" for member, share in row["accuracy"].items())
         said, right = np.mean(row["sure"]), np.mean(row["right"])
-        print(f"dropped {dropped}; beta {row['beta']:.2f}; says {said:.2f}, is {right:.2f}; "
-              f"left out: {tried or 'nothing'}")  # fmt: skip
+        beta = row["inverse_temperature"]
+        print(f"dropped {dropped}; inverse temperature {beta:.2f}; says {said:.2f}, "
+              f"is {right:.2f}; left out: {tried or 'nothing'}")  # fmt: skip
 
 
 def main() -> None:

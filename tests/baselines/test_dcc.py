@@ -8,7 +8,7 @@ from scipy import linalg
 from tests.conftest import toy_sets
 
 from setwise.baselines import DCC
-from setwise.baselines.dcc import discriminant_directions, halved
+from setwise.baselines.subspaces import discriminant_directions, halved
 from setwise.errors import ParameterError
 from setwise.sets import check_sets
 

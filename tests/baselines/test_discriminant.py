@@ -10,7 +10,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from tests.conftest import toy_sets
 
 from setwise.baselines import GDA
-from setwise.baselines.discriminant import KernelDiscriminant, KernelPLS
+from setwise.baselines.kernel_sets import KernelDiscriminant, KernelPLS
 from setwise.errors import ParameterError
 
 

@@ -9,8 +9,9 @@ from sklearn.metrics.pairwise import rbf_kernel
 from tests.baselines.convex_hulls import convex_hull_distance
 from tests.conftest import toy_sets
 
-from setwise.baselines.hull_distance import AHISD, CHISD
 from setwise.baselines.hulls import (
+    AHISD,
+    CHISD,
     affine_hull,
     affine_hull_distance,
     gram_hull_distance,
@@ -22,7 +23,7 @@ BOTH = pytest.mark.parametrize("method", [AHISD(), CHISD(), CHISD(0.5, kernel="r
 
 
 def split(seed=0, **options):
-    sets, labels = toy_sets(seed, n_sets=6, **options)
+    sets, labels = toy_sets(seed, n_sets=4, **options)
     is_gallery = np.arange(len(sets)) % 2 == 0
     gallery = [x for x, known in zip(sets, is_gallery, strict=True) if known]
     probes = [x for x, known in zip(sets, is_gallery, strict=True) if not known]
@@ -43,7 +44,7 @@ def nearest(distance, gallery, labels, probes):
 @BOTH
 def test_classes_that_live_apart_are_told_apart(method, seed):
     gallery, labels, probes, truth = split(seed)
-    assert method.fit(gallery, labels).score(probes, truth) >= 8 / 9
+    assert method.fit(gallery, labels).score(probes, truth) >= 5 / 6
 
 
 @pytest.mark.parametrize("energy", [0.98, 0.7])
@@ -156,7 +157,7 @@ def test_a_bound_too_small_for_a_set_names_it():
     gallery, labels, probes, _ = split(n_vectors=(6, 7))
     short = SetBatch.from_list([*gallery[:2], gallery[2][:3]], names=("x", "y", "short one"))
     with pytest.raises(ParameterError, match=r"CHISD\.fit: tau.*1/3.*'short one', got 0\.25"):
-        CHISD(0.25).fit(short, labels[[0, 3, 6]])
+        CHISD(0.25).fit(short, labels[[0, 2, 4]])
     fitted = CHISD(0.25).fit(gallery, labels)
     with pytest.raises(ParameterError, match=r"CHISD\.predict: tau.*1/2.*'set 1', got 0\.25"):
         fitted.predict([probes[0], probes[1][:2]])

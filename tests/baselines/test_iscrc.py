@@ -51,7 +51,7 @@ def test_weights_are_those_of_the_literal_alternation(seed):
 
 def test_the_weights_of_the_set_come_to_sum_to_one():
     sets, labels = toy_sets(0)
-    fitted = ISCRC(random_state=0).fit(sets, labels)
+    fitted = ISCRC(n_atoms=4, random_state=0).fit(sets, labels)
     units = sets[0] / np.linalg.norm(sets[0], axis=1, keepdims=True)
     options = {"penalty_gallery": 0.001, "penalty_probe": 0.001, "n_iter": 200}
     a, _ = collaborate(fitted.gram_, units, fitted.atoms_, **options)

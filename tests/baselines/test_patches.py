@@ -10,8 +10,7 @@ from scipy import linalg
 from tests.conftest import toy_sets
 
 from setwise.baselines import MDA, MMD
-from setwise.baselines.mda import patch_scatters
-from setwise.baselines.patches import _divided, linear_patches
+from setwise.baselines.patches import _divided, linear_patches, patch_scatters
 from setwise.errors import ParameterError
 
 

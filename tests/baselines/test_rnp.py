@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.conftest import toy_sets
 
-from setwise.baselines.rnp import RNP, RegularisedSet, nearest_points
+from setwise.baselines.nearest_points import RNP, RegularisedSet, nearest_points
 from setwise.errors import ParameterError
 
 

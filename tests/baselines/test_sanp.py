@@ -11,7 +11,7 @@ from tests.helpers import fingerprint
 
 import setwise.lasso.solver as module
 from setwise.baselines.hulls import affine_hull, affine_hull_distance
-from setwise.baselines.sanp import SANP, SampledHull, sanp_points
+from setwise.baselines.nearest_points import SANP, SampledHull, sanp_points
 from setwise.errors import ConvergenceWarning, ParameterError
 from setwise.lasso import gram_lasso
 

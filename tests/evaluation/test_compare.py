@@ -171,8 +171,14 @@ def test_bad_requests_are_refused(problem):
     gallery, labels, probes, truth = problem
     with pytest.raises(ParameterError, match=r"there is no method 'MSN'.*'MSM'"):
         compare(*problem, methods=["MSN"])
-    with pytest.raises(ParameterError, match="must be a sequence of names"):
-        compare(*problem, methods="MSM")
+    for no_sequence in ("MSM", 3, np.array(3)):
+        with pytest.raises(ParameterError, match="must be a sequence of names"):
+            compare(*problem, methods=no_sequence)
+    for progress in (3, "yes", True):
+        with pytest.raises(ParameterError, match=r"compare: progress must be a callable"):
+            compare(*problem, methods=["MSM"], progress=progress)
+    with pytest.raises(ParameterError, match="compare: n_jobs must be"):
+        compare(*problem, methods=["MSM"], n_jobs=0)
     for none in ({"mine": "MSM"}, [3], {"mine": MSM}):
         with pytest.raises(ParameterError, match=r"^compare: method .* Expected a classifier"):
             compare(*problem, methods=none)

@@ -304,6 +304,7 @@ def test_labels_of_any_kind_can_be_written_down(kinds, written):
         ({"groups": [0] * 18}, DataError, "5 folds cannot be made of 0 groups"),
         ({"seed": -1}, ParameterError, "seed must be"),
         ({"n_jobs": 0}, ParameterError, "n_jobs must be"),
+        ({"progress": 3}, ParameterError, "progress must be a callable"),
         ({"clf": MeanVector}, ParameterError, "clf must be a classifier"),
         ({"clf": 3}, ParameterError, "clf must be a classifier"),
         ({"labels": ["anna"] * 18}, DataError, "only one class"),

@@ -2,16 +2,13 @@
 
 from setwise.baselines.committee import Committee
 from setwise.baselines.covariance import LogEuclidean
-from setwise.baselines.dcc import DCC
-from setwise.baselines.hull_distance import AHISD, CHISD
+from setwise.baselines.hulls import AHISD, CHISD
 from setwise.baselines.iscrc import ISCRC
 from setwise.baselines.kernel_sets import CDL, GDA
-from setwise.baselines.mda import MDA
-from setwise.baselines.mmd import MMD
-from setwise.baselines.mutual_subspace import CMSM, MSM
-from setwise.baselines.rnp import RNP
-from setwise.baselines.sanp import SANP
+from setwise.baselines.nearest_points import RNP, SANP
+from setwise.baselines.patches import MDA, MMD
 from setwise.baselines.simple import FrameVote, MeanCosine, MeanVector, MinimumDistance
+from setwise.baselines.subspaces import CMSM, DCC, MSM
 
 __all__ = [
     "AHISD",

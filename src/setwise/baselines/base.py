@@ -1,9 +1,10 @@
-"""What the baselines share: sets judged one by one, and the nearest gallery set."""
+"""Base classes of the rivals: one set at a time, and the nearest gallery set."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -16,25 +17,26 @@ from setwise._support.types import FloatArray, IntArray
 from setwise.sets import SetBatch, check_sets
 from setwise.sets.classifier import SetClassifier, largest_by_class
 
-__all__ = ["Baseline", "NearestSet", "nearest_by_class", "relative_softmax"]
+__all__ = ["Baseline", "NearestSet"]
 
 
 def nearest_by_class(distances: FloatArray | Sequence[float], codes: IntArray) -> FloatArray:
-    """Least distance among the gallery sets of each class, along the last axis."""
+    """Smallest distance among the gallery sets of each class, along the last axis."""
     return -largest_by_class(-np.asarray(distances), codes, int(codes.max()) + 1)
 
 
 def relative_softmax(scores: FloatArray) -> FloatArray:
-    """Softmax of minus distances, one row per set, in units of the row's mean distance."""
+    """Softmax of negated distances, divided by the mean distance of each row."""
     mean = np.abs(scores).mean(axis=1, keepdims=True)
     return softmax(scores / np.where(mean > 0, mean, 1.0), axis=1)
 
 
+@dataclass(eq=False, repr=False)  # scikit-learn has its own
 class Baseline(SetClassifier):
-    """A set classifier that scores one set at a time."""
+    """A set classifier that scores one set at a time: define ``_solve`` and ``_score``."""
 
-    def __init__(self, *, n_jobs: int | None = None) -> None:
-        self.n_jobs = n_jobs
+    _: KW_ONLY
+    n_jobs: int | None = None
 
     @abstractmethod
     def _score(self, vectors: FloatArray) -> FloatArray:
@@ -48,10 +50,10 @@ class Baseline(SetClassifier):
         return np.array(list(in_threads(self._score, probes, self.n_jobs)))
 
     def _check_probes(self, probes: SetBatch, caller: str) -> None:
-        """Refuse sets that the method cannot judge; there are none by default."""
+        """Refuse sets that the method cannot classify; by default there are none."""
 
     def _probabilities(self, scores: FloatArray) -> FloatArray:
-        """Probability of each class for each set, by its scores."""
+        """Probability of each class for each set, from its scores."""
         return relative_softmax(scores)
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
@@ -60,10 +62,10 @@ class Baseline(SetClassifier):
         return self.classes_[codes]
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """Probability of each class for each set; even where nothing is known.
+        """Probability of each class for each set; uniform where all scores are equal.
 
-        They rank the classes of a set; for frequencies, wrap the classifier in scikit-learn's
-        ``CalibratedClassifierCV``.
+        They rank the classes of a set; for calibrated frequencies, wrap the classifier in
+        scikit-learn's ``CalibratedClassifierCV``.
         """
         return self._probabilities(self._scores(X, "predict_proba"))
 
@@ -71,9 +73,9 @@ class Baseline(SetClassifier):
 class NearestSet(Baseline):
     """The label of the nearest gallery set, under some distance between sets.
 
-    A method says what it makes of a set (:meth:`_model`, after :meth:`_learn` has seen the
-    gallery) and how far such a model is from those of the gallery (:meth:`_distances`). The
-    score of a class is minus the distance of its nearest set.
+    A subclass defines the model of a set (:meth:`_model`, after :meth:`_learn` got the gallery)
+    and the distances of a model to those of the gallery (:meth:`_distances`). The score of a
+    class is the negated distance of its nearest set.
     """
 
     def _solve(self, gallery: SetBatch, codes: IntArray) -> None:
@@ -82,15 +84,15 @@ class NearestSet(Baseline):
         self.gallery_codes_ = codes
 
     def _learn(self, gallery: SetBatch, codes: IntArray) -> None:
-        """Check the parameters, and learn what the models of sets need; nothing by default."""
+        """Check the parameters and fit what models need; does nothing by default."""
 
     def _gallery_models(self, gallery: SetBatch) -> Any:
-        """What is kept of the gallery; by default, a list of models."""
+        """Models of the gallery sets; a list by default."""
         return [self._model(vectors) for vectors in gallery]
 
     @abstractmethod
     def _model(self, vectors: FloatArray) -> Any:
-        """What the method makes of one set."""
+        """Model of one set."""
 
     @abstractmethod
     def _distances(self, model: Any) -> FloatArray | Sequence[float]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import Any, Self
 
 import numpy as np
@@ -13,15 +14,24 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from setwise._support.parallel import one_blas_thread
-from setwise._support.parameters import check_choice, check_jobs, check_known
+from setwise._support.parameters import check_choice, check_jobs, check_known, refuse
 from setwise._support.seeds import seed_from
 from setwise._support.types import FloatArray
-from setwise.baselines.committee_explanation import CommitteeExplanation, MemberVote
-from setwise.baselines.committee_members import OWN_PARAMETERS, named_members, prepared_members
-from setwise.baselines.panel import Panel, form_panel
-from setwise.baselines.ranks import mean_ranks, rank_scores
+from setwise.baselines.hulls import AHISD
+from setwise.baselines.kernel_sets import CDL, GDA
+from setwise.baselines.panel import (
+    CommitteeExplanation,
+    Panel,
+    form_panel,
+    mean_ranks,
+    rank_scores,
+)
+from setwise.baselines.simple import FrameVote, MeanCosine
+from setwise.baselines.subspaces import CMSM, MSM
 from setwise.classify import CVC
-from setwise.errors import NoInformationWarning
+from setwise.errors import (
+    NoInformationWarning,
+)
 from setwise.sets import SetBatch, SetClassifier, check_labels, check_sets
 from setwise.sets.classifier import one_set
 from setwise.sets.identifiers import join_labels
@@ -29,23 +39,43 @@ from setwise.sets.remaining import remaining_sets
 
 __all__ = ["Committee"]
 
+# No member can have these names.
+_OWN = ("members", "weights", "n_jobs", "random_state")
+_EXPECTED = (
+    "a list of (name, classifier) pairs, the names different, without '__' and none of them a "
+    "parameter of the committee, the classifiers with get_params, fit, and decision_function "
+    "or predict_proba"
+)
+
+
+def default_members() -> list[tuple[str, Any]]:
+    """CVC, and rivals that take milliseconds and compare sets in other ways."""
+    return [
+        ("cvc", CVC()),
+        ("smallest_angle", MSM(n_angles=1)),
+        ("cmsm", CMSM()),
+        ("gda", GDA()),
+        ("cdl", CDL("pls")),
+        ("ahisd", AHISD()),
+        ("frame_vote", FrameVote()),
+        ("mean_cosine", MeanCosine()),
+    ]
+
 
 class Committee(SetClassifier):
     """Several set classifiers that vote by rank: seldom the best, hardly ever bad.
 
     Each member ranks the classes for a set; the score of a class is the sum over the members of
-    ``-log(rank)``, classes that a member cannot tell apart sharing the mean of their ranks.
-    Ranks need no common scale, and a member that knows nothing moves nobody. Where the votes
-    are even, the first member decides. Each set is judged alone.
+    ``-log(rank)``, and classes that a member cannot tell apart share the mean of their ranks.
+    Ranks need no common scale. The first member breaks ties. Each set is judged alone.
 
-    The gallery chooses the members: its sets are left out in ``k`` parts (``k`` = 5, or as many
-    as the smallest class has sets), every member judges those it was not fitted to, and one
-    that is worse than the best beyond chance (exact one-sided sign test at level 0.05) is
-    dropped. In simulated galleries of 20 to 200 sets and eight members with independent errors,
-    one 30 points worse than the others is dropped in 81 to 100 of 100, one 10 points worse in
-    23 to 99; of eight equally good ones about one is lost by chance, since the best is chosen
-    on the same sets: seven others remain, whereas a member that misleads would stay. In a
-    gallery with a single set of some class nothing can be left out, and **none is dropped**.
+    The gallery chooses the members by cross-validation: in ``k`` folds (``k`` = 5, or the size
+    of the smallest class), every member judges the sets it was not fitted to, and one that is
+    significantly worse than the best (exact one-sided sign test at level 0.05) is dropped. In
+    simulated galleries of 20 to 200 sets and eight members with independent errors, one 30
+    points worse than the others is dropped in 81 to 100 of 100, one 10 points worse in 23 to
+    99; of eight equally good members about one is lost by chance. In a gallery with a single
+    set of some class nothing can be left out, and **none is dropped**.
 
     A member that cannot be fitted to the gallery, or to a part of it, is left out with a
     warning that names it; wrong parameters of a member are an error.
@@ -54,55 +84,45 @@ class Committee(SetClassifier):
     ----------
     members : list of (name, classifier) pairs, optional
         Set classifiers with ``decision_function`` or ``predict_proba``; copies are fitted. By
-        default CVC, MSM with the smallest angle, CMSM, GDA, CDL (partial least squares),
-        AHISD, frame vote and mean cosine (:mod:`setwise.baselines.committee_members`). Their parameters
-        are reached as ``cvc__dims``.
+        default CVC, MSM with the smallest angle, CMSM, GDA, CDL (partial least squares), AHISD,
+        frame vote and mean cosine. Their parameters are set as ``cvc__dims``.
     weights : {"gallery", None}, default="gallery"
-        Whether members that mislead on left-out gallery sets are dropped. That costs up to
-        five more fits and, of each gallery set (at most 200 of them), one judgement.
+        Whether bad members are dropped. That costs up to five more fits, and one judgement of
+        each gallery set (of about 200 in larger galleries).
     n_jobs : int, optional
-        Threads of the members that have ``n_jobs`` and leave it open. Answers do not depend
-        on it.
+        Threads of the members whose own ``n_jobs`` is None. Answers do not depend on it.
     random_state : int, RandomState or None, default=None
-        Seed of the members that have ``random_state`` and leave it open.
+        Seed of the members whose own ``random_state`` is None.
 
     Attributes
     ----------
     panel_ : Panel
-        All that was learned: one frozen object, replaced as a whole by :meth:`fit`,
-        :meth:`enroll` and :meth:`forget`. All that follows is read from it.
+        Everything learned, as one frozen object; the other attributes are read from it.
     classes_ : array of shape (n_classes,)
         Labels, sorted.
     n_features_in_ : int
-        Length of the vectors.
     members_ : dict of str to classifier
-        The members that count, fitted: ``members_["cvc"].explain(probe)`` says more of one.
+        The members with a vote, fitted.
     weights_ : dict of str to float
-        1, or 0 for a member that was dropped; a billionth more for the first, which breaks
-        ties. Members that failed are not in it.
+        1, or 0 for a dropped member; a billionth more for the first, which breaks ties.
+        Members that failed are missing.
     gallery_accuracy_ : dict of str to float, or None
         Share of the left-out gallery sets that each member recognised.
-    steepness_ : float
-        The ``beta`` of :meth:`predict_proba`.
+    inverse_temperature_ : float
+        Fitted on the left-out gallery sets, see :meth:`predict_proba`.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from setwise import Committee
-    >>> from setwise.baselines import MSM, FrameVote, MeanCosine
-    >>> rng = np.random.default_rng(0)
-    >>> places = {name: rng.normal(size=20) for name in ("anna", "bert")}
-    >>> def album(name):
-    ...     return places[name] + 0.3 * rng.normal(size=(12, 20))
-    >>> labels = ["anna", "bert"] * 3
-    >>> members = [("msm", MSM(3)), ("votes", FrameVote()), ("mean", MeanCosine())]
-    >>> committee = Committee(members).fit([album(name) for name in labels], labels)
-    >>> print(committee.explain(album("bert")))
-    bert: bert 0.86, anna 0.14; 3 of 3 members agree.
-    member                weight    rank of bert  votes for
-    msm                       1               1  bert
-    votes                     1               1  bert
-    mean                      1               1  bert
+    >>> from setwise.baselines import MSM, MeanCosine
+    >>> from setwise.evaluation.testing import separable_sets
+    >>> sets, labels = separable_sets()
+    >>> committee = Committee([("msm", MSM(3)), ("mean", MeanCosine())]).fit(sets, labels)
+    >>> print(committee.explain(sets[0]))
+    0: 0 0.90, 2 0.08, 1 0.02; 2 of 2 members agree.
+    member               weight       rank of 0  votes for
+    msm                       1               1  0
+    mean                      1               1  0
     """
 
     def __init__(
@@ -122,21 +142,21 @@ class Committee(SetClassifier):
         """Parameters of the committee and, where ``deep``, its members and theirs."""
         params: dict[str, Any] = super().get_params(deep=False)
         if deep:
-            for name, member in named_members(self.members).items():
+            for name, member in _named(self.members).items():
                 inner = member.get_params()
                 params |= {name: member, **{f"{name}__{key}": inner[key] for key in inner}}
         return params
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters of the committee, its members by name, and theirs as ``cvc__dims``."""
-        for key in [key for key in OWN_PARAMETERS if key in params]:
+        for key in [key for key in _OWN if key in params]:
             setattr(self, key, params.pop(key))
         if not params:
             return self
-        members = named_members(self.members)
+        members = _named(self.members)
         for key in params:
             name, is_nested, _ = key.partition("__")
-            known = members if is_nested else (*OWN_PARAMETERS, *members)
+            known = members if is_nested else (*_OWN, *members)
             check_known("Committee", "parameter", name, known)
         for key in [key for key in params if key in members]:
             members[key] = params.pop(key)
@@ -147,7 +167,7 @@ class Committee(SetClassifier):
         return self
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Try the members on a gallery, and fit to it those that do not mislead.
+        """Try the members on a gallery, and fit the good ones to it.
 
         Parameters
         ----------
@@ -159,73 +179,39 @@ class Committee(SetClassifier):
         check_jobs("Committee", self.n_jobs)
         check_choice("Committee", "weights", self.weights, ("gallery", None))
         seed = seed_from(self.random_state, "Committee")
-        candidates = prepared_members(self.members, n_jobs=self.n_jobs, random_state=seed)
+        given = {"n_jobs": self.n_jobs, "random_state": seed}
+        candidates = {name: clone(member) for name, member in _named(self.members).items()}
+        for member in candidates.values():
+            own = member.get_params(deep=False)
+            is_open = [key for key in given if key in own and own[key] is None]
+            member.set_params(**{key: given[key] for key in is_open})
         sets = check_sets(X, caller="Committee.fit")
         classes, codes = check_labels(y, len(sets), caller="Committee.fit")
-        self.panel_ = self._formed(candidates, sets, classes[codes], "Committee.fit")
+        return self._form(candidates, sets, classes[codes], "Committee.fit")
+
+    def _form(
+        self, candidates: Any, sets: Any, labels: Any, caller: str, **fitted: Any
+    ) -> Self:
+        try_members = self.weights is not None
+        with one_blas_thread():
+            self.panel_ = form_panel(
+                candidates, sets, labels, caller, try_members=try_members, **fitted
+            )
         return self
 
-    def _formed(
-        self,
-        candidates: Mapping[str, Any],
-        sets: SetBatch,
-        labels: npt.NDArray[Any],
-        caller: str,
-        fitted: Callable[[str], Any] = lambda name: None,
-    ) -> Panel:
-        """A panel for a gallery; ``fitted`` gives members that are fitted to it already."""
-        classes, codes = check_labels(labels, len(sets), caller=caller)
-
-        def fit(name: str) -> Any:
-            member = fitted(name)
-            return clone(candidates[name]).fit(sets, labels) if member is None else member
-
-        with one_blas_thread():
-            return form_panel(
-                candidates,
-                sets,
-                classes,
-                codes,
-                try_members=self.weights is not None,
-                fit=fit,
-                caller=caller,
-            )
-
-    @property
-    def classes_(self) -> npt.NDArray[Any]:  # type: ignore[override]
-        """Labels, sorted."""
-        return self.panel_.classes
-
-    @property
-    def n_features_in_(self) -> int:  # type: ignore[override]
-        """Length of the vectors."""
-        return self.panel_.sets.n_features
-
-    @property
-    def members_(self) -> Mapping[str, Any]:
-        """The members that count, fitted."""
-        return self.panel_.members
-
-    @property
-    def weights_(self) -> Mapping[str, float]:
-        """How much each member counts."""
-        return self.panel_.weights
-
-    @property
-    def gallery_accuracy_(self) -> Mapping[str, float] | None:
-        """Share of left-out gallery sets that each member recognised."""
-        return self.panel_.accuracy
-
-    @property
-    def steepness_(self) -> float:
-        """How steeply probabilities rise with the scores."""
-        return self.panel_.beta
+    # Read from the panel, which fit, enroll and forget replace as a whole.
+    classes_ = property(attrgetter("panel_.classes"))
+    n_features_in_ = property(attrgetter("panel_.sets.n_features"))
+    members_ = property(attrgetter("panel_.members"))
+    weights_ = property(attrgetter("panel_.weights"))
+    gallery_accuracy_ = property(attrgetter("panel_.accuracy"))
+    inverse_temperature_ = property(attrgetter("panel_.inverse_temperature"))
 
     def enroll(self, X: Any, y: Any) -> Self:
-        """Add sets to the gallery: as if it had been fitted with them at its end.
+        """Add sets to the end of the gallery; the answers are those of a fresh fit.
 
         CVC enrolls them; the other members are fitted again, and all are tried again. Threads
-        that predict meanwhile do so by the old gallery or by the new one.
+        that predict meanwhile use the old gallery or the new one.
 
         Parameters
         ----------
@@ -237,15 +223,11 @@ class Committee(SetClassifier):
         new = check_sets(X, caller=caller, n_features=self.n_features_in_)
         classes, codes = check_labels(y, len(new), caller=caller, min_classes=1)
         labels = join_labels(panel.classes[panel.codes], classes[codes], caller)
-        return self._changed(
-            SetBatch.join([panel.sets, new]),
-            labels,
-            caller,
-            lambda cvc: cvc.enroll(new, labels[len(panel.codes) :]),
-        )
+        sets, added = SetBatch.join([panel.sets, new]), labels[len(panel.codes) :]
+        return self._change(sets, labels, caller, lambda cvc: cvc.enroll(new, added))
 
     def forget(self, labels: Any = (), *, sets: Any = ()) -> Self:
-        """Remove sets from the gallery: as if it had been fitted without them.
+        """Remove sets from the gallery; the answers are those of a fresh fit.
 
         CVC forgets them; the other members are fitted again, and all are tried again.
 
@@ -254,7 +236,7 @@ class Committee(SetClassifier):
         labels : sequence of labels
             Classes all of whose sets are removed.
         sets : sequence of str or int
-            Single sets, by the names they were given or their place in the gallery.
+            Single sets, by their names or their places in the gallery.
         """
         check_is_fitted(self)
         panel, caller = self.panel_, "Committee.forget"
@@ -268,68 +250,66 @@ class Committee(SetClassifier):
         )
         if stays.all():
             return self
-        kept, gone = np.flatnonzero(stays), np.flatnonzero(~stays)
+        kept, gone = np.flatnonzero(stays), np.flatnonzero(~stays).tolist()
         remaining = panel.classes[panel.codes[kept]]
-        return self._changed(
-            panel.sets[kept], remaining, caller, lambda cvc: cvc.forget(sets=gone.tolist())
+        return self._change(
+            panel.sets[kept], remaining, caller, lambda cvc: cvc.forget(sets=gone)
         )
 
-    def _changed(
+    def _change(
         self,
         sets: SetBatch,
         labels: npt.NDArray[Any],
         caller: str,
         change: Callable[[CVC], CVC],
     ) -> Self:
-        """Replace the panel by one of another gallery, with what CVC can keep of the old."""
+        """Replace the panel by that of another gallery, with an updated CVC."""
         panel = self.panel_
 
-        def change_cvc(name: str) -> CVC | None:
+        def updated(name: str) -> CVC | None:
             member = panel.members.get(name)
             # A copy: CVC replaces its gallery as a whole, and the old panel keeps the old one.
             return change(copy.copy(member)) if isinstance(member, CVC) else None
 
-        self.panel_ = self._formed(panel.candidates, sets, labels, caller, change_cvc)
-        return self
+        return self._form(panel.candidates, sets, labels, caller, fitted=updated)
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """Label of each set."""
-        panel, scores = self._asked(X, "predict")
+        panel, scores = self._answers(X, "predict")
         return panel.classes[scores.argmax(axis=1)]
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """Probability of each class for each set; even where no member knows anything.
+        """Probability of each class for each set; uniform where no member knows anything.
 
-        ``softmax(beta * score / total weight)``, where ``beta`` is what fits the left-out
-        gallery sets best, one pretended error among them, so that a few sets never make it
-        sure of anything. Where nothing is left out, ``beta`` is 2.
+        ``softmax(inverse_temperature_ * score / total weight)``. The inverse temperature is
+        fitted on the left-out gallery sets and one pretended error, so that a few sets never
+        give certainty. Where nothing is left out, it is 2.
         """
-        panel, scores = self._asked(X, "predict_proba")
+        panel, scores = self._answers(X, "predict_proba")
         return panel.probabilities(scores)
 
     def _scores(self, X: Any, caller: str) -> FloatArray:
-        return self._asked(X, caller)[1]
+        return self._answers(X, caller)[1]
 
-    def _asked(self, X: Any, caller: str) -> tuple[Panel, FloatArray]:
-        """The panel that was asked, and the score of each class for each set."""
+    def _answers(self, X: Any, caller: str) -> tuple[Panel, FloatArray]:
+        """The panel, read once, and its score of each class for each set."""
         check_is_fitted(self)
         panel, caller = self.panel_, f"Committee.{caller}"
         probes = check_sets(X, caller=caller, n_features=panel.sets.n_features)
         ranks = mean_ranks(panel.class_scores(probes))
-        scores = rank_scores(ranks, panel.member_weights)
         is_lost = np.ptp(ranks, axis=-1).max(axis=0) == 0
         lost = [probes.names[i] for i in np.flatnonzero(is_lost)]
         if lost:
             msg = (
                 f"{caller}: no member tells the classes apart for {len(lost)} of {len(probes)} "
-                f"sets ({', '.join(lost[:3])}{', ...' if len(lost) > 3 else ''}): all are "
-                "equally probable, and the label means nothing."
+                f"sets ({', '.join(lost[:3])}{', ...' if len(lost) > 3 else ''}): all classes "
+                "are equally probable, and the label is arbitrary."
             )
             warnings.warn(msg, NoInformationWarning, stacklevel=3)
-        return panel, scores
+        return panel, rank_scores(ranks, panel.member_weights)
 
     def explain(self, probe: Any) -> CommitteeExplanation:
-        """Who votes what for one set.
+        """The vote of each member for one set.
 
         Parameters
         ----------
@@ -337,27 +317,33 @@ class Committee(SetClassifier):
             One set.
         """
         check_is_fitted(self)
-        panel = self.panel_
-        caller, n_features = "Committee.explain", panel.sets.n_features
+        panel, caller = self.panel_, "Committee.explain"
+        n_features = panel.sets.n_features
         batch = one_set(
             probe, lambda sets: check_sets(sets, caller=caller, n_features=n_features), caller
         )
-        return _explanation(panel, panel.class_scores(batch)[:, 0])
+        return panel.explanation(panel.class_scores(batch)[:, 0])
 
 
-def _explanation(panel: Panel, member_scores: FloatArray) -> CommitteeExplanation:
-    """The votes behind one answer, by the scores of each member (row) for each class."""
-    ranks = mean_ranks(member_scores)
-    scores = rank_scores(ranks, panel.member_weights)
-    firsts = [panel.classes[r.argmin()] if r.min() == 1.0 else None for r in ranks]
-    return CommitteeExplanation(
-        label=panel.classes[scores.argmax()],
-        classes=panel.classes,
-        scores=scores,
-        probabilities=panel.probabilities(scores),
-        votes=tuple(
-            MemberVote(name, panel.weights[name], *vote)
-            for name, *vote in zip(panel.members, firsts, ranks, member_scores, strict=True)
-        ),
-        dropped=tuple(name for name, weight in panel.weights.items() if not weight),
-    )
+def _named(members: Any) -> dict[str, Any]:
+    """Checked members by name; None stands for the default ones."""
+    pairs = default_members() if members is None else members
+    # No generators: they could be read only once.
+    if not isinstance(pairs, list | tuple) or not pairs or not all(map(_is_member, pairs)):
+        refuse("Committee", "members", _EXPECTED, pairs)
+    named = dict(pairs)
+    if len(named) < len(pairs):
+        refuse("Committee", "members", _EXPECTED, pairs)
+    return named
+
+
+def _is_member(pair: Any) -> bool:
+    """Whether something is a pair of a name and a classifier of sets."""
+    if not isinstance(pair, list | tuple) or len(pair) != 2:
+        return False
+    name, member = pair
+    if not isinstance(name, str) or not name or "__" in name or name in _OWN:
+        return False
+    can_answer = hasattr(member, "decision_function") or hasattr(member, "predict_proba")
+    is_whole = can_answer and hasattr(member, "fit") and hasattr(member, "get_params")
+    return is_whole and not isinstance(member, type)

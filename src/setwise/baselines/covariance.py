@@ -15,25 +15,15 @@ from setwise.baselines.subspaces import Subspaces
 from setwise.basis.svd import numerical_rank
 from setwise.sets import SetBatch
 
-__all__ = ["LogCovariance", "LogCovariances", "LogEuclidean", "log_covariance"]
+__all__ = ["LogEuclidean"]
 
 
 @dataclass(frozen=True)
 class LogCovariance:
-    """Logarithm of a regularised covariance, ``level * I + Q diag(gains) Q'``.
+    """Logarithm of a regularised covariance, ``level * I + Q diag(gains) Q'``."""
 
-    Attributes
-    ----------
-    level : float
-        Logarithm of the variance granted to every direction.
-    gains : array of shape (n_directions,)
-        How much higher it is along the set's own directions.
-    directions : array of shape (n_features, n_directions)
-        Orthonormal.
-    """
-
-    level: float
-    gains: FloatArray
+    level: float  # log variance of every direction
+    gains: FloatArray  # additional log variance along the set's own directions
     directions: FloatArray
 
 
@@ -42,17 +32,9 @@ def log_covariance(
 ) -> LogCovariance:
     """``log(C + regularisation * tr(C) * I)`` of the covariance ``C`` of a set.
 
-    Fewer vectors than features leave ``C`` singular, and the logarithm is the same constant
-    in all directions that the set does not vary in: no square matrix is ever formed.
-
-    Parameters
-    ----------
-    vectors : array of shape (n_vectors, n_features)
-        One set.
-    regularisation : float
-        Share of the trace that is added to the diagonal.
-    origin : array of shape (n_features,)
-        A set that does not vary has no covariance; its scatter about this point is taken.
+    With fewer vectors than features ``C`` is singular, and its logarithm is one constant in all
+    directions without variance: no square matrix is formed. A set that does not vary has no
+    covariance; its scatter about ``origin`` replaces it.
     """
     freedom = len(vectors) - 1
     strengths, directions = _axes(vectors, vectors.mean(axis=0))
@@ -110,19 +92,19 @@ def squared_norm(model: LogCovariance) -> float:
     return float(n_others * model.level**2 + ((model.level + model.gains) ** 2).sum())
 
 
+@dataclass(eq=False, repr=False)
 class LogEuclidean(NearestSet):
     """Nearest set by the log-Euclidean distance between covariances.
 
     ``|| log C_a - log C_b ||_F`` (Arsigny, Fillard, Pennec and Ayache, 2006), where
-    ``regularisation`` times its trace is added to the diagonal of every covariance. A set
-    that does not vary, such as one vector, is taken by its scatter about the gallery's mean.
+    ``regularisation`` times its trace is added to the diagonal of every covariance. A set that
+    does not vary, such as one vector, is described by its scatter about the gallery's mean.
 
     Parameters
     ----------
     regularisation : float, default=1e-3
-        What is added to the diagonal, as a share of the trace.
+        Added to the diagonal, as a share of the trace.
     n_jobs : int, optional
-        Threads.
 
     Attributes
     ----------
@@ -134,14 +116,11 @@ class LogEuclidean(NearestSet):
     >>> from setwise.baselines import LogEuclidean
     >>> from setwise.evaluation.testing import separable_sets
     >>> sets, labels = separable_sets()
-    >>> clf = LogEuclidean().fit(sets[::2], labels[::2])
-    >>> clf.predict(sets[1::2])
+    >>> LogEuclidean().fit(sets[::2], labels[::2]).predict(sets[1::2])
     array([0, 1, 1, 2])
     """
 
-    def __init__(self, regularisation: float = 1e-3, *, n_jobs: int | None = None) -> None:
-        self.regularisation = regularisation
-        self.n_jobs = n_jobs
+    regularisation: float = 1e-3
 
     def _learn(self, gallery: SetBatch, codes: IntArray) -> None:
         check_number("LogEuclidean", "regularisation", self.regularisation)

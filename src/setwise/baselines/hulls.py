@@ -1,70 +1,59 @@
-"""Hulls of sets, and how far two of them are apart (Cevikalp and Triggs, CVPR 2010)."""
+"""The nearest hull: AHISD and CHISD (Cevikalp and Triggs, CVPR 2010)."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
-from setwise._support.types import FloatArray
+from setwise._support.parameters import check_choice, check_number, refuse
+from setwise._support.types import FloatArray, IntArray
+from setwise.baselines.base import NearestSet
 from setwise.baselines.simplex_qp import duality_gap, is_closed, least_weights
 from setwise.baselines.subspaces import set_subspace
-from setwise.errors import ConvergenceWarning
+from setwise.errors import ConvergenceWarning, DegenerateHullWarning
+from setwise.sets import SetBatch
 
-__all__ = [
-    "AffineHull",
-    "ClosestPoints",
-    "affine_hull",
-    "affine_hull_distance",
-    "gram_hull_distance",
-]
+__all__ = ["AHISD", "CHISD"]
 
 # Two affine hulls share a direction when the sine of the angle between them is below this:
 # the bases themselves are rounded, and a direction of pure rounding must not count.
 SHARED = 1e-10
-# What is left of the gap is worth a warning above this.
+# A larger relative gap causes a warning.
 _DOUBTFUL = 1e-6
-# How many vectors of a set are let in at once.
+# Vectors of a set that are added to the pool at once.
 _POOL = 60
 
 
 @dataclass(frozen=True)
 class AffineHull:
-    """A mean and the orthonormal directions (columns) that a set varies in."""
+    """A mean and the orthonormal directions (columns) in which a set varies."""
 
     mean: FloatArray
     basis: FloatArray
 
     @property
     def n_dims(self) -> int:
-        """How many directions there are; none for one vector."""
+        """Number of directions; 0 for one vector."""
         return self.basis.shape[1]
 
 
 @dataclass(frozen=True)
 class ClosestPoints:
-    """Where two convex hulls come closest, with a proof.
-
-    Attributes
-    ----------
-    distance : float
-        Between the two points.
-    alpha, beta : arrays of shape (n_vectors_a,), (n_vectors_b,)
-        Weights of the vectors in either point: within bounds, sum 1.
-    gap : float
-        The squared distance exceeds the least one by no more than twice this.
-    """
+    """Closest points of two convex hulls, with a bound on the error."""
 
     distance: float
-    alpha: FloatArray
+    alpha: FloatArray  # weights of the first set's vectors: within bounds, sum 1
     beta: FloatArray
-    gap: float
+    gap: float  # the squared distance is at most twice this above the smallest
 
 
 def affine_hull(vectors: FloatArray, energy: float) -> AffineHull:
-    """Mean and fewest principal directions that hold a share ``energy`` of the variance."""
+    """Mean and fewest principal directions that hold a share of the variance."""
     basis = set_subspace(vectors, energy=energy, centred=True)
     return AffineHull(vectors.mean(axis=0), basis)
 
@@ -72,18 +61,11 @@ def affine_hull(vectors: FloatArray, energy: float) -> AffineHull:
 def affine_hull_distance(
     mean_a: FloatArray, basis_a: FloatArray, mean_b: FloatArray, basis_b: FloatArray
 ) -> float:
-    """Least distance between two affine hulls, each a mean plus all that its basis spans.
+    """Smallest distance between two affine hulls, each a mean and an orthonormal basis.
 
     ``||(I - Q Q')(mean_a - mean_b)||`` with ``Q`` an orthonormal basis of the span of both
-    bases: the first basis, and what the second adds to it beyond a sine of 1e-10. Exactly 0
-    where that is the whole space.
-
-    Parameters
-    ----------
-    mean_a, mean_b : arrays of shape (n_features,)
-        One point of each hull.
-    basis_a, basis_b : arrays of shape (n_features, n_dims)
-        Orthonormal columns; none for a set of one vector.
+    bases: the first basis, and the part of the second beyond a sine of 1e-10. Exactly 0 where
+    that is the whole space.
     """
     added = basis_b - basis_a @ (basis_a.T @ basis_b)
     directions, sines, _ = np.linalg.svd(added, full_matrices=False)
@@ -99,23 +81,13 @@ def affine_hull_distance(
 
 
 def gram_hull_distance(gram: FloatArray, n_a: int, tau: float = 1.0) -> ClosestPoints:
-    """Least distance between two convex hulls by inner products, and where it is attained.
+    """Smallest distance between two convex hulls, from the Gram matrix of all vectors.
 
-    ``min ||A'alpha - B'beta||`` subject to ``sum alpha = sum beta = 1`` and weights in
-    ``[0, tau]``; with ``tau`` below 1 no vector may weigh more. By a primal-dual
-    interior-point method (Mehrotra's predictor and corrector) that keeps both sides
-    feasible, then one equality-constrained solve on the vectors that have weight. Distances
-    below 1e-8 times the size of the sets are lost in the rounding of inner products, and come
-    out as about that or 0.
-
-    Parameters
-    ----------
-    gram : array of shape (n_a + n_b, n_a + n_b)
-        Inner products (or kernel values) of all vectors, those of the first set first.
-    n_a : int
-        How many belong to the first set.
-    tau : float, default=1.0
-        Largest weight of a vector, at least ``1 / n`` for either set.
+    ``min ||A'alpha - B'beta||`` subject to ``sum alpha = sum beta = 1`` and weights in ``[0,
+    tau]``, for ``n_a`` vectors of the first set followed by those of the second. By a
+    primal-dual interior-point method (:mod:`setwise.baselines.simplex_qp`). Distances below
+    1e-8 times the size of the sets are lost in the rounding of inner products and become about
+    that or 0.
     """
     signed = _signed(gram, n_a)
     scale = float(np.diag(signed).max(initial=0.0)) or 1.0
@@ -134,10 +106,10 @@ def gram_hull_distance(gram: FloatArray, n_a: int, tau: float = 1.0) -> ClosestP
 
 
 def _weights(signed: FloatArray, sides: Sequence[slice], tau: float) -> FloatArray:
-    """Best weights of all vectors, by those of a pool of vectors that grows as needed.
+    """Best weights of all vectors, from a pool of vectors that grows as needed.
 
-    Few vectors have weight where sets are large: the nearest to the other set are tried
-    first, then those that would come nearer still are let in.
+    In large sets few vectors have weight: the pool starts with the vectors nearest to the other
+    set and grows by vectors that would reduce the distance.
     """
     if len(signed) <= _POOL:
         return _pool_weights(signed, sides, tau)
@@ -163,8 +135,8 @@ def _weights(signed: FloatArray, sides: Sequence[slice], tau: float) -> FloatArr
 def _pool_weights(signed: FloatArray, sides: Sequence[slice], tau: float) -> FloatArray:
     """Best weights where all vectors may have some.
 
-    A bound that leaves a set no choice of weights makes it a point: its mean. It is then
-    subtracted from the vectors of the other set, and only their weights are sought.
+    Where ``tau`` forces equal weights, the set is a point, its mean: it is subtracted from the
+    vectors of the other set, and only their weights are optimised.
     """
     weights = np.zeros(len(signed))
     is_free = np.zeros(len(signed), dtype=bool)
@@ -184,8 +156,178 @@ def _pool_weights(signed: FloatArray, sides: Sequence[slice], tau: float) -> Flo
 
 
 def _signed(gram: FloatArray, n_a: int) -> FloatArray:
-    """Inner products about the mean, of the first set's vectors and minus the second's."""
+    """Centred inner products of the first set's vectors and the negated second's."""
     means = gram.mean(axis=0)
     centred = gram - means[:, None] - means[None, :] + means.mean()
     signs = np.where(np.arange(len(gram)) < n_a, 1.0, -1.0)
     return centred * signs[:, None] * signs
+
+
+@dataclass(eq=False, repr=False)
+class AHISD(NearestSet):
+    """The nearest affine hull: a set is its mean and the span of its main directions.
+
+    AHISD of Cevikalp and Triggs ("Face recognition based on image sets", CVPR 2010). The
+    distance of two sets is that of their hulls' nearest points, ``min over v, w of ||(mean_a +
+    U_a v) - (mean_b + U_b w)||``, where the columns of ``U`` are the principal directions of
+    the set about its mean that hold ``energy`` of its variance (0.98 in the paper). A set of
+    one vector is that point.
+
+    Hulls whose dimensions sum to ``n_features`` or more always intersect, so their distance is
+    0; such pairs are counted and cause a warning.
+
+    Parameters
+    ----------
+    energy : float, default=0.98
+        Share of the variance that the directions of a hull hold, at most 1.
+    n_jobs : int, optional
+
+    Attributes
+    ----------
+    n_dims_ : array of int, shape (n_sets,)
+        Dimensions of the gallery's hulls.
+    n_degenerate_pairs_ : int
+        Pairs of gallery sets whose hulls must intersect, by their dimensions alone.
+
+    Examples
+    --------
+    >>> from setwise.baselines import AHISD
+    >>> from setwise.evaluation.testing import separable_sets
+    >>> sets, labels = separable_sets()
+    >>> AHISD(energy=0.5).fit(sets[::2], labels[::2]).predict(sets[1::2])
+    array([0, 1, 1, 2])
+    """
+
+    energy: float = 0.98
+
+    def _learn(self, gallery: SetBatch, codes: IntArray) -> None:
+        check_number("AHISD", "energy", self.energy, at_most=1)
+
+    def _gallery_models(self, gallery: SetBatch) -> list[AffineHull]:
+        hulls = [self._model(vectors) for vectors in gallery]
+        self.n_dims_ = np.array([hull.n_dims for hull in hulls])
+        fills = self.n_dims_[:, None] + self.n_dims_ >= gallery.n_features
+        self.n_degenerate_pairs_ = int(np.triu(fills, k=1).sum())
+        if self.n_degenerate_pairs_ > 0:
+            n_pairs = len(hulls) * (len(hulls) - 1) // 2
+            msg = (
+                f"AHISD: the hulls of {self.n_degenerate_pairs_} of {n_pairs} pairs of gallery "
+                f"sets fill all {gallery.n_features} dimensions, so that their distance is 0. "
+                f"Lower energy (now {self.energy:g})."
+            )
+            warnings.warn(msg, DegenerateHullWarning, stacklevel=4)
+        return hulls
+
+    def _model(self, vectors: FloatArray) -> AffineHull:
+        return affine_hull(vectors, self.energy)
+
+    def _distances(self, model: AffineHull) -> list[float]:
+        return [
+            affine_hull_distance(hull.mean, hull.basis, model.mean, model.basis)
+            for hull in self.gallery_models_
+        ]
+
+    def _scores(self, X: Any, caller: str) -> FloatArray:
+        scores = super()._scores(X, caller)
+        n_tied = int(((scores == 0).sum(axis=1) > 1).sum())
+        if n_tied > 0:
+            msg = (
+                f"AHISD.{caller}: {n_tied} of {len(scores)} sets are at distance 0 from "
+                f"several classes, of which the first is predicted. Lower energy (now "
+                f"{self.energy:g})."
+            )
+            warnings.warn(msg, DegenerateHullWarning, stacklevel=3)
+        return scores
+
+
+@dataclass(frozen=True)
+class _Points:
+    """Vectors of a set in the kernel's units, and their inner products."""
+
+    vectors: FloatArray
+    products: FloatArray
+
+
+@dataclass(eq=False, repr=False)
+class CHISD(NearestSet):
+    """The nearest convex hull: a set is all weighted means of its vectors.
+
+    CHISD of Cevikalp and Triggs ("Face recognition based on image sets", CVPR 2010): ``min over
+    alpha, beta of ||sum_i alpha_i a_i - sum_j beta_j b_j||``, weights in ``[0, tau]`` that sum
+    to 1 on either side. With ``tau=1`` (the default) these are the convex hulls; smaller values
+    shrink them, so that no single vector decides. The authors solve the dual as a support
+    vector machine; here interior points solve it to rounding, checked by the duality gap. With
+    ``kernel="rbf"`` the hulls are those in the kernel's space.
+
+    Parameters
+    ----------
+    tau : float, default=1.0
+        Largest weight of a vector, at most 1, and at least 1 over the size of any set.
+    kernel : {"linear", "rbf"}, default="linear"
+    gamma : float, optional
+        ``"rbf"`` is ``exp(-gamma ||x - y||^2)``; by default 1 over the mean squared distance of
+        the gallery's vectors to their mean.
+    n_jobs : int, optional
+
+    Attributes
+    ----------
+    gamma_ : float or None
+        ``gamma`` as used, None for the linear kernel.
+
+    Examples
+    --------
+    >>> from setwise.baselines import CHISD
+    >>> from setwise.evaluation.testing import separable_sets
+    >>> sets, labels = separable_sets()
+    >>> CHISD().fit(sets[::2], labels[::2]).predict(sets[1::2])
+    array([0, 1, 1, 2])
+    """
+
+    tau: float = 1.0
+    _: KW_ONLY
+    kernel: str = "linear"
+    gamma: float | None = None
+
+    def _learn(self, gallery: SetBatch, codes: IntArray) -> None:
+        check_number("CHISD", "tau", self.tau, at_most=1)
+        check_choice("CHISD", "kernel", self.kernel, ("linear", "rbf"))
+        if self.gamma is not None:
+            check_number("CHISD", "gamma", self.gamma)
+        self._check_probes(gallery, "CHISD.fit")
+        is_linear = self.kernel == "linear"
+        # Distances do not change when all sets move, and inner products round less near 0.
+        self.centre_ = gallery.vectors.mean(axis=0)
+        around = gallery.vectors - self.centre_
+        self.unit_ = float(np.abs(around).max()) or 1.0 if is_linear else 1.0
+        self.gamma_ = None if is_linear else self.gamma
+        if not is_linear and self.gamma is None:
+            self.gamma_ = 1.0 / (float((around**2).sum(axis=1).mean()) or 1.0)
+
+    def _check_probes(self, probes: SetBatch, caller: str) -> None:
+        """Refuse sets whose weights cannot sum to 1."""
+        too_small = np.flatnonzero(probes.sizes * self.tau < 1 - 1e-9)
+        if len(too_small) > 0:
+            first = int(too_small[0])
+            n = int(probes.sizes[first])
+            expected = f"at least 1/{n} for the {n} vectors of {probes.names[first]!r}"
+            refuse(caller, "tau", expected, self.tau)
+
+    def _model(self, vectors: FloatArray) -> _Points:
+        points = (vectors - self.centre_) / self.unit_
+        return _Points(points, self._products(points, points))
+
+    def _products(self, a: FloatArray, b: FloatArray) -> FloatArray:
+        if self.gamma_ is None:
+            return a @ b.T
+        return np.exp(-self.gamma_ * cdist(a, b, "sqeuclidean"))
+
+    def _distances(self, model: _Points) -> list[float]:
+        distances = []
+        n = len(model.vectors)
+        for other in self.gallery_models_:
+            cross = self._products(model.vectors, other.vectors)
+            gram = np.empty((sum(cross.shape), sum(cross.shape)))
+            gram[:n, :n], gram[n:, n:] = model.products, other.products
+            gram[:n, n:], gram[n:, :n] = cross, cross.T
+            distances.append(gram_hull_distance(gram, n, self.tau).distance * self.unit_)
+        return distances

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from setwise.features import unit_rows
 from setwise.lasso import gram_lasso
 from setwise.sets import SetBatch
 
-__all__ = ["ISCRC", "collaborate"]
+__all__ = ["ISCRC"]
 
 
 def collaborate(
@@ -27,29 +28,12 @@ def collaborate(
     penalty_probe: float,
     n_iter: int,
 ) -> tuple[FloatArray, FloatArray]:
-    """Weights of a set's vectors and of all atoms that make two points meet.
+    """Weights ``a`` of a set's vectors and ``b`` of all atoms that make two points meet.
 
     ``min over a, b of 1/2 ||A'a - D b||^2 + penalty_gallery ||b||_1 + penalty_probe ||a||_1``
-    with ``sum a = 1``, by exact lasso steps in turn; the sum by an augmented Lagrangian
-    whose constants are the authors'.
-
-    Parameters
-    ----------
-    gram : array of shape (n_atoms, n_atoms)
-        Inner products of the atoms.
-    vectors : array of shape (n_vectors, n_features)
-        The set, unit rows.
-    atoms : array of shape (n_features, n_atoms)
-        Unit columns, of all classes.
-    penalty_gallery, penalty_probe : float
-        Weights of the l1 norms.
-    n_iter : int
-        How often both are updated.
-
-    Returns
-    -------
-    a : array of shape (n_vectors,)
-    b : array of shape (n_atoms,)
+    with ``sum a = 1``, by exact lasso steps in turn; the sum by an augmented Lagrangian with
+    the authors' constants. ``vectors`` has unit rows, ``atoms`` unit columns, and ``gram``
+    their inner products.
     """
     n = len(vectors)
     cross, own = vectors @ atoms, vectors @ vectors.T
@@ -67,34 +51,34 @@ def collaborate(
     return a, b
 
 
+@dataclass(eq=False, repr=False)
 class ISCRC(Baseline):
     """The class whose part of the gallery best explains one point of the set's hull.
 
     Regularised-hull ISCRC of Zhu, Zuo, Zhang, Shiu and Zhang ("Image set-based collaborative
-    representation for face recognition", TIFS 2014). Gallery sets are compressed to atoms;
-    the atoms of all classes together meet one point of the probe's hull::
+    representation for face recognition", TIFS 2014). Gallery sets are compressed to atoms; the
+    atoms of all classes together meet one point of the probe's hull::
 
         min over a, b of 1/2 ||A'a - D b||^2 + lambda_gallery ||b||_1 + lambda_probe ||a||_1
         with sum a = 1
 
-    and the score of class ``k`` is minus ``||A'a - D_k b_k||``. One problem a probe, not one
-    a pair of sets. Every vector is scaled to unit norm. The authors compress by K-SVD (3 atoms
-    a vector, 30 iterations); here atoms are learned with codes of l1 norm at most 1
-    (:func:`setwise.basis.dictionary.learn_dictionary`), so they are rather more like the
-    vectors themselves. The lasso steps are exact.
+    and the score of class ``k`` is ``-||A'a - D_k b_k||``: one problem per probe, not one per
+    pair of sets. Every vector is scaled to unit norm. The authors compress by K-SVD (3 atoms a
+    vector, 30 iterations); here atoms are learned with codes of l1 norm at most 1
+    (:func:`setwise.basis.dictionary.learn_dictionary`), so they resemble the vectors more. The
+    lasso steps are exact.
 
     Parameters
     ----------
     n_atoms : int, default=10
-        Atoms of each gallery set; a set of rank r has at most r.
+        Atoms of each gallery set; at most its rank.
     lambda_gallery, lambda_probe : float, default=0.001
         Weights of the l1 norms.
     n_iter : int, default=20
-        How often both sides are updated.
+        Number of updates of both sides.
     random_state : int, RandomState or None, default=None
-        Picks the vectors that the atoms start from.
+        Selects the vectors from which atoms start.
     n_jobs : int, optional
-        Threads.
 
     Attributes
     ----------
@@ -108,27 +92,16 @@ class ISCRC(Baseline):
     >>> from setwise.baselines import ISCRC
     >>> from setwise.evaluation.testing import separable_sets
     >>> sets, labels = separable_sets()
-    >>> clf = ISCRC(n_atoms=3, random_state=0).fit(sets[::2], labels[::2])
-    >>> clf.predict(sets[1::2])
+    >>> ISCRC(n_atoms=3, random_state=0).fit(sets[::2], labels[::2]).predict(sets[1::2])
     array([0, 1, 1, 2])
     """
 
-    def __init__(
-        self,
-        n_atoms: int = 10,
-        lambda_gallery: float = 0.001,
-        lambda_probe: float = 0.001,
-        *,
-        n_iter: int = 20,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_atoms = n_atoms
-        self.lambda_gallery = lambda_gallery
-        self.lambda_probe = lambda_probe
-        self.n_iter = n_iter
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    n_atoms: int = 10
+    lambda_gallery: float = 0.001
+    lambda_probe: float = 0.001
+    _: KW_ONLY
+    n_iter: int = 20
+    random_state: Any = None
 
     def _solve(self, gallery: SetBatch, codes: IntArray) -> None:
         check_count("ISCRC", "n_atoms", self.n_atoms)
@@ -143,7 +116,7 @@ class ISCRC(Baseline):
         self.n_classes_ = int(codes.max()) + 1
 
     def _compressed(self, vectors: FloatArray, entropy: int) -> FloatArray:
-        """Atoms of one set, which depend on nothing but the set and the seed."""
+        """Atoms of one set, which depend only on the set and the seed."""
         units = unit_rows(vectors)
         rng = np.random.default_rng(entropy)
         return dictionary_bases(units, [self.n_atoms], rng=rng)[0]

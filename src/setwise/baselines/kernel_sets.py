@@ -3,23 +3,141 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, Protocol, Self
 
 import numpy as np
+from scipy import linalg
 
 from setwise._support.parameters import check_choice, check_count, check_number
 from setwise._support.types import FloatArray, IntArray
-from setwise.baselines.base import Baseline
+from setwise.baselines.base import Baseline, nearest_by_class, relative_softmax
 from setwise.baselines.covariance import LogCovariance, LogCovariances, log_covariance
-from setwise.baselines.discriminant import Head, KernelDiscriminant, KernelPLS
 from setwise.baselines.subspaces import Subspaces, set_subspace, usable_dims
 from setwise.sets import SetBatch
 
-__all__ = ["CDL", "GDA"]
+__all__ = ["CDL", "GDA", "KernelSetClassifier"]
+
+
+class Head(Protocol):
+    """Scores of the classes from the kernels of a probe with each gallery set."""
+
+    def scores(self, kernels: FloatArray) -> FloatArray:
+        """Score of each class, largest best."""
+
+    def probabilities(self, scores: FloatArray) -> FloatArray:
+        """Probability of each class, one row per probe."""
+
+
+@dataclass(frozen=True)
+class KernelDiscriminant:
+    """Kernel discriminant analysis, and the nearest gallery set in its coordinates."""
+
+    coefficients: FloatArray  # discriminant directions, as combinations of gallery sets
+    coordinates: FloatArray  # of the gallery sets
+    codes: IntArray
+    added: float  # to the diagonal of the squared centred kernel
+
+    @classmethod
+    def fit(cls, gram: FloatArray, codes: IntArray, ridge: float) -> Self:
+        """Directions of largest scatter between classes over total scatter.
+
+        ``K B K a = mu (K K + added I) a`` for the centred kernel ``K``, where ``B`` averages
+        within classes (Baudat and Anouar 2000), ``added`` being ``ridge`` times the square of
+        the mean diagonal of the kernel.
+        """
+        n = len(gram)
+        added = ridge * float(np.mean(np.diag(gram))) ** 2
+        centring = np.eye(n) - 1.0 / n
+        centred = centring @ gram @ centring
+        counts = np.bincount(codes)
+        is_of_class = np.eye(len(counts))[codes]
+        means = (is_of_class / np.sqrt(counts)).T @ centred
+        total = centred @ centred + added * np.eye(n)
+        n_kept = len(counts) - 1
+        found = linalg.eigh(means.T @ means, total, subset_by_index=[n - n_kept, n - 1])[1]
+        # By the kernel as it is, not centred, as in the authors' release.
+        lengths = np.sqrt(np.maximum(np.einsum("ik,ij,jk->k", found, gram, found), 0.0))
+        coefficients = found / np.where(lengths > 0, lengths, 1.0)
+        return cls(coefficients, gram @ coefficients, codes, added)
+
+    def scores(self, kernels: FloatArray) -> FloatArray:
+        """Negated distance to the nearest gallery set of each class."""
+        apart = np.linalg.norm(self.coordinates - kernels @ self.coefficients, axis=1)
+        return -nearest_by_class(apart, self.codes)
+
+    def probabilities(self, scores: FloatArray) -> FloatArray:
+        """Softmax of the distances to the classes, in units of their mean."""
+        return relative_softmax(scores)
+
+
+@dataclass(frozen=True)
+class KernelPLS:
+    """Kernel partial least squares regression of class indicators."""
+
+    coefficients: FloatArray
+    kernel_mean: FloatArray
+    class_shares: FloatArray
+    n_components: int  # fewer than asked for where the kernel is exhausted
+
+    @classmethod
+    def fit(cls, gram: FloatArray, codes: IntArray, n_components: int) -> Self:
+        """Components by NIPALS (Rosipal and Trejo 2001)."""
+        n = len(gram)
+        indicators = np.eye(int(codes.max()) + 1)[codes]
+        centring = np.eye(n) - 1.0 / n
+        centred = centring @ gram @ centring
+        targets = indicators - indicators.mean(axis=0)
+        scores, weights = _nipals(centred, targets, n_components)
+        inner = scores.T @ centred @ weights
+        coefficients = weights @ (linalg.pinv(inner) @ (scores.T @ targets))
+        return cls(coefficients, gram.mean(axis=0), indicators.mean(axis=0), scores.shape[1])
+
+    def scores(self, kernels: FloatArray) -> FloatArray:
+        """Predicted indicator of each class."""
+        centred = kernels - self.kernel_mean
+        return (centred - centred.mean()) @ self.coefficients + self.class_shares
+
+    def probabilities(self, scores: FloatArray) -> FloatArray:
+        """Indicators, shifted to be non-negative, as shares of their sum."""
+        shares = scores - np.minimum(scores.min(axis=1, keepdims=True), 0.0)
+        return shares / shares.sum(axis=1, keepdims=True)
+
+
+def _nipals(
+    centred: FloatArray, targets: FloatArray, n_components: int, *, max_iter: int = 500
+) -> tuple[FloatArray, FloatArray]:
+    """Score vectors ``T`` and weight vectors ``U`` of kernel partial least squares."""
+    kernel, left = centred, targets
+    tiny = 1e-12 * (np.linalg.norm(centred) or 1.0)
+    scores: list[FloatArray] = []
+    weights: list[FloatArray] = []
+    while len(scores) < n_components and np.linalg.norm(left) > 1e-12:
+        # The column with most left to explain; the authors start at random.
+        u = left[:, np.linalg.norm(left, axis=0).argmax()]
+        t = np.zeros(len(kernel))
+        for _ in range(max_iter):
+            before, t = t, kernel @ u
+            if np.linalg.norm(t) <= tiny:
+                break
+            t = t / np.linalg.norm(t)
+            u = left @ (left.T @ t)
+            u = u / np.linalg.norm(u)
+            if np.linalg.norm(t - before) < 1e-8:
+                break
+        if np.linalg.norm(t) <= tiny:
+            break
+        scores.append(t)
+        weights.append(u)
+        kernel = kernel - np.outer(t, t @ kernel)
+        kernel = kernel - np.outer(kernel @ t, t)
+        left = left - np.outer(t, t @ left)
+    shape = (len(scores), len(centred))
+    return np.reshape(scores, shape).T, np.reshape(weights, shape).T
 
 
 class KernelSetClassifier(Baseline):
-    """A set classifier that asks a head for classes, by a kernel between sets."""
+    """A set classifier whose head sees sets only through a kernel between them."""
 
     head_: Head
 
@@ -32,11 +150,11 @@ class KernelSetClassifier(Baseline):
 
     @abstractmethod
     def _learn(self, gallery: SetBatch) -> None:
-        """Check the parameters, and learn what the models of sets need."""
+        """Check the parameters and fit what the models of sets need."""
 
     @abstractmethod
     def _model(self, vectors: FloatArray) -> Any:
-        """What the method makes of one set."""
+        """Model of one set."""
 
     @abstractmethod
     def _stacked(self, models: list[Any]) -> Any:
@@ -44,11 +162,11 @@ class KernelSetClassifier(Baseline):
 
     @abstractmethod
     def _kernels(self, model: Any) -> FloatArray:
-        """Kernel of one set with each of the gallery."""
+        """Kernel of one set with each gallery set."""
 
     @abstractmethod
     def _head(self, gram: FloatArray, codes: IntArray) -> Head:
-        """What classifies by kernels."""
+        """The classifier on kernels."""
 
     def _score(self, vectors: FloatArray) -> FloatArray:
         return self.head_.scores(self._kernels(self._model(vectors)))
@@ -57,65 +175,53 @@ class KernelSetClassifier(Baseline):
         return self.head_.probabilities(scores)
 
 
+@dataclass(eq=False, repr=False)
 class CDL(KernelSetClassifier):
-    """Covariance discriminative learning: how sets vary, told apart by a kernel method.
+    """Covariance discriminative learning: a kernel method on the sets' covariances.
 
     A set is the logarithm of its covariance, to whose diagonal ``regularisation`` times its
-    trace is added; the kernel of two sets is ``tr(log C_a log C_b)``, and classes are told
-    apart by kernel discriminant analysis and the nearest set, or by kernel partial least
-    squares (R. Wang, H. Guo, L. Davis and Q. Dai, *Covariance discriminative learning: a
-    natural and efficient approach to image set classification*, CVPR 2012).
+    trace is added; the kernel of two sets is ``tr(log C_a log C_b)``. Kernel discriminant
+    analysis and the nearest set, or kernel partial least squares, separate the classes (R.
+    Wang, H. Guo, L. Davis and Q. Dai, *Covariance discriminative learning: a natural and
+    efficient approach to image set classification*, CVPR 2012).
 
-    A set that does not vary, such as one vector, is taken by its scatter about the gallery's
-    mean.
+    A set that does not vary, such as one vector, is described by its scatter about the
+    gallery's mean.
 
     Parameters
     ----------
     head : {"lda", "pls"}, default="lda"
         Discriminant analysis or partial least squares.
     regularisation : float, default=1e-3
-        What is added to the diagonal of covariances, as a share of the trace.
+        Added to the diagonal of covariances, as a share of the trace.
     ridge : float, default=1e-8
-        What is added to the diagonal of the squared kernel in discriminant analysis, in
-        units of the kernel's squared mean diagonal.
+        Added to the diagonal of the squared kernel in discriminant analysis, in units of the
+        kernel's squared mean diagonal.
     n_components : int, optional
-        Components of partial least squares. The authors take one less than there are
-        classes; by default it is at least 25, which is more accurate, and less than there
-        are sets.
+        Components of partial least squares. The authors use one less than there are classes;
+        the default is at least 25, which is more accurate, and less than the number of sets.
     n_jobs : int, optional
-        Threads.
 
     Attributes
     ----------
     origin_ : array of shape (n_features,)
         Mean of the gallery's vectors.
     head_ : KernelDiscriminant or KernelPLS
-        What was learned; its ``added`` is what was added to the diagonal.
 
     Examples
     --------
     >>> from setwise.baselines import CDL
     >>> from setwise.evaluation.testing import separable_sets
     >>> sets, labels = separable_sets()
-    >>> clf = CDL().fit(sets[::2], labels[::2])
-    >>> clf.predict(sets[1::2])
+    >>> CDL().fit(sets[::2], labels[::2]).predict(sets[1::2])
     array([0, 1, 1, 2])
     """
 
-    def __init__(
-        self,
-        head: str = "lda",
-        *,
-        regularisation: float = 1e-3,
-        ridge: float = 1e-8,
-        n_components: int | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.head = head
-        self.regularisation = regularisation
-        self.ridge = ridge
-        self.n_components = n_components
-        self.n_jobs = n_jobs
+    head: str = "lda"
+    _: KW_ONLY
+    regularisation: float = 1e-3
+    ridge: float = 1e-8
+    n_components: int | None = None
 
     def _learn(self, gallery: SetBatch) -> None:
         check_choice("CDL", "head", self.head, ("lda", "pls"))
@@ -141,56 +247,45 @@ class CDL(KernelSetClassifier):
         return KernelPLS.fit(gram, codes, min(n_components, len(codes) - 1))
 
 
+@dataclass(eq=False, repr=False)
 class GDA(KernelSetClassifier):
-    """Grassmann discriminant analysis: subspaces of sets, told apart by a kernel method.
+    """Grassmann discriminant analysis: a kernel method on the sets' subspaces.
 
     A set is a subspace, and the kernel of two is the squared Frobenius norm of the product of
-    their bases (the projection kernel), over the square root of their dimensions; classes are
-    told apart by kernel discriminant analysis and the nearest set (J. Hamm and D. D. Lee,
+    their bases (the projection kernel), over the square root of their dimensions. Kernel
+    discriminant analysis and the nearest set separate the classes (J. Hamm and D. D. Lee,
     *Grassmann discriminant analysis: a unifying view on subspace-based learning*, ICML 2008).
 
     Parameters
     ----------
     n_dims : int, default=5
-        Dimensions of a set's subspace.
+        Dimensions of a subspace.
     centred : bool, default=False
-        Subtract the mean of the set first: how it varies instead of where it is. A set that
-        does not vary is then taken by its direction.
+        Subtract the mean of the set first. A set that does not vary keeps its mean.
     ridge : float, default=1e-8
-        What is added to the diagonal of the squared kernel, in units of the kernel's squared
-        mean diagonal.
+        Added to the diagonal of the squared kernel, in units of the kernel's squared mean
+        diagonal.
     n_jobs : int, optional
-        Threads.
 
     Attributes
     ----------
     n_dims_ : int
-        ``n_dims``, or half of the features if it is more: larger subspaces always meet.
+        ``n_dims``, or half of the features if it is more: larger subspaces always intersect.
     head_ : KernelDiscriminant
-        What was learned; its ``added`` is what was added to the diagonal.
 
     Examples
     --------
     >>> from setwise.baselines import GDA
     >>> from setwise.evaluation.testing import separable_sets
     >>> sets, labels = separable_sets()
-    >>> clf = GDA(n_dims=3).fit(sets[::2], labels[::2])
-    >>> clf.predict(sets[1::2])
+    >>> GDA(n_dims=3).fit(sets[::2], labels[::2]).predict(sets[1::2])
     array([0, 1, 1, 2])
     """
 
-    def __init__(
-        self,
-        n_dims: int = 5,
-        *,
-        centred: bool = False,
-        ridge: float = 1e-8,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_dims = n_dims
-        self.centred = centred
-        self.ridge = ridge
-        self.n_jobs = n_jobs
+    n_dims: int = 5
+    _: KW_ONLY
+    centred: bool = False
+    ridge: float = 1e-8
 
     def _learn(self, gallery: SetBatch) -> None:
         check_count("GDA", "n_dims", self.n_dims)

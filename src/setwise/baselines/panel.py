@@ -1,75 +1,157 @@
-"""A fitted committee: its members, tried on left-out gallery sets, and what they weigh."""
+"""A fitted committee: members tried on left-out gallery sets, and how their votes add up."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import asdict, dataclass
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import softmax
-from sklearn.base import clone
+from scipy.stats import rankdata
+from sklearn.base import BaseEstimator, clone
 
 from setwise._support.shared import quiet
+from setwise._support.text import printable
 from setwise._support.types import FloatArray, IntArray
-from setwise.baselines.ranks import is_right, mean_ranks, rank_scores
 from setwise.classify.gallery_weights import fitted_power, survivors
 from setwise.classify.trust import guessing
-from setwise.errors import GuessingWarning, ParameterError, SetwiseError, SetwiseWarning, reject
-from setwise.sets import SetBatch
+from setwise.errors import (
+    GuessingWarning,
+    ParameterError,
+    SetwiseError,
+    SetwiseWarning,
+    reject,
+)
+from setwise.sets import SetBatch, check_labels
 
-__all__ = ["DEFAULT_STEEPNESS", "Panel", "class_scores", "form_panel"]
+__all__ = ["CommitteeExplanation", "MemberVote", "Panel", "form_panel"]
 
-# Of the test whether a member is worse than the best.
-LEVEL = 0.05
-# At most so many parts, each left out once: five fits, of galleries of four fifths.
-MOST_FOLDS = 5
-# Gallery sets that are judged by the others: enough for the sign test to find a member that is
-# ten in a hundred worse, and a limit to what a gallery of thousands costs.
-MOST_LEFT_OUT = 200
-# Where nothing can be left out: the probability of a class is as the square of the geometric
-# mean of 1 / rank. Of 20 classes, one that all members put first, while they order the others
-# at random, then has some 0.75.
-DEFAULT_STEEPNESS = 2.0
-# The first member weighs so much more: it decides where the votes are even.
+# Level of the sign test against the best member, most folds, and most sets that are judged.
+LEVEL, MOST_FOLDS, MOST_LEFT_OUT = 0.05, 5, 200
+# Without left-out sets. Of 20 classes, one that all members rank first, while they order the
+# others at random, then has a probability of about 0.75.
+DEFAULT_INVERSE_TEMPERATURE = 2.0
+# Extra weight of the first member, which breaks ties.
 _CASTING_VOTE = 1e-9
+# Scores that differ by less than this share of the largest one differ by rounding alone.
+_SAME = 1e-12
+
+
+def mean_ranks(scores: FloatArray) -> FloatArray:
+    """Rank of each class along the last axis, 1 for the largest score; equals share theirs.
+
+    Scores that are equal up to rounding are equal: no rank depends on a last digit.
+    """
+    order = np.argsort(-scores, axis=-1, kind="stable")
+    falling = np.take_along_axis(scores, order, axis=-1)
+    rounding = _SAME * np.abs(scores).max(axis=-1, keepdims=True)
+    is_lower = falling[..., :-1] - falling[..., 1:] > rounding
+    steps = np.concatenate([np.zeros_like(order[..., :1]), is_lower.cumsum(axis=-1)], axis=-1)
+    levels = np.empty_like(order)
+    np.put_along_axis(levels, order, steps, axis=-1)
+    ranks: FloatArray = rankdata(levels, axis=-1)
+    return ranks
+
+
+def rank_scores(ranks: FloatArray, weights: FloatArray) -> FloatArray:
+    """Weighted sum over the members (first axis) of ``-log(rank)`` of each class.
+
+    First place beats second by as much as tenth beats twentieth. A member that ranks all
+    classes alike changes nothing.
+    """
+    return -np.tensordot(weights, np.log(ranks), 1)
+
+
+def is_right(ranks: FloatArray, codes: IntArray) -> FloatArray:
+    """Whether the true class of each set (row) ranks first; several firsts share it."""
+    first = ranks == ranks.min(axis=-1, keepdims=True)
+    shares: FloatArray = first[..., np.arange(len(codes)), codes] / first.sum(axis=-1)
+    return shares
+
+
+@dataclass(frozen=True)
+class MemberVote:
+    """How one member of a committee ranks the classes for a set."""
+
+    member: str
+    weight: float
+    label: Any  # the class ranked first; None where several share the first rank
+    ranks: FloatArray  # 1 for the best class; equals share the mean of their ranks
+    scores: FloatArray  # in the member's own units
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything in types of JSON; the label is a string, or None."""
+        return {
+            **asdict(self),
+            "label": None if self.label is None else str(self.label),
+            "ranks": self.ranks.tolist(),
+            "scores": self.scores.tolist(),
+        }
+
+
+@dataclass(frozen=True)
+class CommitteeExplanation:
+    """The answer of a committee for one set, and the votes that add up to it."""
+
+    label: Any
+    classes: npt.NDArray[Any]
+    scores: FloatArray  # sum over the votes of -weight * log(rank)
+    probabilities: FloatArray
+    votes: tuple[MemberVote, ...]
+    dropped: tuple[str, ...]  # members of weight 0, which have no vote
+
+    def __str__(self) -> str:
+        answer = int((self.classes == self.label).argmax())
+        order = np.argsort(-self.probabilities, kind="stable")[:3]
+        ranking = ", ".join(
+            f"{printable(str(self.classes[i]))} {self.probabilities[i]:.2f}" for i in order
+        )
+        n_agree = sum(bool(vote.label == self.label) for vote in self.votes)
+        shown = printable(str(self.label))
+        lines = [
+            f"{shown}: {ranking}; {n_agree} of {len(self.votes)} members agree.",
+            f"{'member':20}{'weight':>7}  {f'rank of {shown}':>14}  votes for",
+        ]
+        for vote in self.votes:
+            label = "several alike" if vote.label is None else printable(str(vote.label))
+            place = f"{vote.ranks[answer]:g}"
+            lines.append(f"{vote.member:20}{vote.weight:7.2g}  {place:>14}  {label}")
+        if self.dropped:
+            lines.append(f"Dropped by the gallery: {', '.join(self.dropped)}.")
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything in types of JSON; labels become strings."""
+        return {
+            "label": str(self.label),
+            "classes": [str(label) for label in self.classes],
+            "scores": self.scores.tolist(),
+            "probabilities": self.probabilities.tolist(),
+            "votes": [vote.to_dict() for vote in self.votes],
+            "dropped": list(self.dropped),
+        }
 
 
 @dataclass(frozen=True)
 class Panel:
-    """What is kept of a gallery; frozen, so that whoever asks sees all of it or none.
-
-    Attributes
-    ----------
-    sets, classes, codes
-        The gallery: its sets, the labels, and the class code of each set.
-    candidates : dict of str to classifier
-        All members, unfitted.
-    members : dict of str to classifier
-        Those that count, fitted.
-    weights : dict of str to float
-        Of all members that did not fail; 0 for those that were dropped.
-    accuracy : dict of str to float, or None
-        Share of the left-out gallery sets that each member recognised.
-    beta : float
-        Steepness of the probabilities.
-    """
+    """A fitted committee; frozen, so that threads see all of it or none."""
 
     sets: SetBatch
     classes: npt.NDArray[Any]
     codes: IntArray
-    candidates: Mapping[str, Any]
-    members: Mapping[str, Any]
-    weights: Mapping[str, float]
-    accuracy: Mapping[str, float] | None
-    beta: float
+    candidates: Mapping[str, Any]  # all members, unfitted
+    members: Mapping[str, Any]  # those with a vote, fitted
+    weights: Mapping[str, float]  # 0 for dropped members; failed ones are missing
+    accuracy: Mapping[str, float] | None  # on left-out sets
+    inverse_temperature: float
 
     @property
     def member_weights(self) -> FloatArray:
-        """Weights of the members that count."""
+        """Weights of the members with a vote."""
         return np.array([self.weights[name] for name in self.members])
 
     def class_scores(self, probes: SetBatch) -> FloatArray:
@@ -77,46 +159,33 @@ class Panel:
         return np.array([class_scores(member, probes) for member in self.members.values()])
 
     def probabilities(self, scores: FloatArray) -> FloatArray:
-        """Probability of each class, by the committee's scores."""
-        shares: FloatArray = softmax(self.beta * scores / self.member_weights.sum(), axis=-1)
-        return shares
+        """Probability of each class from the committee's scores."""
+        logits = self.inverse_temperature * scores / self.member_weights.sum()
+        return np.asarray(softmax(logits, axis=-1))
 
-
-@dataclass(frozen=True)
-class _Trial:
-    """What the members said of left-out gallery sets."""
-
-    ranks: dict[str, FloatArray]
-    codes: IntArray
-
-    def weights(self) -> dict[str, float]:
-        """1, or 0 for members that are worse than the best beyond chance (a sign test)."""
-        right = np.array([is_right(ranks, self.codes) for ranks in self.ranks.values()])
-        kept = survivors(right, level=LEVEL)
-        return dict(zip(self.ranks, kept.tolist(), strict=True))
-
-    def accuracy(self) -> dict[str, float]:
-        return {name: float(is_right(r, self.codes).mean()) for name, r in self.ranks.items()}
-
-    def scores(self, weights: Mapping[str, float]) -> FloatArray:
-        """What the committee says, in units of the total weight."""
-        ranks = np.array(list(self.ranks.values()))
-        shares = np.array([weights.get(name, 0.0) for name in self.ranks])
-        return rank_scores(ranks, shares / shares.sum())
-
-    def warn_of_guessing(self, scores: FloatArray, caller: str) -> None:
-        """Warn where the committee recognises left-out sets hardly better than by guessing."""
-        n_right = int(is_right(mean_ranks(scores), self.codes).sum())
-        _, warning = guessing(n_right, self.codes)
-        if warning is not None:
-            warnings.warn(f"{caller}: {warning}", GuessingWarning, stacklevel=5)  # of fit
+    def explanation(self, member_scores: FloatArray) -> CommitteeExplanation:
+        """The votes behind one answer, from the scores of each member (row)."""
+        ranks = mean_ranks(member_scores)
+        scores = rank_scores(ranks, self.member_weights)
+        firsts = [self.classes[r.argmin()] if r.min() == 1.0 else None for r in ranks]
+        return CommitteeExplanation(
+            label=self.classes[scores.argmax()],
+            classes=self.classes,
+            scores=scores,
+            probabilities=self.probabilities(scores),
+            votes=tuple(
+                MemberVote(name, self.weights[name], *vote)
+                for name, *vote in zip(self.members, firsts, ranks, member_scores, strict=True)
+            ),
+            dropped=tuple(name for name, weight in self.weights.items() if not weight),
+        )
 
 
 def class_scores(member: Any, probes: SetBatch) -> FloatArray:
     """Score of each class (column) for each probe (row), largest for the member's label.
 
-    What a member warns of, such as a probe it knows nothing about, is no matter for whoever
-    asks the committee: all classes then have one rank, and the member moves none.
+    Warnings of a member, such as of a probe it cannot recognise, do not concern the committee:
+    the member then ranks all classes alike.
     """
     with quiet("", SetwiseWarning):
         if hasattr(member, "decision_function"):
@@ -126,115 +195,131 @@ def class_scores(member: Any, probes: SetBatch) -> FloatArray:
     return np.column_stack([-scores, scores]) if scores.ndim == 1 else scores
 
 
+class _Candidate(BaseEstimator):  # type: ignore[misc]
+    """A member for ``cross_val_predict``: class scores of every ``step``-th set, else NaN."""
+
+    def __init__(self, member: Any, step: int) -> None:
+        self.member = member
+        self.step = step
+
+    def fit(self, X: SetBatch, y: IntArray) -> Self:
+        """Fit a copy of the member."""
+        self.member_ = clone(self.member).fit(X, y)
+        self.n_classes_ = len(np.unique(y))
+        return self
+
+    def predict(self, X: SetBatch) -> FloatArray:
+        """Scores, in place of labels."""
+        scores = np.full((len(X), self.n_classes_), np.nan)
+        scores[:: self.step] = class_scores(self.member_, X[:: self.step])
+        return scores
+
+
+class _Trial:
+    """Gallery sets, each left out in a fold that holds every class and leaves it in the rest.
+
+    Folds depend on the content of the sets, not on their order.
+    """
+
+    def __init__(self, sets: SetBatch, codes: IntArray) -> None:
+        means = [tuple(vectors.mean(axis=0)) for vectors in sets]
+        by_content = np.array(sorted(range(len(sets)), key=means.__getitem__))
+        order = by_content[np.argsort(codes[by_content], kind="stable")]
+        counts = np.bincount(codes)
+        rank_in_class = np.arange(len(order)) - (counts.cumsum() - counts)[codes[order]]
+        folds = np.empty_like(codes)
+        folds[order] = rank_in_class % min(MOST_FOLDS, counts.min())
+        self.sets, self.all_codes, self.step = sets, codes, -(-len(sets) // MOST_LEFT_OUT)
+        # By class, from another class on in each fold: every step-th is of many classes.
+        self.splits = [
+            (np.flatnonzero(folds != fold), np.roll(order[folds[order] == fold], fold))
+            for fold in range(folds.max() + 1)
+        ]
+        judged = np.concatenate([test[:: self.step] for _, test in self.splits])
+        self.judged = order[np.isin(order, judged)]
+        self.codes = codes[self.judged]
+
+    def ranks(self, member: Any) -> FloatArray:
+        """Ranks of the classes for each left-out set, by the member fitted to the rest."""
+        from sklearn.model_selection import cross_val_predict  # slow to import
+
+        candidate, codes = _Candidate(member, self.step), self.all_codes
+        with quiet("", SetwiseWarning):
+            scores = cross_val_predict(candidate, self.sets, codes, cv=self.splits, n_jobs=1)
+        return mean_ranks(scores[self.judged])
+
+    def inverse_temperature(
+        self, ranks: Mapping[str, FloatArray], weights: Mapping[str, float], caller: str
+    ) -> float:
+        """Inverse temperature of the whole committee; warn where it is hardly above chance."""
+        shares = np.array([weights.get(name, 0.0) for name in ranks])
+        scores = rank_scores(np.array(list(ranks.values())), shares / shares.sum())
+        n_right = int(is_right(mean_ranks(scores), self.codes).sum())
+        _, warning = guessing(n_right, self.codes)
+        if warning is not None:
+            warnings.warn(f"{caller}: {warning}", GuessingWarning, stacklevel=5)  # of fit
+        return fitted_power(scores, self.codes)
+
+
 def form_panel(
     candidates: Mapping[str, Any],
     sets: SetBatch,
-    classes: npt.NDArray[Any],
-    codes: IntArray,
+    labels: npt.NDArray[Any],
+    caller: str,
     *,
     try_members: bool,
-    fit: Callable[[str], Any],
-    caller: str,
+    fitted: Callable[[str], Any] = lambda name: None,
 ) -> Panel:
-    """Try all members on left-out sets, and fit those that do not mislead.
+    """Try all members on left-out sets, and fit the good ones.
 
-    Parameters
-    ----------
-    candidates : dict of str to classifier
-        Unfitted members.
-    sets, classes, codes
-        The gallery.
-    try_members : bool
-        Whether members are tried; where a class has a single set, they cannot be.
-    fit : callable
-        Gives the member of a name, fitted to the whole gallery.
-    caller : str
-        Who asks, for messages.
+    ``fitted`` returns members that are already fitted to this gallery, else None.
     """
+    classes, codes = check_labels(labels, len(sets), caller=caller)
     failed: dict[str, Exception] = {}
-    can_try = try_members and np.bincount(codes).min() > 1
-    trial = _tried(candidates, sets, codes, failed) if can_try else None
-    usable = [name for name in candidates if name not in failed]
-    weights = trial.weights() if trial else dict.fromkeys(usable, 1.0)
-    # Whether a member guesses has been tried; it matters only if the whole committee does.
+
+    def fit(name: str) -> Any:
+        member = fitted(name)
+        return clone(candidates[name]).fit(sets, labels) if member is None else member
+
+    weights, accuracy, inverse_temperature = (
+        dict.fromkeys(candidates, 1.0),
+        None,
+        DEFAULT_INVERSE_TEMPERATURE,
+    )
+    trial = _Trial(sets, codes) if try_members and np.bincount(codes).min() > 1 else None
+    if trial is not None:
+        ranks = _attempted(candidates, failed, lambda name: trial.ranks(candidates[name]))
+        right = {name: is_right(found, trial.codes) for name, found in ranks.items()}
+        accuracy = {name: float(table.mean()) for name, table in right.items()}
+        tables = np.array(list(right.values()))
+        kept = survivors(tables, level=LEVEL).tolist() if right else []
+        weights = dict(zip(right, kept, strict=True))
+    # After a trial, guessing of single members is no news; of the committee, it is.
     with quiet("", GuessingWarning) if trial else nullcontext():
-        fitted = {name: _attempt(name, failed, fit, name) for name in usable if weights[name]}
-    members = {name: member for name, member in fitted.items() if member is not None}
+        members = _attempted([name for name in weights if weights[name]], failed, fit)
     _report(failed, members, caller)
     weights = {name: weight for name, weight in weights.items() if name not in failed}
     weights[next(iter(members))] += _CASTING_VOTE
-    beta = DEFAULT_STEEPNESS
     if trial is not None:
-        scores = trial.scores(weights)
-        trial.warn_of_guessing(scores, caller)
-        beta = fitted_power(scores, trial.codes)
+        inverse_temperature = trial.inverse_temperature(ranks, weights, caller)
     return Panel(
-        sets=sets,
-        classes=classes,
-        codes=codes,
-        candidates=candidates,
-        members=members,
-        weights=weights,
-        accuracy=trial.accuracy() if trial else None,
-        beta=beta,
+        sets, classes, codes, candidates, members, weights, accuracy, inverse_temperature
     )
 
 
-def _tried(
-    candidates: Mapping[str, Any], sets: SetBatch, codes: IntArray, failed: dict[str, Exception]
-) -> _Trial | None:
-    """Let every member judge gallery sets that it was not fitted to; note which fail."""
-    order, folds = _folds(sets, codes)
-    chosen = order[:: -(-len(order) // MOST_LEFT_OUT)]
-    ranks = {}
-    for name, member in candidates.items():
-        scores = _attempt(name, failed, _left_out_scores, member, sets, codes, folds, chosen)
-        if scores is not None:
-            ranks[name] = mean_ranks(scores)
-    return _Trial(ranks, codes[chosen]) if ranks else None
-
-
-def _folds(sets: SetBatch, codes: IntArray) -> tuple[IntArray, IntArray]:
-    """The sets by class and content, and the part that each is left out with.
-
-    By content, so that a gallery given in another order is tried in the same way. Every part
-    has sets of every class, and leaves at least one.
-    """
-    keys = [
-        (int(code), *vectors.mean(axis=0)) for code, vectors in zip(codes, sets, strict=True)
-    ]
-    order = np.array(sorted(range(len(sets)), key=keys.__getitem__))
-    counts = np.bincount(codes)
-    first = np.concatenate([[0], counts.cumsum()[:-1]])
-    folds = np.empty(len(codes), dtype=np.int64)
-    folds[order] = (np.arange(len(order)) - first[codes[order]]) % min(MOST_FOLDS, counts.min())
-    return order, folds
-
-
-def _left_out_scores(
-    member: Any, sets: SetBatch, codes: IntArray, folds: IntArray, chosen: IntArray
-) -> FloatArray:
-    """Scores of the chosen sets, each by a gallery without the sets of its fold."""
-    scores = np.empty((len(codes), int(codes.max()) + 1))
-    for fold in np.unique(folds[chosen]):
-        others, probes = np.flatnonzero(folds != fold), chosen[folds[chosen] == fold]
-        with quiet("", SetwiseWarning):
-            fitted = clone(member).fit(sets[others], codes[others])
-        scores[probes] = class_scores(fitted, sets[probes])
-    return scores[chosen]
-
-
-def _attempt(
-    name: str, failed: dict[str, Exception], work: Callable[..., Any], *arguments: Any
-) -> Any:
-    """What the work gives; None where the member cannot do it with these sets."""
-    try:
-        return work(*arguments)
-    except ParameterError:  # no fault of the sets
-        raise
-    except (SetwiseError, np.linalg.LinAlgError) as error:
-        failed[name] = error
-        return None
+def _attempted(
+    names: Iterable[str], failed: dict[str, Exception], work: Callable[[str], Any]
+) -> dict[str, Any]:
+    """Result of the work for each member that does not fail on these sets."""
+    results = {}
+    for name in names:
+        try:
+            results[name] = work(name)
+        except ParameterError:  # not the fault of the sets
+            raise
+        except (SetwiseError, np.linalg.LinAlgError) as error:
+            failed[name] = error
+    return results
 
 
 def _report(failed: Mapping[str, Exception], members: Mapping[str, Any], caller: str) -> None:
@@ -242,7 +327,7 @@ def _report(failed: Mapping[str, Exception], members: Mapping[str, Any], caller:
     reasons = [f"member {name!r} fails on this gallery ({e})" for name, e in failed.items()]
     if not members:
         cause = next(iter(failed.values()))
-        reject(f"{caller}: {'; '.join(reasons)}: nobody is left. Give other members.", cause)
+        reject(f"{caller}: {'; '.join(reasons)}: no member is left. Give other members.", cause)
     for reason in reasons:
         msg = f"{caller}: {reason} and is left out."
-        warnings.warn(msg, SetwiseWarning, stacklevel=5)  # whoever called fit
+        warnings.warn(msg, SetwiseWarning, stacklevel=5)  # of fit

@@ -1,6 +1,8 @@
-"""What people really use: frame voting, the cosine of means, the closest pair of vectors."""
+"""Simple rivals: frame votes, the cosine of means, the closest pair of vectors."""
 
 from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -18,28 +20,15 @@ _SHORTEST_MEAN = 1e-12
 
 
 def directions(vectors: FloatArray) -> FloatArray:
-    """The vectors scaled to unit norm; those that are zero have no direction, and go."""
+    """The non-zero vectors, scaled to unit norm."""
     return unit_rows(vectors[vectors.any(axis=1)])
 
 
 def mean_direction(vectors: FloatArray, *, robust: bool = False) -> FloatArray:
     """Direction of the mean of a set's unit vectors; zeros where the mean vanishes.
 
-    Parameters
-    ----------
-    vectors : array of shape (n_vectors, n_features)
-        The set; zero vectors are left out.
-    robust : bool
-        Take the mean of the nearer half alone: of the vectors whose cosine with the
-        coordinate-wise median is at least the median one. Sets of one or two stay whole.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> mean_direction(np.array([[3.0, 0.0], [0.0, 5.0]])).round(3)
-    array([0.707, 0.707])
-    >>> mean_direction(np.array([[2.0, 0.0], [1.0, 0.0], [0.0, -9.0]]), robust=True)
-    array([1., 0.])
+    With ``robust``, the mean is of the nearer half: the vectors whose cosine with the
+    coordinate-wise median is at least the median cosine. Sets of one or two stay whole.
     """
     rows = directions(vectors)
     if robust and len(rows) > 2:
@@ -49,21 +38,20 @@ def mean_direction(vectors: FloatArray, *, robust: bool = False) -> FloatArray:
     return unit_rows(mean[None])[0] if np.linalg.norm(mean) > _SHORTEST_MEAN else 0.0 * mean
 
 
+@dataclass(eq=False, repr=False)
 class FrameVote(Baseline):
-    """Every vector votes for the class of its nearest gallery vectors.
+    """Every vector votes for the classes of its nearest gallery vectors.
 
-    The score of a class is its share of the votes of the set's vectors, ``n_neighbors`` votes
-    each. Ties go to the class whose nearest vectors are nearer on average.
+    The score of a class is its share of the votes, ``n_neighbors`` for each vector of the set.
+    Ties go to the class whose nearest vectors are nearer on average.
 
     Parameters
     ----------
     n_neighbors : int, default=1
-        How many nearest gallery vectors each vector asks.
     metric : {"euclidean", "cosine"}, default="euclidean"
-        How far two vectors are apart. Embeddings are compared by cosine; zero vectors, which
-        have none, then do not vote and are not asked.
+        Distance of two vectors. Embeddings are compared by cosine; zero vectors, which have
+        none, are then left out on both sides.
     n_jobs : int, optional
-        Threads.
 
     Attributes
     ----------
@@ -75,17 +63,13 @@ class FrameVote(Baseline):
     >>> from setwise.baselines import FrameVote
     >>> from setwise.evaluation.testing import separable_sets
     >>> sets, labels = separable_sets()
-    >>> clf = FrameVote(metric="cosine").fit(sets[::2], labels[::2])
-    >>> clf.predict(sets[1::2])
+    >>> FrameVote(metric="cosine").fit(sets[::2], labels[::2]).predict(sets[1::2])
     array([0, 1, 1, 2])
     """
 
-    def __init__(
-        self, n_neighbors: int = 1, *, metric: str = "euclidean", n_jobs: int | None = None
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.metric = metric
-        self.n_jobs = n_jobs
+    n_neighbors: int = 1
+    _: KW_ONLY
+    metric: str = "euclidean"
 
     def _solve(self, gallery: SetBatch, codes: IntArray) -> None:
         check_count("FrameVote", "n_neighbors", self.n_neighbors)
@@ -96,7 +80,7 @@ class FrameVote(Baseline):
         self.n_neighbors_ = min(self.n_neighbors, len(self.vectors_))
 
     def _compared(self, vectors: FloatArray) -> FloatArray:
-        """What is compared: between unit vectors, the nearest has the largest cosine."""
+        """Vectors to compare: between unit vectors, the nearest has the largest cosine."""
         return directions(vectors) if self.metric == "cosine" else vectors
 
     def _score(self, vectors: FloatArray) -> FloatArray:
@@ -114,19 +98,19 @@ class FrameVote(Baseline):
         return scores / scores.sum(axis=1, keepdims=True)
 
 
+@dataclass(eq=False, repr=False)
 class MeanCosine(NearestSet):
-    """The cosine of means: what one does with embeddings, in one line of NumPy.
+    """The cosine of means: the usual way to compare sets of embeddings.
 
-    Every set is the direction of the mean of its unit vectors (:func:`mean_direction`), and
-    the score of a class is the largest cosine with one of its gallery sets.
+    A set is the direction of the mean of its unit vectors, and the score of a class is the
+    largest cosine with one of its gallery sets.
 
     Parameters
     ----------
     robust : bool, default=False
-        Trimmed: take the mean of the half of a set's vectors nearest to their median, so that
-        strangers among them do not count.
+        Take the mean of the half of a set's vectors nearest to their median, so that outliers
+        do not count.
     n_jobs : int, optional
-        Threads.
 
     Attributes
     ----------
@@ -138,14 +122,12 @@ class MeanCosine(NearestSet):
     >>> from setwise.baselines import MeanCosine
     >>> from setwise.evaluation.testing import separable_sets
     >>> sets, labels = separable_sets()
-    >>> clf = MeanCosine().fit(sets[::2], labels[::2])
-    >>> clf.predict(sets[1::2])
+    >>> MeanCosine().fit(sets[::2], labels[::2]).predict(sets[1::2])
     array([0, 1, 1, 2])
     """
 
-    def __init__(self, *, robust: bool = False, n_jobs: int | None = None) -> None:
-        self.robust = robust
-        self.n_jobs = n_jobs
+    _: KW_ONLY
+    robust: bool = False
 
     def _learn(self, gallery: SetBatch, codes: IntArray) -> None:
         check_choice("MeanCosine", "robust", self.robust, (False, True))
@@ -167,20 +149,18 @@ class MeanCosine(NearestSet):
 
 
 class MeanVector(NearestSet):
-    """The nearest mean: every set is its mean vector, and distances are Euclidean.
+    """The nearest mean: a set is its mean vector, and distances are Euclidean.
 
     Parameters
     ----------
     n_jobs : int, optional
-        Threads.
 
     Examples
     --------
     >>> from setwise.baselines import MeanVector
     >>> from setwise.evaluation.testing import separable_sets
     >>> sets, labels = separable_sets()
-    >>> clf = MeanVector().fit(sets[::2], labels[::2])
-    >>> clf.predict(sets[1::2])
+    >>> MeanVector().fit(sets[::2], labels[::2]).predict(sets[1::2])
     array([0, 1, 1, 2])
     """
 
@@ -192,20 +172,18 @@ class MeanVector(NearestSet):
 
 
 class MinimumDistance(NearestSet):
-    """The closest pair: sets are as far apart as their two nearest vectors.
+    """The closest pair: the distance of two sets is that of their two nearest vectors.
 
     Parameters
     ----------
     n_jobs : int, optional
-        Threads.
 
     Examples
     --------
     >>> from setwise.baselines import MinimumDistance
     >>> from setwise.evaluation.testing import separable_sets
     >>> sets, labels = separable_sets()
-    >>> clf = MinimumDistance().fit(sets[::2], labels[::2])
-    >>> clf.predict(sets[1::2])
+    >>> MinimumDistance().fit(sets[::2], labels[::2]).predict(sets[1::2])
     array([0, 1, 1, 2])
     """
 

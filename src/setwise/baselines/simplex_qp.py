@@ -1,10 +1,10 @@
-"""The shortest combination of vectors with weights that sum to one, side by side.
+"""The shortest combination of vectors with weights that sum to one on each side.
 
 ``min 1/2 x'Qx`` over weights in ``[0, tau]`` that sum to 1 on every *side* (a slice of them):
-the distance of two convex hulls, by a primal-dual interior-point method (Mehrotra's predictor
+the distance of two convex hulls. By a primal-dual interior-point method (Mehrotra's predictor
 and corrector) that keeps both sides feasible, then one equality-constrained solve on the
-weights that are neither 0 nor at their bound. No library solves it as exactly as fast: NNLS
-knows no sums, and general solvers stop at tolerances.
+weights strictly inside their bounds. No library solves it as exactly as fast: NNLS has no sum
+constraints, and general solvers stop at tolerances.
 """
 
 from __future__ import annotations
@@ -28,33 +28,23 @@ _MAX_STEPS = 100
 
 
 def least_weights(products: FloatArray, sides: Sequence[slice], tau: float) -> FloatArray:
-    """Weights of the shortest combination.
-
-    Parameters
-    ----------
-    products : array of shape (n, n)
-        Inner products of the vectors, at most about 1.
-    sides : sequence of slice
-        Weights that sum to 1, each of more than ``1 / tau`` vectors.
-    tau : float
-        Largest weight.
-    """
+    """Weights of the shortest combination, from inner products of at most about 1."""
     problem = _Problem(products, sides, tau)
     return _polished(problem, _interior_point(problem))
 
 
 def is_closed(gap: float, squared: float) -> bool:
-    """Whether a gap is as small as rounding lets it be."""
+    """Whether a gap is down to rounding."""
     return gap <= max(_GAP * squared, _ROUNDING)
 
 
 def duality_gap(
     gradient: FloatArray, squared: float, sides: Sequence[slice], tau: float
 ) -> float:
-    """Squared distance less its lower bound along the present direction.
+    """Squared distance minus its lower bound along the current direction, at least 0.
 
-    The bound is the width of the slab between the two hulls: for ``tau`` 1 ``min_i <a_i, z> -
-    max_j <b_j, z>``, below it means over as many vectors as must share the weight; 0 at least.
+    The bound is the width of the slab between the two hulls: for ``tau=1`` ``min_i <a_i, z> -
+    max_j <b_j, z>``, below it means over as many vectors as must share the weight.
     """
     reach = 0.0
     for side in sides:
@@ -79,7 +69,7 @@ class _Problem:
         self.is_bounded = tau < 1
 
     def room(self, x: FloatArray) -> FloatArray:
-        """What each weight lacks of its upper bound; 1 if there is none."""
+        """Distance of each weight to its upper bound; 1 if there is none."""
         return self.tau - x if self.is_bounded else np.ones(len(x))
 
     def gap(self, x: FloatArray, gradient: FloatArray) -> float:
@@ -89,7 +79,7 @@ class _Problem:
 
 @dataclass(frozen=True)
 class _Iterate:
-    """Weights, and the prices of their lower and upper bounds (0 where there is none)."""
+    """Weights, and the dual variables of their lower and upper bounds (0 where none)."""
 
     x: FloatArray
     lower: FloatArray
@@ -97,7 +87,7 @@ class _Iterate:
 
 
 def _interior_point(problem: _Problem) -> _Iterate:
-    """Follow the central path until the gap closes, or rounding ends it."""
+    """Follow the central path until the gap closes or rounding stops it."""
     x = problem.start
     gradient = problem.products @ x
     upper = np.full(len(x), 1.0 if problem.is_bounded else 0.0)
@@ -121,7 +111,7 @@ def _interior_point(problem: _Problem) -> _Iterate:
 
 
 def _next(problem: _Problem, here: _Iterate, gradient: FloatArray) -> _Iterate | None:
-    """One predictor and corrector step; None where rounding leaves no step to take."""
+    """One predictor and corrector step; None where rounding leaves no step."""
     x, room = here.x, problem.room(here.x)
     n_bounds = len(x) * (1 + problem.is_bounded)
     mean = float(here.lower @ x + here.upper @ room) / n_bounds
@@ -147,7 +137,7 @@ def _next(problem: _Problem, here: _Iterate, gradient: FloatArray) -> _Iterate |
 
 
 class _Step:
-    """Newton steps from one iterate, all by one factor."""
+    """Newton steps from one iterate, all with one factorisation."""
 
     def __init__(
         self, problem: _Problem, here: _Iterate, gradient: FloatArray, factor: FloatArray
@@ -162,7 +152,7 @@ class _Step:
     def towards(
         self, mean: float, below: FloatArray | float = 0.0, above: FloatArray | float = 0.0
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Change of the weights and of both prices that makes every product ``mean``.
+        """Change of the weights and of both duals that makes every product ``mean``.
 
         ``below`` and ``above`` are the second-order terms of the products.
         """
@@ -177,7 +167,7 @@ class _Step:
         return change, lower, (high + here.upper * change) / self.room
 
     def reach(self, x: FloatArray, lower: FloatArray, upper: FloatArray) -> float:
-        """Longest stride, up to 1, that keeps weights and prices inside."""
+        """Longest stride, up to 1, that keeps weights and duals positive."""
         falls = [-x / self.here.x, -lower / self.here.lower]
         if self.problem.is_bounded:
             falls += [x / self.room, -upper / self.here.upper]
@@ -185,9 +175,9 @@ class _Step:
 
 
 def _polished(problem: _Problem, found: _Iterate) -> FloatArray:
-    """Solve once more where weights are neither 0 nor at their bound, if that helps.
+    """Solve once more where weights are strictly inside their bounds, if that helps.
 
-    A weight is taken for 0 when it is below the price of being so, and likewise at ``tau``.
+    A weight counts as 0 when it is below the dual of its lower bound, and likewise at ``tau``.
     """
     x = found.x / (problem.sums @ (problem.sums.T @ found.x))
     is_full = problem.room(x) < found.upper

@@ -1,10 +1,10 @@
-"""Every method on the same sets, one table: which one to use on them."""
+"""Compare methods on the same sets: accuracy, confidence and time in one table."""
 
 from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ import numpy.typing as npt
 from sklearn.base import clone
 
 from setwise._support.cluster import spread
-from setwise._support.parameters import check_number
+from setwise._support.parameters import check_jobs, check_number, check_progress
 from setwise._support.progress import Progress, reported
 from setwise._support.shared import quiet
 from setwise.errors import SetwiseWarning, reject
@@ -36,30 +36,30 @@ def compare(
     random_state: int = 0,
     progress: Progress | None = None,
 ) -> Comparison:
-    """Try every method on your own sets: accuracy, how sure it is, and time.
+    """Try every method on your own sets: accuracy, its confidence interval, and time.
 
-    All methods learn the same gallery and judge the same probes. One that fails is reported
-    as failed; an interrupt (Ctrl-C) returns what is finished. Every two seconds the logger
-    ``setwise`` says, at level INFO, how far it is.
+    All methods learn the same gallery and judge the same probes. A failing method is reported
+    as failed; an interrupt (Ctrl-C) returns the finished ones. Without ``progress``, the logger
+    ``setwise`` reports every two seconds at level INFO.
 
     Parameters
     ----------
     gallery, labels
         Gallery sets and the class of each, as for :meth:`setwise.CVC.fit`.
     probes, probe_labels
-        Sets to be judged, and the class of each: what the methods are marked by.
+        Sets to be judged, and the true class of each.
     methods : None, sequence of str or classifiers, or mapping of str to classifiers
-        What to compare: names of ``setwise.evaluation.METHODS``, or any classifiers of sets.
-        By default all but the slow ones.
+        Names of ``setwise.evaluation.METHODS``, or any classifiers of sets. By default all but
+        the slow ones.
     confidence : float, default=0.95
-        Of the intervals, and of the differences called significant.
+        Of the intervals, and of differences reported as significant.
     n_jobs : int, optional
         Threads of each method that has ``n_jobs``; times are wall-clock times. Within
         ``joblib.parallel_config("dask")`` each method is tried on a worker: docs/cluster.md.
     random_state : int, default=0
         Seed of the methods that need one.
     progress : callable, optional
-        Called with what is being done, how many methods are over, and of how many.
+        Called with a description, the number of finished methods, and their total.
 
     Returns
     -------
@@ -68,31 +68,31 @@ def compare(
 
     Examples
     --------
-    >>> import numpy as np
     >>> import setwise
-    >>> rng = np.random.default_rng(0)
-    >>> sets = [rng.normal(size=(9, 5)) + 3 * label for label in (0, 1) * 8]
-    >>> y = [0, 1] * 8
-    >>> methods = ["MSM", "mean vector"]
-    >>> table = setwise.compare(sets[:8], y[:8], sets[8:], y[8:], methods=methods)
-    >>> table["mean vector"].accuracy
+    >>> from setwise.evaluation.testing import separable_sets
+    >>> sets, y = separable_sets(n_sets=6)
+    >>> table = setwise.compare(sets[::2], y[::2], sets[1::2], y[1::2], methods=["MSM", "GDA"])
+    >>> table["MSM"].accuracy
     1.0
     """
     check_number("compare", "confidence", confidence, at_most=1.0 - 1e-9)
+    check_jobs("compare", n_jobs)
+    check_progress("compare", progress)
+    chosen = named_methods(methods, random_state)
     gallery = check_sets(gallery, caller="compare: gallery")
     check_labels(labels, len(gallery), caller="compare: labels")
     probes = check_sets(probes, caller="compare: probes", n_features=gallery.n_features)
     check_labels(probe_labels, len(probes), caller="compare: probe_labels", min_classes=1)
     labels, truth = np.asarray(labels), np.asarray(probe_labels)
-    strangers = sorted(set(truth.tolist()) - set(labels.tolist()), key=str)
-    if strangers:
+    unknown = sorted(set(truth.tolist()) - set(labels.tolist()), key=str)
+    if unknown:
         reject(
-            f"compare: probe_labels holds {strangers[0]!r}, which is no class of the gallery. "
+            f"compare: probe_labels holds {unknown[0]!r}, which is no class of the gallery. "
             "Expected probes of the gallery's classes; leave the others out."
         )
-    chosen = named_methods(methods, random_state)
     results: list[MethodResult] = []
-    work = _results(chosen, gallery, labels, probes, truth, n_jobs)
+    task = _Task(gallery, labels, probes, truth, n_jobs)
+    work = spread(_evaluated, task, list(chosen.items()), here=map)
     try:
         results.extend(reported(work, len(chosen), "comparing methods", progress))
     except KeyboardInterrupt:
@@ -103,21 +103,9 @@ def compare(
     return Comparison(results, confidence)
 
 
-def _results(
-    chosen: Mapping[str, Any],
-    gallery: SetBatch,
-    labels: npt.NDArray[Any],
-    probes: SetBatch,
-    truth: npt.NDArray[Any],
-    n_jobs: int | None,
-) -> Iterator[MethodResult]:
-    task = _Task(gallery, labels, probes, truth, n_jobs)
-    return spread(_evaluated, task, list(chosen.items()), here=map)
-
-
 @dataclass(frozen=True)
 class _Task:
-    """What all methods are tried on."""
+    """Sets on which all methods are tried."""
 
     gallery: SetBatch
     labels: npt.NDArray[Any]
@@ -142,23 +130,22 @@ def evaluate(
     probes: SetBatch,
     truth: npt.NDArray[Any],
 ) -> MethodResult:
-    """One method on one gallery and its probes, timed as :func:`timed_answers` does.
+    """Result of one method on one gallery and its probes, timed by :func:`timed_answers`.
 
     Examples
     --------
-    >>> from setwise import SetBatch
     >>> from setwise.baselines import MeanCosine
+    >>> from setwise.evaluation import evaluate
     >>> from setwise.evaluation.testing import separable_sets
     >>> from setwise.sets import check_sets
     >>> sets, labels = separable_sets()
     >>> gallery, probes = check_sets(sets[::2]), check_sets(sets[1::2])
-    >>> from setwise.evaluation import evaluate
     >>> evaluate("mean", MeanCosine(), gallery, labels[::2], probes, labels[1::2]).accuracy
     1.0
     """
     try:
         timed = timed_answers(classifier, gallery, labels, probes)
-    except Exception as error:  # whatever it is, the other methods go on
+    except Exception as error:  # the other methods go on
         reason = f"{type(error).__name__}: {error}"
         return MethodResult(name, np.zeros(len(truth), dtype=bool), error=reason)
     return MethodResult(
@@ -171,27 +158,13 @@ def evaluate(
 
 @dataclass(frozen=True)
 class TimedAnswers:
-    """What a classifier answered about some probes, and how long it took.
-
-    Attributes
-    ----------
-    answers : object
-        Labels, one per probe, unless something else was asked for.
-    fit_seconds, seconds_per_probe : float
-        Wall-clock time to learn the gallery, and to judge one probe.
+    """Answers of a classifier, and wall-clock seconds to fit and per probe.
 
     Examples
     --------
-    >>> from setwise import SetBatch
-    >>> from setwise.baselines import MeanCosine
-    >>> from setwise.evaluation.testing import separable_sets
-    >>> from setwise.sets import check_sets
-    >>> sets, labels = separable_sets()
-    >>> gallery, probes = check_sets(sets[::2]), check_sets(sets[1::2])
-    >>> from setwise.evaluation import timed_answers
-    >>> timed = timed_answers(MeanCosine(), gallery, labels[::2], probes)
-    >>> timed.answers, timed.seconds_per_probe > 0
-    (array([0, 1, 1, 2]), True)
+    >>> from setwise.evaluation import TimedAnswers
+    >>> TimedAnswers(["anna"], fit_seconds=0.1, seconds_per_probe=0.01).answers
+    ['anna']
     """
 
     answers: Any
@@ -207,10 +180,10 @@ def timed_answers(
     *,
     ask: Callable[[SetBatch], Any] | None = None,
 ) -> TimedAnswers:
-    """Fit a classifier, let it judge probes, and take the times of both.
+    """Fit a classifier, ask it about probes, and measure the time of both.
 
-    The first probe is judged once before, untimed: compiling and importing are not what a
-    probe costs.
+    The first probe is judged once before, untimed, so that compiling and importing do not
+    count.
 
     Parameters
     ----------
@@ -219,22 +192,17 @@ def timed_answers(
     gallery, labels, probes
         Checked sets, and the class of each gallery set.
     ask : callable, optional
-        What to ask the fitted classifier about sets; its ``predict`` by default.
+        Function of sets to call; by default the classifier's ``predict``.
 
     Examples
     --------
-    >>> from setwise import SetBatch
     >>> from setwise.baselines import MeanCosine
+    >>> from setwise.evaluation import timed_answers
     >>> from setwise.evaluation.testing import separable_sets
     >>> from setwise.sets import check_sets
     >>> sets, labels = separable_sets()
-    >>> gallery, probes = check_sets(sets[::2]), check_sets(sets[1::2])
-    >>> from setwise.evaluation import timed_answers
-    >>> timed = timed_answers(
-    ...     MeanCosine(), gallery, labels[::2], probes, ask=lambda sets: len(sets)
-    ... )
-    >>> timed.answers
-    4
+    >>> timed_answers(MeanCosine(), check_sets(sets), labels, check_sets(sets[:2])).answers
+    array([0, 0])
     """
     ask = classifier.predict if ask is None else ask
     started = time.perf_counter()

@@ -1,4 +1,4 @@
-"""What a cross-validation found: how many sets are right, which are not, and for whom."""
+"""Result of a cross-validation: accuracy, errors, and confusion of classes."""
 
 from __future__ import annotations
 
@@ -21,39 +21,34 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class JudgedSet:
-    """What a classifier that had not seen a set said of it.
+    """Answer for one set by a classifier that was not fitted to it.
 
     Attributes
     ----------
     index : int
-        Its place among the sets that were given.
+        Its place among the given sets.
     name : str
-        What it is called.
     truth, label : object
-        Its class, and what it was taken for: a class, or the classifier's ``unknown_label``.
+        True class, and predicted class or the classifier's ``unknown_label``.
     fold : int
-        With which others it was judged.
     probability, margin : float or None
-        Of the likeliest class, and by how much it exceeds the next; None where the classifier
-        gives no probabilities.
+        Of the most probable class, and its lead over the next; None without probabilities.
     runner_up : object or None
         The next probable class.
     is_known : bool or None
-        Whether it is near enough to any class; None where the classifier was not asked.
+        Whether the set is near enough to any class; None where ``unknown`` is not used.
     n_out_of_place : int or None
-        Vectors that do not belong to the set; None where the classifier does not tell.
+        Outliers in the set; None where the classifier does not tell.
     answer : Answer or None
-        Everything CVC said; None of other classifiers.
+        Full answer of CVC; None of other classifiers.
 
     Examples
     --------
     >>> from setwise import cross_validate
     >>> from setwise.baselines import MeanCosine
     >>> from setwise.evaluation.testing import separable_sets
-    >>> sets, labels = separable_sets()
-    >>> judged = cross_validate(MeanCosine(), sets, labels, folds=3).results[0]
-    >>> judged.name, int(judged.truth), int(judged.label)
-    ('set 0', 0, 0)
+    >>> cross_validate(MeanCosine(), *separable_sets(), folds=3).results[0].name
+    'set 0'
     """
 
     index: int
@@ -70,11 +65,11 @@ class JudgedSet:
 
     @property
     def is_right(self) -> bool:
-        """Whether it was taken for what it is."""
+        """Whether the label is the true class."""
         return bool(self.label == self.truth)
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values; without ``answer``."""
+        """Plain values, without ``answer``."""
         return {
             "set": self.name,
             "index": self.index,
@@ -92,37 +87,29 @@ class JudgedSet:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Evaluation:
-    """Labelled sets, each judged by a gallery without it. Print it, or look into it.
+    """Labelled sets, each judged by a gallery without it. Print it, or read its attributes.
 
     Attributes
     ----------
     classes : array of shape (n_classes,)
         The labels, sorted.
     results : tuple of JudgedSet
-        In the order of the sets; those of classes with a single set are not among them.
+        In the order of the sets, without those of classes with a single set.
     fold_of_set : array of int, shape (n_sets,)
-        In which fold each set was judged; -1 for those that were not.
+        Fold in which each set was judged; -1 for the others.
     n_folds : int
-        How many there are.
     notes : tuple of str
-        What weakens the result: classes not judged, equal vectors, warnings of the classifier.
+        Limits of the result: classes not judged, equal vectors, warnings of the classifier.
     fitted : tuple of classifiers
-        That of each fold, where they were to be kept.
+        One of each fold, with ``keep_fitted``.
 
     Examples
     --------
     >>> from setwise import cross_validate
     >>> from setwise.baselines import MeanCosine
     >>> from setwise.evaluation.testing import separable_sets
-    >>> sets, labels = separable_sets()
-    >>> evaluation = cross_validate(MeanCosine(), sets, labels, folds=3)
-    >>> print(evaluation)
-    9 of 9 sets right: 100.0 % (95 % interval 66.4 to 100.0)
-    <BLANKLINE>
-    class  right  of  taken for
-    0      3      3
-    1      3      3
-    2      3      3
+    >>> cross_validate(MeanCosine(), *separable_sets(), folds=3)
+    Evaluation: 9 of 9 sets right: 100.0 % (95 % interval 66.4 to 100.0)
     """
 
     classes: npt.NDArray[Any]
@@ -149,32 +136,32 @@ class Evaluation:
 
     @property
     def per_class(self) -> dict[Any, tuple[int, int]]:
-        """How many sets of each class are right, and of how many."""
+        """Number of right sets and of judged sets of each class."""
         n_right, n_all = self.confusion.diagonal(), self.confusion.sum(axis=1)
         counts = zip(n_right.tolist(), n_all.tolist(), strict=True)
         return dict(zip(self.classes.tolist(), counts, strict=True))
 
     @property
     def wrong(self) -> tuple[JudgedSet, ...]:
-        """The sets taken for something else."""
+        """The sets with a wrong label."""
         return tuple(result for result in self.results if not result.is_right)
 
     @property
     def answers(self) -> tuple[Answer | None, ...]:
-        """What CVC said of each of the sets given; None of those that were not judged."""
+        """CVC's answer for each given set; None for sets that were not judged."""
         by_index = {result.index: result.answer for result in self.results}
         return tuple(by_index.get(i) for i in range(len(self.fold_of_set)))
 
     @lazy
     def columns(self) -> tuple[Any, ...]:
-        """What sets were taken for, as :attr:`confusion` has it: classes, then "unknown"."""
+        """Columns of :attr:`confusion`: the classes, then the unknown label."""
         known = self.classes.tolist()
-        strangers = {_plain(r.label): None for r in self.results if r.is_known is False}
-        return (*known, *strangers)
+        unknown = {_plain(r.label): None for r in self.results if r.is_known is False}
+        return (*known, *unknown)
 
     @lazy
     def confusion(self) -> IntArray:
-        """How many sets of each class (row) were taken for which (column)."""
+        """Number of sets of each class (row) with each predicted label (column)."""
         place = {label: i for i, label in enumerate(self.columns)}
         counts = np.zeros((len(self.classes), len(place)), dtype=np.int64)
         for result in self.results:
@@ -182,7 +169,7 @@ class Evaluation:
         return counts
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain numbers and strings; one row per judged set in ``["sets"]``."""
+        """Plain numbers and strings; one row per judged set in ``["sets"]``."""
         low, high = self.interval
         return {
             "n_sets": len(self.fold_of_set),
@@ -208,7 +195,7 @@ class Evaluation:
         }
 
     def summary(self) -> str:
-        """One line: how many sets are right, and how sure that is."""
+        """One line: number of right sets, accuracy and its interval."""
         low, high = (100 * bound for bound in self.interval)
         return (
             f"{int(self.is_right.sum())} of {len(self.results)} sets right: "
@@ -226,7 +213,7 @@ class Evaluation:
         return "\n\n".join([*blocks, *(f"Note: {printable(note)}" for note in self.notes)])
 
     def _class_rows(self) -> list[tuple[str, ...]]:
-        """A row per class: how many are right, and what the others were taken for."""
+        """A row per class: number of right sets, and labels of the others."""
         rows: list[tuple[str, ...]] = [("class", "right", "of", "taken for")]
         for label, counts in zip(self.classes.tolist(), self.confusion, strict=True):
             n_right, n_judged = self.per_class[label]
@@ -248,18 +235,18 @@ class Evaluation:
 
 
 def _plain(label: Any) -> Any:
-    """A label as Python has it."""
+    """A label as a Python object."""
     return label.item() if isinstance(label, np.generic) else label
 
 
 def _as_json(label: Any) -> Any:
-    """A label as JSON has it: what is neither text nor a number, such as a date, as text."""
+    """A label as JSON; dates and the like become text."""
     plain = _plain(label)
     return plain if plain is None or isinstance(plain, str | int | float) else str(plain)
 
 
 def _aligned(rows: list[tuple[str, ...]]) -> str:
-    """Rows as lines of columns."""
+    """Rows as lines of aligned columns."""
     shown = [[printable(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
     return "\n".join(

@@ -1,4 +1,4 @@
-"""Folds for cross-validation that cut no set, keep groups together and spread every class."""
+"""Folds for cross-validation that split no set or group and spread every class."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from setwise.sets.identifiers import as_identifiers, is_missing, unique_identifi
 
 __all__ = ["ALWAYS_GALLERY", "fold_of_sets"]
 
-# In place of a fold: the only group of its class, which is never judged.
+# In place of a fold: sets of a class with a single group, which are never judged.
 ALWAYS_GALLERY = -1
 
 
@@ -27,36 +27,18 @@ def fold_of_sets(
 ) -> IntArray:
     """The fold in which each set is judged, by a gallery of the sets of all other folds.
 
-    The largest groups are dealt first, each to the fold that has least of its classes. A class
-    of which there is one group alone stays in every gallery: its sets get
-    ``ALWAYS_GALLERY``, and the rest of that group is dealt as usual.
-
-    Parameters
-    ----------
-    codes : array of int, shape (n_sets,)
-        Class of each set, from 0.
-    folds : int
-        How many, at least 2.
-    groups : array of shape (n_sets,), optional
-        What is kept together, such as the session of each set; each set alone by default.
-    seed : int
-        Which of the possible folds.
-    caller : str
-        Who asks, for messages.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> fold_of_sets(np.array([0, 0, 0, 1, 1, 2]), 2)
-    array([ 0,  0,  1,  0,  1, -1])
+    The largest groups are dealt first, each to the fold that has the smallest share of its
+    classes. A class with a single group stays in every gallery: its sets get
+    ``ALWAYS_GALLERY``, and the rest of that group is dealt as usual. Without ``groups``, each
+    set is one.
     """
     if not is_whole(folds) or folds < 2:
         refuse(caller, "folds", "an int of at least 2", folds)
     group_codes = _group_codes(groups, len(codes), caller)
     sets_of = np.zeros((group_codes.max() + 1, codes.max() + 1), dtype=np.int64)
     np.add.at(sets_of, (group_codes, codes), 1)
-    is_lonely = (sets_of > 0).sum(axis=0) == 1  # classes of a single group
-    sets_of[:, is_lonely] = 0
+    is_single = (sets_of > 0).sum(axis=0) == 1  # classes with one group
+    sets_of[:, is_single] = 0
     n_groups = int(sets_of.any(axis=1).sum())
     if n_groups < folds:
         what = "sets" if groups is None else "groups"
@@ -66,7 +48,7 @@ def fold_of_sets(
             "folds."
         )
     fold_of_group = _deal(sets_of, folds, np.random.default_rng(seed), caller)
-    return np.where(is_lonely[codes], ALWAYS_GALLERY, fold_of_group[group_codes])
+    return np.where(is_single[codes], ALWAYS_GALLERY, fold_of_group[group_codes])
 
 
 def _group_codes(groups: Any, n_sets: int, caller: str) -> IntArray:
@@ -82,7 +64,7 @@ def _group_codes(groups: Any, n_sets: int, caller: str) -> IntArray:
 
 
 def _deal(sets_of: IntArray, folds: int, rng: np.random.Generator, caller: str) -> IntArray:
-    """The fold of each group, by how many sets of each class every group has."""
+    """The fold of each group, from its number of sets of each class."""
     fold_of_group = np.zeros(len(sets_of), dtype=np.int64)
     n_in_fold = np.zeros((folds, sets_of.shape[1]), dtype=np.int64)
     n_in_class = np.maximum(sets_of.sum(axis=0), 1)

@@ -1,4 +1,4 @@
-"""Whether an image is on both sides of a split, which would make any accuracy meaningless."""
+"""Images on both sides of a split, which make any accuracy meaningless."""
 
 from __future__ import annotations
 
@@ -14,12 +14,9 @@ __all__ = ["check_leakage", "image_numbers", "sets_that_share"]
 
 
 def image_numbers(sets: SetBatch) -> IntArray:
-    """A number for each image of all sets, the same for equal images and no others.
+    """A number for each image (any vector) of all sets, the same for equal ones only.
 
-    Parameters
-    ----------
-    sets : SetBatch
-        Images, or any vectors; they are equal where all their bytes are (by BLAKE2b).
+    Images are equal where all their bytes are (by BLAKE2b).
 
     Examples
     --------
@@ -46,25 +43,19 @@ def check_leakage(
     numbers: IntArray | None = None,
     where: str = "check_leakage",
 ) -> None:
-    """Refuse a split with the same image on both of its sides.
+    """Refuse a split with the same image on both of its sides, by a :class:`LeakageError`.
 
-    An image may be there twice in the gallery, or twice in the probes.
+    An image may be twice in the gallery, or twice in the probes.
 
     Parameters
     ----------
     sets : SetBatch
-        All sets, before anything is mixed into them.
     gallery, probes : array of int
-        Which of them are on which side.
+        Indices of the sets on each side.
     numbers : array of int, optional
-        What :func:`image_numbers` says of the sets, for those who check many splits.
+        :func:`image_numbers` of the sets, to check many splits.
     where : str
-        What the message calls the split.
-
-    Raises
-    ------
-    LeakageError
-        Naming the first such image, in both sets, and how many there are.
+        Name of the split in the message.
     """
     of_image = image_numbers(sets) if numbers is None else numbers
     in_gallery, in_probes = _rows(sets, gallery), _rows(sets, probes)
@@ -83,21 +74,9 @@ def check_leakage(
 
 
 def sets_that_share(sets: SetBatch) -> dict[tuple[int, int], int]:
-    """Pairs of sets that hold the same images, and how many images they share.
+    """Pairs of sets that hold equal images, and the number of these images.
 
-    An image that is in many sets pairs each of them with the first alone.
-
-    Parameters
-    ----------
-    sets : SetBatch
-        Images, or any vectors.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from setwise import SetBatch
-    >>> sets_that_share(SetBatch.from_list([np.array([[1, 2], [3, 4]]), np.array([[1, 2]])]))
-    {(0, 1): 1}
+    An image that is in many sets pairs each of them with the first one only.
     """
     numbers = image_numbers(sets)
     owners = np.repeat(np.arange(len(sets)), sets.sizes)

@@ -1,11 +1,11 @@
-"""Every set classifier of the library by name, ready to be compared."""
+"""All set classifiers of the library by name, ready to be compared."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 
-from setwise._support.parameters import check_known
+from setwise._support.parameters import check_known, refuse
 from setwise.baselines import (
     AHISD,
     CDL,
@@ -33,7 +33,7 @@ __all__ = ["METHODS", "SLOW", "check_methods", "named_methods"]
 
 
 def _no_fusion(clusterer: Any) -> Callable[[int], CVC]:
-    """The paper's comparison of clusterers: one classifier, of the largest dimensionality."""
+    """CVC as in the paper's comparison of clusterers: largest dimensionality only."""
     return lambda seed: CVC.as_in_paper(
         dims=(10,), fusion="none", clusterer=clusterer, random_state=seed
     )
@@ -79,17 +79,15 @@ SLOW = ("CVC no fusion, SSC by ADMM", "CVC no fusion, SKMS")
 
 
 def check_methods(names: Iterable[str], others: Collection[str] = ()) -> list[str]:
-    """List the methods that are named; refuse a name that no method has.
-
-    For commands, which should know before they load anything.
+    """Split and check names of methods, before anything is loaded.
 
     Parameters
     ----------
     names : iterable of str
-        Each is one name or several with commas between them. Names with commas of their own
-        are recognised. A method named twice is listed once.
+        Each is one name or several separated by commas; names that contain commas are
+        recognised, and duplicates removed.
     others : collection of str
-        Names that are known beside those of :data:`METHODS`.
+        Further known names beside :data:`METHODS`.
 
     Examples
     --------
@@ -101,7 +99,7 @@ def check_methods(names: Iterable[str], others: Collection[str] = ()) -> list[st
 
 
 def _split(text: str, known: Collection[str]) -> Iterator[str]:
-    """The known names that a text with commas is made of, the longest that fits first."""
+    """The known names in a text with commas, the longest match first."""
     words = [word.strip() for word in text.split(",")]
     while words:
         starts = (", ".join(words[:n]) for n in range(len(words), 0, -1))
@@ -112,37 +110,31 @@ def _split(text: str, known: Collection[str]) -> Iterator[str]:
 
 
 def named_methods(methods: Any, seed: int) -> dict[str, Any]:
-    """Classifiers by name.
-
-    Parameters
-    ----------
-    methods : None, iterable of str or classifiers, or mapping of str to classifiers
-        Names are those of :data:`METHODS`; None is all of them but the :data:`SLOW` ones.
-    seed : int
-        For those made here.
-    """
+    """Checked classifiers by name, made with ``seed`` where ``methods`` are names."""
     if methods is None:
         methods = [name for name in METHODS if name not in SLOW]
     if isinstance(methods, Mapping):
         return _checked(dict(methods))
-    if isinstance(methods, str) or not isinstance(methods, Iterable):
-        msg = f"compare: methods must be a sequence of names or classifiers, got {methods!r}."
-        raise ParameterError(msg)
-    named: dict[str, Any] = {}
-    for method in methods:
-        name, classifier = _named(method, seed)
-        if name in named:
+    try:
+        given = None if isinstance(methods, str | bytes) else list(methods)
+    except TypeError:  # such as a number, or an array without dimensions
+        given = None
+    if given is None:
+        refuse("compare", "methods", "a sequence of names or classifiers", methods)
+    named = [_named(method, seed) for method in given]
+    names = [name for name, _ in named]
+    for name in names:
+        if names.count(name) > 1:
             msg = (
                 f"compare: methods holds two called {name!r}. Expected different names: give a "
                 "mapping of names to classifiers."
             )
             raise ParameterError(msg)
-        named[name] = classifier
-    return _checked(named)
+    return _checked(dict(named))
 
 
 def _checked(named: dict[str, Any]) -> dict[str, Any]:
-    """Refuse what is no classifier, and nothing at all."""
+    """Refuse what is not a classifier, and an empty selection."""
     for name, classifier in named.items():
         is_whole = all(hasattr(classifier, part) for part in ("fit", "predict", "get_params"))
         if isinstance(classifier, type) or not is_whole:

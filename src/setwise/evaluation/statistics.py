@@ -1,4 +1,4 @@
-"""How sure one can be of an accuracy, and of the difference of two."""
+"""Confidence of an accuracy, and of the difference of two."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ __all__ = ["accuracy_interval", "adjusted_for_many", "chance_of_difference"]
 
 
 def accuracy_interval(is_right: BoolArray, confidence: float) -> tuple[float, float]:
-    """Exact binomial interval (Clopper and Pearson) of the share of right answers."""
+    """Exact binomial interval (Clopper and Pearson, 1934) of the share of right answers."""
     found = binomtest(int(is_right.sum()), len(is_right)).proportion_ci(confidence)
     return float(found.low), float(found.high)
 
 
 def chance_of_difference(one: BoolArray, other: BoolArray) -> float:
-    """How probable a difference at least as large is if two methods are equally good.
+    """Probability of a difference at least as large between two equally good methods.
 
-    McNemar's exact test: of the probes that exactly one of the two got right, each is as
-    likely to be the one's as the other's. Probes are taken as independent of each other.
+    McNemar's exact test: each probe that exactly one of the two got right is as likely to be
+    the one's as the other's. Probes are assumed independent.
     """
     n_one, n_other = int((one & ~other).sum()), int((other & ~one).sum())
     if n_one + n_other == 0:
@@ -31,7 +31,7 @@ def chance_of_difference(one: BoolArray, other: BoolArray) -> float:
 
 
 def adjusted_for_many(p_values: Sequence[float]) -> FloatArray:
-    """Holm's correction: of many tests, some are small by chance."""
+    """P values after Holm's correction for multiple tests."""
     values = np.asarray(p_values, dtype=np.float64)
     order = np.argsort(values, kind="stable")
     factors = np.arange(len(values), 0, -1)

@@ -1,4 +1,4 @@
-"""What a comparison found, as a table that says what it does not know."""
+"""Result of a comparison, as a table with intervals and tests."""
 
 from __future__ import annotations
 
@@ -33,13 +33,12 @@ class MethodResult:
     Attributes
     ----------
     name : str
-        The method.
     is_right : array of bool, shape (n_probes,)
-        Which probes it labelled rightly.
+        Which probes got the right label.
     fit_seconds, seconds_per_probe : float
         Wall-clock time to learn the gallery, and to judge one probe.
     error : str or None
-        Why it failed; then nothing else means anything.
+        Reason of a failure; the other values are then meaningless.
 
     Examples
     --------
@@ -57,43 +56,40 @@ class MethodResult:
 
     @property
     def accuracy(self) -> float:
-        """Share of the probes labelled rightly."""
+        """Share of the probes with the right label."""
         return float(self.is_right.mean())
 
 
 class Comparison:
     """Methods on the same probes, the most accurate first.
 
-    Print it, or look into it: ``comparison["MSM"].accuracy``.
+    Print it, or read it: ``comparison["MSM"].accuracy``.
 
     Parameters
     ----------
     results : sequence of MethodResult
-        One per method.
     confidence : float
-        Of intervals, and of the differences called significant.
+        Of intervals, and of differences reported as significant.
 
     Attributes
     ----------
     results : tuple of MethodResult
-        Those that succeeded, by falling accuracy, faster ones first among equals.
+        Successful ones by falling accuracy, faster ones first among equals.
     failed : tuple of MethodResult
-        Those that did not.
     intervals : dict of str to (float, float)
         Exact binomial interval of each accuracy.
     p_values : dict of str to float
-        How probable a difference to the best as large as seen is, were the two equally good:
-        exact McNemar test, corrected for their number (Holm). 1 for the best itself.
+        Of the difference to the best method: exact McNemar test with Holm's correction; 1 for
+        the best itself.
 
     Examples
     --------
     >>> import numpy as np
     >>> from setwise.evaluation import Comparison, MethodResult
-    >>> ours = MethodResult("ours", is_right=np.array([True, True, True, False]))
-    >>> theirs = MethodResult("theirs", is_right=np.array([True, False, False, False]))
-    >>> table = Comparison([theirs, ours], confidence=0.95)
-    >>> [(result.name, float(result.accuracy)) for result in table.results]
-    [('ours', 0.75), ('theirs', 0.25)]
+    >>> ours = MethodResult("ours", is_right=np.array([True, True, False]))
+    >>> theirs = MethodResult("theirs", is_right=np.array([True, False, False]))
+    >>> Comparison([theirs, ours], confidence=0.95)
+    Comparison of 2 methods; best: ours
     """
 
     def __init__(self, results: Sequence[MethodResult], confidence: float) -> None:
@@ -126,19 +122,19 @@ class Comparison:
 
     @property
     def best(self) -> str | None:
-        """The most accurate method, None if all failed."""
+        """The most accurate method; None if all failed."""
         return self.results[0].name if self.results else None
 
     @property
     def not_told_apart(self) -> tuple[str, ...]:
-        """Methods whose difference to the best may well be chance."""
+        """Methods that are not significantly worse than the best."""
         level = 1.0 - self.confidence
         return tuple(
             result.name for result in self.results[1:] if self.p_values[result.name] >= level
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain numbers and strings; one row per method in ``["methods"]``."""
+        """Plain numbers and strings; one row per method in ``["methods"]``."""
         tied = self.not_told_apart
         methods = [
             {
@@ -162,7 +158,7 @@ class Comparison:
         }
 
     def summary(self) -> str:
-        """In words: the best, and what cannot be told apart from it."""
+        """A sentence: the best method, and those not significantly worse."""
         if not self.results:
             return "No method succeeded."
         n_probes = len(self.results[0].is_right)
@@ -236,23 +232,22 @@ def plot_accuracy_time(
 ) -> Figure:
     """Draw methods by accuracy and seconds per probe; the upper left corner is best.
 
-    Names stand in a column on the right, in the order of accuracy, each tied to its point.
-    CVC is drawn in red. See :func:`setwise.plots.plot_accuracy_time` for axes of your own.
+    Names are listed on the right in the order of accuracy, each connected to its point. CVC is
+    red. See :func:`setwise.plots.plot_accuracy_time` for axes of your own.
 
     Parameters
     ----------
     points : sequence of (name, seconds per probe, accuracy, low, high)
         Accuracies as shares.
     path : str or Path, optional
-        Where to save the picture too; the suffix says how.
+        File to save the picture to; the suffix selects its format.
     title, note : str
         Above and below.
 
     Examples
     --------
     >>> from setwise.evaluation import plot_accuracy_time
-    >>> points = [("CVC", 0.1, 0.95, 0.9, 0.98), ("mean cosine", 1e-4, 0.8, 0.7, 0.88)]
-    >>> figure = plot_accuracy_time(points, title="Two methods")
+    >>> figure = plot_accuracy_time([("CVC", 0.1, 0.95, 0.9, 0.98)], title="One method")
     >>> len(figure.axes)
     1
     """

@@ -12,16 +12,19 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from setwise.baselines.clusterers import SKMS, random_constraints, skms
-from setwise.baselines.clusterers.kernel_learning import (
+from setwise.baselines.clusterers.kernel_mean_shift import (
     FAR,
     NEAR,
+    Modes,
+    bandwidths,
     distance_targets,
     learn_kernel,
     low_rank_factor,
+    mean_shift,
+    merge_modes,
     select_sigma,
     squared_distances,
 )
-from setwise.baselines.clusterers.mean_shift import Modes, bandwidths, mean_shift, merge_modes
 from setwise.errors import ConvergenceWarning, DataError, ParameterError
 
 NONE = np.empty((0, 3), dtype=np.int64)

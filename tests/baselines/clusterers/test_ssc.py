@@ -51,8 +51,7 @@ def test_penalty_by_hand():
     assert gram[0, 0] == 1.0  # the argument is left alone
 
 
-@pytest.mark.parametrize("alpha", [5.0, 20.0])
-@pytest.mark.parametrize("n_features", [6, 30, 60])
+@pytest.mark.parametrize(("alpha", "n_features"), [(5.0, 6), (20.0, 6), (20.0, 30), (5.0, 60)])
 def test_admm_ends_at_the_exact_lasso(alpha, n_features):
     points, _ = subspaces(n=8, n_features=n_features, noise=0.1)
     gram = points @ points.T

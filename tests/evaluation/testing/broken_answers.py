@@ -14,14 +14,14 @@ class AlwaysSaysTheSame(NearestMean):
         return self.classes_[np.zeros_like(super().predict(X), dtype=int)]
 
 
-@caught_by("easy_sets_give_no_warning")
+@caught_by("easy_sets_are_labelled_rightly")
 class CriesWolf(NearestMean):
     def _score(self, vectors):
         warnings.warn("this may be wrong", UserWarning, stacklevel=2)
         return super()._score(vectors)
 
 
-@caught_by("gallery_sets_are_recognised")
+@caught_by("easy_sets_are_labelled_rightly")
 class DistrustsWhatItKnows(NearestMean):
     def _score(self, vectors):
         scores = super()._score(vectors)
@@ -34,20 +34,20 @@ class LabelsBecomeObjects(NearestMean):
         return super().predict(X).astype(object)
 
 
-@caught_by("labels_may_be_booleans")
+@caught_by("labels_keep_their_type")
 class BooleansBecomeIntegers(NearestMean):
     def predict(self, X):
         labels = super().predict(X)
         return labels.astype(int) if labels.dtype == bool else labels
 
 
-@caught_by("strings_are_as_good_as_integers")
+@caught_by("kinds_of_labels_do_not_matter")
 class ReadsMeaningIntoNames(NearestMean):
     def _score(self, vectors):
         return super()._score(vectors) + 0.01 * (self.classes_ == "x2")
 
 
-@caught_by("names_of_classes_do_not_matter")
+@caught_by("order_of_gallery_sets_does_not_matter")
 class TakesLabelsForAppearance(NearestMean):
     def _labels(self, y, n_sets):
         classes, codes = super()._labels(y, n_sets)
@@ -62,7 +62,7 @@ class TakesTheGalleryForSorted(NearestMean):
         return classes, np.sort(codes)
 
 
-@caught_by("order_of_probes_does_not_matter")
+@caught_by("each_probe_is_judged_alone")
 class CountsProbes(NearestMean):
     def _scores(self, X, method):
         scores = super()._scores(X, method)
@@ -82,13 +82,13 @@ class LooksAtTheFirstVector(NearestMean):
         return vectors[0]
 
 
-@caught_by("sets_may_differ_in_size")
+@caught_by("sizes_of_sets_and_classes_do_not_matter")
 class StacksSets(NearestMean):
     def _sets(self, X, method, n_features=None):
         return super()._sets(np.stack(X), method, n_features)
 
 
-@caught_by("one_set_per_class_is_enough", "classes_may_differ_in_size")
+@caught_by("sizes_of_sets_and_classes_do_not_matter")
 class NeedsTwoSetsOfAClass(NearestMean):
     def _labels(self, y, n_sets):
         classes, codes = super()._labels(y, n_sets)
@@ -97,13 +97,13 @@ class NeedsTwoSetsOfAClass(NearestMean):
         return classes, codes
 
 
-@caught_by("sets_may_hold_one_vector")
+@caught_by("small_sets_get_an_answer")
 class DividesByNMinusOne(NearestMean):
     def _score(self, vectors):
         return super()._score(vectors) / vectors.std(axis=0, ddof=1).mean()
 
 
-@caught_by("repeated_gallery_labels_the_same")
+@caught_by("sizes_of_sets_and_classes_do_not_matter")
 class InvertsTheGallery(NearestMean):
     def _score(self, vectors):
         if np.linalg.matrix_rank(self.means_) < len(self.means_) <= self.means_.shape[1]:
@@ -127,9 +127,9 @@ def refusing_shapes(is_bad):
     return NeedsAnotherShape
 
 
-caught_by("more_features_than_vectors")(refusing_shapes(lambda n, d: n < d))
-caught_by("more_vectors_than_features")(refusing_shapes(lambda n, d: n > d))
-caught_by("few_features_are_enough_for_an_answer")(refusing_shapes(lambda n, d: d < 3))
+caught_by("sizes_of_sets_and_classes_do_not_matter")(refusing_shapes(lambda n, d: n < d))
+caught_by("sizes_of_sets_and_classes_do_not_matter")(refusing_shapes(lambda n, d: n > d))
+caught_by("small_sets_get_an_answer")(refusing_shapes(lambda n, d: d < 3))
 
 
 @caught_by("decision_function_agrees_with_predict")
@@ -138,7 +138,7 @@ class DecidesByDistance(NearestMean):
         return -super().decision_function(X)
 
 
-@caught_by("decision_function_of_two_classes_is_one_number")
+@caught_by("decision_function_agrees_with_predict")
 class ScoresTwoClassesTwice(NearestMean):
     def decision_function(self, X):
         return self._scores(X, "decision_function")
@@ -152,8 +152,8 @@ def with_probabilities(change):
     return ChangesProbabilities
 
 
-caught_by("predict_proba_is_a_distribution")(with_probabilities(lambda p: p / 2))
-caught_by("predict_proba_is_a_distribution")(with_probabilities(lambda p: p * np.nan))
-caught_by("predict_proba_is_a_distribution")(with_probabilities(lambda p: p[:, 0]))
-caught_by("predict_proba_is_a_distribution")(with_probabilities(lambda p: 2 * p - p.mean()))
+caught_by("predict_proba_agrees_with_predict")(with_probabilities(lambda p: p / 2))
+caught_by("predict_proba_agrees_with_predict")(with_probabilities(lambda p: p * np.nan))
+caught_by("predict_proba_agrees_with_predict")(with_probabilities(lambda p: p[:, 0]))
+caught_by("predict_proba_agrees_with_predict")(with_probabilities(lambda p: 2 * p - p.mean()))
 caught_by("predict_proba_agrees_with_predict")(with_probabilities(lambda p: p[:, ::-1]))

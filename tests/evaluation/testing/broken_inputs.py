@@ -15,7 +15,7 @@ class TakesFloat64Only(NearestMean):
         return super()._sets(X, method, n_features)
 
 
-@caught_by("kinds_of_label_collections_do_not_matter")
+@caught_by("kinds_of_labels_do_not_matter")
 class WantsAnArrayOfLabels(NearestMean):
     def _labels(self, y, n_sets):
         return super()._labels(y.ravel(), n_sets)
@@ -82,33 +82,36 @@ def padded(vectors):
     return np.ones((2, 20))
 
 
-for name, broken in {
-    "wrong_number_of_features_is_refused": repairing(
-        each(lambda v: np.pad(v, ((0, 0), (0, 20 - v.shape[1]))))
+for name, broken in (
+    (
+        "bad_sets_are_refused",
+        repairing(each(lambda v: np.pad(v, ((0, 0), (0, 20 - v.shape[1]))))),
     ),
-    "transposed_set_is_refused": repairing(each(turned)),
-    "nan_and_inf_are_refused": repairing(each(np.nan_to_num)),
-    "empty_sets_are_refused": repairing(each(lambda v: v if np.size(v) else np.ones((1, 20)))),
-    "arrays_of_other_dimensions_are_refused": repairing(each(np.atleast_2d)),
-    "what_is_no_number_is_refused": repairing(each(lambda v: np.asarray(v).astype(float))),
-    "ragged_sets_are_refused": repairing(each(padded)),
-    "sparse_sets_are_refused": repairing(each(lambda v: v.toarray() if sp.issparse(v) else v)),
-    "no_sets_at_all_are_refused": repairing(lambda X: X or [np.ones((1, 20))] * 2),
-    "one_array_of_rows_is_refused": repairing(
-        lambda X: [X[:3], X[3:]] if getattr(X, "ndim", 3) == 2 else X
+    ("bad_sets_are_refused", repairing(each(turned))),
+    ("bad_sets_are_refused", repairing(each(np.nan_to_num))),
+    ("bad_sets_are_refused", repairing(each(lambda v: v if np.size(v) else np.ones((1, 20))))),
+    ("bad_sets_are_refused", repairing(each(np.atleast_2d))),
+    ("bad_sets_are_refused", repairing(each(lambda v: np.asarray(v).astype(float)))),
+    ("bad_sets_are_refused", repairing(each(padded))),
+    ("bad_sets_are_refused", repairing(each(lambda v: v.toarray() if sp.issparse(v) else v))),
+    ("bad_collections_are_refused", repairing(lambda X: X or [np.ones((1, 20))] * 2)),
+    (
+        "bad_collections_are_refused",
+        repairing(lambda X: [X[:3], X[3:]] if getattr(X, "ndim", 3) == 2 else X),
     ),
-    "what_is_no_collection_is_refused": repairing(
-        lambda X: [*X.values(), np.ones((1, 20))] if isinstance(X, dict) else X
+    (
+        "bad_collections_are_refused",
+        repairing(lambda X: [*X.values(), np.ones((1, 20))] if isinstance(X, dict) else X),
     ),
-    "single_class_is_refused": repairing(same, lambda y: [*y[:-1], 99]),
-    "wrong_number_of_labels_is_refused": repairing(same, lambda y: np.resize(y, 9)),
-    "missing_labels_are_refused": repairing(same, lambda y: range(9) if y is None else y),
-    "continuous_labels_are_refused": repairing(same, np.round),
-}.items():
+    ("bad_labels_are_refused", repairing(same, lambda y: [*y[:-1], 99])),
+    ("bad_labels_are_refused", repairing(same, lambda y: np.resize(y, 9))),
+    ("bad_labels_are_refused", repairing(same, lambda y: range(9) if y is None else y)),
+    ("bad_labels_are_refused", repairing(same, np.round)),
+):
     caught_by(name)(broken)
 
 
-@caught_by("nan_and_inf_are_refused")
+@caught_by("bad_sets_are_refused")
 class LeavesItToLapack(NearestMean):
     def _sets(self, X, method, n_features=None):
         if not all(np.isfinite(vectors).all() for vectors in X):
@@ -116,7 +119,7 @@ class LeavesItToLapack(NearestMean):
         return super()._sets(X, method, n_features)
 
 
-@caught_by("wrong_number_of_features_is_refused")
+@caught_by("bad_sets_are_refused")
 class NamesNoSet(NearestMean):
     def _sets(self, X, method, n_features=None):
         if len({vectors.shape[1] for vectors in X}) > 1:

@@ -16,7 +16,6 @@ from setwise.evaluation.testing import (
     separable_sets,
     set_classifier_checks,
 )
-from setwise.evaluation.testing.checks import FAMILIES
 from setwise.sets.classifier import SetClassifier
 
 # Asked everything: CVC, and one baseline of each kind, by what it makes of a set.
@@ -30,10 +29,9 @@ FULLY = {
     "MMD",  # local patches
     "ISCRC",  # joint coding, at random
 }
-# Asked in part, the rest under `slow`: four quick members, fitted six times each.
+# Quick members, fitted six times each; with CVC among them: tests/baselines/test_committee.py.
 SMALL_COMMITTEE = baselines.Committee(
     [
-        ("cvc", CVC(dims=(1, 3), representations=[("plain", "svd")])),
         ("smallest_angle", baselines.MSM(n_angles=1)),
         ("frame_vote", baselines.FrameVote()),
         ("mean_cosine", baselines.MeanCosine()),
@@ -47,32 +45,42 @@ IN_PART = {
     "init_stores_its_parameters_and_nothing_else",
     "parameters_survive_a_round_trip",
     "tags_say_that_samples_are_sets",
-    "fit_learns_sorted_classes_and_n_features",
+    "fit_learns_classes_and_returns_the_classifier",
     "unfitted_classifier_says_so",
-    "inputs_are_never_modified",
-    "global_random_state_is_untouched",
+    "nothing_given_is_modified",
     # its answers are right, and do not depend on what means nothing
     "easy_sets_are_labelled_rightly",
     "order_of_vectors_does_not_matter",
     "each_probe_is_judged_alone",
     "scale_does_not_matter",
-    "predict_proba_is_a_distribution",
+    "predict_proba_agrees_with_predict",
     "decision_function_agrees_with_predict",
     # sets may be small, odd, or in another form
-    "sets_may_hold_one_vector",
-    "more_features_than_vectors",
-    "more_vectors_than_features",
+    "small_sets_get_an_answer",
+    "sizes_of_sets_and_classes_do_not_matter",
     "odd_probes_get_an_answer",
     "odd_gallery_sets_can_be_fitted",
     "extreme_values_are_answered_or_refused",
     # mistakes are refused, and change nothing
-    "wrong_number_of_features_is_refused",
-    "nan_and_inf_are_refused",
-    "wrong_number_of_labels_is_refused",
+    "bad_sets_are_refused",
+    "bad_labels_are_refused",
     "failed_fit_changes_nothing",
     # what it remembers
-    "pickle_keeps_every_answer",
-    "same_seed_gives_the_same_bits",
+    "equal_fits_give_equal_answers",
+}
+# CVC in other settings, and a method of a tenth of a second per pair of sets: what takes many
+# fits or probes is asked of them under `slow` too.
+DEAR = {"CVC.as_in_paper", "CVC-sum", "CVC-kmeans", "CHISD"}
+DEAR_CHECKS = {
+    "bad_sets_are_refused",
+    "decision_function_agrees_with_predict",
+    "each_probe_is_judged_alone",
+    "equal_fits_give_equal_answers",
+    "extreme_values_are_answered_or_refused",
+    "nothing_given_is_modified",
+    "scale_does_not_matter",
+    "sizes_of_sets_and_classes_do_not_matter",
+    "small_sets_get_an_answer",
 }
 
 
@@ -101,6 +109,7 @@ def cases():
     for name, classifier in classifiers().items():
         for check in set_classifier_checks(classifier):
             is_quick = name in FULLY or check.name in IN_PART
+            is_quick &= name not in DEAR or check.name not in DEAR_CHECKS
             marks = () if is_quick else pytest.mark.slow
             yield pytest.param(check, id=f"{name}-{check}", marks=marks)
 
@@ -116,16 +125,13 @@ def test_every_baseline_is_asked():
     assert {*FULLY, "MinimumDistance"} <= set(classifiers())
 
 
-def test_the_checks_asked_of_everyone_exist_and_are_of_every_family():
-    checks = {check.name: check for check in set_classifier_checks(CVC())}
-    assert set(checks) >= IN_PART
-    families = Counter(checks[name].function.__module__ for name in IN_PART)
-    assert set(families) == {family.__name__ for family in FAMILIES}
+def test_the_checks_that_are_named_exist():
+    assert {check.name for check in set_classifier_checks(CVC())} >= IN_PART | DEAR_CHECKS
 
 
 def test_there_are_many_checks_and_no_two_of_one_name():
     names = Counter(check.name for check in set_classifier_checks(CVC()))
-    assert len(names) >= 60
+    assert len(names) >= 30
     assert set(names.values()) == {1}
 
 

@@ -1,19 +1,18 @@
 """SSC, sparse subspace clustering: code points on each other, then cut the graph of codes.
 
 After Elhamifar and Vidal, "Sparse subspace clustering: algorithm, theory, and applications"
-(PAMI 2013), and their program of 2012. The three versions of its ADMM (lasso, affine,
-outliers) are one here: ``A Z = T``, with a penalty for the rows that may be missed and a
-multiplier for those that may not. The rows of the lasso are the features, and may be missed;
-with outliers they may not, but there are atoms for the errors; an affine constraint is one
-more row, of ones. The lasso version is the problem of our graph, which
-:mod:`setwise.lasso` solves exactly.
+(PAMI 2013), and their program of 2012. Its three versions of ADMM (lasso, affine, outliers)
+are one here: ``A Z = T``, with a penalty for soft rows and a multiplier for exact rows. In the
+lasso version the rows are the features, and soft; with outliers they are exact, and there are
+atoms for the errors; an affine constraint is one more exact row, of ones. The lasso version is
+the problem of our graph, which :mod:`setwise.lasso` solves exactly.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -45,42 +44,28 @@ __all__ = [
 ]
 
 _EPSILON = float(np.finfo(np.float64).eps)
-# Of unit points: what is less is the rounding of zero.
+# Inner products of unit points below this are rounding.
 _ORTHOGONAL = 1e-12
-# A vertex without edges is not in the eigenvectors, but for rounding.
+# Norm of an isolated vertex's row of eigenvectors, by rounding.
 _NO_ROW = 1e-8
 
 
 @dataclass(frozen=True)
 class AdmmCodes:
-    """Codes, and how good they are.
-
-    Attributes
-    ----------
-    codes : csc_array of shape (n_points, n_points)
-        One code a column.
-    errors : array of shape (n_points, n_features), or None
-        The sparse errors of the points, where asked for.
-    n_iter : int
-        Iterations made.
-    residual : float
-        Largest difference between the two copies of the codes, and from what must hold.
+    """Result of :func:`ssc_codes_admm`.
 
     Examples
     --------
     >>> import numpy as np
-    >>> points = np.array([[1.0, 0.0], [0.9, 0.1], [0.0, 1.0], [0.1, 0.9]])
-    >>> points /= np.linalg.norm(points, axis=1, keepdims=True)
     >>> from setwise.baselines.clusterers import ssc_codes_admm
-    >>> made = ssc_codes_admm(points)
-    >>> made.codes.shape, made.residual < 1e-3
-    ((4, 4), True)
+    >>> ssc_codes_admm(np.array([[1.0, 0.0], [0.6, 0.8], [0.8, 0.6]])).codes.shape
+    (3, 3)
     """
 
-    codes: sp.csc_array
-    errors: FloatArray | None
+    codes: sp.csc_array  # one code a column
+    errors: FloatArray | None  # sparse errors of the points, with ``outliers``
     n_iter: int
-    residual: float
+    residual: float  # between the two copies of the codes, and of the exact rows
 
 
 @dataclass(frozen=True)
@@ -95,33 +80,30 @@ class _System:
 
 
 def ssc_penalty(gram: FloatArray, alpha: float) -> float:
-    """The lasso weight that SSC's ``alpha`` stands for: ``lambda_Y / alpha``.
+    """The lasso weight ``lambda_Y / alpha`` that corresponds to SSC's ``alpha``.
 
     ``lambda_Y = min_i max_j |y_i'y_j|``, ``j`` other than ``i``: above this weight, some point
-    is coded by nothing. A point orthogonal to all others is so under any weight, so it does
-    not count; where all are, the weight is ``1 / alpha``.
+    has an empty code. Points orthogonal to all others do not count, because their code is
+    always empty; where all are, the weight is ``1 / alpha``.
 
     Parameters
     ----------
     gram : array of shape (n_points, n_points)
         Inner products of points of unit norm.
     alpha : float
-        SSC's parameter.
 
     Examples
     --------
     >>> import numpy as np
-    >>> points = np.array([[1.0, 0.0], [0.9, 0.1], [0.0, 1.0], [0.1, 0.9]])
-    >>> points /= np.linalg.norm(points, axis=1, keepdims=True)
     >>> from setwise.baselines.clusterers import ssc_penalty
-    >>> round(ssc_penalty(points @ points.T, alpha=20.0), 4)
-    0.0497
+    >>> ssc_penalty(np.array([[1.0, 0.8], [0.8, 1.0]]), alpha=20.0)
+    0.04
     """
     return _coherence(gram) / alpha
 
 
 def _coherence(correlations: FloatArray) -> float:
-    """``min_i max_j``, of the correlations of atoms (rows) with points (columns)."""
+    """``min_i max_j`` of the correlations of atoms (rows) with points (columns)."""
     sizes = np.abs(correlations)
     np.fill_diagonal(sizes[: sizes.shape[1]], 0.0)
     largest = sizes.max(axis=0)
@@ -148,33 +130,22 @@ def ssc_codes_admm(
     ----------
     points : array of shape (n_points, n_features)
         One point per row, of unit norm.
-    alpha : float, default=20.0
-        ``mu_2``, and ``lambda_Y mu_1``.
-    affine : bool, default=False
-        Whether codes sum to 1.
-    outliers : bool, default=False
-        Whether ``Y = Y C + E`` exactly, with sparse ``E``, in place of a quadratic penalty.
+    alpha, affine, outliers, tol
+        See :class:`SSC`; ``alpha`` is ``mu_2``, and ``lambda_Y mu_1``.
     zero_diag_z : bool, default=False
         Whether the diagonal of the fitting copy is also set to zero, as in the authors'
         program. It is not a step of ADMM: codes then end up to several percent from the
         optimum. Only for reproducing that program.
     max_iter : int, default=200
         Most iterations (the program's ``maxIter`` counts one more).
-    tol : float, default=2e-4
-        Largest residual to stop at.
 
     Examples
     --------
     >>> import numpy as np
-    >>> points = np.array([[1.0, 0.0], [0.9, 0.1], [0.0, 1.0], [0.1, 0.9]])
-    >>> points /= np.linalg.norm(points, axis=1, keepdims=True)
     >>> from setwise.baselines.clusterers import ssc_codes_admm
-    >>> made = ssc_codes_admm(points)
-    >>> np.abs(made.codes.toarray()).round(1)
-    array([[0. , 0.9, 0.1, 0. ],
-           [0.9, 0. , 0. , 0.1],
-           [0.1, 0. , 0. , 0.9],
-           [0. , 0.1, 0.9, 0. ]])
+    >>> points = np.array([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0], [0.6, 0.8]])
+    >>> bool(ssc_codes_admm(points).residual < 1e-3)
+    True
     """
     system = _system(points, alpha, affine=affine, outliers=outliers)
     n_points, n_soft = len(points), system.n_soft
@@ -240,8 +211,8 @@ def ssc_affinity(codes: sp.csc_array, keep: float = 1.0) -> sp.csr_array:
     codes : csc_array of shape (n_points, n_points)
         One code a column.
     keep : float, default=1.0
-        Share of its l1 norm that each code keeps, its largest entries first (the paper's
-        ``rho``; 0.7 for motion, 1 for faces).
+        Share of its l1 norm that each code keeps, largest entries first (the paper's ``rho``;
+        0.7 for motion, 1 for faces).
 
     Returns
     -------
@@ -250,15 +221,11 @@ def ssc_affinity(codes: sp.csc_array, keep: float = 1.0) -> sp.csr_array:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> points = np.array([[1.0, 0.0], [0.9, 0.1], [0.0, 1.0], [0.1, 0.9]])
-    >>> points /= np.linalg.norm(points, axis=1, keepdims=True)
-    >>> from setwise.baselines.clusterers import ssc_affinity, ssc_codes_admm
-    >>> ssc_affinity(ssc_codes_admm(points).codes).toarray().round(1)
-    array([[0. , 2. , 0.1, 0. ],
-           [2. , 0. , 0. , 0.1],
-           [0.1, 0. , 0. , 2. ],
-           [0. , 0.1, 2. , 0. ]])
+    >>> import scipy.sparse as sp
+    >>> from setwise.baselines.clusterers import ssc_affinity
+    >>> ssc_affinity(sp.csc_array([[0.0, 0.4], [0.2, 0.0]])).toarray().round(1)
+    array([[0., 2.],
+           [2., 0.]])
     """
     sizes = np.abs(codes.toarray())
     if keep < 1.0:
@@ -272,31 +239,26 @@ def ssc_affinity(codes: sp.csc_array, keep: float = 1.0) -> sp.csr_array:
 
 
 def spectral_labels(affinity: Adjacency, n_clusters: int, random_state: Any = None) -> IntArray:
-    """Normalised spectral clustering of a graph (Ng, Jordan and Weiss), as SSC's authors do.
+    """Normalised spectral clustering of a graph (Ng, Jordan and Weiss, 2001), as in SSC.
 
     k-means, the best of 20 starts, on the unit rows of the ``n_clusters`` eigenvectors of the
     smallest eigenvalues of ``I - D^-1/2 W D^-1/2``. An isolated vertex is in none of them; it
-    lies at the origin, and falls to the cluster that k-means finds nearest.
+    lies at the origin and belongs to the cluster that k-means finds nearest.
 
     Parameters
     ----------
     affinity : symmetric non-negative matrix of shape (n_vertices, n_vertices)
         Edge weights, dense or sparse.
     n_clusters : int
-        Number of clusters, at most that of vertices.
+        At most the number of vertices.
     random_state : int, RandomState or None
         Starts of k-means.
-
-    Returns
-    -------
-    array of int, shape (n_vertices,)
 
     Examples
     --------
     >>> import numpy as np
     >>> from setwise.baselines.clusterers import spectral_labels
-    >>> affinity = np.kron(np.eye(2), np.ones((2, 2))) + 0.01
-    >>> labels = spectral_labels(affinity, 2, random_state=0)
+    >>> labels = spectral_labels(np.kron(np.eye(2), np.ones((2, 2))) + 0.01, 2, random_state=0)
     >>> bool(labels[0] == labels[1]), bool(labels[0] == labels[2])
     (True, False)
     """
@@ -315,23 +277,24 @@ def spectral_labels(affinity: Adjacency, n_clusters: int, random_state: Any = No
     return kmeans.fit_predict(embedding).astype(np.int64)
 
 
+@dataclass(eq=False, repr=False)
 class SSC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """Sparse subspace clustering: points that code each other lie in one subspace.
 
-    Rows are scaled to unit norm. Each is coded on the others, ``min ||C||_1 + alpha /
-    (2 lambda_Y) ||Y - Y C||^2`` with ``diag C = 0`` and ``lambda_Y = min_i max_j |y_i'y_j|``
+    Rows are scaled to unit norm. Each is coded on the others, ``min ||C||_1 + alpha / (2
+    lambda_Y) ||Y - Y C||^2`` with ``diag C = 0`` and ``lambda_Y = min_i max_j |y_i'y_j|``
     (Elhamifar and Vidal, PAMI 2013); that is a lasso of weight ``lambda_Y / alpha``. Then the
-    graph ``|C| + |C'|`` is cut into ``n_clusters`` by :func:`spectral_labels`. The defaults
-    are those of the authors' program.
+    graph ``|C| + |C'|`` is cut into ``n_clusters`` by :func:`spectral_labels`. The defaults are
+    those of the authors' program.
 
     Parameters
     ----------
     n_clusters : int, default=8
-        How many subspaces.
+        Number of subspaces.
     alpha : float, default=20.0
         Weight of the fit. The authors use 20 for faces and 800 for motion.
     solver : {"admm", "exact"}, default="admm"
-        The authors' iteration, or our exact lasso, which knows neither ``affine`` nor
+        The authors' iteration, or an exact lasso, which has neither ``affine`` nor
         ``outliers``.
     affine : bool, default=False
         Whether codes must sum to 1, for subspaces that miss the origin.
@@ -340,11 +303,10 @@ class SSC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     keep : float, default=1.0
         Share of its l1 norm that each code keeps, see :func:`ssc_affinity`.
     zero_diag_z : bool, default=False
-        Repeat a step of the authors' program that does not belong to ADMM, see
-        :func:`ssc_codes_admm`.
+        Repeat a step of the authors' program, see :func:`ssc_codes_admm`.
     max_iter : int, default=200
-        Most iterations of ADMM; a :class:`setwise.errors.ConvergenceWarning` says when they
-        did not suffice. With ``alpha=800`` they never do, which hardly changes the clusters.
+        Most iterations of ADMM; a :class:`setwise.errors.ConvergenceWarning` tells when they do
+        not suffice. With ``alpha=800`` they never do, which hardly changes the clusters.
     tol : float, default=2e-4
         Largest residual of ADMM.
     random_state : int, RandomState or None, default=None
@@ -353,9 +315,7 @@ class SSC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     labels_ : array of int, shape (n_samples,)
-        Cluster of each row.
     n_clusters_ : int
-        How many there are.
     codes_ : csc_array of shape (n_samples, n_samples)
         One code a column.
     affinity_ : csr_array of shape (n_samples, n_samples)
@@ -363,42 +323,28 @@ class SSC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     n_iter_ : int
         Iterations of ADMM; 1 for the exact solver.
     residual_ : float
-        What ADMM stopped at, or the exact solver's violation of the optimality conditions.
+        Last residual of ADMM, or the exact solver's violation of the optimality conditions.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from setwise import SSC
-    >>> X = np.array([[1, 0.1, 0], [1, 0.2, 0], [0, 0.1, 1], [0, 0.2, 1]])
+    >>> X = [[1, 0.1, 0], [1, 0.2, 0], [0, 0.1, 1], [0, 0.2, 1]]
     >>> labels = SSC(2, random_state=0).fit_predict(X)
     >>> bool(labels[0] == labels[1] != labels[2] == labels[3])
     True
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        alpha: float = 20.0,
-        solver: str = "admm",
-        affine: bool = False,
-        outliers: bool = False,
-        keep: float = 1.0,
-        zero_diag_z: bool = False,
-        max_iter: int = 200,
-        tol: float = 2e-4,
-        random_state: Any = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.alpha = alpha
-        self.solver = solver
-        self.affine = affine
-        self.outliers = outliers
-        self.keep = keep
-        self.zero_diag_z = zero_diag_z
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
+    n_clusters: int = 8
+    _: KW_ONLY
+    alpha: float = 20.0
+    solver: str = "admm"
+    affine: bool = False
+    outliers: bool = False
+    keep: float = 1.0
+    zero_diag_z: bool = False
+    max_iter: int = 200
+    tol: float = 2e-4
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster the rows of ``X``; ``y`` is ignored."""
@@ -427,15 +373,8 @@ class SSC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.residual_ = optimality_violation(gram, self.codes_, penalty)
 
     def _code_by_admm(self, points: FloatArray) -> None:
-        found = ssc_codes_admm(
-            points,
-            self.alpha,
-            affine=self.affine,
-            outliers=self.outliers,
-            zero_diag_z=self.zero_diag_z,
-            max_iter=self.max_iter,
-            tol=self.tol,
-        )
+        names = ("alpha", "affine", "outliers", "zero_diag_z", "max_iter", "tol")
+        found = ssc_codes_admm(points, **{name: getattr(self, name) for name in names})
         if found.residual > self.tol:
             msg = (
                 f"SSC: the codes have a residual of {found.residual:.1e} after "

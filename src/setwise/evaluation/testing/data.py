@@ -1,16 +1,22 @@
-"""Sets that any classifier should tell apart, and the small problems made of them."""
+"""Small problems that any classifier should solve, and assertions about its answers."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
+from sklearn.base import clone
 
 from setwise._support.types import FloatArray, IntArray
 
-__all__ = ["Problem", "easy_problem", "hard_problem", "separable_sets"]
+__all__ = ["separable_sets"]
+
+Answers: TypeAlias = Mapping[str, npt.NDArray[Any]]
+METHODS = ("predict", "predict_proba", "decision_function")
 
 
 def separable_sets(
@@ -25,23 +31,21 @@ def separable_sets(
 ) -> tuple[list[FloatArray], IntArray]:
     """Make sets whose classes differ in mean and in subspace, with their labels.
 
-    With the default noise every sensible method labels them all rightly; with more, say 1.5,
-    classes overlap.
+    With the default noise every sensible method labels them all rightly; with more, such as
+    1.5, classes overlap.
 
     Parameters
     ----------
     seed : int
-        Everything random follows from it.
     n_classes, n_sets : int
         Number of classes, and of sets of each.
     n_vectors : tuple of int
         Fewest and most vectors of a set.
     n_features : int
-        Length of the vectors.
     n_dims : int
-        Dimensionality of the subspace that the vectors of a class vary in.
+        Dimensions of the subspace in which a class varies.
     noise : float
-        Standard deviation of what is added to each feature; the signal's is about 2.
+        Standard deviation of the noise in each feature; the signal's is about 2.
 
     Returns
     -------
@@ -78,23 +82,128 @@ class Problem:
     probes: list[FloatArray]
     truth: IntArray
 
-    def in_order(self, order: Sequence[int] | IntArray) -> tuple[list[FloatArray], IntArray]:
-        """The gallery and its labels in another order."""
-        return [self.gallery[i] for i in order], self.labels[order]
+    def in_order(self, order: Any) -> Problem:
+        """The same with the gallery in another order, or some of it."""
+        return replace(
+            self, gallery=[self.gallery[i] for i in order], labels=self.labels[list(order)]
+        )
+
+    def named(self, names: npt.NDArray[Any]) -> Problem:
+        """The same with names for the classes."""
+        return replace(self, labels=names[self.labels], truth=names[self.truth])
+
+    def changed(self, change: Callable[[FloatArray], FloatArray]) -> Problem:
+        """The same with every set changed."""
+        gallery, probes = ([change(v) for v in sets] for sets in (self.gallery, self.probes))
+        return replace(self, gallery=gallery, probes=probes)
 
 
 def easy_problem(*, seed: int = 0, n_sets: int = 3, **options: Any) -> Problem:
     """``n_sets`` gallery sets and two probes of each class, easily told apart."""
     sets, labels = separable_sets(seed, n_sets=n_sets + 2, **options)
     is_probe = np.arange(len(sets)) % (n_sets + 2) >= n_sets
-    return Problem(
-        gallery=[sets[i] for i in np.flatnonzero(~is_probe)],
-        labels=labels[~is_probe],
-        probes=[sets[i] for i in np.flatnonzero(is_probe)],
-        truth=labels[is_probe],
+    gallery, probes = (
+        [sets[i] for i in np.flatnonzero(side)] for side in (~is_probe, is_probe)
     )
+    return Problem(gallery, labels[~is_probe], probes, labels[is_probe])
 
 
 def hard_problem() -> Problem:
-    """Classes that overlap: where answers are close, small causes show."""
+    """Overlapping classes, whose close answers show small differences."""
     return easy_problem(seed=1, noise=1.5)
+
+
+def require(condition: object, message: str) -> None:
+    """Fail with a message unless something holds."""
+    if not condition:
+        raise AssertionError(message)
+
+
+def require_equal(found: npt.ArrayLike, expected: npt.ArrayLike, what: str) -> None:
+    """Fail unless two arrays are equal in values and shape."""
+    if not np.array_equal(np.asarray(found), np.asarray(expected)):
+        msg = f"{what}: expected {_short(expected)} but got {_short(found)}"
+        raise AssertionError(msg)
+
+
+def require_same(
+    found: Answers, expected: Answers, what: str, tolerance: float = 1e-12
+) -> None:
+    """Fail unless labels are equal, and numbers equal up to a share of the largest."""
+    require_equal(found["predict"], expected["predict"], f"labels {what}")
+    for method in sorted(set(expected) - {"predict"}):
+        one, other = np.asarray(found[method]), np.asarray(expected[method])
+        told = f"{method} {what}: expected"
+        require(one.shape == other.shape, f"{told} shape {other.shape}, got {one.shape}.")
+        largest = np.abs(other[np.isfinite(other)]).max(initial=0.0)
+        is_close = np.isclose(one, other, rtol=0.0, atol=tolerance * largest)
+        if not is_close.all():
+            i = tuple(int(place) for place in np.argwhere(~is_close)[0])
+            msg = f"{told} {other[i]!r} at {i}, got {one[i]!r}."
+            raise AssertionError(msg)
+
+
+def require_valid(fitted: Any, sets: Any, what: str) -> None:
+    """Fail unless sets get known labels and finite scores, without numerical warnings."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        found = answers(fitted, sets)
+    labels = found["predict"]
+    require(np.shape(labels) == (len(sets),), f"{what}: predict has shape {np.shape(labels)}.")
+    require(np.isin(labels, fitted.classes_).all(), f"{what}: {_short(labels)} are no classes.")
+    if "predict_proba" in found:
+        require_probabilities(found["predict_proba"], (len(sets), len(fitted.classes_)), what)
+    if "decision_function" in found:
+        scores = found["decision_function"]
+        require(np.isfinite(scores).all(), f"{what}: decision_function gives {_short(scores)}.")
+
+
+def require_probabilities(proba: Any, shape: tuple[int, int], what: str) -> None:
+    """Fail unless each row is a distribution over the classes."""
+    told = f"{what}: predict_proba"
+    require(np.shape(proba) == shape, f"{told} has shape {np.shape(proba)}.")
+    require(np.isfinite(proba).all(), f"{told} gives {_short(proba)}.")
+    require(np.min(proba) >= 0, f"{told} is negative: {_short(proba)}.")
+    error = np.abs(np.sum(proba, axis=1) - 1).max()
+    require(error <= 1e-12, f"{told} sums to one only up to {error:.2g}.")
+
+
+def refusal(call: Callable[[], object], what: str) -> str:
+    """The message of the ValueError that must be raised."""
+    expected = "Expected a ValueError, such as setwise.errors.DataError."
+    try:
+        call()
+    except ValueError as error:
+        return str(error)
+    except Exception as error:
+        msg = f"{what} gave {type(error).__name__} ({error}). {expected}"
+        raise AssertionError(msg) from error
+    msg = f"{what} was accepted. {expected}"
+    raise AssertionError(msg)
+
+
+def fresh(classifier: Any, seed: int = 0, **parameters: Any) -> Any:
+    """An unfitted copy with fixed seeds."""
+    copy = clone(classifier)
+    names = (n for n in copy.get_params() if n.split("__")[-1] == "random_state")
+    return copy.set_params(**dict.fromkeys(names, seed) | parameters)
+
+
+def fit(classifier: Any, problem: Problem, **parameters: Any) -> Any:
+    """A copy that is fitted to the gallery of a problem."""
+    return fresh(classifier, **parameters).fit(problem.gallery, problem.labels)
+
+
+def methods_of(classifier: Any) -> list[str]:
+    """The prediction methods of a classifier."""
+    return [method for method in METHODS if hasattr(classifier, method)]
+
+
+def answers(fitted: Any, sets: Any) -> dict[str, npt.NDArray[Any]]:
+    """Results of all prediction methods."""
+    return {method: getattr(fitted, method)(sets) for method in methods_of(fitted)}
+
+
+def _short(values: npt.ArrayLike) -> str:
+    text = " ".join(np.array2string(np.asarray(values), precision=4, threshold=20).split())
+    return text if len(text) <= 160 else f"{text[:157]}..."

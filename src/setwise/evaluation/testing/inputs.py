@@ -1,22 +1,29 @@
-"""Checks of the forms sets come in, and of sets that are odd but no mistake."""
+"""Checks with sets in other forms, odd sets, and wrong input."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from setwise._support.types import FloatArray
-from setwise.evaluation.testing.data import easy_problem
-from setwise.evaluation.testing.expect import (
+from setwise.evaluation.testing.checks import check
+from setwise.evaluation.testing.data import (
     answers,
+    easy_problem,
+    fit,
     fresh,
+    methods_of,
+    refusal,
     require,
-    require_same_answers,
-    require_valid_answers,
+    require_same,
+    require_valid,
 )
-from setwise.evaluation.testing.registry import check
 from setwise.sets import SetBatch
 
 
@@ -26,8 +33,7 @@ def _read_only(vectors: FloatArray) -> FloatArray:
     return copy
 
 
-# What may be done to the array of a set without changing its values.
-ARRAYS: dict[str, Callable[[FloatArray], Any]] = {
+FORMS: dict[str, Callable[[FloatArray], Any]] = {
     "float32": lambda vectors: vectors.astype(np.float32),
     "long doubles": lambda vectors: vectors.astype(np.longdouble),
     "of the other byte order": lambda vectors: vectors.astype(vectors.dtype.newbyteorder()),
@@ -37,13 +43,8 @@ ARRAYS: dict[str, Callable[[FloatArray], Any]] = {
     "memory-mapped": lambda vectors: vectors.view(np.memmap),
     "nested lists": lambda vectors: vectors.tolist(),
 }
-# What sets may be collected in, where they are of equal size.
-COLLECTIONS: dict[str, Callable[[list[FloatArray]], Any]] = {
-    "tuple": tuple,
-    "SetBatch": SetBatch.from_list,
-    "3-D array": np.stack,
-}
-# Other kinds of numbers than floats of full length; values change, but are numbers still.
+COLLECTIONS: tuple[Callable[[Any], Any], ...] = (tuple, SetBatch.from_list, np.stack)
+# Values change, but are numbers still.
 NUMBERS: dict[str, Callable[[FloatArray], Any]] = {
     "integers": lambda vectors: (10 * vectors).astype(np.int64),
     "huge integers": lambda vectors: (1e17 * vectors).astype(np.int64),
@@ -55,48 +56,38 @@ NUMBERS: dict[str, Callable[[FloatArray], Any]] = {
 
 @check()
 def kinds_of_arrays_do_not_matter(classifier: Any) -> None:
-    """The same numbers in arrays of another kind give the same answers."""
-    problem = easy_problem(n_classes=2, n_sets=2)
-    # Values that single precision holds as well, so that all kinds can be equal.
-    gallery, probes = (
-        [vectors.astype(np.float32).astype(np.float64) for vectors in sets]
-        for sets in (problem.gallery, problem.probes[::2])
-    )
-    expected = answers(fresh(classifier).fit(gallery, problem.labels), probes)
-    for kind, convert in ARRAYS.items():
-        fitted = fresh(classifier).fit([convert(v) for v in gallery], problem.labels)
-        found = answers(fitted, [convert(v) for v in probes])
-        require_same_answers(found, expected, f"of sets that are {kind}")
-
-
-@check()
-def kinds_of_collections_do_not_matter(classifier: Any) -> None:
-    """Sets in a tuple, a SetBatch or a 3-D array are the sets in a list."""
+    """The same numbers in another kind of array or collection give the same answers."""
+    # Equal sizes, for a 3-D array, and values that single precision holds too.
     problem = easy_problem(n_classes=2, n_sets=2, n_vectors=(8, 8))
-    fitted = fresh(classifier).fit(problem.gallery, problem.labels)
-    expected = answers(fitted, problem.probes)
-    for kind, collect in COLLECTIONS.items():
-        fitted = fresh(classifier).fit(collect(problem.gallery), problem.labels)
+    problem = problem.changed(lambda v: v.astype(np.float32).astype(np.float64))
+    expected = answers(fit(classifier, problem), problem.probes)
+    for kind, convert in FORMS.items():
+        form = problem.changed(convert)
+        require_same(answers(fit(classifier, form), form.probes), expected, f"of sets {kind}")
+    for collect in COLLECTIONS:
+        fitted = fit(classifier, replace(problem, gallery=collect(problem.gallery)))
         found = answers(fitted, collect(problem.probes))
-        require_same_answers(found, expected, f"of sets in a {kind}")
+        require_same(found, expected, f"of sets in {type(collect(problem.probes)).__name__}")
 
 
 @check()
-def kinds_of_label_collections_do_not_matter(classifier: Any) -> None:
-    """Labels in a list are the labels in an array."""
-    problem = easy_problem()
-    array, listed = (
-        answers(fresh(classifier).fit(problem.gallery, labels), problem.probes)
-        for labels in (problem.labels, problem.labels.tolist())
-    )
-    require_same_answers(listed, array, "with labels in a list")
+def whole_numbers_and_booleans_get_an_answer(classifier: Any) -> None:
+    """Pixels are bytes and features may be flags: integers, bytes and booleans are numbers."""
+    for kind, convert in NUMBERS.items():
+        problem = easy_problem(n_classes=2, n_sets=2).changed(convert)
+        fitted = fit(classifier, problem)
+        require_valid(fitted, problem.probes, f"sets of {kind}")
+        floats = problem.changed(lambda v: v.astype(np.float64)).probes
+        found, expected = answers(fitted, problem.probes), answers(fitted, floats)
+        require_same(found, expected, f"of probes of {kind}")
 
 
 def _odd_sets() -> dict[str, FloatArray]:
-    """Sets that hold little or strange information, yet are sets."""
+    """Sets that hold little information, yet are valid."""
     good = easy_problem().probes[0]
     n_features = good.shape[1]
     return {
+        "one vector": good[:1],
         "copies of one vector": np.repeat(good[:1], 6, axis=0),
         "every vector twice": np.repeat(good, 2, axis=0),
         "constant vectors": np.ones((5, n_features)),
@@ -113,42 +104,37 @@ def _odd_sets() -> dict[str, FloatArray]:
 @check()
 def odd_probes_get_an_answer(classifier: Any) -> None:
     """Duplicates, constants, zero vectors and lines get finite scores and a known label."""
-    problem = easy_problem()
-    fitted = fresh(classifier).fit(problem.gallery, problem.labels)
+    fitted = fit(classifier, easy_problem())
     for kind, vectors in _odd_sets().items():
-        require_valid_answers(fitted, [vectors], f"a probe of {kind}")
+        require_valid(fitted, [vectors], f"a probe of {kind}")
 
 
 @check()
 def odd_gallery_sets_can_be_fitted(classifier: Any) -> None:
-    """A gallery with such sets in it answers ordinary probes, and the odd set itself."""
+    """A gallery with such a set in it answers ordinary probes, and the odd set itself."""
     problem = easy_problem(n_sets=2)
     for kind, vectors in _odd_sets().items():
-        gallery = [vectors, *problem.gallery[1:]]
-        fitted = fresh(classifier).fit(gallery, problem.labels)
-        probes = [problem.probes[0], vectors]
-        require_valid_answers(fitted, probes, f"probes of a gallery with {kind}")
+        fitted = fit(classifier, replace(problem, gallery=[vectors, *problem.gallery[1:]]))
+        require_valid(fitted, [problem.probes[0], vectors], f"probes of a gallery with {kind}")
 
 
 @check()
-def whole_numbers_and_booleans_get_an_answer(classifier: Any) -> None:
-    """Pixels are bytes and features may be flags: integers, bytes and booleans are numbers."""
-    problem = easy_problem(n_classes=2, n_sets=2)
-    for kind, convert in NUMBERS.items():
-        gallery = [convert(vectors) for vectors in problem.gallery]
-        probes = [convert(vectors) for vectors in problem.probes[::2]]
-        fitted = fresh(classifier).fit(gallery, problem.labels)
-        require_valid_answers(fitted, probes, f"sets of {kind}")
-        as_floats = [np.asarray(vectors, dtype=np.float64) for vectors in probes]
-        found, expected = answers(fitted, probes), answers(fitted, as_floats)
-        require_same_answers(found, expected, f"of probes of {kind}")
+def small_sets_get_an_answer(classifier: Any) -> None:
+    """A gallery of single vectors, and vectors of three features or one, get an answer."""
+    problem = easy_problem()
+    short = problem.changed(lambda vectors: vectors[:1])
+    require_valid(fit(classifier, short), short.probes + problem.probes, "single vectors")
+    for n_features in (3, 1):
+        problem = easy_problem(n_features=n_features, n_dims=1)
+        what = f"sets of {n_features} features"
+        require_valid(fit(classifier, problem), problem.probes, what)
 
 
 @check()
 def extreme_values_are_answered_or_refused(classifier: Any) -> None:
     """Numbers whose squares overflow or vanish, and zeros alone: an answer or a ValueError."""
     problem = easy_problem()
-    fitted = fresh(classifier).fit(problem.gallery, problem.labels)
+    fitted = fit(classifier, problem)
     for scale in (0.0, 1e-300, 1e-160, 1e-100, 1e100, 1e160, 1e300):
         probes = [scale * problem.probes[0]]
         try:
@@ -156,4 +142,93 @@ def extreme_values_are_answered_or_refused(classifier: Any) -> None:
         except ValueError as error:
             require("set 0" in str(error), f"times {scale:g}: {error} names no set.")
             continue
-        require_valid_answers(fitted, probes, f"a probe times {scale:g}")
+        require_valid(fitted, probes, f"a probe times {scale:g}")
+
+
+# --------------------------------------------------------------------------------- refusals
+
+WANTED = r"[Ee]xpected|\bmust\b|\brequires\b|\bbut (set|the gallery)\b"
+
+
+def _require_clear(message: str, method: str, what: str, *hints: str) -> None:
+    """Fail unless a message is one line with its owner, the expectation and hints."""
+    told = f"{what} is refused with {message!r}"
+    require(re.search(rf"\w\.{method}: ", message), f"{told}, not beginning with X.{method}: .")
+    require(re.search(WANTED, message), f"{told}, without what was expected.")
+    require("\n" not in message, f"{told}, in more than one line.")
+    for hint in hints:
+        require(hint in message, f"{told}: no {hint!r} in it.")
+
+
+def _require_refused(
+    classifier: Any, cases: dict[str, tuple[Any, Any, tuple[str, ...]]]
+) -> None:
+    """Fail unless ``fit`` and all predictions refuse the sets of each case."""
+    fitted = fit(classifier, easy_problem())
+    for what, (X, y, hints) in cases.items():
+        calls = {method: partial(getattr(fitted, method), X) for method in methods_of(fitted)}
+        calls["fit"] = partial(fresh(classifier).fit, X, y)
+        for method, call in calls.items():
+            message = refusal(call, f"{method}: {what}")
+            _require_clear(message, method, what, *hints)
+
+
+@check()
+def bad_sets_are_refused(classifier: Any) -> None:
+    """A bad set among good ones is refused by its place, never silently repaired."""
+    problem = easy_problem()
+    good = problem.probes[0]
+    bad: dict[str, tuple[Any, ...]] = {
+        "a set of 7 features": (good[:, :7], "7", "20"),
+        "a transposed set": (good.T, ".T"),
+        "a set without vectors": (np.empty((0, 20)),),
+        "a set without features": (np.empty((4, 0)),),
+        "a flat vector": (good[0],),
+        "a stack of images": (good.reshape(len(good), 4, 5),),
+        "a number": (3.0,),
+        "None": (None,),
+        "a ragged set": ([[1.0, 2.0], [3.0]],),
+        "a sparse set": (sp.csr_array(good),),
+    }
+    for value in (np.nan, np.inf, -np.inf):
+        vectors = good.copy()
+        vectors[2, 3] = value
+        bad[f"a set with {value}"] = (vectors,)
+    for dtype in ("str", "complex128", "datetime64[s]", "object"):
+        bad[f"a set of {dtype}"] = (good.astype(dtype),)
+    cases = {}
+    for what, (vectors, *hints) in bad.items():
+        X = [problem.gallery[0], vectors, *problem.gallery[2:]]
+        cases[what] = X, problem.labels, ("set 1", *hints)
+    _require_refused(classifier, cases)
+
+
+@check()
+def bad_collections_are_refused(classifier: Any) -> None:
+    """An empty list, a 2-D array, a sparse matrix, a string or a dict is no list of sets."""
+    good = easy_problem().probes[0]
+    bad: tuple[Any, ...] = (
+        [],
+        good,
+        sp.csr_array(good),
+        "albums/",
+        5,
+        {"anna": good},
+        good[0],
+        None,
+    )
+    _require_refused(
+        classifier,
+        {f"a {type(X).__name__} of shape {np.shape(X)}": (X, [0, 1], ()) for X in bad},
+    )
+
+
+@check()
+def bad_labels_are_refused(classifier: Any) -> None:
+    """One class alone, too few labels or too many, missing ones and fractions are refused."""
+    wrong_number: tuple[Any, ...] = ([0, 1], [0, 1] * 5, np.zeros((9, 2)))
+    missing: tuple[Any, ...] = (None, [None, *range(8)], [np.nan, *range(8)])
+    for y in ([1] * 9, *wrong_number, *missing, np.linspace(0, 1, 9)):
+        what = f"labels of shape {np.shape(y)}"
+        call = partial(fresh(classifier).fit, easy_problem().gallery, y)
+        _require_clear(refusal(call, what), "fit", what)

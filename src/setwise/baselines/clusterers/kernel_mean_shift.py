@@ -1,8 +1,10 @@
-"""Learn a kernel from pairs that belong together and pairs that do not.
+"""Learn a kernel from constraints on pairs, then let points climb to its modes.
 
 Step by step as in Anand, Mittal, Tuzel and Meer, "Semi-supervised kernel mean shift
 clustering" (PAMI 2014): a Gaussian kernel, its low-rank factor ``G``, and the nearest kernel
-``G M G'`` in log-det divergence that keeps must-links near and cannot-links far.
+``G M G'`` in log-det divergence that keeps must-links near and cannot-links far. Then mean
+shift with one bandwidth per point: every point climbs to a mode of ``sum_j h_j^-d exp(-||z -
+g_j||^2 / (2 h_j^2))``, and points with the same mode are one cluster.
 
 Constraints are rows ``(i, j, delta)``: +1 for a must-link of points i and j, -1 for a
 cannot-link. Distances are squared, and those of a Gaussian kernel lie in [0, 2].
@@ -14,22 +16,27 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.sparse as sp
 from scipy import linalg
 
-from setwise._support.types import FloatArray, IntArray
+from setwise._support.types import BoolArray, FloatArray, IntArray
 
 __all__ = [
     "LearnedKernel",
+    "Modes",
+    "bandwidths",
     "distance_targets",
     "learn_kernel",
     "low_rank_factor",
+    "mean_shift",
+    "merge_modes",
     "select_sigma",
     "squared_distances",
 ]
 
-# How far must-linked and cannot-linked points should be from each other.
+# Target distances of must-linked and of cannot-linked points.
 NEAR, FAR = 0.1, 1.9
-# Must-links are not asked for less, which only duplicates could keep.
+# Smallest target of must-links: only duplicates could be nearer.
 LEAST_NEAR = 1e-3
 # Share of the square root of the trace that a low-rank kernel keeps.
 KEPT = 0.99
@@ -52,17 +59,9 @@ def select_sigma(
     """The width of a Gaussian kernel that agrees best with the constraints.
 
     Minimises the log-det divergence of the constrained distances from the nearest ones that
-    would do, ``sum (r - log r - 1)`` with ``r`` the wanted over the found distance.
-
-    Parameters
-    ----------
-    distances : array of shape (n_points, n_points)
-        Squared distances of the points.
-    constraints : array of int, shape (n_constraints, 3)
-        Without any, the width nearest to the median distance is chosen.
-    sigmas : sequence of float, optional
-        Widths to choose from; by default ten from 0.1 to 10 times the median distance, in
-        equal ratios.
+    would do, ``sum (r - log r - 1)`` with ``r`` the wanted over the found distance. By default
+    of ten widths from 0.1 to 10 times the median distance; without constraints, the one nearest
+    to it.
     """
     apart = np.sqrt(distances[np.triu_indices(len(distances), 1)])
     median = float(np.median(apart[apart > 0])) if apart.any() else 1.0
@@ -82,17 +81,6 @@ def low_rank_factor(kernel: FloatArray, most: int | None = None) -> FloatArray:
     """``G`` with few columns such that ``G G'`` is nearly the kernel.
 
     The leading eigenvectors that hold 0.99 of the square root of the trace, ``most`` at most.
-
-    Parameters
-    ----------
-    kernel : array of shape (n_points, n_points)
-        Positive semi-definite.
-    most : int, optional
-        Most columns.
-
-    Returns
-    -------
-    array of shape (n_points, rank)
     """
     values, vectors = linalg.eigh(kernel)
     values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
@@ -103,9 +91,9 @@ def low_rank_factor(kernel: FloatArray, most: int | None = None) -> FloatArray:
 
 
 def distance_targets(factor: FloatArray) -> tuple[float, float]:
-    """How near must-links, and how far cannot-links should be: ``d_s`` and ``d_d``.
+    """Largest squared distance of must-links and smallest of cannot-links.
 
-    At most 0.1 and at least 1.9; less or more if 5 % of all pairs are nearer or farther.
+    0.1 and 1.9, or the 5th and the 95th percentile of all pairs where these are more extreme.
     """
     distances = squared_distances(factor)[np.triu_indices(len(factor), 1)]
     if not len(distances):
@@ -116,23 +104,11 @@ def distance_targets(factor: FloatArray) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class LearnedKernel:
-    """What the projections led to.
-
-    Attributes
-    ----------
-    factor : array of shape (n_points, rank)
-        ``G B`` such that the learned kernel is ``G B B' G'``.
-    multipliers : array of shape (n_constraints,)
-        How much each constraint pulls; 0 where it holds by itself.
-    n_updates : int
-        Projections made.
-    has_converged : bool
-        Whether they ended before the limit.
-    """
+    """The learned kernel ``factor @ factor.T`` and how it was reached."""
 
     factor: FloatArray
-    multipliers: FloatArray
-    n_updates: int
+    multipliers: FloatArray  # of each constraint; 0 where it already holds
+    n_updates: int  # projections
     has_converged: bool
 
 
@@ -147,26 +123,12 @@ def learn_kernel(
 ) -> LearnedKernel:
     """The nearest kernel in log-det divergence that keeps the constraints, with some slack.
 
-    Cyclic Bregman projections (Davis et al., "Information-theoretic metric learning"). With
-    ``v`` the difference of a constraint's rows of ``G``, a projection turns ``M`` into ``M +
-    beta M v v' M``, and ``M^-1`` into ``M^-1 - delta a v v'``. So ``M`` follows from the
-    multipliers at the end, and meanwhile only ``V M V'``, the products of the constraints
-    with each other, need be known. A constraint that holds costs nothing.
-
-    Parameters
-    ----------
-    factor : array of shape (n_points, rank)
-        ``G`` of the kernel to start from.
-    constraints : array of int, shape (n_constraints, 3)
-        See the module.
-    targets : array of shape (n_constraints,)
-        Squared distance that must-links should not exceed, and cannot-links should.
-    gamma : float, default=100.0
-        The larger, the less slack.
-    tol : float, default=1e-3
-        Relative change of the multipliers in one sweep to stop at.
-    max_updates : int, default=100_000
-        Most projections.
+    Cyclic Bregman projections (Davis et al., "Information-theoretic metric learning", 2007).
+    With ``v`` the difference of a constraint's rows of ``G``, a projection turns ``M`` into ``M
+    + beta M v v' M``, and ``M^-1`` into ``M^-1 - delta a v v'``. So ``M`` follows from the
+    multipliers at the end, and until then only ``V M V'``, the products of the constraints with
+    each other, is needed. A constraint that already holds costs nothing. A larger ``gamma``
+    leaves less slack.
     """
     first, second, delta = constraints.T
     differences = factor[first] - factor[second]
@@ -193,7 +155,7 @@ def _sweep(
     slack: FloatArray,
     gamma: float,
 ) -> None:
-    """Project on each constraint once; all arrays are updated, products above its diagonal."""
+    """Project on each constraint once, in place; products above their diagonal."""
     for c, sign in enumerate(delta.tolist()):
         length = products[c, c]
         if length < _TINY:  # copies of one point, which nothing can part
@@ -207,3 +169,76 @@ def _sweep(
         multipliers[c] -= step
         row = np.concatenate([products[:c, c], products[c, c:]])
         linalg.blas.dsyr(beta, row, a=products, overwrite_a=True)
+
+
+LEAST_BANDWIDTH = 1e-8
+# Rank of the neighbour that sets the bandwidth without must-links, as a share of the points.
+NEIGHBOURS = 0.05
+# Modes nearer than this are one, in units of the median squared bandwidth.
+SAME_MODE = 1e-6
+
+
+@dataclass(frozen=True)
+class Modes:
+    """Where the points climbed to."""
+
+    positions: FloatArray
+    n_iter: int
+    n_moving: int  # points that still moved at the limit
+
+
+def bandwidths(points: FloatArray, constraints: IntArray, near: float) -> FloatArray:
+    """Squared bandwidth of each point: squared distance of its k-th neighbour, itself first.
+
+    ``k`` is the median rank of must-linked points among each other's neighbours, of those
+    nearer than ``near``; without any, 5 % of the points.
+    """
+    distances = squared_distances(points)
+    linked = constraints[constraints[:, 2] > 0, :2]
+    mates = np.vstack([linked, linked[:, ::-1]])
+    lengths = distances[mates[:, 0], mates[:, 1]]
+    mates, lengths = mates[lengths < near], lengths[lengths < near]
+    np.fill_diagonal(distances, -1.0)  # a point is its own first neighbour, copies or not
+    places = 1 + (distances[mates[:, 0]] < lengths[:, None]).sum(axis=1)
+    wanted = np.median(places) if len(places) else NEIGHBOURS * len(points)
+    k = min(max(int(np.ceil(wanted)), 2), len(points))
+    return np.maximum(np.partition(distances, k - 1, axis=1)[:, k - 1], LEAST_BANDWIDTH)
+
+
+def mean_shift(
+    points: FloatArray, squared: FloatArray, *, tol: float = 1e-10, max_iter: int = 10_000
+) -> Modes:
+    """Let every point climb to its mode.
+
+    ``z <- sum_j w_j g_j / sum_j w_j`` with ``w_j = h_j^-(d + 2) exp(-||z - g_j||^2 / (2
+    h_j^2))``, each point until it moves by less than ``tol``.
+    """
+    positions = points.copy()
+    moving = np.arange(len(points))
+    n_iter = 0
+    while len(moving) and n_iter < max_iter:
+        old = positions[moving]
+        new = _weights(old, points, squared) @ points
+        positions[moving] = new
+        moving = moving[np.linalg.norm(new - old, axis=1) >= tol]
+        n_iter += 1
+    return Modes(positions, n_iter, len(moving))
+
+
+def _weights(positions: FloatArray, points: FloatArray, squared: FloatArray) -> FloatArray:
+    """Share of each point (column) in the next step of each position (row)."""
+    # In logs, and relative to the largest of a row: h^-(d + 2) alone would overflow.
+    exponents = positions @ (points / squared[:, None]).T
+    exponents -= 0.5 * (positions**2).sum(axis=1)[:, None] / squared
+    constant = (points**2).sum(axis=1) / squared + (points.shape[1] + 2) * np.log(squared)
+    exponents -= 0.5 * constant
+    exponents -= exponents.max(axis=1, keepdims=True)
+    weights: FloatArray = np.exp(exponents)
+    return weights / weights.sum(axis=1, keepdims=True)
+
+
+def merge_modes(positions: FloatArray, squared: FloatArray) -> IntArray:
+    """Cluster of each point: chains of modes that nearly coincide are one."""
+    is_same: BoolArray = squared_distances(positions) <= SAME_MODE * np.median(squared)
+    labels = sp.csgraph.connected_components(sp.csr_array(is_same), directed=False)[1]
+    return labels.astype(np.int64)
