@@ -14,7 +14,7 @@ from tests.conftest import toy_sets
 
 import setwise
 from setwise import CVC
-from setwise._support import locks
+from setwise._support import files
 from setwise.errors import DataError
 
 
@@ -82,12 +82,12 @@ def test_two_at_once_lose_no_update(saved):
 def test_waiting_for_a_lock_ends_in_words(saved):
     path, _, _ = saved
     with (
-        locks.held(path),
+        files.held(path),
         pytest.raises(DataError, match="another process has been changing"),
-        locks.held(path, wait_s=0.2),
+        files.held(path, wait_s=0.2),
     ):
         pass
-    with locks.held(path, wait_s=0.0):  # given back
+    with files.held(path, wait_s=0.0):  # given back
         pass
 
 

@@ -8,7 +8,7 @@ read, see ``gallery_restored.py``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from glob import escape
 from importlib.metadata import version
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from setwise._support.locks import held
+from setwise._support.files import held, real_path
 from setwise._support.parallel import one_blas_thread
 from setwise._support.parameters import check_choice
 from setwise.classify.gallery import Gallery, SolvedLayer
@@ -32,6 +32,7 @@ from setwise.classify.gallery_restored import (
 from setwise.errors import DataError, MissingExtraError, SetwiseError, reject
 from setwise.features import Whitener
 from setwise.features.views import FittedView
+from setwise.index import Index
 from setwise.io.tensors import read_tensors, write_tensors
 from setwise.io.untrusted import check_path
 from setwise.sets import Origins
@@ -70,16 +71,18 @@ def save_gallery(
     caller : str
         Who asks, for messages.
     """
-    target = check_path(caller, path)
+    given = check_path(caller, path)
+    target = real_path(given)
     if target.is_dir():
-        reject(f"{caller}: {str(target)!r} is a folder. Expected the name of a file.")
+        reject(f"{caller}: {str(given)!r} is a folder. Expected the name of a file.")
     if not target.parent.is_dir():
         reject(f"{caller}: there is no folder {str(target.parent)!r}. Make it first.")
     check_choice(caller, "keep_vectors", keep_vectors, (True, False))
     with held(target):
-        return write_gallery(
+        write_gallery(
             gallery, target, classifier=classifier, keep_vectors=keep_vectors, caller=caller
         )
+    return given
 
 
 def write_gallery(
@@ -89,8 +92,9 @@ def write_gallery(
     classifier: Mapping[str, Any] | None = None,
     keep_vectors: bool = True,
     caller: str,
-) -> Path:
-    """As :func:`save_gallery`, by one who holds the lock of the file."""
+) -> None:
+    """As :func:`save_gallery`, where the caller holds the lock of the file."""
+    target = real_path(target)
     for left in target.parent.glob(f".{escape(target.name)}.*.tmp"):
         left.unlink(missing_ok=True)  # of a process that was killed
     has_vectors = keep_vectors and gallery.has_vectors
@@ -139,8 +143,14 @@ def write_gallery(
             "n_changed": gallery.n_changed,
         },
         arrays,
+        owner=caller,
+        before_replacing=_publishing(gallery),
     )
-    return target
+
+
+def _publishing(gallery: Gallery) -> Callable[[], None]:
+    """Bring an index that is kept elsewhere to the version of the gallery that is saved."""
+    return (lambda: None) if gallery.directory is None else gallery.directory.index.publish
 
 
 def _compact(vectors: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -240,16 +250,18 @@ def _finite_pair(pair: tuple[float, float]) -> list[float] | None:
 
 
 def load_gallery(
-    path: str | Path, *, caller: str = "load_gallery"
+    path: str | Path, *, index: Index | None = None, caller: str = "load_gallery"
 ) -> tuple[Gallery, dict[str, Any]]:
-    """Read a gallery, and what else the estimator had to know.
+    """Read a gallery, and the other parameters of the estimator.
 
     Parameters
     ----------
     path : str or Path
         What :func:`save_gallery` wrote.
+    index : Index, optional
+        Used instead of the index that the file names.
     caller : str
-        Who asks, for messages.
+        For messages.
 
     Raises
     ------
@@ -260,7 +272,7 @@ def load_gallery(
     document, arrays = read_tensors(given, caller, FORMAT)
     try:
         with one_blas_thread():  # as it was solved
-            gallery, own = restored(document, arrays), dict(document["classifier"])
+            gallery, own = restored(document, arrays, index), dict(document["classifier"])
         features = document.get("features", {})
         weights = {name: written["weights"] for name, written in features.items()}
     except MissingExtraError:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,7 @@ from setwise.features import Whitener
 from setwise.features.images import fingerprint_of
 from setwise.features.views import FittedView, View, shown_widths
 from setwise.graph import Graph
+from setwise.index import Index
 from setwise.sets import Origins, SetBatch
 
 __all__ = [
@@ -70,7 +71,8 @@ class _Stored:
     ) -> npt.NDArray[Any]:
         """The array of a name, once its type, shape and values are what is expected."""
         array = self.arrays[name]
-        if array.dtype.kind not in kind or array.ndim != len(shape):
+        is_short = array.dtype == np.float16  # which no solver or SciPy takes
+        if array.dtype.kind not in kind or is_short or array.ndim != len(shape):
             contradiction(f"{name!r} is of dtype {array.dtype} and shape {array.shape}")
         if any(n is not None and n != m for n, m in zip(shape, array.shape, strict=True)):
             contradiction(f"{name!r} has shape {array.shape}, expected {shape}")
@@ -82,13 +84,30 @@ class _Stored:
                 contradiction(f"{name!r} has values outside {low} to {high}")
         return array
 
+    def of(self, prefix: str) -> Arrays:
+        """The arrays, unchecked, whose names begin with a prefix, without that."""
+        return {
+            name.removeprefix(prefix): array
+            for name, array in self.arrays.items()
+            if name.startswith(prefix)
+        }
 
-def contradiction(what: str) -> None:
+
+def contradiction(what: str) -> NoReturn:
     raise ValueError(what)
 
 
-def restored(document: Mapping[str, Any], arrays: Arrays) -> Gallery:
+def restored(
+    document: Mapping[str, Any], arrays: Arrays, index: Index | None = None
+) -> Gallery:
     """The gallery that a document and its arrays describe, all of it checked.
+
+    Parameters
+    ----------
+    document, arrays
+        The content of a file.
+    index : Index, optional
+        Used instead of the index that the document names.
 
     Raises
     ------
@@ -97,6 +116,8 @@ def restored(document: Mapping[str, Any], arrays: Arrays) -> Gallery:
     """
     stored = _Stored(arrays)
     description = Description.from_config(document["description"])
+    if index is not None:
+        description = replace(description, index=index)
     sets = _sets(document, stored)
     classes = _classes(document)
     codes = stored.get("codes", "i", (len(sets),), within=(0, len(classes) - 1))
@@ -145,12 +166,13 @@ def restored(document: Mapping[str, Any], arrays: Arrays) -> Gallery:
 def directory_arrays(directory: Directory) -> Arrays:
     """What a file keeps of a directory."""
     seen = {f"seen {name}": values for name, values in directory.seen.items()}
+    index = {f"index {name}": values for name, values in directory.index.arrays().items()}
     own = {"is kept": directory.is_kept, "index rows": directory.rows, "keys": directory.keys}
-    return own | seen
+    return own | seen | index
 
 
 def _directory(gallery: Gallery, stored: _Stored) -> Directory:
-    """The directory of a large gallery; its index is the one that was built with it."""
+    """The directory of a large gallery."""
     sets, views, how = gallery.sets, gallery.views, gallery.description
     if not gallery.has_vectors:
         contradiction("a gallery of many classes is without its vectors")
@@ -167,7 +189,7 @@ def _directory(gallery: Gallery, stored: _Stored) -> Directory:
     keys = stored.get("keys", "i", (len(sets),), within=(0, 2**62)).astype(np.int64)
     if (np.diff(keys) < 1).any():
         contradiction("keys of the sets do not ascend")
-    index = how.index.open(rows, keys)
+    index = how.index.open(rows, keys, stored.of("index "))
     return Directory(
         sets, gallery.codes, is_kept, views, seen, how, gallery.dims, rows, keys, index
     )
@@ -194,6 +216,7 @@ def _sets(document: Mapping[str, Any], stored: _Stored) -> SetBatch:
     if document["has_vectors"]:
         # In their own type, an eighth of a double for images: who needs doubles makes them.
         vectors = stored.get("vectors", "uif", (n_vectors, n_features))
+        _check_vectors(vectors, offsets)
     else:
         vectors = np.broadcast_to(np.zeros(()), (n_vectors, n_features))
     shape = document["image_shape"]
@@ -204,6 +227,14 @@ def _sets(document: Mapping[str, Any], stored: _Stored) -> SetBatch:
         image_shape=None if shape is None else tuple(shape),
         origins=_origins(stored, n_vectors),
     )
+
+
+def _check_vectors(vectors: npt.NDArray[Any], offsets: npt.NDArray[Any]) -> None:
+    """Refuse sets that :func:`setwise.sets.check_sets` would refuse."""
+    if not np.logical_or.reduceat(vectors.any(axis=1), offsets[:-1]).all():
+        contradiction("a set holds nothing but zeros")
+    if vectors.dtype.kind == "f" and max(vectors.max(), -vectors.min()) >= 1e150:
+        contradiction("a set has values whose squares overflow")
 
 
 def _origins(stored: _Stored, n_vectors: int) -> Origins | None:
@@ -287,13 +318,9 @@ def _layer(
         f"member {i} of the gallery",
         "If the file is yours, read it on a larger machine.",
     )
-    prefix = f"member {i} "
-    names = [name for name in stored.arrays if name.startswith(prefix)]
-    solution = {
-        name.removeprefix(prefix): stored.arrays[name]
-        for name in names
-        if name.removeprefix(prefix) not in ("columns", "sets")
-    }
+    solution = stored.of(f"member {i} ")
+    for name in ("columns", "sets"):
+        solution.pop(name, None)
     _check_solution(solution, *columns.shape)
     return SolvedLayer(layer, graph.restored(columns, solution), sets)
 
