@@ -26,8 +26,8 @@ import json, os, sys, warnings
 import numpy as np, setwise
 warnings.simplefilter("ignore")
 probes = np.random.default_rng(0).normal(size=(2, 5, 20)) + 1
-CHANGES = ("os.mkdir", "os.remove", "os.rmdir", "os.rename", "os.truncate", "os.link", "os.symlink",
-           "os.chmod", "shutil.", "socket.", "subprocess.", "os.exec", "os.posix_spawn")
+CHANGES = ("os.mkdir", "os.remove", "os.rmdir", "os.rename", "os.truncate", "os.link",
+           "os.symlink", "os.chmod", "shutil.", "socket.", "subprocess.", "os.exec", "os.posix")
 done = []
 
 def use(path):
