@@ -13,8 +13,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from setwise._support.parallel import one_blas_thread
-from setwise._support.parameters import check_choice, check_jobs, check_known
-from setwise._support.seeds import seed_from
+from setwise._support.parameters import check_choice, check_jobs, check_known, seed_from
 from setwise._support.types import FloatArray
 from setwise.baselines.committee_explanation import CommitteeExplanation, MemberVote
 from setwise.baselines.committee_members import OWN_PARAMETERS, named_members, prepared_members

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from scipy.special import softmax
 from sklearn.base import clone
 
-from setwise._support.shared import quiet
+from setwise._support.parallel import quiet
 from setwise._support.types import FloatArray, IntArray
 from setwise.baselines.ranks import is_right, mean_ranks, rank_scores
 from setwise.classify.gallery_weights import fitted_power, survivors

@@ -12,10 +12,9 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from setwise._support.parallel import one_blas_thread
-from setwise._support.parameters import check_choice, check_jobs, refuse
+from setwise._support.parameters import check_choice, check_jobs, refuse, seed_from
 from setwise._support.parts import Part, PartParameters
 from setwise._support.progress import Progress
-from setwise._support.seeds import seed_from
 from setwise._support.types import FloatArray
 from setwise.classify.description import (
     Description,
