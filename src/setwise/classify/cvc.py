@@ -50,7 +50,7 @@ from setwise.index import Index
 from setwise.sets import SetClassifier, check_labels, check_sets
 from setwise.sets.classifier import one_set
 from setwise.sets.identifiers import join_labels, same_label
-from setwise.sets.remaining import remaining_sets
+from setwise.sets.splits import remaining_sets
 
 __all__ = ["CVC"]
 
