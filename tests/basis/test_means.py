@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.cluster import AgglomerativeClustering
 
-from setwise.basis import means_bases
+from setwise.basis import Mean, means_bases
 from setwise.basis.means import MOST_VECTORS
 from setwise.features import unit_rows
 
