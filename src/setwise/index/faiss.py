@@ -65,7 +65,8 @@ class FaissIndex(Index):
         require("faiss", "faiss")
         if len(rows) <= self.n_candidates or "n_learnt" not in saved:
             return self.build(rows, keys)
-        codes = _Codes(*(saved.get(name) for name in _Codes._fields))
+        given: tuple[Any, ...] = tuple(saved.get(name) for name in _Codes._fields)
+        codes = _Codes(*given)
         if not codes.are_of(rows):
             reject(f"FaissIndex: the codes are not those of the rows. {build_anew(self)}")
         return BuiltFaiss(self, rows, keys, codes)
