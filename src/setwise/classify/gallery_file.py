@@ -39,8 +39,8 @@ from setwise.sets import Origins
 
 __all__ = ["FORMAT", "load_gallery", "save_gallery", "write_gallery"]
 
-# Files of a larger number are of a later version of setwise. Those of many classes have a
-# directory instead of layers, which the first version did not know.
+# Larger numbers are of later versions of setwise. Galleries of many classes have a directory
+# instead of layers, which readers of format 1 do not know.
 FORMAT, WITH_MEMBERS = 2, 1
 _KINDS = {"U": "str", "i": "int", "u": "int", "f": "float", "b": "bool"}
 
@@ -61,15 +61,15 @@ def save_gallery(
     Parameters
     ----------
     gallery : Gallery
-        What is written.
+        Solved.
     path : str or Path
-        The file; one that is there is replaced, at once or not at all.
+        A file that exists is replaced, at once or not at all.
     classifier : dict, optional
-        What else the estimator has to know, of what JSON knows.
+        Other parameters of the estimator, as JSON values.
     keep_vectors : bool, default=True
-        Whether the vectors of the sets, and small pictures of them, are written as well.
+        Whether to write the vectors of the sets, and small pictures of them.
     caller : str
-        Who asks, for messages.
+        For messages.
     """
     given = check_path(caller, path)
     target = real_path(given)
@@ -164,7 +164,7 @@ def _compact(vectors: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def _origin_arrays(origins: Origins, arrays: Arrays, *, with_thumbnails: bool) -> None:
-    """Put files, times and small pictures of the vectors beside the others."""
+    """Add files, times and small pictures of the vectors to the arrays."""
     names = [file.encode("utf-8", "surrogatepass") for file in origins.files]
     arrays["files"], arrays["file sizes"] = _joined(names)
     arrays["times"] = origins.times.astype("datetime64[us]").view(np.int64)
@@ -173,16 +173,16 @@ def _origin_arrays(origins: Origins, arrays: Arrays, *, with_thumbnails: bool) -
 
 
 def _joined(texts: Sequence[bytes]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """One after the other, and how long each is."""
+    """Texts, one after the other, and the length of each."""
     sizes = np.array([len(text) for text in texts], dtype=np.int64)
     return np.frombuffer(b"".join(texts), dtype=np.uint8), sizes
 
 
 def _layer_arrays(gallery: Gallery, arrays: Arrays) -> list[dict[str, Any]]:
-    """Put the layers' arrays beside the others; what is to be known of them otherwise.
+    """Add the layers' arrays; return what the document says of each layer.
 
-    Bases that nest are kept once: the columns of a smaller layer are the first of the sets'
-    in the largest of its representation.
+    Bases that nest are kept once: the columns of a smaller layer are the first columns of each
+    set in the largest layer of its representation.
     """
     written = []
     for i, solved in enumerate(gallery.layers):
@@ -208,7 +208,7 @@ def _layer_arrays(gallery: Gallery, arrays: Arrays) -> list[dict[str, Any]]:
 
 
 def _largest(gallery: Gallery, i: int) -> int:
-    """The layer of the same representation and start that has most columns."""
+    """The place of the largest layer of the same representation and start."""
     own = gallery.layers[i].layer
     alike = [
         j
@@ -225,7 +225,7 @@ def _equals_first(small: SolvedLayer, large: SolvedLayer) -> bool:
 
 
 def _view_arrays(name: str, view: FittedView, arrays: Arrays) -> None:
-    """Put what a view has learnt beside the others."""
+    """Add what a view has learnt to the arrays."""
     for k, step in enumerate(learnt(view.rest)):
         if isinstance(step, Whitener):
             for what in ("mean_", "directions_", "gains_"):

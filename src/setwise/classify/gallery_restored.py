@@ -1,7 +1,7 @@
 """A gallery from a document and arrays, which are not trusted.
 
-Everything that a compiled loop or an index will rely on is checked first, and memory before it
-is taken: a file can hold anything.
+Everything on which a compiled loop or an index relies is checked first, and memory before it is
+taken.
 """
 
 from __future__ import annotations
@@ -40,18 +40,18 @@ Arrays = dict[str, npt.NDArray[Any]]
 
 
 def first_columns(large: SolvedLayer, n_columns: int) -> tuple[npt.NDArray[Any], IntArray]:
-    """The first columns of each set, and whose they are."""
+    """The first columns of each set, and the set of each column."""
     chosen = spans_of_sets(large.column_sets)[1] < n_columns
     return large.graph.columns[:, chosen], large.column_sets[chosen]
 
 
 def learnt(rest: Any) -> tuple[Any, ...]:
-    """The steps of a view that may have learnt something."""
+    """The steps of a view, of which some may be fitted."""
     return View("", rest).steps
 
 
 def trained_features(views: Mapping[str, FittedView]) -> dict[str, Any]:
-    """What is known of the features that somebody has trained: their weights and versions."""
+    """Weights and versions of the features that are trained networks."""
     fingerprints = {
         name: fingerprint_of(view.feature)
         for name, view in views.items()
@@ -62,14 +62,14 @@ def trained_features(views: Mapping[str, FittedView]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class _Stored:
-    """Arrays of a file, given out only as what they have to be."""
+    """Arrays of a file, checked when they are taken out."""
 
     arrays: Arrays
 
     def get(
         self, name: str, kind: str, shape: tuple[int | None, ...], *, within: Any = None
     ) -> npt.NDArray[Any]:
-        """The array of a name, once its type, shape and values are what is expected."""
+        """The array of a name, of expected type, shape and values."""
         array = self.arrays[name]
         is_short = array.dtype == np.float16  # which no solver or SciPy takes
         if array.dtype.kind not in kind or is_short or array.ndim != len(shape):
@@ -214,7 +214,7 @@ def _sets(document: Mapping[str, Any], stored: _Stored) -> SetBatch:
         contradiction("offsets of the sets do not ascend")
     n_vectors = int(offsets[-1])
     if document["has_vectors"]:
-        # In their own type, an eighth of a double for images: who needs doubles makes them.
+        # In their own type, which for images takes an eighth of a double.
         vectors = stored.get("vectors", "uif", (n_vectors, n_features))
         _check_vectors(vectors, offsets)
     else:
@@ -251,7 +251,7 @@ def _origins(stored: _Stored, n_vectors: int) -> Origins | None:
 
 
 def _texts(stored: _Stored, what: str, n_vectors: int) -> list[bytes]:
-    """Pieces that were written one after the other, with how long each is."""
+    """Texts that were written one after the other, with the length of each."""
     joined = stored.get(f"{what}s", "u", (None,)).tobytes()
     sizes = stored.get(f"{what} sizes", "i", (n_vectors,), within=(0, len(joined)))
     ends = np.cumsum(sizes)
@@ -286,7 +286,7 @@ def _layers(
     if len(written) != len(described):
         contradiction(f"{len(written)} layers are written, {len(described)} described")
     solved: dict[int, SolvedLayer] = {}
-    # Those that others are nested in come first.
+    # Layers in which others are nested come first.
     for i in sorted(range(len(described)), key=lambda i: written[i]["nested_in"] is not None):
         solved[i] = _layer(described[i], i, written[i], stored, solved, n_sets)
     return tuple(solved[i] for i in range(len(described)))
@@ -328,7 +328,7 @@ def _layer(
 def _check_solution(
     solution: Mapping[str, npt.NDArray[Any]], n_features: int, n_columns: int
 ) -> None:
-    """Refuse indices that lead out of the arrays, before any loop follows them."""
+    """Refuse indices outside the arrays, before any loop follows them."""
     stored = _Stored(dict(solution))
     if "counts" in solution:
         counts = stored.get("counts", "i", (n_columns,), within=(0, n_columns))
@@ -374,7 +374,7 @@ def _views(description: Description, stored: _Stored, n_features: int) -> dict[s
 def _check_widths(
     layers: tuple[SolvedLayer, ...], views: Mapping[str, FittedView], sets: SetBatch
 ) -> None:
-    """Refuse columns that are longer or shorter than what their view will show of a probe."""
+    """Refuse columns of another length than the vectors of a probe in their view."""
     widths = shown_widths(views, sets.n_features, sets.image_shape)
     for i, solved in enumerate(layers):
         width = widths[solved.layer.representation.view.name]
