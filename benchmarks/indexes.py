@@ -29,7 +29,7 @@ N, N_PROBES = 128, 50
 # With what each imports, which is neither timed nor counted.
 NAMES = {
     "exact": (),
-    "faiss": ("faiss", "safetensors.numpy"),
+    "faiss": ("faiss", "setwise.io.tensors"),
     "usearch, 128": ("usearch.index",),
     "usearch, 2048": ("usearch.index",),
     "milvus-lite": ("pymilvus", "milvus_lite.adapter.grpc.server"),
@@ -45,14 +45,24 @@ class Ours:
     """An index of setwise, as rivals are."""
 
     def __init__(self, index, rows, keys, folder):
-        self.built, self.rows, self.keys = index.build(rows, keys), rows, keys
-        self.nearest, self.folder = self.built.nearest, folder
+        self.rows, self.keys, self.folder = rows, keys, folder
+        self._keep(index.build(rows, keys))
+        self.nearest = self.built.nearest
 
     def add(self, rows, keys):
-        self.built = self.built.changed(rows, keys)
+        self._keep(self.built.changed(rows, keys))
 
     def remove(self, key):
-        self.built = self.built.changed(self.rows, self.keys)
+        self._keep(self.built.changed(self.rows, self.keys))
+
+    def _keep(self, built):
+        """As saving the gallery does."""
+        from setwise.io.tensors import write_tensors
+
+        built.publish()
+        if built.arrays():
+            write_tensors(self.folder / "codes", {}, built.arrays())
+        self.built = built
 
     @property
     def n_bytes(self):
@@ -71,7 +81,7 @@ def built(name: str, rows: np.ndarray, keys: np.ndarray, folder: Path):
     if name == "exact":
         return Ours(ExactIndex(), rows, keys, folder)
     if name == "faiss":
-        return Ours(FaissIndex(folder / "codes"), rows, keys, folder)
+        return Ours(FaissIndex(), rows, keys, folder)
     if name == "milvus-lite":
         return Ours(MilvusIndex(str(folder / "m.db"), timeout_s=600), rows, keys, folder)
     kinds = {

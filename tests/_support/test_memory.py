@@ -120,7 +120,7 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024)
 
 
 def test_the_estimate_is_a_bound():
-    n = 8_000
+    n = 6_000
     done = subprocess.run(
         [sys.executable, "-c", _PEAK, str(n)], capture_output=True, text=True, check=True
     )

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from setwise._support.parallel import in_threads, one_blas_thread
-from setwise._support.shared import quiet
+from setwise._support.parallel import in_threads, one_blas_thread, quiet
 from setwise.errors import ParameterError
 from setwise.graph import OMPGraph
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.utils import check_random_state
 
-from setwise._support.seeds import seed_from
+from setwise._support.parameters import seed_from
 from setwise.baselines import ISCRC
 from setwise.baselines.clusterers import SKMS, SSC
 from setwise.errors import ParameterError

@@ -92,13 +92,13 @@ def test_answers_are_those_of_this_process(large, client, is_mapped, monkeypatch
     expected = list(clf.judge(probes))
     if not is_mapped:
         monkeypatch.setattr(cluster, "_all_can_read", lambda *_: False)
-    monkeypatch.setattr(cluster, "_PARCELS", {})
+    monkeypatch.setattr(cluster, "_HANDLES", {})
     fresh = pickle.loads(pickle.dumps(clf))
     with joblib.parallel_config("dask", client=client):
         pending = fresh.judge(probes)
     same(pending, expected)  # the cluster was chosen when judge was called
-    (parcel,) = cluster._PARCELS.values()
-    assert hasattr(parcel, "key") != is_mapped
+    (handle,) = cluster._HANDLES.values()
+    assert hasattr(handle, "key") != is_mapped
 
 
 def test_a_gallery_travels_once(large, on_cluster, monkeypatch):

@@ -14,7 +14,7 @@ from tests.conftest import toy_sets
 
 import setwise
 from setwise import CVC
-from setwise._support import locks
+from setwise._support import files
 from setwise.errors import DataError
 
 
@@ -82,13 +82,61 @@ def test_two_at_once_lose_no_update(saved):
 def test_waiting_for_a_lock_ends_in_words(saved):
     path, _, _ = saved
     with (
-        locks.held(path),
+        files.held(path),
         pytest.raises(DataError, match="another process has been changing"),
-        locks.held(path, wait_s=0.2),
+        files.held(path, wait_s=0.2),
     ):
         pass
-    with locks.held(path, wait_s=0.0):  # given back
+    with files.held(path, wait_s=0.0):  # given back
         pass
+
+
+def test_a_link_stays_and_the_gallery_behind_it_changes(saved, tmp_path):
+    path, sets, _ = saved
+    link = tmp_path / "link.setwise"
+    link.symlink_to(path.name)
+    with setwise.edit(link) as clf:
+        assert (tmp_path / ".people.setwise.lock").is_file()  # writers by any name wait
+        clf.enroll(sets[:1], ["dora"])
+    assert link.is_symlink()
+    assert "dora" in setwise.load(path).classes_
+    assert setwise.load(path).forget(["dora"]).save(link) == link
+    assert link.is_symlink()
+    assert "dora" not in setwise.load(path).classes_
+
+
+@pytest.mark.parametrize("kind", ["pipe", "link", "folder"])
+def test_a_lock_that_is_no_regular_file_is_refused(saved, tmp_path, kind):
+    path, _, _ = saved
+    lock = tmp_path / ".people.setwise.lock"
+    make = {
+        "pipe": lambda: os.mkfifo(lock),
+        "link": lambda: lock.symlink_to("elsewhere"),
+        "folder": lock.mkdir,
+    }
+    make[kind]()
+    with (
+        pytest.raises(DataError, match=r"lock: is no regular file.*Remove it"),
+        setwise.edit(path),
+    ):
+        pass
+    assert not (tmp_path / "elsewhere").exists()
+
+
+def test_a_full_disk_is_named_and_the_gallery_stays(saved, monkeypatch):
+    path, sets, _ = saved
+    before = path.read_bytes()
+
+    def fail(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", fail)
+    with (
+        pytest.raises(DataError, match=r"edit: .*people\.setwise' cannot be written: No space"),
+        setwise.edit(path) as clf,
+    ):
+        clf.enroll(sets[:1], ["dora"])
+    assert path.read_bytes() == before
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")

@@ -223,7 +223,7 @@ def test_answers_are_said_even_if_a_file_cannot_be_written(albums, tmp_path, mon
     def fail(*arguments, **options):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("setwise._support.whole_file.write_atomically", fail)
+    monkeypatch.setattr("setwise._support.files.write_atomically", fail)
     table = tmp_path / "a.csv"
     found = run("identify", albums / "people.setwise", albums / "probes", "--csv", table, "-q")
     assert found.exit_code == 1

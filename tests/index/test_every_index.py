@@ -9,23 +9,22 @@ import numpy as np
 import pytest
 from tests.index.made_rows import clustered_rows, keys_of, random_rows
 
-from setwise.errors import MissingExtraError
+from setwise.errors import MissingExtraError, ParameterError
 from setwise.index import ExactIndex, FaissIndex, Index, MilvusIndex, stamp_of
 
 N = 128
-NAMES = ["exact", "faiss", "faiss in a file", "milvus"]
+NAMES = ["exact", "faiss", "milvus"]
 
 
 @pytest.fixture(params=NAMES)
-def index(request, tmp_path):
+def index(request):
     """Each index; that of FAISS with few candidates, so that rows of a test have codes."""
     if request.param == "exact":
         return ExactIndex()
     if request.param == "milvus":
         return MilvusIndex(*request.getfixturevalue("milvus"))
     pytest.importorskip("faiss")
-    path = tmp_path / "codes" if request.param.endswith("file") else None
-    return FaissIndex(path, n_candidates=150)
+    return FaissIndex(n_candidates=150)
 
 
 def expected(rows, keys, query, n=N):
@@ -87,15 +86,31 @@ def test_a_changed_index_is_that_of_the_other_rows(index):
 def test_an_index_opens_as_it_was_built_and_changed(index):
     rows = clustered_rows(300)
     keys = keys_of(rows)
-    changed = index.build(rows[:290], keys[:290]).changed(rows[5:], keys[5:])
-    opened = index.open(rows[5:], keys[5:])
-    for query in random_rows(3, seed=2):
-        np.testing.assert_array_equal(opened.nearest(query, 30), changed.nearest(query, 30))
+    built = index.build(rows[:290], keys[:290])
+    built.publish()
+    changed = built.changed(rows[5:], keys[5:])
+    expected = [changed.nearest(query, 30) for query in random_rows(3, seed=2)]
+    changed.publish()
+    changed.publish()  # saved twice
+    opened = index.open(rows[5:], keys[5:], changed.arrays())
+    for query, keys_found in zip(random_rows(3, seed=2), expected, strict=True):
+        np.testing.assert_array_equal(opened.nearest(query, 30), keys_found)
+        np.testing.assert_array_equal(changed.nearest(query, 30), keys_found)
 
 
-def test_an_index_is_its_parameters(index):
-    assert Index.from_config(index.to_config()) == index
-    assert Index.of(index.to_config(), "CVC") == index
+def test_an_index_is_saved_as_its_name_and_numbers(index):
+    config = index.to_config()
+    assert config["name"] == index.name
+    assert all(type(value) in (int, float) for key, value in config.items() if key != "name")
+    assert Index.from_config(config).to_config() == config
+
+
+@pytest.mark.parametrize("kind", ["exact", "faiss", "milvus"])
+def test_places_in_a_file_are_ignored(kind):
+    places = {"path": "/etc/passwd", "uri": "http://elsewhere", "collection": "x", "token": "t"}
+    assert Index.from_config({"name": kind} | places) == Index.of(kind, "CVC")
+    with pytest.raises(ParameterError, match="no parameter 'n_candidate'"):
+        Index.from_config({"name": "faiss", "n_candidate": 3})
 
 
 def test_a_built_index_travels_to_another_process(index):
@@ -118,7 +133,7 @@ def test_inputs_are_not_modified(index):
 
 @pytest.mark.parametrize(
     ("index", "package", "extra"),
-    [(FaissIndex(), "faiss", "faiss"), (MilvusIndex(), "pymilvus", "milvus")],
+    [(FaissIndex(), "faiss", "faiss"), (MilvusIndex("http://a:1"), "pymilvus", "milvus")],
 )
 @pytest.mark.parametrize("asked", ["build", "open"])
 def test_a_missing_package_is_named_with_what_brings_it(
@@ -129,7 +144,7 @@ def test_a_missing_package_is_named_with_what_brings_it(
     with pytest.raises(
         MissingExtraError, match=rf'{package} .*pip install "setwise\[{extra}\]"'
     ):
-        getattr(index, asked)(rows, keys_of(rows))
+        getattr(index, asked)(rows, keys_of(rows), *([{}] if asked == "open" else []))
 
 
 def test_a_stamp_names_rows_and_keys():

@@ -1,4 +1,4 @@
-"""Codes that FAISS scans: how much they find, and the file they are kept in."""
+"""Codes that FAISS scans: how much they find, and what a gallery file keeps of them."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ def test_centroids_stay_until_rows_have_doubled():
     built = FaissIndex(n_candidates=100).build(rows[:400], keys[:400])
     doubled = built.changed(rows[:800], keys[:800])
     assert doubled.codes.centroids is built.codes.centroids
-    assert doubled.codes.n_learnt == 400
-    assert doubled.changed(rows, keys).codes.n_learnt == 801
+    assert doubled.codes.n_learnt[0] == 400
+    assert doubled.changed(rows, keys).codes.n_learnt[0] == 801
 
 
 def test_an_index_before_a_change_stays_as_it_was():
@@ -69,49 +69,39 @@ def test_an_index_before_a_change_stays_as_it_was():
     np.testing.assert_array_equal(changed.codes.of_rows, codes[1:])
 
 
-def test_codes_of_other_rows_are_refused(tmp_path):
+LIES = {
+    "other rows": lambda codes: codes | {"of_rows": codes["of_rows"][1:]},
+    "other features": lambda codes: codes | {"centroids": codes["centroids"][1:]},
+    "another type": lambda codes: codes | {"of_rows": codes["of_rows"].astype(np.int64)},
+    "no number": lambda codes: codes | {"centroids": codes["centroids"] * np.float32(np.nan)},
+    "half of them": lambda codes: {"n_learnt": codes["n_learnt"]},
+    "none learnt": lambda codes: codes | {"n_learnt": np.zeros(1, np.int64)},
+}
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_codes_that_are_not_those_of_the_rows_are_refused(lie):
     rows = random_rows(50)
     keys = keys_of(rows)
-    index = FaissIndex(tmp_path / "codes")
-    index.build(rows, keys)
-    with pytest.raises(DataError, match=r"index of another gallery.*Build it anew: .*codes"):
-        index.open(rows[1:], keys[1:])
-    with pytest.raises(DataError, match=r"index of another gallery"):
-        index.open(rows, keys + 1)
+    index = FaissIndex(n_candidates=10)
+    codes = index.build(rows, keys).arrays()
+    assert index.open(rows, keys, codes).nearest(rows[3], 1).tolist() == [keys[3]]
+    with pytest.raises(DataError, match=r"codes are not those of the rows.*Build it anew"):
+        index.open(rows, keys, LIES[lie](codes))
 
 
-def test_a_missing_file_and_a_damaged_one_are_refused(tmp_path):
-    rows = random_rows(300)
-    keys = keys_of(rows)
-    index = FaissIndex(tmp_path / "codes", n_candidates=100)
-    with pytest.raises(DataError, match=r"codes.*Build it anew"):
-        index.open(rows, keys)
-    index.build(rows, keys)
-    content = bytearray((tmp_path / "codes").read_bytes())
-    content[-1] ^= 1
-    (tmp_path / "codes").write_bytes(content)
-    with pytest.raises(DataError, match=r"is damaged.*Build it anew"):
-        index.open(rows, keys)
-
-
-def test_a_change_that_cannot_be_written_leaves_the_file_as_it_was(tmp_path, monkeypatch):
+def test_codes_that_were_not_saved_are_computed():
     rows = random_rows(50)
     keys = keys_of(rows)
-    index = FaissIndex(tmp_path / "codes")
-    built = index.build(rows, keys)
-    monkeypatch.setattr("pathlib.Path.write_bytes", _refused)
-    with pytest.raises(DataError, match=r"codes' cannot be written: no room"):
-        built.changed(rows[1:], keys[1:])
-    index.open(rows, keys)
-    assert [file.name for file in tmp_path.iterdir()] == ["codes"]
-
-
-def _refused(*_):
-    raise OSError(28, "no room")
+    index = FaissIndex(n_candidates=10)
+    built, opened = index.build(rows, keys), index.open(rows, keys, {})
+    np.testing.assert_array_equal(opened.codes.of_rows, built.codes.of_rows)
+    assert FaissIndex(n_candidates=50).build(rows, keys).arrays() == {}
 
 
 @pytest.mark.parametrize(
-    ("parameters", "culprit"), [({"path": 3}, "path"), ({"n_candidates": 0}, "n_candidates")]
+    ("parameters", "culprit"),
+    [({"n_candidates": "people.codes"}, "n_candidates"), ({"n_candidates": 0}, "n_candidates")],
 )
 def test_bad_parameters_are_refused(parameters, culprit):
     with pytest.raises(ParameterError, match=f"FaissIndex: {culprit} must be"):

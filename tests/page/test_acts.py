@@ -16,7 +16,7 @@ import pytest
 from tests.page.page_server import album, gallery_sets, served, settings_for
 
 from setwise import CVC, SetBatch, edit, load
-from setwise._support.locks import held
+from setwise._support.files import held
 from setwise.errors import DataError
 from setwise.page import Limits, Settings
 from setwise.page.acts import Acts

@@ -1,12 +1,13 @@
-"""Work spread over processes or a Dask cluster; what all of it needs is sent once to each.
+"""Work spread over processes or a Dask cluster; the object it shares is sent once to each.
 
-Where ``joblib.parallel_config("dask")``, or ``("loky", n_jobs=8)`` with more than one process,
-says so, and nowhere else.
+Only where ``joblib.parallel_config("dask")``, or ``("loky", n_jobs=8)`` with more than one
+process, asks for it.
 """
 
 from __future__ import annotations
 
 import os
+import pickle
 import shutil
 import tempfile
 import weakref
@@ -19,25 +20,32 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, TypeVar
 
+import numpy as np
 from joblib import Parallel, delayed
 from joblib.parallel import LokyBackend, get_active_backend
 
 from setwise._support.extras import require
-from setwise._support.mapped import read_mapped, write_mapped
 from setwise._support.parallel import one_blas_thread
 from setwise.errors import SetwiseError
 
-__all__ = ["spread"]
+try:
+    import cloudpickle
+except ImportError:  # joblib has had a copy of its own up to 1.5
+    from joblib.externals import cloudpickle
+
+__all__ = ["read_mapped", "spread", "write_mapped"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 Shared = TypeVar("Shared")
 
-# Items per core of the cluster that are under way at a time: enough that nobody waits for the
-# next one, and few enough that they need little memory and that Ctrl-C is heard soon.
+# Items in flight per core of the cluster: enough to keep it busy, few enough that they need
+# little memory and that Ctrl-C takes effect soon.
 PER_CORE = 4
-# How often what all work needs is sent again when it was lost with the workers that had it.
+# How often the shared object is sent again after all workers that had it were lost.
 MOST_SENDS = 4
+# Mapped arrays begin at multiples of what processors and BLAS like.
+ALIGNMENT = 64
 
 
 def spread(
@@ -53,12 +61,11 @@ def spread(
     work : callable
         A function of a module, so that it travels by its name.
     shared : object
-        What every item needs. It is sent when first used, and stays with the workers for as
-        long as it exists here.
+        Sent when first used; it stays with the workers for as long as it exists here.
     items : iterable
-        Small things; they travel with the work.
+        Small objects, sent with the work.
     here : callable
-        How the work is done without a cluster: given a function of an item, and the items.
+        Does the work without a cluster, given a function of an item, and the items.
     """
     client = _active_client()
     if client is not None:
@@ -70,7 +77,7 @@ def spread(
 
 
 def _active_processes() -> int:
-    """How many processes joblib was told to use; 1 where nobody said."""
+    """Number of processes that joblib was told to use; 1 by default."""
     backend, n_jobs = get_active_backend()
     is_loky = isinstance(backend, LokyBackend)
     return int(backend.effective_n_jobs(n_jobs)) if is_loky and n_jobs not in (None, 1) else 1
@@ -79,24 +86,18 @@ def _active_processes() -> int:
 def _in_processes(
     work: Callable[[Any, Any], Any], shared: Any, items: Iterable[Any], n_processes: int
 ) -> Iterator[Any]:
-    """In processes of this machine: threads share one Python, and wait for each other there.
-
-    They map the arrays of what is shared, and so have them in memory once together.
-    """
+    """In processes of this machine, which map the arrays of the shared object once together."""
     key = "processes", id(shared)
-    if key not in _PARCELS:
-        folder = Path(tempfile.mkdtemp(prefix="setwise-"))
-        weakref.finalize(shared, _dispose, key, folder)
-        _PARCELS[key] = _written(shared, folder)
+    if key not in _HANDLES:
+        _HANDLES[key] = _written(shared, _folder_of(shared, key))
     run = Parallel(n_jobs=n_processes, backend="loky", return_as="generator")
-    return iter(run(delayed(_at_worker)(work, _PARCELS[key], item) for item in items))
+    return iter(run(delayed(_at_worker)(work, _HANDLES[key], item) for item in items))
 
 
 def _active_client() -> Any:
     """The client of the cluster that joblib was told to use; None without, or in a worker.
 
-    Work that runs on a worker keeps to it: if it waited there for other work, all workers
-    could wait for each other.
+    Work on a worker stays there: waiting for other work, all workers could block each other.
     """
     client = getattr(get_active_backend()[0], "client", None)
     if client is None:
@@ -118,7 +119,7 @@ class _Spread:
 
     def results(self, items: Iterable[Any]) -> Iterator[Any]:
         """Results in the order of the items, some items being under way ahead of them."""
-        self._parcel = self._send()
+        self._handle = self._send()
         most = PER_CORE * max(1, sum(self._client.ncores().values()))
         try:
             for item in items:
@@ -127,22 +128,21 @@ class _Spread:
                     yield self._first()
             while self._waiting:
                 yield self._first()
-        finally:  # an error, Ctrl-C, or nobody wants the rest
+        finally:  # an error, Ctrl-C, or an abandoned iterator
             self._client.cancel([future for future, _ in self._waiting])
 
     def _submit(self, item: Any) -> None:
-        future = self._client.submit(_at_worker, self._work, self._parcel, item, pure=False)
+        future = self._client.submit(_at_worker, self._work, self._handle, item, pure=False)
         self._waiting.append((future, item))
 
     def _first(self) -> Any:
         """The first result that is waited for."""
-        killed = require("distributed", "dask").KilledWorker
         while True:
             try:
                 result = self._waiting[0][0].result()
-            except CancelledError:  # what was sent is lost with all workers that had it
+            except CancelledError:  # the shared object is lost with all workers that had it
                 self._start_again()
-            except killed as error:
+            except require("distributed", "dask").KilledWorker as error:
                 msg = (
                     f"the cluster gave up: one worker after another died at the same work "
                     f"({error}). Perhaps they have too little memory: give each more of it, "
@@ -154,50 +154,60 @@ class _Spread:
                 return result
 
     def _start_again(self) -> None:
-        _PARCELS.pop((self._client.id, id(self._shared)), None)
-        self._parcel = self._send()
+        _HANDLES.pop((self._client.id, id(self._shared)), None)
+        self._handle = self._send()
         lost, self._waiting = self._waiting, deque()
         for _, item in lost:
             self._submit(item)
 
     def _send(self) -> Any:
-        """Send what all work needs, again if a worker dies meanwhile."""
+        """Send the shared object, again if a worker dies meanwhile."""
         while True:
             self._n_sends += 1
             try:
-                return _parcel(self._client, self._shared)
+                return _broadcast(self._client, self._shared)
             except OSError as error:  # Dask's for a connection that is closed
                 last = str(error)
             if self._n_sends >= MOST_SENDS:
                 msg = (
-                    f"what all work needs could not be sent to the cluster, {MOST_SENDS} times "
+                    f"the shared data could not be sent to the cluster, {MOST_SENDS} times "
                     f"({last}): its workers die, or the client is closed. Look at their logs."
                 )
                 raise SetwiseError(msg)
 
 
-# ------------------------------------------------------------------- what all work needs
+# --------------------------------------------------------------------- the shared object
 
-# What was sent, by client and object, for as long as the object exists.
-_PARCELS: dict[tuple[str, int], Any] = {}
+# Handles of objects that were sent, by client and object, for as long as the object exists.
+_HANDLES: dict[tuple[str, int], Any] = {}
 
 
-def _parcel(client: Any, shared: Any) -> Any:
-    """What to give to each piece of work in place of a large object.
+def _broadcast(client: Any, shared: Any) -> Any:
+    """A handle that travels with each piece of work in place of a large object.
 
-    Where all workers can read this process' temporary files, as those of the same machine
-    can, the place of a file, whose arrays they map and have in memory once together. Else
-    the object, sent to each of them now; those that come later ask the others for it.
+    Where all workers can read this process' temporary files, a folder whose arrays they map.
+    Else the object itself, sent to each of them now; later workers ask the others for it.
     """
     key = client.id, id(shared)
-    if key not in _PARCELS:
-        folder = Path(tempfile.mkdtemp(prefix="setwise-"))
-        weakref.finalize(shared, _dispose, key, folder)
+    if key not in _HANDLES:
+        folder = _folder_of(shared, key)
         if _all_can_read(client, folder):
-            _PARCELS[key] = _written(shared, folder)
+            _HANDLES[key] = _written(shared, folder)
         else:
-            _PARCELS[key] = client.scatter(shared, broadcast=True, hash=False)
-    return _PARCELS[key]
+            _HANDLES[key] = client.scatter(shared, broadcast=True, hash=False)
+    return _HANDLES[key]
+
+
+def _folder_of(shared: Any, key: tuple[str, int]) -> Path:
+    """A new folder, which is removed with the object."""
+    folder = Path(tempfile.mkdtemp(prefix="setwise-"))
+    weakref.finalize(shared, _dispose, key, folder)
+    return folder
+
+
+def _dispose(key: tuple[str, int], folder: Path) -> None:
+    _HANDLES.pop(key, None)
+    shutil.rmtree(folder, ignore_errors=True)  # Windows removes no mapped files
 
 
 def _written(shared: Any, folder: Path) -> Path:
@@ -205,20 +215,15 @@ def _written(shared: Any, folder: Path) -> Path:
         write_mapped(shared, folder)
     except OSError as error:
         msg = (
-            f"{folder}: what the workers need could not be written there ({error}). Set TMPDIR "
-            "to a folder with room."
+            f"{folder}: the data of the workers could not be written there ({error}). Set "
+            "TMPDIR to a folder with room."
         )
         raise SetwiseError(msg) from error
     return folder
 
 
-def _dispose(key: tuple[str, int], folder: Path) -> None:
-    _PARCELS.pop(key, None)
-    shutil.rmtree(folder, ignore_errors=True)  # mapped files cannot go where Windows runs
-
-
 def _all_can_read(client: Any, folder: Path) -> bool:
-    """Whether all workers see a folder; refuse them if they have another setwise, or none."""
+    """Whether all workers see a folder; workers with another setwise are refused."""
     mark = folder / "mark"
     mark.write_text(str(os.getpid()))
     try:
@@ -239,24 +244,51 @@ def _all_can_read(client: Any, folder: Path) -> bool:
     return bool(found) and all(text == mark.read_text() for _, text in found.values())
 
 
+def write_mapped(thing: Any, folder: Path) -> None:
+    """Write a picklable object into an empty private folder, its arrays apart from the rest."""
+    buffers: list[pickle.PickleBuffer] = []
+    # cloudpickle also takes classes of __main__ and functions without a name.
+    document = cloudpickle.dumps(thing, protocol=5, buffer_callback=buffers.append)
+    spans = []
+    with (folder / "arrays").open("wb") as file:
+        file.write(bytes(ALIGNMENT))  # an empty file cannot be mapped
+        for buffer in buffers:
+            file.write(bytes(-file.tell() % ALIGNMENT))
+            raw = buffer.raw()
+            spans.append((file.tell(), file.tell() + raw.nbytes))
+            file.write(raw)
+    (folder / "document").write_bytes(pickle.dumps((document, spans)))
+
+
+def read_mapped(folder: Path) -> Any:
+    """The object that was written; its arrays are those of the file, until they are changed.
+
+    Changes stay in this process. They must be possible: kernels are compiled for arrays that
+    can be written, and would be compiled again for others.
+    """
+    document, spans = pickle.loads((folder / "document").read_bytes())  # noqa: S301
+    arrays = np.memmap(folder / "arrays", mode="c").data
+    return pickle.loads(document, buffers=[arrays[slice(*span)] for span in spans])  # noqa: S301
+
+
 # ------------------------------------------------------------------------- on the workers
 
 _READING = Lock()
 
 
 def _look(mark: Path) -> tuple[str, str | None]:
-    """The version of setwise here, and what is in a file, if it can be read here."""
+    """The version of setwise here, and the content of a file, if it can be read here."""
     try:
         return version("setwise"), mark.read_text()
     except OSError:
         return version("setwise"), None
 
 
-def _at_worker(work: Callable[[Any, Any], Any], parcel: Any, item: Any) -> Any:
-    shared = parcel
-    if isinstance(parcel, Path):
+def _at_worker(work: Callable[[Any, Any], Any], handle: Any, item: Any) -> Any:
+    shared = handle
+    if isinstance(handle, Path):
         with _READING:  # once, however many threads ask
-            shared = _read(parcel)
+            shared = _read(handle)
     with one_blas_thread():
         return work(shared, item)
 

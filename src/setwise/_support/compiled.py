@@ -1,4 +1,4 @@
-"""How the few hot loops are compiled: once, cached on disk where that works, and announced."""
+"""Compilation of the few hot loops: once, cached on disk where that works, and announced."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ from typing import Any
 __all__ = ["inlined", "inner", "kernel", "kernels_of", "plain_interrupts"]
 
 # Sums may be reassociated, so that they vectorise, and a division by zero is infinite, as in
-# NumPy; nothing else of IEEE arithmetic is given up. The GIL is released, so that probes can
-# be judged in parallel threads.
+# NumPy. The GIL is released, so that probes can be judged in parallel threads.
 _OPTIONS = {"nogil": True, "fastmath": {"reassoc", "contract"}, "error_model": "numpy"}
 # Neither called from Python nor allocating: without wrappers and reference counts, a function
 # compiles in half the time.
@@ -42,10 +41,10 @@ def kernel(function: Any) -> Any:
 
 
 def inner(function: Any) -> Any:
-    """Compile a function that kernels call, and Python never does, and that makes no arrays.
+    """Compile a function that only kernels call, and that makes no arrays.
 
-    It is part of every kernel that calls it, and of what is cached of that. Calls should not
-    nest deeply: everything is optimised again on each level.
+    It becomes part of every kernel that calls it. Calls should not nest deeply: everything is
+    optimised again on each level.
     """
     from numba import njit
 
@@ -60,16 +59,16 @@ def inlined(function: Any) -> Any:
 
 
 class _TolerantCache:
-    """Numba's cache of one kernel, which goes by all kernels' sources and stops nobody.
+    """Numba's cache of one kernel, keyed by all kernels' sources; its errors are ignored.
 
-    The one place that knows Numba's private names.
+    This is the one place that uses Numba's private names.
     """
 
     def __init__(self, numba_cache: Any) -> None:
         self.numba_cache = numba_cache
-        # Numba would look at the function's own file only, and go on running what it has
+        # Numba looks at the function's own file only, and would go on running what it has
         # compiled of another file after that was changed.
-        _ = numba_cache._cache_file._source_stamp  # where there is none, setting it is vain
+        _ = numba_cache._cache_file._source_stamp  # an error where Numba has no such name
         numba_cache._cache_file._source_stamp = _source_stamp()
 
     def __getattr__(self, name: str) -> Any:
@@ -82,7 +81,7 @@ class _TolerantCache:
         return False
 
     def load_overload(self, signature: Any, target: Any) -> Any:
-        """What is on disk for a signature; None where that is nothing, or damaged."""
+        """The compiled code on disk for a signature; None where there is none, or damaged."""
         try:
             return self.numba_cache.load_overload(signature, target)
         except Exception:  # unpickling half a file can raise anything
@@ -91,7 +90,7 @@ class _TolerantCache:
             return None
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
-        """Keep what was compiled, if that is possible."""
+        """Write compiled code to disk, if that is possible."""
         try:
             self.numba_cache.save_overload(signature, compiled)
         except Exception:  # a full disk, a folder gone
@@ -100,14 +99,14 @@ class _TolerantCache:
 
 @cache
 def _source_stamp() -> str:
-    """What changes when any kernel does."""
+    """A digest of the sources of all kernels."""
     sources = sorted(Path(__file__).parents[1].rglob("*kernels.py"))
     return sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()
 
 
 @cache
 def kernels_of(package: str, name: str = "kernels") -> ModuleType:
-    """Import a package's module of kernels, saying so when it must be compiled first.
+    """A package's module of kernels, announced when it must be compiled first.
 
     Not at the top of a module: Numba alone takes 0.3 s to import.
     """
@@ -124,8 +123,8 @@ def kernels_of(package: str, name: str = "kernels") -> ModuleType:
 def plain_interrupts() -> Iterator[None]:
     """Raise Ctrl-C as KeyboardInterrupt even while a kernel runs.
 
-    Numba returns a result although an exception is set, of which Python makes a SystemError.
-    To be put around the work, not around each call of a kernel.
+    Numba returns a result although an exception is set, which Python turns into a SystemError.
+    Put it around the work, not around each call of a kernel.
     """
     try:
         yield
@@ -140,8 +139,7 @@ def plain_interrupts() -> Iterator[None]:
 
 @cache
 def _announce() -> None:
-    """Say once per process that compiling takes a while."""
-    # At warning level, because a user who waits for seconds should know why.
+    """Say once per process that compiling takes a while, at a level that users see."""
     logging.getLogger("setwise").warning(
         "setwise: compiling, once (about 13 s); the next start will find it done"
     )
@@ -149,7 +147,7 @@ def _announce() -> None:
 
 @cache
 def _announce_memory_only() -> None:
-    """Say once per process that what is compiled will be lost."""
+    """Say once per process that compiled code cannot be kept."""
     logging.getLogger("setwise").warning(
         "setwise: compiled code cannot be kept, so each start compiles again (about 13 s). Set "
         "NUMBA_CACHE_DIR to a folder with room that can be written"

@@ -1,4 +1,4 @@
-"""Optional dependencies: imported where they are needed, with advice where they are missing."""
+"""Optional dependencies, imported where they are needed."""
 
 from __future__ import annotations
 
@@ -11,19 +11,9 @@ __all__ = ["require"]
 
 
 def require(module: str, extra: str) -> ModuleType:
-    """Import an optional module, or say which extra brings it.
+    """Import an optional module, or raise an error that names the extra which installs it.
 
-    Parameters
-    ----------
-    module : str
-        What to import, such as ``"matplotlib.figure"``.
-    extra : str
-        The extra of setwise that installs it.
-
-    Raises
-    ------
-    MissingExtraError
-        When it is not installed. One that is there but broken raises its own error.
+    A module that is installed but broken raises its own error.
     """
     package = module.partition(".")[0]
     try:

@@ -1,4 +1,4 @@
-"""How much memory there is, asked before work that needs much of it."""
+"""The memory of this machine or container, asked before work that needs much of it."""
 
 from __future__ import annotations
 
@@ -13,23 +13,20 @@ __all__ = ["available_memory", "require_memory", "total_memory"]
 
 
 def available_memory() -> int | None:
-    """Bytes that can be had without swapping, within the limits of a container.
-
-    None where the system does not say.
-    """
+    """Bytes available without swapping, within a container's limits; None where unknown."""
     amounts = (_free_on_machine(), _free_in_container())
     return min((amount for amount in amounts if amount is not None), default=None)
 
 
 def total_memory() -> int | None:
-    """Bytes of memory that the machine has, used or not; None where the system does not say."""
+    """Bytes of memory of the machine, used or not; None where unknown."""
     with suppress(AttributeError, OSError, ValueError):
         return _all_pages()
     return None
 
 
 def require_memory(needed: int, what: str, advice: str) -> None:
-    """Refuse work that needs more memory than there is known to be."""
+    """Refuse work that needs more bytes than are available."""
     free = available_memory()
     if free is not None and needed > free:
         msg = (
@@ -45,7 +42,7 @@ def _readable(amount: int) -> str:
 
 
 def _free_on_machine() -> int | None:
-    """By the first source that this system has: Linux, Windows, macOS and others."""
+    """By the first source that this system has: Linux, Windows, then macOS and others."""
     for source in (_free_by_proc, _free_by_windows, _all_pages):
         with suppress(OSError, ValueError, AttributeError, LookupError):
             return source()
@@ -66,7 +63,7 @@ def _free_by_windows() -> int:
 
 
 def _all_pages() -> int:
-    """All memory, used or not: what POSIX can tell."""
+    """All memory, used or not: POSIX knows no more."""
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 

@@ -1,12 +1,14 @@
-"""The one place where work is spread over threads."""
+"""Threads: work spread over them, and settings of the process that they share."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import copy_context
 from functools import cache
-from typing import TypeVar
+from threading import Lock
+from typing import Any, TypeVar
 
 from joblib import Parallel, delayed
 from threadpoolctl import ThreadpoolController
@@ -14,9 +16,8 @@ from threadpoolctl import ThreadpoolController
 from setwise._support.compiled import plain_interrupts
 from setwise._support.parameters import check_jobs
 from setwise._support.progress import reported
-from setwise._support.shared import SharedContext
 
-__all__ = ["in_parts", "in_threads", "one_blas_thread"]
+__all__ = ["SharedContext", "in_parts", "in_threads", "one_blas_thread", "quiet"]
 
 # Items of a part.
 PART = 500
@@ -46,22 +47,61 @@ def in_threads(
 
 
 def in_parts(work: Callable[[range], None], n: int, n_jobs: int | None, what: str) -> None:
-    """Do something for all numbers below ``n``, many at a time in each thread.
+    """Call ``work`` with ranges that cover all numbers below ``n``, in threads.
 
     Parameters
     ----------
     work : callable
-        Does it for a range of them; each is so small that a thread would not pay for it.
+        Given a range of items, each too small to pay for a call of its own.
     n : int
-        How many there are.
+        Number of items.
     n_jobs : int, optional
         Threads.
     what : str
-        What is being done, for those who are told how far it is.
+        Name of the work, for reports of progress.
     """
     parts = [range(i, min(i + PART, n)) for i in range(0, n, PART)]
     for _ in reported(in_threads(work, parts, n_jobs), len(parts), what):
         pass
+
+
+class SharedContext:
+    """A context that the first thread opens and the last one closes.
+
+    A context that saves a setting and restores it does not nest across threads: the last one
+    to leave would restore the setting of another thread for ever. ``make`` gives a fresh
+    context manager of that kind.
+    """
+
+    def __init__(self, make: Callable[[], AbstractContextManager[Any]]) -> None:
+        self._make = make
+        self._lock = Lock()
+        self._n_inside = 0
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._n_inside == 0:
+                self._context = self._make()
+                self._context.__enter__()
+            self._n_inside += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._n_inside -= 1
+            if self._n_inside == 0:
+                self._context.__exit__(None, None, None)
+
+
+# The filters of warnings belong to all threads.
+_FILTERS = SharedContext(warnings.catch_warnings)
+
+
+@contextmanager
+def quiet(message: str, category: type[Warning]) -> Iterator[None]:
+    """Ignore warnings of a class that begin with a regular expression; threads may overlap."""
+    with _FILTERS:
+        warnings.filterwarnings("ignore", message, category)
+        yield
 
 
 @contextmanager
@@ -82,18 +122,18 @@ def _libraries() -> ThreadpoolController:
 @contextmanager
 def _limited() -> Iterator[None]:
     """BLAS at one thread; another thread than the one that entered may leave."""
-    _let_any_thread_set()
+    _release_ownership()
     limit = _libraries().limit(limits=1)
     try:
         yield
     finally:
-        _let_any_thread_set()
+        _release_ownership()
         limit.restore_original_limits()
-        _let_any_thread_set()
+        _release_ownership()
 
 
-def _let_any_thread_set() -> None:
-    """Take OpenBLAS from the thread that set it first; from 3.8 on, threadpoolctl binds it."""
+def _release_ownership() -> None:
+    """Release threadpoolctl's ownership of OpenBLAS by one thread, which it has from 3.8 on."""
     for library in _libraries().lib_controllers:
         if hasattr(library, "clear_controlling_thread"):
             library.clear_controlling_thread(force=True)

@@ -1,4 +1,4 @@
-"""What a parameter may be; errors name its owner, the parameter, the choices and the value."""
+"""Checks of parameters; errors name owner, parameter, choices and value."""
 
 from __future__ import annotations
 
@@ -25,24 +25,16 @@ __all__ = [
     "is_whole",
     "pair",
     "refuse",
+    "seed_from",
 ]
 
 # Entries of a sequence, so that an endless generator is refused; threads, likewise.
 _MOST = 10_000
+_SEEDS = 2**31 - 1
 
 
 def as_tuple(owner: str, name: str, value: Any, *, of: str = "entries") -> tuple[Any, ...]:
-    """The entries of a sequence, or of a generator, which can be read but once.
-
-    Parameters
-    ----------
-    owner, name : str
-        Whose parameter it is, and which.
-    value : iterable
-        With at least one entry, and at most 10,000; strings and bytes are refused.
-    of : str
-        What its entries should be, for the message.
-    """
+    """The entries of a sequence or generator: 1 to 10,000, no characters of a string."""
     try:
         entries = () if isinstance(value, str | bytes) else tuple(islice(value, _MOST + 1))
     except TypeError:  # a number, or an array of no dimension
@@ -53,7 +45,7 @@ def as_tuple(owner: str, name: str, value: Any, *, of: str = "entries") -> tuple
 
 
 def check_count(owner: str, name: str, value: Any, *, at_least: int = 1) -> None:
-    """Refuse what is not a whole number of at least ``at_least``, and of 64 bits."""
+    """Refuse anything but a whole number of at least ``at_least``, and of 64 bits."""
     if not is_whole(value) or not at_least <= value < 2**63:
         refuse(owner, name, f"an int of at least {at_least}", value)
 
@@ -61,7 +53,7 @@ def check_count(owner: str, name: str, value: Any, *, at_least: int = 1) -> None
 def check_number(
     owner: str, name: str, value: Any, *, above: float = 0.0, at_most: float = np.inf
 ) -> None:
-    """Refuse what is not a finite number in ``(above, at_most]``; positive by default."""
+    """Refuse anything but a finite number in ``(above, at_most]``; positive by default."""
     if not _is_finite(value) or not above < value <= at_most:
         expected = "a positive number" if 0 <= above < 1e-6 else f"a number above {above:g}"
         floor = f", above {above:g}" if 0 < above < 1e-6 else ""
@@ -70,14 +62,14 @@ def check_number(
 
 
 def check_not_negative(owner: str, name: str, value: Any, *, at_most: float = np.inf) -> None:
-    """Refuse what is not a finite number in ``[0, at_most]``."""
+    """Refuse anything but a finite number in ``[0, at_most]``."""
     if not _is_finite(value) or not 0 <= value <= at_most:
         limit = "" if at_most == np.inf else f" and at most {at_most:g}"
         refuse(owner, name, f"a number of at least 0{limit}", value)
 
 
 def check_choice(owner: str, name: str, value: Any, choices: Collection[Any]) -> None:
-    """Refuse what is not among the choices."""
+    """Refuse a value that is not among the choices."""
     # Not `in`, which asks an array for its truth.
     if not any(value is choice or (type(value) is type(choice) and value == choice)
                for choice in choices):  # fmt: skip
@@ -85,24 +77,7 @@ def check_choice(owner: str, name: str, value: Any, choices: Collection[Any]) ->
 
 
 def check_known(owner: str, kind: str, name: str, known: Collection[str]) -> None:
-    """Refuse a name that is not known, and say which one may be meant.
-
-    Parameters
-    ----------
-    owner, kind : str
-        Who asks, and what the name is one of, such as ``"parameter"``.
-    name : str
-        What was given.
-    known : collection of str
-        What there is.
-
-    Examples
-    --------
-    >>> from setwise._support.parameters import check_known
-    >>> check_known("HOG", "parameter", "cells", ["size", "cell"])
-    Traceback (most recent call last):
-    setwise.errors.ParameterError: HOG: there is no parameter 'cells'. Expected one of 'size', 'cell'. Did you mean 'cell'?
-    """  # noqa: E501 (one message, one line)
+    """Refuse an unknown name of some kind, such as ``"parameter"``, and suggest a near one."""
     if isinstance(name, str) and name in known:
         return
     near = difflib.get_close_matches(_shown(name).strip("'"), [*known], n=1)
@@ -138,13 +113,13 @@ def _shown(value: Any) -> str:
         return f"an array of shape {value.shape}"
     try:
         text = " ".join(repr(value).split())
-    except Exception:  # it is somebody else's code
+    except Exception:  # a __repr__ of other code
         return f"a {type(value).__name__}"
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
 def refuse(owner: str, name: str, expected: str, value: Any) -> NoReturn:
-    """Say which parameter of whom was refused."""
+    """Raise the error for a parameter of ``owner`` that has a wrong value."""
     msg = f"{owner}: {name} must be {expected}, got {_shown(value)}."
     raise ParameterError(msg)
 
@@ -156,7 +131,7 @@ def pair(size: int | tuple[int, int]) -> tuple[int, int]:
 
 
 def check_shape(owner: str, name: str, value: Any, *, optional: bool = False) -> None:
-    """Refuse what is neither a number of pixels nor a height and a width."""
+    """Refuse anything but a number of pixels, or a height and a width."""
     sides = value if isinstance(value, tuple | list) else (value, value)
     is_fine = len(sides) == 2 and all(is_whole(side) and side >= 1 for side in sides)
     if not is_fine and not (optional and value is None):
@@ -165,6 +140,23 @@ def check_shape(owner: str, name: str, value: Any, *, optional: bool = False) ->
 
 
 def check_jobs(owner: str, value: Any) -> None:
-    """Refuse what is not a number of threads; -1 is one per core, -2 one less."""
+    """Refuse anything but a number of threads; -1 is one per core, -2 one less."""
     if value is not None and (not is_whole(value) or value == 0 or value > _MOST):
         refuse(owner, "n_jobs", "a number of threads, -1 for one per core, or None", value)
+
+
+def seed_from(random_state: Any, owner: str = "setwise") -> int:
+    """A seed drawn from what scikit-learn calls a random state, never from NumPy's global one.
+
+    An int always gives the same seed. None takes fresh entropy from the system.
+    """
+    if random_state is None:
+        return int(np.random.default_rng().integers(_SEEDS))
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(_SEEDS))
+    if is_whole(random_state) and 0 <= random_state < 2**32:
+        random_state = np.random.RandomState(random_state)
+    if not isinstance(random_state, np.random.RandomState):
+        expected = "an int from 0 to 2**32 - 1, a RandomState, a Generator or None"
+        refuse(owner, "random_state", expected, random_state)
+    return int(random_state.randint(_SEEDS))

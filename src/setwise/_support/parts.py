@@ -1,9 +1,8 @@
 """Parts of a description: small frozen value objects with a name, and one registry of them.
 
-A basis, a graph, a distance: each is a frozen dataclass whose fields are its parameters and
-nothing else. A family of parts (``Basis``, ``Graph``, ...) derives from :class:`Part` and
-says what its parts can do; a part derives from its family, gives itself a ``name``, and is
-known by it from then on, to the estimators and to :meth:`Part.from_config`.
+A basis, a graph, a distance: each is a frozen dataclass whose fields are its parameters. A
+family of parts (``Basis``, ``Graph``, ...) derives from :class:`Part`; a part derives from its
+family, has a ``name``, and is found by it, by the estimators and :meth:`Part.from_config`.
 """
 
 from __future__ import annotations
@@ -23,18 +22,10 @@ _KNOWN: dict[str, dict[str, type[Part]]] = {}
 
 
 class Part:
-    """A value object that describes one step of the method.
+    """A value object that describes one step of the method."""
 
-    Attributes
-    ----------
-    family : str
-        What it is one of, such as ``"graph"``; set by the family.
-    name : str
-        What it is called there; parts without a name are given as objects only.
-    """
-
-    family: ClassVar[str] = ""
-    name: ClassVar[str] = ""
+    family: ClassVar[str] = ""  #: such as ``"graph"``; set by the family
+    name: ClassVar[str] = ""  #: within the family; parts without a name are given as objects
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -48,16 +39,7 @@ class Part:
 
     @classmethod
     def of(cls, value: Any, owner: str) -> Self:
-        """The part that a parameter of ``owner`` names, or is.
-
-        Parameters
-        ----------
-        value : str, part or mapping
-            A name stands for the part with its default parameters, a mapping for what
-            :meth:`to_config` wrote down.
-        owner : str
-            Who asks, for the message where it is neither.
-        """
+        """The part that a parameter of ``owner`` is, names, or describes as a mapping."""
         if isinstance(value, cls):
             return value
         if isinstance(value, Mapping):
@@ -73,13 +55,13 @@ class Part:
         return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
 
     def with_params(self, **parameters: Any) -> Self:
-        """The part with some parameters changed; this one stays as it is."""
+        """A copy with some parameters changed."""
         for parameter in parameters:
             check_known(type(self).__name__, "parameter", parameter, self.get_params())
         return replace(self, **parameters)  # type: ignore[type-var]
 
     def to_config(self) -> dict[str, Any]:
-        """Its name and parameters, of types that JSON knows."""
+        """Its name and parameters, as JSON values."""
         if not self.name:
             msg = (
                 f"{self!r} cannot be written down: it has no name. Expected a part of "
@@ -91,7 +73,7 @@ class Part:
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> Self:
-        """The part of this family that :meth:`to_config` wrote down."""
+        """The part of this family for the result of :meth:`to_config`."""
         if not isinstance(config, Mapping) or not isinstance(config.get("name"), str):
             refuse(cls.family, "config", "a mapping with the name of the part", config)
         known, name = cls.known(), config["name"]
@@ -104,7 +86,7 @@ class Part:
 
 
 def _plain(value: Any) -> Any:
-    """A parameter as JSON knows it."""
+    """A parameter as a JSON value."""
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
     return list(value) if isinstance(value, tuple) else value
@@ -147,7 +129,7 @@ class PartParameters:
         return self
 
     def _holds_part(self, name: str) -> bool:
-        """Whether a parameter is a part, or the name of one; an estimator is none."""
+        """Whether a parameter is a part, or the name of one."""
         family, value = self.part_parameters.get(name), getattr(self, name, None)
         if family is None:
             return False

@@ -1,4 +1,4 @@
-"""Word of how far long work has come, for whoever listens to the ``setwise`` logger."""
+"""Progress of long work, reported to the ``setwise`` logger or to a callback."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import TypeAlias, TypeVar
 __all__ = ["Progress", "duration", "reported", "words"]
 
 Result = TypeVar("Result")
-# What is being done, how many steps of it are over, and of how many.
+# Given the name of the work, the steps that are done, and all steps.
 Progress: TypeAlias = Callable[[str, int, int], None]
-# Seconds of silence between two words.
+# Seconds between two messages.
 EVERY = 2.0
 
 
@@ -25,7 +25,7 @@ def duration(seconds: float) -> str:
 
 
 def words(what: str, done: int, total: int, seconds: float) -> str:
-    """How far work is that began so many seconds ago, and how long it may still take."""
+    """Share of the work that is done after ``seconds``, and the time it may still take."""
     left = seconds / done * (total - done)
     return f"{what}: {100 * done // total} % done, about {left:.0f} s left"
 
@@ -33,13 +33,12 @@ def words(what: str, done: int, total: int, seconds: float) -> str:
 def reported(
     results: Iterable[Result], total: int, what: str, progress: Progress | None = None
 ) -> Iterator[Result]:
-    """Pass results on, and log at level INFO every other second how many are left.
+    """Yield the results, and log the progress at level INFO every other second.
 
-    ``logging.basicConfig(level="INFO")`` shows it. Where ``progress`` is given, it is called
-    instead: before the first result, and after each.
+    A callback ``progress`` is called instead: before the first result, and after each.
     """
     logger = logging.getLogger("setwise")
-    started = spoken = time.monotonic()
+    started = told = time.monotonic()
     if progress is not None:
         progress(what, 0, total)
     for done, result in enumerate(results, start=1):
@@ -48,6 +47,6 @@ def reported(
             progress(what, done, total)
             continue
         now = time.monotonic()
-        if now - spoken >= EVERY and done < total:
-            spoken = now
+        if now - told >= EVERY and done < total:
+            told = now
             logger.info("%s", words(what, done, total, now - started))

@@ -1,4 +1,4 @@
-"""Text of others, made safe to show."""
+"""Untrusted text, made safe to show and to use as file names."""
 
 from __future__ import annotations
 
@@ -10,27 +10,12 @@ __all__ = ["distinct_file_names", "file_name", "printable", "spreadsheet_cell"]
 
 
 def printable(text: str) -> str:
-    r"""Text with every character escaped that a terminal would act on instead of showing it.
-
-    Control characters, escape codes, marks of direction, ends of lines: a file names its sets
-    as it likes.
-
-    Examples
-    --------
-    >>> print(printable("anna\t\x1b[31m é"))
-    anna\t\x1b[31m é
-    """
+    """Text with control characters, escape codes, marks of direction and newlines escaped."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def spreadsheet_cell(value: Any) -> Any:
-    """What is written into a cell of a CSV file: text that would be a formula is quoted.
-
-    Examples
-    --------
-    >>> spreadsheet_cell("=1+1"), spreadsheet_cell(-0.5), spreadsheet_cell(None)
-    ("'=1+1", -0.5, '')
-    """
+    """A value for a cell of a CSV file: text that would be a formula is quoted."""
     if value is None:
         return ""
     if not isinstance(value, str):
@@ -40,30 +25,14 @@ def spreadsheet_cell(value: Any) -> Any:
 
 
 def file_name(name: str) -> str:
-    """A name that is one file or folder on every system.
-
-    Examples
-    --------
-    >>> file_name("../anna: May?")
-    '_anna_ May_'
-    """
+    """A name that is one file or folder on every system: ``_anna_`` for ``../anna?``."""
     return re.sub(r"[^\w .()+-]", "_", name).strip(". ") or "_"
 
 
 def distinct_file_names(names: Iterable[str], longest: int = 200) -> list[str]:
-    """Names of files or folders, different also where capital letters do not count.
+    """File names that differ also where capital letters do not count.
 
-    Parameters
-    ----------
-    names : iterable of str
-        What they are to be called after.
-    longest : int, default=200
-        Bytes that a name may take; file systems allow 255, and something may follow.
-
-    Examples
-    --------
-    >>> distinct_file_names(["anna", "Anna", "a?", "a*"])
-    ['anna', 'Anna (2)', 'a_', 'a_ (2)']
+    Each has at most ``longest`` bytes: file systems allow 255, and a suffix may follow.
     """
     taken: dict[str, str] = {}
     n_alike: dict[str, int] = {}

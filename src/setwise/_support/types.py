@@ -13,6 +13,5 @@ FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.int64]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 
-# A symmetric weighted graph: a csr_array as the graph builders make it, a FloatArray once it
-# is small. SciPy has no types, so neither has this.
+# A symmetric weighted graph: a csr_array of the graph builders, or a small FloatArray.
 Adjacency: TypeAlias = Any

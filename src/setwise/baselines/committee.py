@@ -14,8 +14,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from setwise._support.parallel import one_blas_thread
-from setwise._support.parameters import check_choice, check_jobs, check_known, refuse
-from setwise._support.seeds import seed_from
+from setwise._support.parameters import check_choice, check_jobs, check_known, refuse, seed_from
 from setwise._support.types import FloatArray
 from setwise.baselines.hulls import AHISD
 from setwise.baselines.kernel_sets import CDL, GDA
@@ -35,7 +34,7 @@ from setwise.errors import (
 from setwise.sets import SetBatch, SetClassifier, check_labels, check_sets
 from setwise.sets.classifier import one_set
 from setwise.sets.identifiers import join_labels
-from setwise.sets.remaining import remaining_sets
+from setwise.sets.splits import remaining_sets
 
 __all__ = ["Committee"]
 

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from setwise._support.parameters import check_count, check_number
-from setwise._support.seeds import seed_from
+from setwise._support.parameters import check_count, check_number, seed_from
 from setwise._support.types import FloatArray, IntArray
 from setwise.baselines.base import Baseline
 from setwise.basis.dictionary import dictionary_bases

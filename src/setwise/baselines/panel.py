@@ -14,7 +14,7 @@ from scipy.special import softmax
 from scipy.stats import rankdata
 from sklearn.base import BaseEstimator, clone
 
-from setwise._support.shared import quiet
+from setwise._support.parallel import quiet
 from setwise._support.text import printable
 from setwise._support.types import FloatArray, IntArray
 from setwise.classify.gallery_weights import fitted_power, survivors

@@ -1,9 +1,8 @@
-"""Set to a few unit columns: singular vectors, centred ones, means, dictionary atoms."""
+"""Bases, which turn a set into a few unit columns: singular vectors, means, atoms."""
 
 from setwise.basis.base import Basis
 from setwise.basis.dictionary import Dictionary, dictionary_bases, learn_dictionary
-from setwise.basis.mean import Mean
-from setwise.basis.means import Means, means_bases
+from setwise.basis.means import Mean, Means, means_bases
 from setwise.basis.svd import SVD, CentredSVD, centred_svd_bases, svd_bases
 
 __all__ = [

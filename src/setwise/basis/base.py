@@ -1,4 +1,4 @@
-"""What every kind of basis offers: columns for a set, and what they stand for."""
+"""The interface of all bases: unit columns for a set."""
 
 from __future__ import annotations
 
@@ -15,31 +15,30 @@ __all__ = ["Basis"]
 
 
 class Basis(Part, ABC):
-    """A way to turn a set into few columns; its parameters and nothing else.
+    """A way to turn a set into few unit columns.
 
     Examples
     --------
     >>> import numpy as np
     >>> from setwise.basis import Basis
-    >>> svd = Basis.of("svd", "CVC")
-    >>> [basis.shape for basis in svd.columns(np.eye(4), (1, 3), np.random.default_rng(0))]
+    >>> bases = Basis.of("svd", "CVC").columns(np.eye(4), (1, 3), np.random.default_rng(0))
+    >>> [basis.shape for basis in bases]
     [(4, 1), (4, 3)]
     """
 
     family: ClassVar[str] = "basis"
-    #: Whether columns are orthonormal and of arbitrary sign, so that only what they span
-    #: tells anything; else each column points somewhere.
+    #: Whether columns are orthonormal and of arbitrary sign, so that only their span matters.
     is_orthonormal: ClassVar[bool] = False
-    #: Vectors of a set from which its columns mean anything.
+    #: Smallest size of a set whose columns are informative.
     fewest: ClassVar[int] = 1
 
     @property
     def n_starts(self) -> int:
-        """How many random starts there are; each makes classifiers of its own."""
+        """Number of random starts; each makes layers of its own."""
         return 1
 
     def offered(self, dims: Sequence[int]) -> tuple[int, ...]:
-        """Of the dimensionalities asked for, those that it makes bases of."""
+        """The dimensionalities of its bases, out of those requested."""
         return tuple(dims)
 
     @abstractmethod
@@ -53,10 +52,10 @@ class Basis(Part, ABC):
         vectors : array of shape (n_vectors, n_features)
             One set, one vector per row, unit or zero rows, not all zero.
         dims : sequence of int
-            How many columns each basis should have; fewer where the set has fewer to give.
+            Number of columns of each basis; fewer where the set has a lower rank.
         rng : numpy.random.Generator
-            For those that need a start. It is the same for every set: an answer must not
-            depend on a set's place in its batch.
+            For random starts; the same for every set, so that no answer depends on a set's
+            place in its batch.
 
         Returns
         -------
@@ -65,7 +64,7 @@ class Basis(Part, ABC):
         """
 
     def shares(self, vectors: FloatArray, basis: FloatArray) -> FloatArray:
-        """How much of each vector each column of the set's basis carries, rows summing to 1."""
+        """Share of each vector in each column of the set's basis; rows sum to 1."""
         energy = (vectors @ basis) ** 2
         total = energy.sum(axis=1, keepdims=True)
         return np.divide(energy, total, out=np.zeros_like(energy), where=total > 0)

@@ -2,7 +2,7 @@
 
 ``min over B, a  of  mean_i 1/2 ||x_i - B a_i||^2   s.t.  ||a_i||_1 <= radius,  ||b_j|| <= 1``
 
-The *constrained* form (SPAMS calls it mode 0), not the penalised one. With ``radius`` 1 the
+This is the *constrained* form (mode 0 of SPAMS), not the penalised one. With ``radius`` 1 the
 atoms behave like archetypes: unit vectors near the set, far from orthogonal.
 """
 
@@ -24,7 +24,7 @@ from setwise.errors import ConvergenceWarning
 
 __all__ = ["Dictionary", "dictionary_bases", "learn_dictionary"]
 
-# Of the coding of one vector; far more than any has taken.
+# Limit for the code of one vector, far above any that was observed.
 _MAX_STEPS = 100_000
 
 
@@ -37,7 +37,7 @@ class Dictionary(Basis):
     radius : float, default=1.0
         The l1 bound (the paper's lambda).
     n_seeds : int, default=1
-        How many random starts; each makes classifiers of its own.
+        Number of random starts; each makes layers of its own.
 
     Examples
     --------
@@ -84,11 +84,11 @@ def dictionary_bases(
     vectors : array of shape (n_vectors, n_features)
         One set, one vector per row, not all zero.
     dims : sequence of int
-        Number of atoms. A set of rank ``r`` gives ``min(d, r)`` of them.
+        Numbers of atoms. A set of rank ``r`` gives ``min(d, r)``.
     radius : float
         The l1 bound (the paper's lambda).
     rng : numpy.random.Generator
-        Picks the vectors each dictionary starts from.
+        Chooses the vectors from which a dictionary starts.
 
     Returns
     -------
@@ -105,8 +105,8 @@ def dictionary_bases(
     >>> atoms.shape, np.linalg.norm(atoms, axis=0).round(6)
     ((3, 2), array([1., 1.]))
     """
-    # Atoms never leave the span of the set, so all the work is done inside it: exact, and
-    # as cheap for 2000 features as for 40.
+    # Atoms never leave the span of the set. Inside it, the work is exact, and as cheap for
+    # 2000 features as for 40.
     frame = principal_directions(vectors)
     inside = np.ascontiguousarray(vectors @ frame)
     largest = min(max(dims), frame.shape[1])
@@ -169,7 +169,7 @@ def learn_dictionary(
 
 
 def _first_atoms(vectors: FloatArray, n_atoms: int, rng: np.random.Generator) -> FloatArray:
-    """``n_atoms`` random non-zero vectors of the set, as distinct as they come, unit rows."""
+    """``n_atoms`` random non-zero vectors of the set, distinct where possible, unit rows."""
     norms = np.linalg.norm(vectors, axis=1)
     usable = vectors[norms > 0] / norms[norms > 0, None]
     distinct = np.unique(usable.round(12), axis=0, return_index=True)[1]

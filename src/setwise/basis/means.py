@@ -1,9 +1,8 @@
-"""Means of the parts of a set: where its vectors are.
+"""Means of a set and of its parts: where its vectors are.
 
-Singular vectors describe the space a set spans and forget where in it the vectors lie; for
-sets that share a few views, or whose vectors cluster, that is what tells them apart. Ward's
-tree of a set divides it into parts whose vectors are near each other; it nests, so one tree
-serves every dimensionality, and nothing is random.
+Singular vectors describe the space that a set spans, not where its vectors lie in it, which
+tells sets apart that share a few views or whose vectors cluster. Ward's tree divides a set into
+parts of near vectors; it nests, so one tree serves every dimensionality, and nothing is random.
 """
 
 from __future__ import annotations
@@ -20,9 +19,9 @@ from setwise.basis.base import Basis
 from setwise.basis.svd import principal_directions, svd_bases
 from setwise.features import unit_rows
 
-__all__ = ["Means", "means_bases"]
+__all__ = ["Mean", "Means", "means_bases"]
 
-# The tree of more vectors than this takes longer than it tells.
+# The tree of more vectors takes long and adds little.
 MOST_VECTORS = 500
 
 
@@ -33,10 +32,9 @@ class Means(Basis):
     Examples
     --------
     >>> import numpy as np
-    >>> vectors = np.array([[3.0, 0.0, 1.0], [3.0, 0.0, -1.0], [3.0, 0.0, 0.0]])
-    >>> rng = np.random.default_rng(0)
     >>> from setwise.basis import Means
-    >>> (basis,) = Means().columns(vectors, (1,), rng)
+    >>> vectors = np.array([[3.0, 0.0, 1.0], [3.0, 0.0, -1.0], [3.0, 0.0, 0.0]])
+    >>> (basis,) = Means().columns(vectors, (1,), np.random.default_rng(0))
     >>> np.abs(basis.T.round(2))
     array([[1., 0., 0.]])
     """
@@ -50,6 +48,33 @@ class Means(Basis):
         return means_bases(vectors, dims)
 
 
+@dataclass(frozen=True)
+class Mean(Basis):
+    """Where a set is: the direction of its mean, by which embeddings are compared.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from setwise.basis import Mean
+    >>> vectors = np.array([[3.0, 0.0, 1.0], [3.0, 0.0, -1.0], [3.0, 0.0, 0.0]])
+    >>> (basis,) = Mean().columns(vectors, (1,), np.random.default_rng(0))
+    >>> np.abs(basis.T.round(2))
+    array([[1., 0., 0.]])
+    """
+
+    name: ClassVar[str] = "mean"
+
+    def offered(self, dims: Sequence[int]) -> tuple[int, ...]:
+        """One column, always."""
+        return (1,)
+
+    def columns(
+        self, vectors: FloatArray, dims: Sequence[int], rng: np.random.Generator
+    ) -> list[FloatArray]:
+        """The mean of all vectors, or the main direction of vectors that cancel."""
+        return means_bases(vectors, [1])
+
+
 def means_bases(vectors: FloatArray, dims: Sequence[int]) -> list[FloatArray]:
     """Directions of the means of ``d`` parts of the set, for each ``d`` in ``dims``.
 
@@ -61,8 +86,8 @@ def means_bases(vectors: FloatArray, dims: Sequence[int]) -> list[FloatArray]:
     vectors : array of shape (n_vectors, n_features)
         One set, one vector per row, not all zero.
     dims : sequence of int
-        Into how many parts the set is divided; fewer where vectors are copies. Parts whose
-        mean is zero have no direction. If none has, the set's main direction stands for it.
+        Numbers of parts; fewer where vectors are copies. Parts whose mean is zero have no
+        direction. If no part has one, the set's main direction is taken.
 
     Returns
     -------
@@ -73,7 +98,6 @@ def means_bases(vectors: FloatArray, dims: Sequence[int]) -> list[FloatArray]:
     --------
     >>> import numpy as np
     >>> vectors = np.array([[3.0, 0.0, 1.0], [3.0, 0.0, -1.0], [3.0, 0.0, 0.0]])
-    >>> rng = np.random.default_rng(0)
     >>> from setwise.basis import means_bases
     >>> [basis.shape for basis in means_bases(vectors, (1, 2))]
     [(3, 1), (3, 2)]
@@ -99,7 +123,7 @@ def _means(vectors: FloatArray, tree: FloatArray | None, n_parts: int) -> FloatA
 
 
 def _thinned(vectors: FloatArray) -> FloatArray:
-    """At most ``MOST_VECTORS`` of the vectors, whichever order they come in."""
+    """At most ``MOST_VECTORS`` of the vectors, in whatever order they are given."""
     step = -(-len(vectors) // MOST_VECTORS)
     if step == 1:
         return vectors

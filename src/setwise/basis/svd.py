@@ -1,9 +1,8 @@
 """Singular vectors of a set: the deterministic, fast basis.
 
-The paper learns a dictionary (:mod:`setwise.basis.dictionary`); singular vectors span
-nearly the same space, need no random start and nest, so one decomposition serves every
-dimensionality. *Centred* singular vectors describe how the set varies instead of where it
-is, and separate object categories far better (ETH-80).
+They span nearly the same space as the paper's dictionary (:mod:`setwise.basis.dictionary`),
+need no random start and nest, so one decomposition serves every dimensionality. *Centred*
+singular vectors describe how the set varies, and separate object categories far better.
 """
 
 from __future__ import annotations
@@ -35,10 +34,9 @@ class SVD(Basis):
     Examples
     --------
     >>> import numpy as np
-    >>> vectors = np.array([[3.0, 0.0, 1.0], [3.0, 0.0, -1.0], [3.0, 0.0, 0.0]])
-    >>> rng = np.random.default_rng(0)
     >>> from setwise.basis import SVD
-    >>> (basis,) = SVD().columns(vectors, (1,), rng)
+    >>> vectors = np.array([[3.0, 0.0, 1.0], [3.0, 0.0, -1.0], [3.0, 0.0, 0.0]])
+    >>> (basis,) = SVD().columns(vectors, (1,), np.random.default_rng(0))
     >>> np.abs(basis.T.round(2))
     array([[1., 0., 0.]])
     """
@@ -60,17 +58,16 @@ class CentredSVD(Basis):
     Examples
     --------
     >>> import numpy as np
-    >>> vectors = np.array([[3.0, 0.0, 1.0], [3.0, 0.0, -1.0], [3.0, 0.0, 0.0]])
-    >>> rng = np.random.default_rng(0)
     >>> from setwise.basis import CentredSVD
-    >>> (basis,) = CentredSVD().columns(vectors, (1,), rng)
+    >>> vectors = np.array([[3.0, 0.0, 1.0], [3.0, 0.0, -1.0], [3.0, 0.0, 0.0]])
+    >>> (basis,) = CentredSVD().columns(vectors, (1,), np.random.default_rng(0))
     >>> np.abs(basis.T.round(2))
     array([[0., 0., 1.]])
     """
 
     name: ClassVar[str] = "centred"
     is_orthonormal: ClassVar[bool] = True
-    # Fewer do not show how a set varies, but what is random in them.
+    # Fewer show noise rather than how the set varies.
     fewest: ClassVar[int] = 6
 
     def columns(
@@ -80,7 +77,7 @@ class CentredSVD(Basis):
         return centred_svd_bases(vectors, dims)
 
     def shares(self, vectors: FloatArray, basis: FloatArray) -> FloatArray:
-        """How much of each vector's departure from the mean each column carries."""
+        """Share of each vector's departure from the mean in each column."""
         centred = vectors - vectors.mean(axis=0) if len(vectors) > 1 else vectors
         return super().shares(centred, basis)
 
@@ -93,7 +90,7 @@ def svd_bases(vectors: FloatArray, dims: Sequence[int]) -> list[FloatArray]:
     vectors : array of shape (n_vectors, n_features)
         One set, one vector per row, not all zero.
     dims : sequence of int
-        How many columns each basis should have. A set of rank ``r`` gives ``min(d, r)``.
+        Number of columns of each basis. A set of rank ``r`` gives ``min(d, r)``.
 
     Returns
     -------
@@ -104,7 +101,6 @@ def svd_bases(vectors: FloatArray, dims: Sequence[int]) -> list[FloatArray]:
     --------
     >>> import numpy as np
     >>> vectors = np.array([[3.0, 0.0, 1.0], [3.0, 0.0, -1.0], [3.0, 0.0, 0.0]])
-    >>> rng = np.random.default_rng(0)
     >>> from setwise.basis import svd_bases
     >>> [basis.shape for basis in svd_bases(vectors, (1, 2, 3))]
     [(3, 1), (3, 2), (3, 2)]
@@ -116,14 +112,13 @@ def svd_bases(vectors: FloatArray, dims: Sequence[int]) -> list[FloatArray]:
 def centred_svd_bases(vectors: FloatArray, dims: Sequence[int]) -> list[FloatArray]:
     """First ``d`` left singular vectors of the set minus its mean.
 
-    A set that does not vary (one vector, or copies of one) has no such direction and is
-    represented by the direction of its mean instead, so that no set is left without column.
+    A set that does not vary (one vector, or copies of one) is represented by the direction of
+    its mean, so that every set has a column.
 
     Examples
     --------
     >>> import numpy as np
     >>> vectors = np.array([[3.0, 0.0, 1.0], [3.0, 0.0, -1.0], [3.0, 0.0, 0.0]])
-    >>> rng = np.random.default_rng(0)
     >>> from setwise.basis import centred_svd_bases
     >>> (basis,) = centred_svd_bases(vectors, (1,))
     >>> np.abs(basis.T.round(2))
@@ -139,7 +134,7 @@ def centred_svd_bases(vectors: FloatArray, dims: Sequence[int]) -> list[FloatArr
 
 
 def numerical_rank(strengths: FloatArray, shape: tuple[int, ...], scale: float = 0.0) -> int:
-    """How many singular values, largest first, stand above rounding at ``scale``."""
+    """Number of singular values, largest first, that stand above rounding at ``scale``."""
     floor = max(float(strengths[0]), scale) * max(shape) * np.finfo(np.float64).eps
     return int((strengths > floor).sum())
 
@@ -147,9 +142,8 @@ def numerical_rank(strengths: FloatArray, shape: tuple[int, ...], scale: float =
 def principal_directions(vectors: FloatArray, scale: float = 0.0) -> FloatArray:
     """Left singular vectors of ``vectors.T`` that stand above rounding at ``scale``.
 
-    The sign of a singular vector is arbitrary. Here it points where the set leans: the cubes
-    of the set's coordinates along it sum to a positive number. Equal sets, and the same set
-    in another order, get equal signs.
+    Signs do not depend on the order of the set: the cubes of its coordinates along each
+    vector sum to a positive number.
     """
     coordinates, strengths, directions = linalg.svd(
         vectors, full_matrices=False, check_finite=False
@@ -158,6 +152,6 @@ def principal_directions(vectors: FloatArray, scale: float = 0.0) -> FloatArray:
     kept = directions[:rank].T
     lean = (coordinates[:, :rank] ** 3).sum(axis=0)
     largest = kept[np.abs(kept).argmax(axis=0), np.arange(kept.shape[1])]
-    # A set in perfect balance leans nowhere: its largest entry decides.
+    # Where they sum to zero, the largest entry decides.
     signs = np.sign(np.where(np.abs(lean) > 1e-9, lean, largest))
     return np.ascontiguousarray(kept * signs)

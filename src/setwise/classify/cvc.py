@@ -12,10 +12,9 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from setwise._support.parallel import one_blas_thread
-from setwise._support.parameters import check_choice, check_jobs, refuse
+from setwise._support.parameters import check_choice, check_jobs, refuse, seed_from
 from setwise._support.parts import Part, PartParameters
 from setwise._support.progress import Progress
-from setwise._support.seeds import seed_from
 from setwise._support.types import FloatArray
 from setwise.classify.description import (
     Description,
@@ -51,7 +50,7 @@ from setwise.index import Index
 from setwise.sets import SetClassifier, check_labels, check_sets
 from setwise.sets.classifier import one_set
 from setwise.sets.identifiers import join_labels, same_label
-from setwise.sets.remaining import remaining_sets
+from setwise.sets.splits import remaining_sets
 
 __all__ = ["CVC"]
 

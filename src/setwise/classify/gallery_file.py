@@ -8,7 +8,7 @@ read, see ``gallery_restored.py``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from glob import escape
 from importlib.metadata import version
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from setwise._support.locks import held
+from setwise._support.files import held, real_path
 from setwise._support.parallel import one_blas_thread
 from setwise._support.parameters import check_choice
 from setwise.classify.gallery import Gallery, SolvedLayer
@@ -32,14 +32,15 @@ from setwise.classify.gallery_restored import (
 from setwise.errors import DataError, MissingExtraError, SetwiseError, reject
 from setwise.features import Whitener
 from setwise.features.views import FittedView
+from setwise.index import Index
 from setwise.io.tensors import read_tensors, write_tensors
 from setwise.io.untrusted import check_path
 from setwise.sets import Origins
 
 __all__ = ["FORMAT", "load_gallery", "save_gallery", "write_gallery"]
 
-# Files of a larger number are of a later version of setwise. Those of many classes have a
-# directory instead of layers, which the first version did not know.
+# Larger numbers are of later versions of setwise. Galleries of many classes have a directory
+# instead of layers, which readers of format 1 do not know.
 FORMAT, WITH_MEMBERS = 2, 1
 _KINDS = {"U": "str", "i": "int", "u": "int", "f": "float", "b": "bool"}
 
@@ -60,26 +61,28 @@ def save_gallery(
     Parameters
     ----------
     gallery : Gallery
-        What is written.
+        Solved.
     path : str or Path
-        The file; one that is there is replaced, at once or not at all.
+        A file that exists is replaced, at once or not at all.
     classifier : dict, optional
-        What else the estimator has to know, of what JSON knows.
+        Other parameters of the estimator, as JSON values.
     keep_vectors : bool, default=True
-        Whether the vectors of the sets, and small pictures of them, are written as well.
+        Whether to write the vectors of the sets, and small pictures of them.
     caller : str
-        Who asks, for messages.
+        For messages.
     """
-    target = check_path(caller, path)
+    given = check_path(caller, path)
+    target = real_path(given)
     if target.is_dir():
-        reject(f"{caller}: {str(target)!r} is a folder. Expected the name of a file.")
+        reject(f"{caller}: {str(given)!r} is a folder. Expected the name of a file.")
     if not target.parent.is_dir():
         reject(f"{caller}: there is no folder {str(target.parent)!r}. Make it first.")
     check_choice(caller, "keep_vectors", keep_vectors, (True, False))
     with held(target):
-        return write_gallery(
+        write_gallery(
             gallery, target, classifier=classifier, keep_vectors=keep_vectors, caller=caller
         )
+    return given
 
 
 def write_gallery(
@@ -89,8 +92,9 @@ def write_gallery(
     classifier: Mapping[str, Any] | None = None,
     keep_vectors: bool = True,
     caller: str,
-) -> Path:
-    """As :func:`save_gallery`, by one who holds the lock of the file."""
+) -> None:
+    """As :func:`save_gallery`, where the caller holds the lock of the file."""
+    target = real_path(target)
     for left in target.parent.glob(f".{escape(target.name)}.*.tmp"):
         left.unlink(missing_ok=True)  # of a process that was killed
     has_vectors = keep_vectors and gallery.has_vectors
@@ -139,8 +143,14 @@ def write_gallery(
             "n_changed": gallery.n_changed,
         },
         arrays,
+        owner=caller,
+        before_replacing=_publishing(gallery),
     )
-    return target
+
+
+def _publishing(gallery: Gallery) -> Callable[[], None]:
+    """Bring an index that is kept elsewhere to the version of the gallery that is saved."""
+    return (lambda: None) if gallery.directory is None else gallery.directory.index.publish
 
 
 def _compact(vectors: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -154,7 +164,7 @@ def _compact(vectors: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def _origin_arrays(origins: Origins, arrays: Arrays, *, with_thumbnails: bool) -> None:
-    """Put files, times and small pictures of the vectors beside the others."""
+    """Add files, times and small pictures of the vectors to the arrays."""
     names = [file.encode("utf-8", "surrogatepass") for file in origins.files]
     arrays["files"], arrays["file sizes"] = _joined(names)
     arrays["times"] = origins.times.astype("datetime64[us]").view(np.int64)
@@ -163,16 +173,16 @@ def _origin_arrays(origins: Origins, arrays: Arrays, *, with_thumbnails: bool) -
 
 
 def _joined(texts: Sequence[bytes]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """One after the other, and how long each is."""
+    """Texts, one after the other, and the length of each."""
     sizes = np.array([len(text) for text in texts], dtype=np.int64)
     return np.frombuffer(b"".join(texts), dtype=np.uint8), sizes
 
 
 def _layer_arrays(gallery: Gallery, arrays: Arrays) -> list[dict[str, Any]]:
-    """Put the layers' arrays beside the others; what is to be known of them otherwise.
+    """Add the layers' arrays; return what the document says of each layer.
 
-    Bases that nest are kept once: the columns of a smaller layer are the first of the sets'
-    in the largest of its representation.
+    Bases that nest are kept once: the columns of a smaller layer are the first columns of each
+    set in the largest layer of its representation.
     """
     written = []
     for i, solved in enumerate(gallery.layers):
@@ -198,7 +208,7 @@ def _layer_arrays(gallery: Gallery, arrays: Arrays) -> list[dict[str, Any]]:
 
 
 def _largest(gallery: Gallery, i: int) -> int:
-    """The layer of the same representation and start that has most columns."""
+    """The place of the largest layer of the same representation and start."""
     own = gallery.layers[i].layer
     alike = [
         j
@@ -215,7 +225,7 @@ def _equals_first(small: SolvedLayer, large: SolvedLayer) -> bool:
 
 
 def _view_arrays(name: str, view: FittedView, arrays: Arrays) -> None:
-    """Put what a view has learnt beside the others."""
+    """Add what a view has learnt to the arrays."""
     for k, step in enumerate(learnt(view.rest)):
         if isinstance(step, Whitener):
             for what in ("mean_", "directions_", "gains_"):
@@ -240,16 +250,18 @@ def _finite_pair(pair: tuple[float, float]) -> list[float] | None:
 
 
 def load_gallery(
-    path: str | Path, *, caller: str = "load_gallery"
+    path: str | Path, *, index: Index | None = None, caller: str = "load_gallery"
 ) -> tuple[Gallery, dict[str, Any]]:
-    """Read a gallery, and what else the estimator had to know.
+    """Read a gallery, and the other parameters of the estimator.
 
     Parameters
     ----------
     path : str or Path
         What :func:`save_gallery` wrote.
+    index : Index, optional
+        Used instead of the index that the file names.
     caller : str
-        Who asks, for messages.
+        For messages.
 
     Raises
     ------
@@ -260,7 +272,7 @@ def load_gallery(
     document, arrays = read_tensors(given, caller, FORMAT)
     try:
         with one_blas_thread():  # as it was solved
-            gallery, own = restored(document, arrays), dict(document["classifier"])
+            gallery, own = restored(document, arrays, index), dict(document["classifier"])
         features = document.get("features", {})
         weights = {name: written["weights"] for name, written in features.items()}
     except MissingExtraError:

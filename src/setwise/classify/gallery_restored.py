@@ -1,14 +1,14 @@
 """A gallery from a document and arrays, which are not trusted.
 
-Everything that a compiled loop or an index will rely on is checked first, and memory before it
-is taken: a file can hold anything.
+Everything on which a compiled loop or an index relies is checked first, and memory before it is
+taken.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,7 @@ from setwise.features import Whitener
 from setwise.features.images import fingerprint_of
 from setwise.features.views import FittedView, View, shown_widths
 from setwise.graph import Graph
+from setwise.index import Index
 from setwise.sets import Origins, SetBatch
 
 __all__ = [
@@ -39,18 +40,18 @@ Arrays = dict[str, npt.NDArray[Any]]
 
 
 def first_columns(large: SolvedLayer, n_columns: int) -> tuple[npt.NDArray[Any], IntArray]:
-    """The first columns of each set, and whose they are."""
+    """The first columns of each set, and the set of each column."""
     chosen = spans_of_sets(large.column_sets)[1] < n_columns
     return large.graph.columns[:, chosen], large.column_sets[chosen]
 
 
 def learnt(rest: Any) -> tuple[Any, ...]:
-    """The steps of a view that may have learnt something."""
+    """The steps of a view, of which some may be fitted."""
     return View("", rest).steps
 
 
 def trained_features(views: Mapping[str, FittedView]) -> dict[str, Any]:
-    """What is known of the features that somebody has trained: their weights and versions."""
+    """Weights and versions of the features that are trained networks."""
     fingerprints = {
         name: fingerprint_of(view.feature)
         for name, view in views.items()
@@ -61,16 +62,17 @@ def trained_features(views: Mapping[str, FittedView]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class _Stored:
-    """Arrays of a file, given out only as what they have to be."""
+    """Arrays of a file, checked when they are taken out."""
 
     arrays: Arrays
 
     def get(
         self, name: str, kind: str, shape: tuple[int | None, ...], *, within: Any = None
     ) -> npt.NDArray[Any]:
-        """The array of a name, once its type, shape and values are what is expected."""
+        """The array of a name, of expected type, shape and values."""
         array = self.arrays[name]
-        if array.dtype.kind not in kind or array.ndim != len(shape):
+        is_short = array.dtype == np.float16  # which no solver or SciPy takes
+        if array.dtype.kind not in kind or is_short or array.ndim != len(shape):
             contradiction(f"{name!r} is of dtype {array.dtype} and shape {array.shape}")
         if any(n is not None and n != m for n, m in zip(shape, array.shape, strict=True)):
             contradiction(f"{name!r} has shape {array.shape}, expected {shape}")
@@ -82,13 +84,30 @@ class _Stored:
                 contradiction(f"{name!r} has values outside {low} to {high}")
         return array
 
+    def of(self, prefix: str) -> Arrays:
+        """The arrays, unchecked, whose names begin with a prefix, without that."""
+        return {
+            name.removeprefix(prefix): array
+            for name, array in self.arrays.items()
+            if name.startswith(prefix)
+        }
 
-def contradiction(what: str) -> None:
+
+def contradiction(what: str) -> NoReturn:
     raise ValueError(what)
 
 
-def restored(document: Mapping[str, Any], arrays: Arrays) -> Gallery:
+def restored(
+    document: Mapping[str, Any], arrays: Arrays, index: Index | None = None
+) -> Gallery:
     """The gallery that a document and its arrays describe, all of it checked.
+
+    Parameters
+    ----------
+    document, arrays
+        The content of a file.
+    index : Index, optional
+        Used instead of the index that the document names.
 
     Raises
     ------
@@ -97,6 +116,8 @@ def restored(document: Mapping[str, Any], arrays: Arrays) -> Gallery:
     """
     stored = _Stored(arrays)
     description = Description.from_config(document["description"])
+    if index is not None:
+        description = replace(description, index=index)
     sets = _sets(document, stored)
     classes = _classes(document)
     codes = stored.get("codes", "i", (len(sets),), within=(0, len(classes) - 1))
@@ -145,12 +166,13 @@ def restored(document: Mapping[str, Any], arrays: Arrays) -> Gallery:
 def directory_arrays(directory: Directory) -> Arrays:
     """What a file keeps of a directory."""
     seen = {f"seen {name}": values for name, values in directory.seen.items()}
+    index = {f"index {name}": values for name, values in directory.index.arrays().items()}
     own = {"is kept": directory.is_kept, "index rows": directory.rows, "keys": directory.keys}
-    return own | seen
+    return own | seen | index
 
 
 def _directory(gallery: Gallery, stored: _Stored) -> Directory:
-    """The directory of a large gallery; its index is the one that was built with it."""
+    """The directory of a large gallery."""
     sets, views, how = gallery.sets, gallery.views, gallery.description
     if not gallery.has_vectors:
         contradiction("a gallery of many classes is without its vectors")
@@ -167,7 +189,7 @@ def _directory(gallery: Gallery, stored: _Stored) -> Directory:
     keys = stored.get("keys", "i", (len(sets),), within=(0, 2**62)).astype(np.int64)
     if (np.diff(keys) < 1).any():
         contradiction("keys of the sets do not ascend")
-    index = how.index.open(rows, keys)
+    index = how.index.open(rows, keys, stored.of("index "))
     return Directory(
         sets, gallery.codes, is_kept, views, seen, how, gallery.dims, rows, keys, index
     )
@@ -192,8 +214,9 @@ def _sets(document: Mapping[str, Any], stored: _Stored) -> SetBatch:
         contradiction("offsets of the sets do not ascend")
     n_vectors = int(offsets[-1])
     if document["has_vectors"]:
-        # In their own type, an eighth of a double for images: who needs doubles makes them.
+        # In their own type, which for images takes an eighth of a double.
         vectors = stored.get("vectors", "uif", (n_vectors, n_features))
+        _check_vectors(vectors, offsets)
     else:
         vectors = np.broadcast_to(np.zeros(()), (n_vectors, n_features))
     shape = document["image_shape"]
@@ -204,6 +227,14 @@ def _sets(document: Mapping[str, Any], stored: _Stored) -> SetBatch:
         image_shape=None if shape is None else tuple(shape),
         origins=_origins(stored, n_vectors),
     )
+
+
+def _check_vectors(vectors: npt.NDArray[Any], offsets: npt.NDArray[Any]) -> None:
+    """Refuse sets that :func:`setwise.sets.check_sets` would refuse."""
+    if not np.logical_or.reduceat(vectors.any(axis=1), offsets[:-1]).all():
+        contradiction("a set holds nothing but zeros")
+    if vectors.dtype.kind == "f" and max(vectors.max(), -vectors.min()) >= 1e150:
+        contradiction("a set has values whose squares overflow")
 
 
 def _origins(stored: _Stored, n_vectors: int) -> Origins | None:
@@ -220,7 +251,7 @@ def _origins(stored: _Stored, n_vectors: int) -> Origins | None:
 
 
 def _texts(stored: _Stored, what: str, n_vectors: int) -> list[bytes]:
-    """Pieces that were written one after the other, with how long each is."""
+    """Texts that were written one after the other, with the length of each."""
     joined = stored.get(f"{what}s", "u", (None,)).tobytes()
     sizes = stored.get(f"{what} sizes", "i", (n_vectors,), within=(0, len(joined)))
     ends = np.cumsum(sizes)
@@ -255,7 +286,7 @@ def _layers(
     if len(written) != len(described):
         contradiction(f"{len(written)} layers are written, {len(described)} described")
     solved: dict[int, SolvedLayer] = {}
-    # Those that others are nested in come first.
+    # Layers in which others are nested come first.
     for i in sorted(range(len(described)), key=lambda i: written[i]["nested_in"] is not None):
         solved[i] = _layer(described[i], i, written[i], stored, solved, n_sets)
     return tuple(solved[i] for i in range(len(described)))
@@ -287,13 +318,9 @@ def _layer(
         f"member {i} of the gallery",
         "If the file is yours, read it on a larger machine.",
     )
-    prefix = f"member {i} "
-    names = [name for name in stored.arrays if name.startswith(prefix)]
-    solution = {
-        name.removeprefix(prefix): stored.arrays[name]
-        for name in names
-        if name.removeprefix(prefix) not in ("columns", "sets")
-    }
+    solution = stored.of(f"member {i} ")
+    for name in ("columns", "sets"):
+        solution.pop(name, None)
     _check_solution(solution, *columns.shape)
     return SolvedLayer(layer, graph.restored(columns, solution), sets)
 
@@ -301,7 +328,7 @@ def _layer(
 def _check_solution(
     solution: Mapping[str, npt.NDArray[Any]], n_features: int, n_columns: int
 ) -> None:
-    """Refuse indices that lead out of the arrays, before any loop follows them."""
+    """Refuse indices outside the arrays, before any loop follows them."""
     stored = _Stored(dict(solution))
     if "counts" in solution:
         counts = stored.get("counts", "i", (n_columns,), within=(0, n_columns))
@@ -347,7 +374,7 @@ def _views(description: Description, stored: _Stored, n_features: int) -> dict[s
 def _check_widths(
     layers: tuple[SolvedLayer, ...], views: Mapping[str, FittedView], sets: SetBatch
 ) -> None:
-    """Refuse columns that are longer or shorter than what their view will show of a probe."""
+    """Refuse columns of another length than the vectors of a probe in their view."""
     widths = shown_widths(views, sets.n_features, sets.image_shape)
     for i, solved in enumerate(layers):
         width = widths[solved.layer.representation.view.name]

@@ -14,7 +14,7 @@ from setwise.classify.gallery import Gallery
 from setwise.features.nearest import Pair, nearest_pairs
 from setwise.sets import SetBatch
 from setwise.sets.batch import default_names
-from setwise.sets.photos import has_photos, photo_name, pixels
+from setwise.sets.origins import has_photos, photo_name, pixels
 
 __all__ = ["Alike", "AlikePair", "Pictured", "explain_set", "nearest_in_class", "pictured"]
 

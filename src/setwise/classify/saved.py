@@ -6,24 +6,27 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from setwise._support.locks import held
+from setwise._support.files import held
 from setwise.classify.cvc import CVC
 from setwise.classify.gallery_file import load_gallery, write_gallery
+from setwise.index import Index
 from setwise.io.untrusted import regular_file
 
 __all__ = ["edit", "load"]
 
 
-def load(path: str | Path) -> CVC:
+def load(path: str | Path, *, index: str | Index | None = None) -> CVC:
     """The classifier that :meth:`CVC.save` wrote; its answers are the same.
 
-    Nothing in the file is run or imported. One that is damaged, of something else, or of a
-    later version is refused with one clear error.
+    Nothing in the file is run or imported, and it names no other file or address. A file that
+    is damaged, something else, or of a later version is refused with one clear error.
 
     Parameters
     ----------
     path : str or Path
         The file.
+    index : str or Index, optional
+        Used instead of the index that the file names, such as one with an address.
 
     Examples
     --------
@@ -35,7 +38,8 @@ def load(path: str | Path) -> CVC:
     ...     setwise.load(clf.save(f"{folder}/people.setwise")).predict(sets[:2])
     array(['anna', 'bert'], dtype='<U4')
     """
-    gallery, own = load_gallery(path, caller="load")
+    other = None if index is None else Index.of(index, "load")
+    gallery, own = load_gallery(path, index=other, caller="load")
     how = gallery.description
     made = CVC(
         how.dims,
@@ -61,16 +65,18 @@ def load(path: str | Path) -> CVC:
 
 
 @contextmanager
-def edit(path: str | Path) -> Iterator[CVC]:
-    """The classifier of a file, to be changed: written back when the block ends well.
+def edit(path: str | Path, *, index: str | Index | None = None) -> Iterator[CVC]:
+    """The classifier of a file; changes are written back when the block ends well.
 
-    Meanwhile other processes that want to change the file wait, so that no change is lost;
-    those that read it see the old one. Where the block ends in an error nothing is written.
+    Other processes that change the file wait meanwhile, so that no change is lost; readers see
+    the old file. Where the block ends in an error, nothing is written.
 
     Parameters
     ----------
     path : str or Path
-        What :meth:`CVC.save` wrote.
+        What :meth:`CVC.save` wrote; a link stays, and the file behind it changes.
+    index : str or Index, optional
+        As for :func:`load`.
 
     Examples
     --------
@@ -86,7 +92,7 @@ def edit(path: str | Path) -> Iterator[CVC]:
     """
     given = regular_file("edit", path)
     with held(given):
-        classifier = load(given)
+        classifier = load(given, index=index)
         before = classifier.gallery_
         yield classifier
         if classifier.gallery_ is not before:

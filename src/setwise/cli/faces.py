@@ -237,7 +237,7 @@ class _Work:
     def _do(self, clip: _Clip, progress: Progress | None) -> None:
         import numpy as np
 
-        from setwise._support.shared import quiet
+        from setwise._support.parallel import quiet
         from setwise.errors import SkippedFilesWarning
         from setwise.io import face_tracks
         from setwise.io.save import add_images

@@ -178,7 +178,7 @@ def _write(
     left_out: Sequence[Any],
     progress: Progress | None,
 ) -> None:
-    from setwise._support.whole_file import write_whole
+    from setwise._support.files import write_whole
 
     if files.csv is not None:
         write_whole(files.csv, as_csv(told))

@@ -33,7 +33,7 @@ def inspect(
     Example:
       setwise inspect DCIM/ --layout bursts --gap 60
     """
-    from setwise._support.shared import quiet
+    from setwise._support.parallel import quiet
     from setwise.errors import SkippedFilesWarning
     from setwise.io import load_sets
 

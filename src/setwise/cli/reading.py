@@ -35,7 +35,7 @@ def load(
     labelled: bool = False,
 ) -> LoadedSets:
     """Read sets, which must have classes where ``labelled``, and say what was left out."""
-    from setwise._support.shared import quiet
+    from setwise._support.parallel import quiet
     from setwise.errors import SkippedFilesWarning
     from setwise.io import load_sets
 

@@ -144,7 +144,7 @@ def _finish(run: Run, folder: Path, data: Path | None, *, no_report: bool) -> di
 
     ``tables.json`` is the same for every run of a study, ``numbers.json`` has times as well.
     """
-    from setwise._support.whole_file import write_whole
+    from setwise._support.files import write_whole
     from setwise.studies.report.render import write_report
     from setwise.studies.tables import numbers
 

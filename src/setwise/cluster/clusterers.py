@@ -21,9 +21,9 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
 
+from setwise._support.parallel import quiet
 from setwise._support.parameters import refuse
 from setwise._support.parts import Part
-from setwise._support.shared import quiet
 from setwise._support.types import FloatArray, IntArray
 from setwise.cluster.shc import PROBE, HierarchicalClusters, shc
 from setwise.cluster.tree import LOCAL_ABOVE, CutTree

@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from setwise._support.parallel import quiet
 from setwise._support.progress import Progress
-from setwise._support.shared import quiet
 from setwise._support.types import BoolArray, IntArray
 from setwise.baselines import FrameVote, MeanCosine
 from setwise.classify import CVC, Answer, Explanation, load

@@ -13,9 +13,9 @@ import numpy.typing as npt
 from sklearn.base import clone
 
 from setwise._support.cluster import spread
+from setwise._support.parallel import quiet
 from setwise._support.parameters import check_jobs, check_number, check_progress
 from setwise._support.progress import Progress, reported
-from setwise._support.shared import quiet
 from setwise.errors import SetwiseWarning, reject
 from setwise.evaluation.methods import named_methods
 from setwise.evaluation.table import Comparison, MethodResult

@@ -1,4 +1,4 @@
-"""Where the sets of a large gallery are: indexes over one vector per set."""
+"""Indexes over one vector per set: where the sets of a large gallery are."""
 
 from setwise.index.base import BuiltIndex, Index, stamp_of
 from setwise.index.exact import ExactIndex

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from hashlib import sha256
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -12,13 +13,17 @@ import numpy.typing as npt
 from setwise._support.parts import Part
 from setwise._support.types import IntArray
 
-__all__ = ["BuiltIndex", "Index", "Rows", "build_anew", "stamp_of"]
+__all__ = ["Arrays", "BuiltIndex", "Index", "Rows", "build_anew", "stamp_of"]
 
 Rows = npt.NDArray[np.float32]
+Arrays = dict[str, npt.NDArray[Any]]
 
 
 class Index(Part, ABC):
     """A way to find the nearest of many vectors; its parameters and nothing else.
+
+    A gallery file keeps the kind of an index and its numbers. Paths, addresses and other text
+    are neither written nor read: a file must not decide what is opened or connected to.
 
     Examples
     --------
@@ -31,25 +36,51 @@ class Index(Part, ABC):
 
     @abstractmethod
     def build(self, rows: Rows, keys: IntArray) -> BuiltIndex:
-        """An index of these rows, whatever was there before.
+        """An index of these rows, in memory.
 
         Parameters
         ----------
         rows : array of float32, shape (n_sets, n_features)
             Unit vectors, or zeros.
         keys : array of int, shape (n_sets,)
-            What each row is called, ascending; a key is never given to another row.
+            Name of each row, ascending; a key is never given to another row.
         """
 
-    @abstractmethod
-    def open(self, rows: Rows, keys: IntArray) -> BuiltIndex:
-        """The index of these rows that was built before, perhaps by another process.
+    def open(self, rows: Rows, keys: IntArray, saved: Mapping[str, Any]) -> BuiltIndex:
+        """The index of a gallery that was read from a file.
+
+        Parameters
+        ----------
+        rows, keys
+            As for :meth:`build`.
+        saved : dict of str to array
+            What the file has of :meth:`BuiltIndex.arrays`; possibly nothing, or forged.
 
         Raises
         ------
         DataError
-            Where it is not there, or is of other rows: it says so and how to build it anew.
+            Where what was saved, or is kept elsewhere, belongs to other rows.
         """
+        return self.build(rows, keys)
+
+    def to_config(self) -> dict[str, Any]:
+        """Its name and its numbers."""
+        return _without_places(super().to_config())
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any]) -> Self:
+        """The index that :meth:`to_config` wrote down; text but its name is ignored."""
+        return super().from_config(_without_places(config))
+
+
+def _without_places(config: Any) -> Any:
+    if not isinstance(config, Mapping):
+        return config
+    return {
+        key: value
+        for key, value in config.items()
+        if key == "name" or isinstance(value, int | float)
+    }
 
 
 class BuiltIndex(ABC):
@@ -58,11 +89,9 @@ class BuiltIndex(ABC):
     Examples
     --------
     >>> import numpy as np
-    >>> rows, keys = np.eye(3, dtype=np.float32), np.array([10, 11, 12])
-    >>> query = np.array([0.6, 0.8, 0.0], dtype=np.float32)
     >>> from setwise.index import ExactIndex
-    >>> built = ExactIndex().build(rows, keys)
-    >>> built.changed(rows[:2], keys[:2]).nearest(query, 3)
+    >>> built = ExactIndex().build(np.eye(3, dtype=np.float32), np.array([10, 11, 12]))
+    >>> built.nearest(np.array([0.6, 0.8, 0.0], dtype=np.float32), 2)
     array([11, 10])
     """
 
@@ -80,14 +109,21 @@ class BuiltIndex(ABC):
 
     @abstractmethod
     def changed(self, rows: Rows, keys: IntArray) -> BuiltIndex:
-        """The index of other rows: those whose keys it knows are as they were.
+        """The index of other rows, in memory; rows of known keys are unchanged.
 
-        Keys that it has and that are not given go; those it does not know come.
+        Keys that are not given are removed; unknown ones are added.
         """
+
+    def arrays(self) -> Arrays:
+        """What a gallery file keeps, so that the index need not be built again."""
+        return {}
+
+    def publish(self) -> None:  # noqa: B027 (most indexes keep nothing elsewhere)
+        """Update what is kept outside the gallery file, just before that is replaced."""
 
 
 def stamp_of(rows: Rows, keys: IntArray) -> str:
-    """A name of these rows and keys that no others have.
+    """SHA-256 of rows and keys.
 
     Examples
     --------
@@ -104,5 +140,5 @@ def stamp_of(rows: Rows, keys: IntArray) -> str:
 
 
 def build_anew(index: Index) -> str:
-    """What to do about an index that is not that of a gallery, for messages."""
+    """How to build the index of a gallery anew, for messages."""
     return f"Build it anew: fit the gallery again with index={index!r}, and save it."

@@ -15,15 +15,14 @@ __all__ = ["BuiltExact", "ExactIndex"]
 
 @dataclass(frozen=True)
 class ExactIndex(Index):
-    """All inner products, and the largest of them. The rows are its only state.
+    """All inner products, and the largest of them.
 
     Examples
     --------
     >>> import numpy as np
-    >>> rows, keys = np.eye(3, dtype=np.float32), np.array([10, 11, 12])
-    >>> query = np.array([0.6, 0.8, 0.0], dtype=np.float32)
     >>> from setwise.index import ExactIndex
-    >>> ExactIndex().build(rows, keys).nearest(query, 2)
+    >>> built = ExactIndex().build(np.eye(3, dtype=np.float32), np.array([10, 11, 12]))
+    >>> built.nearest(np.array([0.6, 0.8, 0.0], dtype=np.float32), 2)
     array([11, 10])
     """
 
@@ -31,10 +30,6 @@ class ExactIndex(Index):
 
     def build(self, rows: Rows, keys: IntArray) -> BuiltExact:
         """The rows themselves."""
-        return BuiltExact(rows, keys)
-
-    def open(self, rows: Rows, keys: IntArray) -> BuiltExact:
-        """The same: there is nothing that could be elsewhere."""
         return BuiltExact(rows, keys)
 
 
@@ -51,7 +46,7 @@ class BuiltExact(BuiltIndex):
         n = min(n, len(cosines))
         if n == 0:
             return self.keys[:0]
-        # All that are as near as the n-th, so that nobody's place decides between equals.
+        # All that are as near as the n-th, so that no row's place decides between equals.
         least = np.partition(cosines, len(cosines) - n)[len(cosines) - n]
         found = np.flatnonzero(cosines >= least)
         return self.keys[found[np.argsort(-cosines[found], kind="stable")[:n]]]

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from setwise._support.extras import require
-from setwise._support.shared import SharedContext
+from setwise._support.parallel import SharedContext
 from setwise.errors import DataError, reject
 from setwise.io.bursts import time_taken
 from setwise.io.image_heads import costly, is_heif

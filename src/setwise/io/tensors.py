@@ -1,54 +1,106 @@
 """Named arrays and one JSON document in one file, which can hold nothing that runs.
 
-The format is safetensors: a table of names, types, shapes and places, then the bytes. Reading
-takes no more memory than the file is long, and neither imports nor executes anything of it.
+The format is safetensors: the length of a JSON table of names, types, shapes and places, that
+table, then the bytes of the arrays. Reading and writing take one array at a time, so neither
+needs more memory than the arrays themselves. Files are read, not mapped: a mapped file that
+another program cuts short would end the process.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+import math
+import os
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from setwise._support.whole_file import write_atomically
+from setwise._support.files import write_atomically
 from setwise.errors import DataError, reject
-from setwise.io.untrusted import regular_file
+from setwise.io.untrusted import broken, regular_file
 
 __all__ = ["read_tensors", "write_tensors"]
 
 Arrays = Mapping[str, npt.NDArray[Any]]
-_KEY = "setwise"
-# The document of a gallery of a hundred thousand sets has some ten million characters.
-_MOST_CHARACTERS = 2**28
+_KEY, _METADATA = "setwise", "__metadata__"
+_WIDTHS = {"U": (1, 2, 4, 8), "I": (1, 2, 4, 8), "F": (2, 4, 8)}
+_TYPES = {
+    f"{kind}{8 * width}": np.dtype(f"<{kind.lower()}{width}")
+    for kind, widths in _WIDTHS.items()
+    for width in widths
+} | {"BOOL": np.dtype("?")}
+_NAMES = {dtype: name for name, dtype in _TYPES.items()}
+_MOST_DIMENSIONS = 16
+# Bytes of the table with the document in it; safetensors has the same limit. The document of a
+# gallery of a hundred thousand sets has some ten million.
+_LONGEST_TABLE = 100_000_000
+_UNREADABLE = (
+    *(OSError, ValueError, TypeError, KeyError, IndexError),
+    *(OverflowError, MemoryError, RecursionError),
+)
 
 
-def write_tensors(path: Path, document: Mapping[str, Any], arrays: Arrays) -> None:
+def write_tensors(
+    path: Path,
+    document: Mapping[str, Any],
+    arrays: Arrays,
+    *,
+    owner: str = "write_tensors",
+    before_replacing: Callable[[], None] = lambda: None,
+) -> None:
     """Write arrays and a JSON document; the same content gives the same bytes.
-
-    Nothing is under the name of the file before all of it is written, and safely on disk.
 
     Parameters
     ----------
     path : Path
-        The file; one that is there is replaced.
+        A file that exists is replaced, once all of the new one is safely on disk.
     document : dict
         Of what JSON knows.
     arrays : dict of str to array
-        Numbers, of types that safetensors knows.
-    """
-    from safetensors.numpy import save
+        Numbers of at most 64 bits.
+    owner : str
+        The caller, for messages.
+    before_replacing : callable
+        Called at that moment; nothing is replaced after an error.
 
-    plain = {name: np.ascontiguousarray(array) for name, array in sorted(arrays.items())}
-    signed = dict(document) | {"sha256": _digest(document, plain)}
-    text = _canonical(signed)
-    content = save(plain, metadata={_KEY: text})
-    with write_atomically(path) as temporary:
-        temporary.write_bytes(content)
+    Raises
+    ------
+    DataError
+        When the file cannot be written, as on a full disk.
+    """
+    signed = dict(document) | {"sha256": _digest(document, arrays)}
+    names = sorted(arrays, key=lambda name: (-arrays[name].dtype.itemsize, name))
+    table = _table(signed, {name: arrays[name] for name in names})
+    try:
+        with write_atomically(path) as temporary:
+            with temporary.open("wb") as file:
+                file.write(len(table).to_bytes(8, "little") + table)
+                for name in names:
+                    file.write(_bytes(arrays[name]))
+            before_replacing()
+    except OSError as error:
+        msg = (
+            f"{owner}: {str(path)!r} cannot be written: {error.strerror or error}. A file that "
+            "was there is unchanged. Make room on that disk, or name another folder."
+        )
+        raise DataError(msg) from error
+
+
+def _table(document: Mapping[str, Any], arrays: Arrays) -> bytes:
+    """The JSON table, filled with spaces so that arrays begin at multiples of eight."""
+    table: dict[str, Any] = {_METADATA: {_KEY: _canonical(document)}}
+    end = 0
+    for name, array in arrays.items():
+        begin, end = end, end + array.nbytes
+        shape = array.shape or (1,)
+        kind = _NAMES[array.dtype.newbyteorder("<")]
+        table[name] = {"dtype": kind, "shape": shape, "data_offsets": (begin, end)}
+    text = json.dumps(table, separators=(",", ":")).encode()
+    return text + b" " * (-len(text) % 8)
 
 
 def read_tensors(
@@ -61,33 +113,24 @@ def read_tensors(
     path : Path
         The file.
     owner : str
-        Who asks, for messages.
+        The caller, for messages.
     newest : int
         The largest ``format`` of a document that the caller knows.
 
     Raises
     ------
     DataError
-        When the file is not there, is something else, damaged, or of a later version.
+        When the file is missing, something else, damaged, or of a later version.
     """
-    from safetensors import SafetensorError, safe_open
-
     given = regular_file(owner, path)
     try:
-        with safe_open(given, framework="numpy") as opened:
-            text = (opened.metadata() or {}).get(_KEY)
-            arrays = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118
-    except (
-        SafetensorError,
-        OSError,
-        ValueError,
-        TypeError,
-        OverflowError,
-        MemoryError,
-    ) as error:
+        with given.open("rb") as file:
+            text, arrays = _read(file)
+    except _UNREADABLE as error:
+        reason = " ".join(str(error).split()) or type(error).__name__
         msg = (
-            f"{owner}: {str(given)!r} is no gallery file, or a damaged one ({error}). Expected "
-            "what save wrote; copy it again, or fit and save anew."
+            f"{owner}: {str(given)!r} is no gallery file, or a damaged one ({reason}). "
+            "Expected what save wrote; copy it again, or fit and save anew."
         )
         raise DataError(msg) from error
     document = _document(text, given, owner)
@@ -106,11 +149,46 @@ def read_tensors(
     return document, arrays
 
 
-def _document(text: str | None, path: Path, owner: str) -> dict[str, Any]:
+def _read(file: IO[bytes]) -> tuple[Any, dict[str, npt.NDArray[Any]]]:
+    """The text of the document and all arrays, checked against the length of the file."""
+    n_table = int.from_bytes(file.read(8), "little")
+    n_bytes = os.fstat(file.fileno()).st_size - 8 - n_table
+    if n_table > _LONGEST_TABLE or n_bytes < 0:
+        broken(f"a table of {n_table} bytes")
+    table = json.loads(file.read(n_table))
+    if not isinstance(table, dict):
+        broken("no table of arrays")
+    metadata = table.pop(_METADATA, None)
+    text = metadata.get(_KEY) if isinstance(metadata, dict) else None
+    arrays, end = {}, 0
+    for name, entry in sorted(table.items(), key=lambda item: item[1]["data_offsets"]):
+        dtype, shape = _TYPES[entry["dtype"]], entry["shape"]
+        if len(shape) > _MOST_DIMENSIONS or not all(type(n) is int and n >= 0 for n in shape):
+            broken(f"{name!r} has a shape that no array has")
+        size = math.prod(shape)
+        begin, end = end, end + size * dtype.itemsize
+        if entry["data_offsets"] != [begin, end] or end > n_bytes:
+            broken(f"{name!r} is not where it is expected")
+        arrays[name] = _array(file, dtype, size).reshape(shape)
+    if end != n_bytes:
+        broken(f"{n_bytes - end} bytes follow the last array")
+    return text, arrays
+
+
+def _array(file: IO[bytes], dtype: np.dtype[Any], size: int) -> npt.NDArray[Any]:
+    array = np.empty(size, dtype)
+    as_bytes = array.view(np.uint8)
+    if file.readinto(as_bytes) != array.nbytes:  # type: ignore[attr-defined]
+        broken("it ends early")
+    if dtype.kind == "b" and as_bytes.size and as_bytes.max() > 1:
+        broken("a truth value is neither 0 nor 1")
+    return array
+
+
+def _document(text: Any, path: Path, owner: str) -> dict[str, Any]:
     try:
-        is_readable = text is not None and len(text) <= _MOST_CHARACTERS
-        document = json.loads(text) if is_readable else None  # type: ignore[arg-type]
-    except (ValueError, RecursionError):
+        document = json.loads(text)
+    except (ValueError, TypeError, RecursionError):
         document = None
     if not isinstance(document, dict):
         reject(
@@ -121,10 +199,10 @@ def _document(text: str | None, path: Path, owner: str) -> dict[str, Any]:
 
 
 def _canonical(document: Mapping[str, Any]) -> str:
-    """JSON of which there is one form only."""
+    """JSON of which there is one form only; nothing for numbers that JSON does not know."""
     try:
         return json.dumps(document, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    except ValueError:  # a number that JSON does not know: nobody has written it here
+    except ValueError:
         return ""
 
 
@@ -132,7 +210,12 @@ def _digest(document: Mapping[str, Any], arrays: Arrays) -> str:
     """Of the document, and of the names, types, shapes and bytes of the arrays."""
     digest = hashlib.sha256(_canonical(document).encode("utf-8", "surrogatepass"))
     for name in sorted(arrays):
-        array = np.ascontiguousarray(arrays[name])
-        digest.update(f"{name}|{array.dtype.str}|{array.shape}|".encode())
-        digest.update(array.tobytes())
+        array = arrays[name]
+        digest.update(f"{name}|{array.dtype.str}|{array.shape or (1,)}|".encode())
+        digest.update(_bytes(array))
     return digest.hexdigest()
+
+
+def _bytes(array: npt.NDArray[Any]) -> memoryview:
+    """The values of an array, in C order, without a copy where they lie so."""
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8).data

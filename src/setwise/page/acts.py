@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from setwise._support.locks import held
-from setwise._support.shared import quiet
+from setwise._support.files import held
+from setwise._support.parallel import quiet
 from setwise.classify import CVC, Gallery, update
 from setwise.errors import DataError, SetwiseWarning, reject
 from setwise.page.journal import Carry, Entry, Journal

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from setwise._support.parallel import quiet
 from setwise._support.progress import Progress
-from setwise._support.shared import quiet
 from setwise.classify import Answer, Explanation, Gallery
 from setwise.errors import DataError, NoInformationWarning, SkippedFilesWarning, reject
 from setwise.features.faces import Faces

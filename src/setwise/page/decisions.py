@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from threading import Lock
 
-from setwise._support.whole_file import write_whole
+from setwise._support.files import write_whole
 from setwise.errors import reject
 
 __all__ = ["Decisions"]

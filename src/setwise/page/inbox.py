@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from setwise._support.shared import quiet
+from setwise._support.parallel import quiet
 from setwise._support.text import spreadsheet_cell
 from setwise.classify import Answer
 from setwise.errors import NoInformationWarning, SetwiseError, SkippedFilesWarning, reject

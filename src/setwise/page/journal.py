@@ -21,7 +21,7 @@ from pathlib import Path
 from threading import RLock
 from typing import Any, TypeAlias
 
-from setwise._support.whole_file import write_whole
+from setwise._support.files import write_whole
 from setwise.errors import DataError, reject
 from setwise.page.living import file_digest
 from setwise.page.models import JournalLine, LastAct

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from setwise._support.files import write_whole
 from setwise._support.parallel import in_threads
 from setwise._support.progress import Progress, reported
-from setwise._support.whole_file import write_whole
 from setwise.classify.explanation import Explanation, explain
 from setwise.classify.gallery import Gallery
 from setwise.classify.judge import Answer

@@ -28,7 +28,7 @@ from setwise.report.words import (
     sureness,
 )
 from setwise.sets import SetBatch
-from setwise.sets.photos import has_photos
+from setwise.sets.origins import has_photos
 
 __all__ = ["AnswerPage", "AnswerRow", "Bar", "answer_page", "answer_rows", "bars"]
 

@@ -10,7 +10,7 @@ import numpy as np
 from setwise.plots.answer_picture import choose
 from setwise.report.thumbnails import png_data_uri
 from setwise.sets import SetBatch
-from setwise.sets.photos import has_photos, noun_of, photo_name, pixels, thumbnail
+from setwise.sets.origins import has_photos, noun_of, photo_name, pixels, thumbnail
 
 __all__ = [
     "Photo",

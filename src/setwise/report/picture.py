@@ -19,7 +19,7 @@ from setwise.report.answers import bars
 from setwise.report.likeness import why_nothing_is_alike
 from setwise.report.photos import time_span
 from setwise.sets import SetBatch
-from setwise.sets.photos import noun_of
+from setwise.sets.origins import noun_of
 
 __all__ = ["draw_answer", "draw_answers"]
 

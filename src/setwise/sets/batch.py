@@ -18,7 +18,7 @@ __all__ = ["SetBatch"]
 
 
 class SetBatch:
-    """A batch of sets: flat vectors, where each set begins, and names.
+    """Many sets: flat vectors, where each set begins, and names.
 
     Behaves like a list of ``(n_vectors_i, n_features)`` arrays. Slicing or indexing with an
     array gives a batch again, so scikit-learn's splitters and searches work on it.
@@ -30,12 +30,12 @@ class SetBatch:
     offsets : array of int, shape (n_sets + 1,)
         Set ``i`` is ``vectors[offsets[i]:offsets[i + 1]]``.
     names : sequence of str, optional
-        What error messages and reports call each set; its number by default.
+        Name of each set in messages and reports; its number by default.
     labels : array of shape (n_sets,), optional
         Class of each set, where the source knew it.
     image_shape : tuple of int, optional
-        ``(height, width)`` or ``(height, width, n_channels)`` of what the vectors are the
-        pixels of, row by row. Image features need it; nothing else looks at it.
+        ``(height, width)`` or ``(height, width, n_channels)`` of the images whose pixels the
+        vectors are, row by row. Only image features need it.
     origins : Origins, optional
         File, time and small picture of each vector, where they are known.
 
@@ -97,14 +97,9 @@ class SetBatch:
         names: Sequence[str] | None = None,
         labels: npt.NDArray[Any] | None = None,
     ) -> SetBatch:
-        """Make sets of images: their pixels are the vectors, and their shape is kept.
+        """Sets of images, ``(n_images_i, height, width[, n_channels])``, all of one shape.
 
-        Parameters
-        ----------
-        sets : sequence of arrays of shape (n_images_i, height, width[, n_channels])
-            Images of one set each, all of one shape. Their dtype is kept.
-        names, labels
-            As for the class.
+        Their pixels are the vectors, of the same dtype.
 
         Examples
         --------
@@ -137,10 +132,7 @@ class SetBatch:
 
     @classmethod
     def join(cls, batches: Sequence[SetBatch]) -> SetBatch:
-        """One batch after the other; labels are left out.
-
-        Names by default number the sets, and so number on: "set 0" after three sets is "set 3".
-        """
+        """One batch after the other, without labels; default names are numbered on."""
         sizes = np.concatenate([batch.sizes for batch in batches])
         shapes = {batch.image_shape for batch in batches}
         n_vectors = [len(batch.vectors) for batch in batches]
@@ -162,12 +154,7 @@ class SetBatch:
     def from_groups(cls, X: npt.ArrayLike, groups: npt.ArrayLike) -> SetBatch:
         """Gather rows of equal group into sets, in the order groups first appear.
 
-        Parameters
-        ----------
-        X : array of shape (n_vectors, n_features)
-            One vector per row, in any order.
-        groups : array of shape (n_vectors,)
-            Which set each vector belongs to; the values become the names.
+        ``groups`` has the set of each row; its values become the names.
         """
         vectors = _two_dimensional("SetBatch.from_groups", X)
         ids = as_identifiers(groups, "SetBatch.from_groups: groups")
@@ -196,15 +183,14 @@ class SetBatch:
         frame : data frame
             Anything narwhals reads; one vector per row.
         set : str
-            Column that says which set a row belongs to.
+            Column with the set of each row.
         label : str, optional
-            Column with the class; it must not vary inside a set. Ends up in ``labels``.
+            Column with the class, which must not vary inside a set.
         vector : str, optional
-            Column that holds a whole vector in each row: lists, tuples or arrays of numbers.
-            Without it, all columns not named here are features; with it, they are left aside.
+            Column with a vector in each row: a list, tuple or array of numbers. By default,
+            all columns not named here are features.
         file, time : str, optional
-            Columns that say which file each row was made of, and when that was taken. They
-            end up in ``origins``.
+            Columns for ``origins``: the file of each row, and when it was taken.
 
         Examples
         --------
@@ -256,14 +242,7 @@ class SetBatch:
         return cls(vectors[order], offsets, names, labels, origins=ordered)
 
     def replaced(self, **changes: Any) -> SetBatch:
-        """The same sets with something else: any of the parameters of the class.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> SetBatch.from_rows(np.eye(2)).replaced(labels=np.array(["a", "b"])).labels
-        array(['a', 'b'], dtype='<U1')
-        """
+        """A copy with other values of parameters of the class, such as ``labels``."""
         own = ("vectors", "offsets", "names", "labels", "image_shape", "origins")
         return SetBatch(**({name: getattr(self, name) for name in own} | changes))
 
@@ -322,7 +301,7 @@ class SetBatch:
         )
 
     def of_set(self, i: int) -> Origins | None:
-        """Where the vectors of one set come from, if that is known."""
+        """Origins of the vectors of one set; None where unknown."""
         return None if self.origins is None else self.origins.take(self._rows(i))
 
     def _rows(self, i: int) -> IntArray:
@@ -338,7 +317,7 @@ class SetBatch:
 
 
 def default_names(n_sets: int, first: int = 0) -> tuple[str, ...]:
-    """What sets without names are called: by their numbers."""
+    """Names of sets without names: their numbers."""
     return tuple(f"set {i}" for i in range(first, first + n_sets))
 
 

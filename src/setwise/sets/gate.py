@@ -1,8 +1,8 @@
-"""The one gate through which sets and labels come in.
+"""The one gate for sets and labels: all input is checked here, and nowhere else.
 
-Everything behind it can rely on finite vectors (float64, but for those who ask for less), at
-least one per set, equally many features, and one known label per set. Everything refused is
-refused here, with a message that names the set, what was expected, what came and what to do.
+Behind it, vectors are finite float64 (or a smaller type on request), sets are not empty and
+have equally many features, and each has a known label. Messages name the set at fault, what
+was expected, what came and what to do.
 """
 
 from __future__ import annotations
@@ -37,12 +37,11 @@ def check_sets(
     X : SetBatch, sequence of 2-D arrays, or 3-D array
         Sets; a 3-D array is sets of equal size. Never modified.
     caller : str
-        Who asks, for the message.
+        For messages.
     n_features : int, optional
-        How many features the vectors must have; by default as many as the first set has.
+        Required number of features; by default that of the first set.
     is_compact : bool
-        Whether bytes and single precision, of all sets alike, stay what they are: for those
-        who keep many vectors and look at few at a time.
+        Whether bytes and single precision stay, where all sets have the same type.
 
     Raises
     ------
@@ -125,7 +124,7 @@ def check_labels(
 
 
 def _check_classes(labels: npt.NDArray[Any], caller: str) -> None:
-    """Refuse labels that name no class."""
+    """Refuse labels that are missing, infinite or continuous."""
     if labels.dtype.kind in "fc" and not np.isfinite(labels).all():
         i = int(np.flatnonzero(~np.isfinite(labels))[0])
         reject(f"{caller}: label {i} is {labels[i]}. Expected a class; NaN and inf are none.")
@@ -143,7 +142,7 @@ def _check_classes(labels: npt.NDArray[Any], caller: str) -> None:
 
 
 def _as_list(X: Any, caller: str) -> list[Any]:
-    """Sets as a list, refusing what is certainly not a sequence of sets."""
+    """Sets as a list; anything that cannot be a sequence of sets is refused."""
     if sp.issparse(X):
         reject(
             f"{caller}: a sparse matrix was given. {_EXPECTED}; make each set dense with "

@@ -26,10 +26,10 @@ _KINDS: dict[str, tuple[type, ...]] = {
 
 
 def as_identifiers(values: Any, who: str) -> npt.NDArray[Any]:
-    """An array of what was given, of objects where another one would change them.
+    """An array of the values, of dtype object where NumPy would change them silently.
 
-    NumPy makes strings of numbers among strings, ones of True among ints, floats of ints of
-    63 bits among floats, and drops zero characters at the end of strings.
+    NumPy turns numbers among strings into strings, True among ints into 1, ints of 63 bits
+    among floats into floats, and drops zero characters at the end of strings.
     """
     try:
         array = np.asarray(values)
@@ -43,7 +43,7 @@ def as_identifiers(values: Any, who: str) -> npt.NDArray[Any]:
 
 
 def is_missing(array: npt.NDArray[Any]) -> BoolArray:
-    """Where None, NaN, NaT or pandas.NA stands."""
+    """Whether each value is None, NaN, NaT or pandas.NA."""
     if array.dtype == object:
         return np.array([_is_missing(value) for value in array], dtype=np.bool_)
     return array != array  # true of NaN and NaT alone
@@ -52,7 +52,7 @@ def is_missing(array: npt.NDArray[Any]) -> BoolArray:
 def unique_identifiers(
     array: npt.NDArray[Any], who: str
 ) -> tuple[npt.NDArray[Any], IntArray, IntArray]:
-    """Sorted distinct values, where each first stands, and which of them each entry is."""
+    """Sorted distinct values, the first place of each, and the code of each entry."""
     try:
         values, first, inverse = np.unique(array, return_index=True, return_inverse=True)
     except (TypeError, ValueError):
@@ -68,13 +68,7 @@ def _mixed(array: npt.NDArray[Any], who: str) -> str:
 
 
 def join_labels(old: npt.NDArray[Any], new: npt.NDArray[Any], caller: str) -> npt.NDArray[Any]:
-    """Labels of a gallery, then those of more sets: one kind, and none changed.
-
-    Raises
-    ------
-    DataError
-        When their kinds differ, such as int and float: no type can hold both as they are.
-    """
+    """Labels of a gallery, then of more sets; refused where no type holds all unchanged."""
     if len(_kinds(old) | _kinds(new)) == 1:
         joined = np.concatenate([old, new])
         if joined.dtype.kind == "f" and old.dtype.kind in "iu":  # int64 and uint64
@@ -90,7 +84,7 @@ def join_labels(old: npt.NDArray[Any], new: npt.NDArray[Any], caller: str) -> np
 
 
 def same_label(labels: npt.NDArray[Any], label: Any) -> BoolArray:
-    """Where the label given stands: of its kind too, since True is not 1, nor 1 a 1.0."""
+    """Whether each label equals the given one, in kind too: True is not 1, nor 1 a 1.0."""
     kind = _kind(label)
     is_same = [_kind(known) == kind and bool(known == label) for known in labels]
     return np.array(is_same, dtype=np.bool_)
@@ -101,7 +95,7 @@ def _kinds(array: npt.NDArray[Any]) -> set[str]:
 
 
 def _kind(value: Any) -> str:
-    """What a label is, be it NumPy's or Python's."""
+    """The kind of a label, NumPy's or Python's."""
     for kind, types in _KINDS.items():
         if isinstance(value, types):
             return kind
@@ -109,7 +103,7 @@ def _kind(value: Any) -> str:
 
 
 def _is_unchanged(value: Any, converted: Any) -> bool:
-    """Whether a value, unless it is NaN, is what NumPy made of it."""
+    """Whether NumPy has kept a value, NaN aside."""
     kinds = _kind(value), _kind(converted)
     if kinds == ("int", "float"):
         return bool(int(value) == converted)  # Python compares exactly

@@ -1,17 +1,24 @@
-"""Where the vectors of sets come from: files, times, and what they looked like."""
+"""Origins of the vectors of sets: files, times and small pictures."""
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from setwise.errors import reject
 
-__all__ = ["Origins"]
+if TYPE_CHECKING:
+    from setwise.sets.batch import SetBatch
+
+__all__ = ["Origins", "has_photos", "noun_of", "photo_name", "pixels", "thumbnail"]
+
+_JPEG = b"\xff\xd8\xff"
 
 
 @dataclass(frozen=True)
@@ -51,17 +58,7 @@ class Origins:
         times: Sequence[Any] | npt.NDArray[Any] | None = None,
         thumbnails: Sequence[bytes] | None = None,
     ) -> Origins:
-        """Of files, and of what else is known of them.
-
-        Parameters
-        ----------
-        files : sequence of str or Path
-            One per vector.
-        times : sequence of datetime or None, optional
-            One per vector.
-        thumbnails : sequence of bytes, optional
-            One per vector.
-        """
+        """Origins from files, and their times and thumbnails where known, one per vector."""
         n_vectors = len(files)
         return cls(
             tuple(map(str, files)),
@@ -73,7 +70,7 @@ class Origins:
         return len(self.files)
 
     def take(self, rows: npt.ArrayLike) -> Origins:
-        """Those of some vectors."""
+        """The origins of some vectors."""
         chosen = np.asarray(rows, dtype=np.int64)
         return Origins(
             tuple(self.files[i] for i in chosen),
@@ -83,14 +80,9 @@ class Origins:
 
     @classmethod
     def join(cls, parts: Sequence[Origins | None], sizes: Sequence[int]) -> Origins | None:
-        """One after the other; ``None`` where nothing is known of any of them.
+        """One after the other; None where no part is known.
 
-        Parameters
-        ----------
-        parts : sequence of Origins or None
-            To be joined.
-        sizes : sequence of int
-            How many vectors each part has, also one of which nothing is known.
+        ``sizes`` are the numbers of vectors of the parts, known or not.
         """
         if all(part is None for part in parts):
             return None
@@ -103,3 +95,43 @@ class Origins:
             np.concatenate([part.times for part in known]),
             tuple(image for part in known for image in part.thumbnails),
         )
+
+
+def has_photos(sets: SetBatch) -> bool:
+    """Whether there is any image to show."""
+    is_pictured = sets.origins is not None and any(sets.origins.thumbnails)
+    return is_pictured or sets.image_shape is not None
+
+
+def noun_of(sets: SetBatch) -> str:
+    """What a vector of these sets is called: ``"photo"`` or ``"vector"``."""
+    return "photo" if has_photos(sets) else "vector"
+
+
+def photo_name(sets: SetBatch, i: int, j: int) -> str:
+    """Last part of the path of vector ``j`` of set ``i``; its number where no file is known."""
+    path = "" if sets.origins is None else sets.origins.files[int(sets.offsets[i]) + j]
+    return PurePath(path.replace("\\", "/")).name or f"{noun_of(sets)} {j + 1}"
+
+
+def pixels(sets: SetBatch, i: int, j: int) -> npt.NDArray[Any] | None:
+    """Vector ``j`` of set ``i`` as an image; None where it is no image."""
+    from PIL import Image
+
+    row = int(sets.offsets[i]) + j
+    jpeg = thumbnail(sets, row)
+    if jpeg:
+        try:
+            with Image.open(io.BytesIO(jpeg), formats=("JPEG",)) as image:
+                return np.asarray(image.convert("RGB"))
+        except (OSError, ValueError, Image.DecompressionBombError):
+            pass  # of a damaged thumbnail, draw the vector
+    if sets.image_shape is None:
+        return None
+    return sets.vectors[row].reshape(sets.image_shape)
+
+
+def thumbnail(sets: SetBatch, row: int) -> bytes:
+    """The small JPEG of a vector; empty where there is none, or it is no JPEG."""
+    content = b"" if sets.origins is None else sets.origins.thumbnails[row]
+    return content if content.startswith(_JPEG) else b""

@@ -1,19 +1,24 @@
-"""Gallery and probe splits that keep every set whole."""
+"""Which sets stand in the gallery: splits into gallery and probes, and forgotten sets."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from setwise._support.parameters import check_count
-from setwise._support.types import IntArray
+from setwise._support.parameters import check_count, is_whole
+from setwise._support.types import BoolArray, IntArray
 from setwise.errors import reject
-from setwise.sets.identifiers import as_identifiers, is_missing, unique_identifiers
+from setwise.sets.identifiers import (
+    as_identifiers,
+    is_missing,
+    same_label,
+    unique_identifiers,
+)
 
-__all__ = ["gallery_probe_split", "gallery_probe_splits"]
+__all__ = ["gallery_probe_split", "gallery_probe_splits", "remaining_sets"]
 
 
 def gallery_probe_split(
@@ -24,16 +29,15 @@ def gallery_probe_split(
 ) -> tuple[IntArray, IntArray]:
     """Choose ``n_gallery`` sets of every class as gallery; the others are probes.
 
-    Splitting *sets*, never their vectors, is what keeps frames of one clip from standing on
-    both sides.
+    Sets are never divided, so frames of one clip stand on one side.
 
     Parameters
     ----------
     labels : array of shape (n_sets,)
         Class of each set.
     n_gallery : int
-        Gallery sets per class; every class needs at least one more, to probe with.
-    rng : numpy.random.Generator or int, optional
+        Gallery sets per class, which must have more.
+    rng : Generator or int, optional
         Source of randomness.
 
     Returns
@@ -87,3 +91,75 @@ def gallery_probe_splits(
     for i in range(n_splits):
         source = np.random.SeedSequence(seed, spawn_key=(i,))
         yield gallery_probe_split(labels, n_gallery, rng=np.random.default_rng(source))
+
+
+def remaining_sets(
+    labels: Any,
+    sets: Any,
+    *,
+    classes: npt.NDArray[Any],
+    codes: IntArray,
+    names: Sequence[str],
+    caller: str,
+) -> BoolArray:
+    """Whether each set of a gallery stays when classes and single sets are forgotten.
+
+    Parameters
+    ----------
+    labels : sequence of labels
+        Classes that are forgotten with all their sets.
+    sets : sequence of str or int
+        Sets that are forgotten, by name or place.
+    classes, codes, names
+        Of the gallery: its labels, the class code of each set, the name of each set.
+    caller : str
+        For messages.
+
+    Raises
+    ------
+    DataError
+        For a class or set that the gallery does not have, and where nothing would stay.
+    """
+    for parameter, given in (("labels", labels), ("sets", sets)):
+        if isinstance(given, str) or not isinstance(given, Iterable):
+            reject(
+                f"{caller}: {parameter} must be a sequence, got {given!r}. Write [{given!r}]."
+            )
+    stays = np.ones(len(codes), dtype=bool)
+    for label in labels:
+        stays &= codes != _code_of(label, classes, caller)
+    for which in sets:
+        stays[_place_of(which, names, caller)] = False
+    if not stays.any():
+        reject(
+            f"{caller}: nothing would be left of the gallery. Expected at least one set to "
+            "stay; fit a new classifier instead."
+        )
+    return stays
+
+
+def _code_of(label: Any, classes: npt.NDArray[Any], caller: str) -> int:
+    """The place of a label among the classes."""
+    is_same = same_label(classes, label)
+    if not is_same.any():
+        known = ", ".join(map(repr, classes[:10].tolist()))
+        reject(
+            f"{caller}: there is no class {label!r} in the gallery. Expected one of {known}."
+        )
+    return int(is_same.argmax())
+
+
+def _place_of(which: Any, names: Sequence[str], caller: str) -> int:
+    """The place of the set that a name or a number stands for."""
+    if is_whole(which):
+        if not 0 <= which < len(names):
+            reject(f"{caller}: there is no set number {which}. Expected 0 to {len(names) - 1}.")
+        return int(which)
+    places = [i for i, name in enumerate(names) if name == which]
+    if len(places) != 1:
+        number = f"{len(places)} sets" if places else "no set"
+        reject(
+            f"{caller}: there is {number} named {which!r} in the gallery. Expected the name of "
+            "one set, or its place in the gallery."
+        )
+    return places[0]

@@ -1,4 +1,4 @@
-"""Data frames: which columns are vectors, sets, classes, files and times."""
+"""Data frames whose columns are vectors, sets, classes, files and times."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CALLER = "SetBatch.from_frame"
 
 
 class Table:
-    """A data frame of any library, and what its columns are."""
+    """A data frame of any library, and the roles of its columns."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class Table:
         return None if self._label is None else self._table[self._label].to_numpy()
 
     def vectors(self) -> npt.NDArray[Any]:
-        """One vector per row: of one column, or of all that are not named."""
+        """One vector per row: from one column, or from all columns without a role."""
         if self._vector is not None:
             return _stacked(self._table[self._vector].to_numpy(), self._vector)
         features = [c for c in self._table.columns if c not in self._named]
@@ -106,7 +106,7 @@ def _stacked(values: npt.NDArray[Any], column: str) -> npt.NDArray[Any]:
 
 
 def _row(value: Any, i: int, what: str) -> npt.NDArray[Any]:
-    """One vector, once it is known to be one."""
+    """The vector in row ``i``, checked."""
     expected = "Expected a list, tuple or array of numbers in every row: drop or correct it."
     if not isinstance(value, list | tuple | np.ndarray):
         reject(f"{what} holds {_shown(value)} in row {i}. {expected}")
@@ -125,7 +125,7 @@ def _shown(value: Any) -> str:
 
 
 def _times(values: Any, column: str) -> npt.NDArray[np.datetime64]:
-    """Times by the clock on the wall, wherever that was."""
+    """Local times, without their time zones."""
     import narwhals.stable.v1 as nw
 
     if values.dtype not in (nw.Datetime, nw.Date):
@@ -139,7 +139,7 @@ def _times(values: Any, column: str) -> npt.NDArray[np.datetime64]:
 
 
 def _check_column(values: Any, name: str) -> None:
-    """Refuse a column of a data frame that holds something else than numbers."""
+    """Refuse a column of a data frame that does not hold numbers alone."""
     import narwhals.stable.v1 as nw
 
     if not (values.dtype.is_numeric() or values.dtype == nw.Boolean):

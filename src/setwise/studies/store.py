@@ -13,7 +13,7 @@ from typing import IO, Any, NoReturn
 from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass
 
-from setwise._support.locks import acquired
+from setwise._support.files import acquired
 from setwise.errors import DataError, TornLineWarning, reject
 
 __all__ = ["Record", "Store"]

@@ -10,8 +10,13 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from setwise._support.parameters import as_tuple, check_count, check_not_negative, check_number
-from setwise._support.seeds import seed_from
+from setwise._support.parameters import (
+    as_tuple,
+    check_count,
+    check_not_negative,
+    check_number,
+    seed_from,
+)
 from setwise._support.types import FloatArray, IntArray
 from setwise.baselines.clusterers.kernel_mean_shift import (
     bandwidths,

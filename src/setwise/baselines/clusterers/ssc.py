@@ -27,8 +27,8 @@ from setwise._support.parameters import (
     check_number,
     is_whole,
     refuse,
+    seed_from,
 )
-from setwise._support.seeds import seed_from
 from setwise._support.types import Adjacency, FloatArray, IntArray
 from setwise.errors import ConvergenceWarning, reject
 from setwise.features import unit_rows

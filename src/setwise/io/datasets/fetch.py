@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from setwise._support.locks import acquired
+from setwise._support.files import acquired
 from setwise._support.parameters import check_known, refuse
 from setwise._support.progress import Progress
 from setwise.errors import DataError, reject

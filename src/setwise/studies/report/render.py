@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from setwise._support.whole_file import write_whole
+from setwise._support.files import write_whole
 from setwise.report.page import render_page
 from setwise.studies.catalogue import shipped_studies
 from setwise.studies.kinds.base import Section

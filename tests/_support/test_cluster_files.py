@@ -6,7 +6,7 @@ import mmap
 
 import numpy as np
 
-from setwise._support.mapped import ALIGNMENT, read_mapped, write_mapped
+from setwise._support.cluster import ALIGNMENT, read_mapped, write_mapped
 
 
 def owner(array):

@@ -1,0 +1,176 @@
+"""Files that are written whole or not at all, and locks that keep other processes away."""
+
+from __future__ import annotations
+
+import logging
+import os
+import stat
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from secrets import token_hex
+from typing import IO
+
+from setwise.errors import DataError
+
+__all__ = ["acquired", "held", "real_path", "write_atomically", "write_whole"]
+
+logger = logging.getLogger("setwise")
+
+# Seconds between two attempts to get a lock that another process holds.
+RETRY_S = 0.05
+
+
+def real_path(path: Path) -> Path:
+    """The file behind a link, which may not exist yet."""
+    return Path(os.path.realpath(path))
+
+
+@contextmanager
+def write_atomically(path: Path) -> Iterator[Path]:
+    """A new file to write to, which replaces ``path`` after the block has ended well.
+
+    A link stays, and the file behind it is replaced. Devices and pipes are written directly.
+    """
+    if path.exists() and not path.is_file():
+        yield path
+        return
+    target = real_path(path)
+    mode = stat.S_IMODE(target.stat().st_mode) & 0o777 if target.exists() else None
+    temporary = target.with_name(f".{target.name}.{token_hex(4)}.tmp")
+    # The system applies the umask to a new file; asking for the umask would change it.
+    os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode or 0o666))
+    try:
+        yield temporary
+        with temporary.open("rb+") as written:
+            os.fsync(written.fileno())
+        if mode is not None:
+            temporary.chmod(mode)
+        temporary.replace(target)
+    except BaseException:
+        with suppress(OSError):
+            temporary.unlink()
+        raise
+
+
+def write_whole(file: Path, text: str) -> Path:
+    """Write all of a text file, or nothing; missing folders above it are made.
+
+    Raises
+    ------
+    DataError
+        When it cannot be written, as on a full disk. A file that existed stays as it was.
+    """
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with write_atomically(file) as unfinished:
+            unfinished.write_text(text, encoding="utf-8", newline="\n")
+    except OSError as error:
+        msg = (
+            f"{file}: cannot be written: {error.strerror}. Expected a folder with room on its "
+            "disk. Finished work is kept: make room, or name another folder, and run it again."
+        )
+        raise DataError(msg) from error
+    return file
+
+
+def acquired(lock: IO[bytes]) -> bool:
+    """Whether this process now holds the lock on an open file, alone.
+
+    Closing the file releases the lock; the system closes the files of a process that dies.
+
+    Raises
+    ------
+    DataError
+        When the file cannot be locked at all, as on some network disks.
+    """
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(lock.fileno(), msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):
+        return False
+    except OSError as error:
+        msg = f"{lock.name} cannot be locked: {error.strerror}. Use a folder on a local disk."
+        raise DataError(msg) from error
+    return True
+
+
+@contextmanager
+def held(path: Path, *, wait_s: float = 600.0) -> Iterator[None]:
+    """Hold the lock of a file while it changes, after waiting for other processes.
+
+    The lock is a hidden file beside the file itself (not beside a link to it), and is removed
+    with the last holder.
+
+    Raises
+    ------
+    DataError
+        When another process holds the lock for ``wait_s`` seconds, the folder cannot be
+        written to, or the lock is a link, pipe or folder.
+    """
+    target = real_path(path)
+    beside = target.with_name(f".{target.name}.lock")
+    began = time.monotonic()
+    is_told = False
+    while True:
+        lock = _opened(beside)
+        if acquired(lock) and _is_same(lock, beside):
+            break
+        lock.close()
+        waited = time.monotonic() - began
+        if waited > wait_s:
+            msg = (
+                f"{path}: another process has been changing it for {waited:.0f} s. Wait for it "
+                "to end, or end it, and run this again."
+            )
+            raise DataError(msg)
+        if waited > 1 and not is_told:
+            logger.info("Another process is changing %s; waiting for it.", path)
+            is_told = True
+        time.sleep(RETRY_S)
+    with lock:
+        try:
+            yield
+        finally:
+            with suppress(OSError):  # Windows removes no open file; it is used again then
+                beside.unlink()
+
+
+def _opened(path: Path) -> IO[bytes]:
+    """The lock file, opened without following a link or waiting for a pipe."""
+    try:
+        return open(path, "r+b", buffering=0, opener=_open_regular)
+    except OSError as error:
+        if os.path.lexists(path) and (path.is_symlink() or not path.is_file()):
+            msg = f"{path}: is no regular file, so it cannot be the lock. Remove it."
+        else:
+            msg = (
+                f"{path.parent}: cannot be written to: {error.strerror}. Expected a folder in "
+                "which files can be made."
+            )
+        raise DataError(msg) from error
+
+
+def _open_regular(name: str, _: int) -> int:
+    special = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    handle = os.open(name, os.O_RDWR | os.O_CREAT | special, 0o666)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise OSError(0, "no regular file")
+    return handle
+
+
+def _is_same(lock: IO[bytes], path: Path) -> bool:
+    """Whether the open file still has that name: its last holder removes it."""
+    try:
+        return os.path.samestat(os.fstat(lock.fileno()), path.lstat())
+    except OSError:
+        return False
