@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.studies.small_objects import objects_at_hand
+from paper.tests.small_sets import objects_at_hand
 from typer.testing import CliRunner
 
 from setwise.cli import app
@@ -170,15 +170,7 @@ def test_mistakes_end_in_one_line(arguments, said, tmp_path):
 
 
 def test_absent_data_are_told_and_the_other_studies_go_on(study, tmp_path, at_hand):
-    options = (
-        "--out",
-        tmp_path / "out",
-        "--data",
-        at_hand,
-        "--no-report",
-        "--only",
-        "methods",
-    )
+    options = ("--out", tmp_path / "out", "--data", at_hand, "--no-report", "--only", "methods")
     found = run("honda", study, *options)
     assert found.exit_code == 1
     assert "honda_heq.mat" in found.stderr

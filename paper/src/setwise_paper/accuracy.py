@@ -209,19 +209,13 @@ def seconds(value: float | None) -> str:
 
 
 def tolerance(row: AccuracyRow) -> float:
-    """How far ours and the paper's mean may differ by chance: both standard errors together.
-
-    The paper's deviation is taken to be over as many folds as ours.
-    """
+    """How far ours and the paper's mean may differ by chance: both standard errors together."""
     published = row.published.std if row.published is not None else None
     return row.standard_error + (published or 0.0) / max(row.n_folds, 1) ** 0.5
 
 
 def agreement(row: AccuracyRow) -> str:
-    """Whether ours is ``"above"``, ``"below"`` or ``"within"`` what chance allows.
-
-    Empty where the paper has no such figure.
-    """
+    """Whether ours is ``"above"``, ``"below"`` or ``"within"`` what chance allows."""
     difference = row.difference
     if difference is None or math.isnan(difference):
         return ""
@@ -261,10 +255,7 @@ def _as_text(name: str) -> str:
 
 
 def numbers(result: StudyResult, *, with_times: bool = True) -> dict[str, Any]:
-    """Everything but pictures and explanations, in types that JSON knows.
-
-    Without times, the same study gives the same numbers on every run.
-    """
+    """Everything but pictures and explanations, in types that JSON knows."""
     content: dict[str, Any] = {
         "title": result.study.title,
         "is_complete": result.is_complete,

@@ -71,10 +71,7 @@ class StudyData:
 
 
 def read_data(data: Data, folder: Path | None = None) -> StudyData:
-    """Read the sets of an experiment, divide them, and compute their features.
-
-    The last few are kept in memory; threads share them.
-    """
+    """Read the sets of an experiment, divide them, and compute their features."""
     where = tuple(places(folder))
     with _ONE_AT_A_TIME:
         return _prepare(data.model_dump_json(), folder, where)

@@ -73,10 +73,7 @@ def run_items(
     scheduler: str | None = None,
     progress: Progress | None = None,
 ) -> Outcome:
-    """Do the items without a result, in order; those in ``alone`` last and one at a time.
-
-    A failed item is recorded, and tried again next time. A second Ctrl-C stops at once.
-    """
+    """Do the items without a result, in order; those in ``alone`` last and one at a time."""
     check_choice("run_items", "backend", backend, BACKENDS)
     if n_jobs is not None and (not isinstance(n_jobs, int) or n_jobs == 0):
         refuse("run_items", "n_jobs", "a whole number other than 0, or None", n_jobs)

@@ -43,11 +43,7 @@ class Record:
 
 
 class Store:
-    """A folder of results, to which one process at a time may add.
-
-    Each result is one line of ``results.jsonl``, written at once; why items failed is told in
-    ``failures/``. Use it in a ``with`` statement, or close it: others may add then.
-    """
+    """A folder of results, to which one process at a time may add."""
 
     def __init__(self, folder: str | os.PathLike[str], *, fresh: bool = False) -> None:
         self.folder = Path(folder).expanduser()

@@ -55,10 +55,7 @@ class Study(Strict):
 
 @dataclass(frozen=True)
 class Failure:
-    """An item that could not be done: which experiment, what it was, why, and where to read on.
-
-    ``traceback`` is the path of a file, or empty.
-    """
+    """An item that failed; ``traceback`` is the path of a file, or empty."""
 
     experiment: str
     what: str

@@ -144,10 +144,7 @@ def _peak_memory_mb() -> float:
 
 @contextmanager
 def closed_by_interrupt(gate: Gate) -> Iterator[None]:
-    """Let the first Ctrl-C close a gate, and the second raise KeyboardInterrupt.
-
-    Only the main thread hears of Ctrl-C; elsewhere, and where it is ignored, nothing happens.
-    """
+    """Let the first Ctrl-C close a gate, and the second raise KeyboardInterrupt."""
 
     def heard(number: int, frame: FrameType | None) -> None:
         if gate.is_closed:

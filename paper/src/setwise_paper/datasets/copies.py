@@ -30,16 +30,7 @@ def load_cambridge(
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Dataset:
-    """Read the Cambridge hand gestures from their folders, with the paper's one fold.
-
-    The paper: 9 classes of 100 sets, grey images of 20 x 20 pixels; the gallery is the fifth
-    illumination (sets 81 to 100 of each class), the probes are the other four. Many later
-    papers draw the gallery from all five, which is far easier: never compare the two.
-
-    **The real folders were never read here.** This is written to their known layout,
-    ``Set1`` to ``Set5`` / ``0000`` to ``0008`` (class) / ``0000`` to ``0019`` / images, and
-    was tested on made files.
-    """
+    """Read the Cambridge hand gestures from their folders, with the paper's one fold."""
     top = Path(root)
     _check_folders(top)
     parts = [
@@ -102,17 +93,7 @@ def load_youtube(
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Dataset:
-    """Read YouTube Celebrities from its clips, with the paper's folds.
-
-    The paper: 1910 clips of 47 subjects, faces detected, tracked and cropped to 30 x 30 grey
-    pixels, 8 to 400 per set; five folds of 3 gallery and 6 probe sets per subject. It does not
-    say which clips, nor by which tracker. Here the longest track of a clip is its set, and
-    folds share as few clips as there can be (`spread_folds`). The paper did best on HOG
-    features of these images.
-
-    **The real clips were never read here.** This is written to their known names,
-    ``NNNN_MM_CCC_firstname_lastname.avi``, and was tested on made files.
-    """
+    """Read YouTube Celebrities from its clips, with the paper's folds."""
     top = Path(root)
     subjects = _subjects(top)
     work = partial(_longest_track, detector=detector, size=size, min_length=min_length)

@@ -81,12 +81,7 @@ def _array(path: Path, key: str) -> npt.NDArray[Any]:
 
 
 def _object_order(path: Path) -> npt.NDArray[np.int64]:
-    """Objects of each split and class, from 0: five of the gallery, then five probes.
-
-    The MATLAB file was never read here. Its layout, a cell ``random_index`` of ten matrices
-    of 8 classes x 10 objects from 1, is that of the code that goes with it; what does not
-    have it is refused.
-    """
+    """Objects of each split and class, from 0: five of the gallery, then five probes."""
     if path.suffix == ".npz":
         order = _array(path, "object_order")
     else:
@@ -114,15 +109,7 @@ def load_honda(
     n_folds: int = 10,
     seed: int = 0,
 ) -> Dataset:
-    """Read Honda/UCSD from ``honda_heq.mat``, with the paper's folds.
-
-    The paper: 59 sets of 20 subjects, grey faces of 20 x 20 pixels with equalised histograms;
-    one random set per subject is the gallery and the other 39 are probes, ten times.
-
-    **The real file was never read here.** This is written to its known layout, a cell array
-    ``ImgData`` of 59 matrices of 400 x n, and was tested on made files. The file names no
-    subjects; who is who is taken from the settings of the code published with it.
-    """
+    """Read Honda/UCSD from ``honda_heq.mat``, with the paper's folds."""
     sets = load_mat(path, "ImgData", image_shape=(20, 20))
     known = np.repeat([f"subject{i}" for i in range(1, 21)], SETS_OF_SUBJECT)
     if labels is not None:
@@ -151,16 +138,7 @@ def load_mobo(
     n_folds: int = 10,
     seed: int = 0,
 ) -> Dataset:
-    """Read CMU MoBo from ``MOBO.mat``, with the paper's folds.
-
-    The paper: 96 sets of 24 subjects, one random gallery set and three probes each, ten times;
-    LBP features of 8 x 8 patches of faces of 40 x 40 pixels. The file has 25 subjects and 99
-    sets, for one subject lacks a set. Its vectors are taken as they are, whatever features
-    they are.
-
-    **The real file was never read here.** This is written to its known layout, a cell array
-    ``MOBO`` of 25 subjects x 4 sets, and was tested on made files.
-    """
+    """Read CMU MoBo from ``MOBO.mat``, with the paper's folds."""
     sets = load_mat(path, "MOBO")
     if sets.labels is None:
         reject(

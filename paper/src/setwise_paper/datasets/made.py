@@ -40,41 +40,7 @@ def make_subspace_union(
     noise: float = 0.05,
     random_state: int = 0,
 ) -> SetBatch:
-    """Make sets whose vectors lie near linear subspaces, one subspace per class.
-
-    Subspaces go through the origin: classes differ in directions and not in means. This is
-    what subspace clustering assumes of its data. A set depends on nothing but its class and
-    its number: with more classes or sets, the first ones stay as they are.
-
-    Parameters
-    ----------
-    n_classes, n_sets, n_vectors : int
-        Number of classes, of sets of each, and of vectors of a set.
-    n_features : int
-        Length of the vectors.
-    n_dims : int
-        Dimensionality of the subspace of a class.
-    n_set_dims : int, default=0
-        Random directions, of each set its own, in which its vectors vary besides those of the
-        class, and as strongly.
-    noise : float
-        Standard deviation of what is added to each feature. Along a direction of a subspace
-        it is 1.
-    random_state : int
-        Everything random follows from it.
-
-    Returns
-    -------
-    SetBatch
-        Class after class, with labels 0 to ``n_classes - 1``.
-
-    Examples
-    --------
-    >>> from setwise_paper.datasets import make_subspace_union
-    >>> sets = make_subspace_union(2, 3, n_vectors=10, n_features=20, n_dims=2)
-    >>> sets, sets.labels.tolist()
-    (SetBatch of 6 sets of 10 to 10 vectors, 20 features, [0, 0, 0, 1, 1, 1])
-    """
+    """Make sets whose vectors lie near linear subspaces, one subspace per class."""
     owner = "make_subspace_union"
     counts = {"n_classes": n_classes, "n_sets": n_sets, "n_vectors": n_vectors,
               "n_features": n_features, "n_dims": n_dims}  # fmt: skip
@@ -111,34 +77,7 @@ def make_gaussian_pair(
     variance: float = 2.0,
     random_state: int | np.random.Generator = 0,
 ) -> SetBatch:
-    """Make two clouds of normal points, as in Figure 4 of the paper.
-
-    The paper's are 3-D, of covariance 2 I, and their centres 2 to 7 apart.
-
-    Parameters
-    ----------
-    n_vectors : int
-        Points of each cloud.
-    distance : float
-        How far the centres are apart, along the first feature.
-    n_features : int
-        Dimensionality.
-    variance : float
-        Of each feature, in both clouds.
-    random_state : int or numpy.random.Generator
-        Source of randomness.
-
-    Returns
-    -------
-    SetBatch
-        Two sets, with labels 0 and 1. The first cloud is around the origin.
-
-    Examples
-    --------
-    >>> from setwise_paper.datasets import make_gaussian_pair
-    >>> make_gaussian_pair(100, distance=4)
-    SetBatch of 2 sets of 100 to 100 vectors, 3 features
-    """
+    """Make two clouds of normal points, as in Figure 4 of the paper."""
     owner = "make_gaussian_pair"
     check_count(owner, "n_vectors", n_vectors)
     check_count(owner, "n_features", n_features)
@@ -224,25 +163,7 @@ def corrupt_sets(
 
 
 def limit_sets(sets: SetBatch, n_vectors: int = 100, *, random_state: int = 0) -> SetBatch:
-    """Choose ``n_vectors`` of the vectors of every set at random, in the order they have.
-
-    Sets that have no more than that are kept whole; ``sizes`` of the result tells.
-
-    Parameters
-    ----------
-    sets : SetBatch
-        Sets to choose from; they stay as they are.
-    n_vectors : int
-        Most vectors of a set. The paper's robustness section has sets of 100 images.
-    random_state : int
-        Which vectors are chosen.
-
-    Examples
-    --------
-    >>> from setwise_paper.datasets import limit_sets, make_subspace_union
-    >>> limit_sets(make_subspace_union(3, 1, n_vectors=30), n_vectors=12).sizes
-    array([12, 12, 12])
-    """
+    """Choose ``n_vectors`` of the vectors of every set at random, in the order they have."""
     owner = "limit_sets"
     _check_batch(owner, "sets", sets)
     check_count(owner, "n_vectors", n_vectors)

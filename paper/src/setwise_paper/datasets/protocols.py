@@ -38,11 +38,7 @@ class Dataset:
 def random_folds(
     labels: npt.ArrayLike, n_gallery: int, n_folds: int, *, seed: int = 0
 ) -> list[Fold]:
-    """Draw ``n_gallery`` random gallery sets of each class; all others are probes.
-
-    Unlike `setwise.gallery_probe_splits`, a class may have no set left to probe with: one
-    subject of Honda/UCSD has a single set.
-    """
+    """Draw ``n_gallery`` random gallery sets of each class; all others are probes."""
     check_count("random_folds", "n_gallery", n_gallery)
     check_count("random_folds", "n_folds", n_folds)
     members = _members(labels, n_gallery, "random_folds")
@@ -59,12 +55,7 @@ def random_folds(
 def spread_folds(
     labels: npt.ArrayLike, n_gallery: int, n_probes: int, n_folds: int, *, seed: int = 0
 ) -> list[Fold]:
-    """Choose sets for each fold so that folds overlap as little as possible.
-
-    The sets of each class are shuffled once and dealt out in turn, ``n_gallery`` and
-    ``n_probes`` per fold, beginning again where they run out: no set is used twice before all
-    of its class were used once.
-    """
+    """Choose sets for each fold so that folds overlap as little as possible."""
     for name, value in (("n_gallery", n_gallery), ("n_probes", n_probes), ("n_folds", n_folds)):
         check_count("spread_folds", name, value)
     width = n_gallery + n_probes
@@ -90,10 +81,7 @@ def rotated_folds(parts: npt.ArrayLike) -> list[Fold]:
 
 
 def pair_folds(labels: npt.ArrayLike) -> list[Fold]:
-    """Make every two sets of each class the gallery, by their place in the class.
-
-    Four quadrants of a turntable give six folds.
-    """
+    """Make every two sets of each class the gallery, by their place in the class."""
     members = _members(labels, 2, "pair_folds")
     place = np.zeros(sum(map(len, members)), dtype=np.int64)
     for sets in members:

@@ -29,12 +29,7 @@ def plot_points(
     *,
     probe: str | None = None,
 ) -> Axes:
-    """Draw images in the plane: the marker tells the set, the colour the cluster.
-
-    The largest clusters have a colour each, all others share one. So it is with sets and
-    markers, in the order they come in. The probe's images have a red edge; ``probe`` is its
-    name in ``names``. Coordinates beyond the second are passed over.
-    """
+    """Draw images in the plane: the marker tells the set, the colour the cluster."""
     places = np.asarray(points)
     sizes = Counter(groups)
     largest = [group for group, _ in sizes.most_common(len(PALETTE))]
@@ -105,11 +100,7 @@ def plot_distances(
     class_names: Sequence[str],
     truth: str,
 ) -> Axes:
-    """Draw how far the probe is from each class, one colour per clusterer.
-
-    The nearest class of each clusterer is filled, ``truth`` is underlaid. A class that shares
-    no cluster with the probe is infinitely far (None): a cross at the right, beyond numbers.
-    """
+    """Draw how far the probe is from each class, one colour per clusterer."""
     rows_of = {
         name: np.array([np.inf if one is None else one for one in distances])
         for name, distances in distances_by_clusterer.items()
@@ -178,12 +169,7 @@ _DIGIT = 0.7
 def plot_distributions(
     axes: Axes, table: Sequence[Sequence[float]], row_names: Sequence[str]
 ) -> Axes:
-    """Draw how the images of each set spread over the clusters, in percent.
-
-    Clusters stand in the order of the classes that have most of them, so that a good
-    clustering goes down the diagonal; their numbers count from 1 as in ``table``. The probe
-    stands apart below, in red. ``table[row][cluster]`` are shares; the last row is the probe's.
-    """
+    """Draw how the images of each set spread over the clusters, in percent."""
     shares = np.asarray(table, dtype=float)
     last = len(shares) - 1
     order = _down_the_diagonal(shares)
@@ -209,10 +195,7 @@ def _down_the_diagonal(shares: FloatArray) -> list[int]:
 
 
 def _draw_cells(axes: Axes, shares: FloatArray, heights: FloatArray) -> None:
-    """A coloured cell on an empty one for each share above zero, with the number if it fits.
-
-    Colours are let through: letters are readable on them, on white and on dark paper.
-    """
+    """A coloured cell on an empty one for each share above zero, with the number if it fits."""
     from matplotlib.colors import to_rgba
 
     n_columns, bottom = shares.shape[1], float(heights.max()) + 0.5

@@ -28,11 +28,7 @@ _DIAMOND = {"marker": "D", "markeredgecolor": PUBLISHED, "markeredgewidth": 1.6}
 def plot_dimensions(
     axes: Axes, curves: Sequence[Curve], published: Mapping[str, Published] = NOTHING
 ) -> Axes:
-    """Draw how accuracy grows with the dimensionalities that are fused (Figs. 6 to 8).
-
-    What the paper reports, for all dimensionalities, is a diamond at the right; entries of
-    ``published`` that are no curve's are passed over.
-    """
+    """Draw how accuracy grows with the dimensionalities that are fused (Figs. 6 to 8)."""
     styles = _draw_curves(axes, curves)
     marks = {
         curve.name: float(published[curve.name].mean or 0)
@@ -65,12 +61,7 @@ def plot_outliers(
     *,
     published: Mapping[str, Sequence[tuple[float, float]]] = NOTHING,
 ) -> Axes:
-    """Draw how accuracy falls with the images of other sets mixed in (Fig. 9).
-
-    ``x`` of the curves is the number of images taken of each set; ``shares`` are the outliers
-    in percent of the images that were there before. What the paper reports, pairs of ``x`` and
-    percent by the name of the curve, are diamonds.
-    """
+    """Draw how accuracy falls with the images of other sets mixed in (Fig. 9)."""
     styles = _draw_curves(axes, curves)
     marks = []
     for curve, style in zip(curves, styles, strict=True):

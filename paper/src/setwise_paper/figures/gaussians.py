@@ -25,10 +25,7 @@ def plot_clouds(
     is_second: Sequence[bool],
     is_wrong: Sequence[bool],
 ) -> Axes:
-    """Draw two clouds, and circles around points that a cut puts on the wrong side.
-
-    Coordinates beyond the second are passed over.
-    """
+    """Draw two clouds, and circles around points that a cut puts on the wrong side."""
     places = np.asarray(points)
     second, wrong = np.asarray(is_second, dtype=bool), np.asarray(is_wrong, dtype=bool)
     area = float(np.clip(3600 / len(places), 4, 16))
@@ -52,10 +49,7 @@ def plot_clouds(
 
 
 def plot_by_size(axes: Axes, rows: Sequence[Any], attribute: str, label: str) -> Axes:
-    """Draw something about two clouds against their size, one line per distance.
-
-    ``rows`` have a ``distance``, a ``size`` and the ``attribute`` to draw, called ``label``.
-    """
+    """Draw something about two clouds against their size, one line per distance."""
     values = np.array([getattr(row, attribute) for row in rows], dtype=float)
     distances = sorted({float(row.distance) for row in rows})
     ends = []
@@ -89,12 +83,7 @@ def _ramp(n_colours: int) -> list[str]:
 def plot_switch_errors(
     axes: Axes, switches: Sequence[Any], switches_from_start: Sequence[Any]
 ) -> Axes:
-    """Draw how often points are on the wrong side that switched sides 0, 1, ... times.
-
-    Rows have ``switches``, ``n_points`` (above each bar) and ``error`` in percent; switches are
-    counted from the first iterate on, and from the start vector on. The last row of each is
-    *so often or more*.
-    """
+    """Draw how often points are on the wrong side that switched sides 0, 1, ... times."""
     width = 0.38
     series = (
         (-1, switches_from_start, "counted from the start vector on", GREY),

@@ -46,10 +46,7 @@ class Experiment(Strict):
 
 @dataclass(frozen=True)
 class Section(ABC):
-    """What came out of an experiment, ready to be shown: numbers and names, nothing drawn.
-
-    Accuracies are in percent.
-    """
+    """What came out of an experiment, ready to be shown: numbers and names, nothing drawn."""
 
     experiment: Experiment
 

@@ -142,10 +142,7 @@ def _check_fusions(recipe: Recipe, made: Any) -> None:
 
 
 def sides_of(item: ClassifyItem, data: StudyData) -> Sides:
-    """Gallery and probes of an item, with the outliers it asks for.
-
-    The outliers depend on dataset, fold and seed alone, so that all methods see the same.
-    """
+    """Gallery and probes of an item, with the outliers it asks for."""
     in_gallery, in_probes = data.fold(item.fold)
     gallery, probes = data.sets[in_gallery], data.sets[in_probes]
     chosen = _spread_evenly(len(probes), item.n_probes)

@@ -44,11 +44,7 @@ class PublishedSignal(Strict):
 
 
 class Distributions(Experiment):
-    """Several clusterers on the same few sets, image by image.
-
-    The *images* of one set of each of some classes, and of one more set of one of them, the
-    probe, are clustered.
-    """
+    """Several clusterers on the same few sets, image by image."""
 
     kind: Literal["distributions"] = "distributions"
     data: Data
@@ -95,11 +91,7 @@ class DistributionsItem(Item):
     seed: int
 
     def perform(self, folder: Path | None = None) -> dict[str, Any]:
-        """Cluster the images of one set of each of some classes, and of a probe, together.
-
-        Classes and sets are drawn at random, the same for all clusterers. Those that want to
-        know how many clusters there are make as many as there are classes.
-        """
+        """Cluster the images of one set of each of some classes, and of a probe, together."""
         check_known("distributions", "clusterer", self.clusterer, Clusterer.known())
         data = read_data(self.data, folder)
         drawn, truth = _draw_sets(self, data)

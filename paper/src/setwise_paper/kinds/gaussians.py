@@ -76,11 +76,7 @@ class GaussiansItem(Item):
     seed: int
 
     def perform(self, folder: Path | None = None) -> dict[str, Any]:
-        """Draw two clouds, cut their graph by Algorithm 3 and exactly, and count mistakes.
-
-        The graph is Gaussian (eq. 5) with the clouds' own variance, which the paper leaves
-        open.
-        """
+        """Draw two clouds, cut their graph by Algorithm 3 and exactly, and count mistakes."""
         points = _points(self)
         adjacency = GaussianGraph(sigma=self.variance).adjacency(points).toarray()
         is_second = np.arange(2 * self.size) >= self.size
