@@ -108,7 +108,7 @@ def test_mobo_with_everybody(tmp_path):
     data = load_mobo(tmp_path / "MOBO.mat", only_complete=False)
     assert len(data.sets) == 99
     assert [(len(gallery), len(probes)) for gallery, probes in data.folds] == [(25, 74)] * 10
-    assert "left out: nobody" in data.note
+    assert "left out: none" in data.note
 
 
 def test_mobo_that_is_no_table(tmp_path):

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from paper.tests.small_sets import write_hands, write_objects
 
+import setwise_paper.data as module
 from setwise.errors import DataError, LeakageError, ParameterError
 from setwise.features import HOG, LBP, Equalised, Pixels
 from setwise.sets import SetBatch
-import setwise_paper.data as module
 from setwise_paper.data import read_data
 from setwise_paper.datasets import Dataset, load
 from setwise_paper.spec import Data, Feature

@@ -9,7 +9,7 @@ import pytest
 from paper.tests.small_sets import objects_at_hand
 from typer.testing import CliRunner
 
-from setwise.cli import app
+from setwise_paper.commands import reproduce_app
 
 STUDY = """
 title = "Small <b>study</b>"
@@ -66,7 +66,7 @@ def one_by_one(tmp_path_factory, at_hand) -> bytes:
 
 def run(*arguments: object):
     """One item at a time, in this process, unless the arguments say otherwise."""
-    return CliRunner().invoke(app, ["reproduce", "--jobs", "1", *map(str, arguments)])
+    return CliRunner().invoke(reproduce_app, ["--jobs", "1", *map(str, arguments)])
 
 
 def test_list_shows_studies_and_what_they_show():

@@ -185,16 +185,16 @@ def result_of(*sections) -> StudyResult:
 
 def test_tables_say_the_papers_number_beside_ours():
     (table,) = section_of(METHODS, methods_pairs()).tables()
-    assert table.columns == ("method", "paper", "ours", "difference", "fit", "a probe")
+    assert table.columns == ("method", "paper", "ours", "difference", "p", "fit", "a probe")
     assert table.rows[0] == (
-        *("CVC", "90.00 ± 4.00", "87.50 ± 12.50", "-2.50", "1 s", "200 ms"),
+        *("CVC", "90.00 ± 4.00", "87.50 ± 12.50", "-2.50", "", "1 s", "200 ms"),
     )
     assert table.rows[1][1:4] == ("", "50.00", "")
     assert table.heading == "Table 9: Title"
     lines = table.to_markdown().splitlines()
     assert lines[:2] == ["**Table 9: Title**", ""]
     assert len(lines) == 6
-    assert {line.count("|") for line in lines[2:]} == {7}
+    assert {line.count("|") for line in lines[2:]} == {8}
 
 
 def test_timed_tables_have_ratios():

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from setwise.errors import DataError, LeakageError
 from setwise.evaluation.leakage import check_leakage, image_numbers, sets_that_share
-from setwise.io.datasets import load
+from setwise_paper.datasets import load
 from setwise.sets import SetBatch
 
 

@@ -101,7 +101,7 @@ def report() -> None:
 
 
 def reproduce() -> None:
-    from setwise.studies.catalogue import study_named
+    from setwise_paper.study import study_named
 
     study_named("eth80")
 

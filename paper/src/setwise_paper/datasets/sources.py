@@ -16,6 +16,7 @@ from setwise_paper.support import Progress, check_known, refuse
 
 logger = logging.getLogger("setwise")
 LARGEST = 1 << 29  # bytes of a file of unknown size
+CHUNK = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -183,11 +184,13 @@ class _Transfer:
     def __init__(self, file: RemoteFile, progress: Progress | None) -> None:
         self.file, self.progress = file, progress
         self.total, self.done = 0, 0  # pooch sets the total, as the server announces it
+        if progress is not None:
+            progress(f"fetch {file.name}", 0, 0)
 
     def __call__(self, url: str, output_file: Any, pooch: Any) -> None:
         from pooch import HTTPDownloader
 
-        HTTPDownloader(progressbar=self)(url, output_file, pooch)
+        HTTPDownloader(progressbar=self, chunk_size=CHUNK)(url, output_file, pooch)
         wrong = _difference(Path(output_file), self.file)
         if wrong is not None:
             reject(
@@ -202,10 +205,12 @@ class _Transfer:
         """Count bytes that came; more than expected end the transfer."""
         self.done += n_bytes
         limit = self.file.size or LARGEST
-        if self.done > limit:
+        if self.done >= limit + CHUNK:  # pooch counts whole chunks
             reject(f"{self.file.name}: the server sends more than {limit:,} bytes. Removed.")
         if self.progress is not None:
-            self.progress(f"fetch {self.file.name}", self.done, int(self.total))
+            self.progress(
+                f"fetch {self.file.name}", min(self.done, self.total or limit), self.total
+            )
 
     def reset(self) -> None:
         """Begin to count, as pooch wants it at the end."""

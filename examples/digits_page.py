@@ -1,6 +1,6 @@
 """Something to open the page with: a gallery of digits, and an inbox to be sorted.
 
-``python -m setwise.demo.page FOLDER`` writes ``digits.setwise`` and ``inbox/`` into a folder.
+``python examples/digits_page.py FOLDER`` writes ``digits.setwise`` and ``inbox/``.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from setwise.classify import CVC
-from setwise.demo.digits import digit_sets
+from setwise.demo import digit_sets
 from setwise.io import load_images, save_images
 from setwise.sets import SetBatch
 
