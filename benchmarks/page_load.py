@@ -18,7 +18,6 @@ from pathlib import Path
 
 import httpx
 
-
 write_page_demo = runpy.run_path("examples/digits_page.py")["write_page_demo"]
 START = "from setwise.cli import run; import sys; sys.argv[0] = 'setwise'; run()"
 PHOTOS_PER_ALBUM = 12

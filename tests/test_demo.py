@@ -4,12 +4,12 @@ import sys
 import numpy as np
 import pytest
 from PIL import Image
+from setwise.demo.run import BY_MEAN, BY_VOTE, ONE_BY_ONE, OURS, OURS_KNOWN
 from sklearn.datasets import load_digits
 
 import setwise
 from setwise.baselines import FrameVote
 from setwise.demo import digit_sets, run_demo
-from setwise.demo.run import BY_MEAN, BY_VOTE, ONE_BY_ONE, OURS, OURS_KNOWN
 from setwise.errors import DataError
 
 

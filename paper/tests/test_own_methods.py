@@ -104,6 +104,9 @@ def test_methods_from_python_beside_those_of_the_study(study, tmp_path):
 
 
 def test_what_is_no_method_is_refused(study, tmp_path):
+    misspelt, pickled = tmp_path / "misspelt.toml", tmp_path / "pickled.toml"
+    misspelt.write_text(STUDY.replace("shift =", "shifts ="))
+    pickled.write_text(STUDY.replace('name = "mine"', '_estimator = "x"'))
     for method, error, said in (
         ("no_module:Thing", ParameterError, "cannot be imported"),
         ("own_method:Nothing", ParameterError, "cannot be imported"),
@@ -114,20 +117,18 @@ def test_what_is_no_method_is_refused(study, tmp_path):
             run(study, methods={"x": method}, out=tmp_path / "out")
     with pytest.raises(ParameterError, match="two methods are called 'mine'"):
         run(study, methods={"mine": "MSM"}, out=tmp_path / "out")
-    with pytest.raises(ParameterError, match="'shifts'.*Did you mean 'shift'"):
-        study.write_text(STUDY.replace("shift =", "shifts ="))
-        run(study, out=tmp_path / "out")
+    with pytest.raises(ParameterError, match=r"'shifts'.*Did you mean 'shift'"):
+        run(misspelt, out=tmp_path / "out")
     with pytest.raises(DataError, match="is unknown"):
-        study.write_text(STUDY.replace('name = "mine"', 'estimator = "x"'))
-        run(study)
+        run(pickled)
 
 
 def test_an_answer_for_each_set_is_expected(study, tmp_path):
     result = run(study, methods={"few": Few()}, out=tmp_path / "out")
-    assert {one.error for one in result.failures} == {
-        "DataError: method 'test_own_methods:Few': predict gave an answer of shape (1,). "
-        "Expected a label for each set, 4."
-    } or "Expected a label for each set, 4." in result.failures[0].error
+    assert len(result.failures) == 4
+    assert "Few': predict gave an answer of shape (1,). Expected a label for each set, 4." in (
+        result.failures[0].error
+    )
 
 
 def result(right: str, n_gallery: int = 10):

@@ -162,7 +162,7 @@ def run_demo(
     out: str | Path, *, quick: bool = False, progress: Progress | None = None,
     n_jobs: int | None = None,
 ) -> dict[str, Any]:  # fmt: skip
-    """Compare CVC with simpler methods, save, load, identify and explain: all of the demo."""
+    """Compare CVC with simpler methods, then save, load, identify and explain."""
     folder = Path(out)
     report: Progress = progress or (lambda *_: None)
     seconds: dict[str, float] = {}

@@ -17,6 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import joblib
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
@@ -134,14 +135,7 @@ def code_of(recipe: Recipe) -> str:
     if recipe.estimator is None and ":" not in recipe.of:
         return ""
     thing = type(recipe.estimator) if recipe.estimator is not None else _thing(recipe.of)
-    digest = hashlib.sha256(_pickled(recipe.estimator))
+    digest = hashlib.sha256(str(joblib.hash(recipe.estimator)).encode())
     with suppress(OSError, TypeError):  # of a notebook or a compiled module
         digest.update(Path(inspect.getfile(thing)).read_bytes())
     return digest.hexdigest()
-
-
-def _pickled(estimator: Any) -> bytes:
-    from joblib.externals import cloudpickle
-
-    content: bytes = cloudpickle.dumps(estimator)
-    return content

@@ -190,7 +190,14 @@ class _Transfer:
     def __call__(self, url: str, output_file: Any, pooch: Any) -> None:
         from pooch import HTTPDownloader
 
-        HTTPDownloader(progressbar=self, chunk_size=CHUNK)(url, output_file, pooch)
+        responses: list[Any] = []  # pooch leaves them open when it fails
+        hooks = {"response": lambda response, **_: responses.append(response)}
+        download = HTTPDownloader(progressbar=self, chunk_size=CHUNK, hooks=hooks)
+        try:
+            download(url, output_file, pooch)
+        finally:
+            for response in responses:
+                response.close()
         wrong = _difference(Path(output_file), self.file)
         if wrong is not None:
             reject(
