@@ -55,8 +55,8 @@ class DigitSets:
 
 
 def digit_sets(
-    n_gallery: int = 6, n_probes: int = 4, n_images: int = 12, n_outliers: int = 4, seed: int = 0,
-    *, one_other: bool = False, hidden: Sequence[int] = (), light: float = 0.0,
+    n_gallery: int = 6, n_probes: int = 4, n_images: int = 12, n_outliers: int = 4,
+    seed: int = 0, *, one_other: bool = False, hidden: Sequence[int] = (), light: float = 0.0,
 ) -> DigitSets:  # fmt: skip
     """Group scikit-learn's digits into disjoint sets; every second known probe is mixed.
 
@@ -205,7 +205,7 @@ def run_demo(
         except MissingExtraError as error:
             advice = str(error)
     return {
-        "n_probes": {kind: sum(int(one.kinds()[kind].sum()) for one in rounds) for kind in kinds},
+        "n_probes": {kind: sum(int(o.kinds()[kind].sum()) for o in rounds) for kind in kinds},
         "accuracy": {
             method: {
                 kind: float(np.mean([x for one in rounds for x in one.right(method, kind)]))

@@ -1,4 +1,4 @@
-"""Parts of pages and pictures, for reports of your own: all that :mod:`setwise.report` draws."""
+"""Parts of pages and pictures, for reports of your own."""
 
 from setwise.plots.labels import EndLabel, label_ends, one_line, plain
 from setwise.report.clusters import cluster_table
