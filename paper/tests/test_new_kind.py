@@ -42,17 +42,17 @@ class Coins(Experiment):
     kind: Literal["coins"] = "coins"
     n_throws: tuple[int, ...]
 
-    def plan(self, desk) -> Iterator:
+    def plan(self, planner) -> Iterator:
         for seed in self.seeds:
             for n in self.n_throws:
-                yield desk.file(CoinsItem(n_throws=n, seed=seed), f"{n}", seed)
+                yield planner.planned(CoinsItem(n_throws=n, seed=seed), f"{n}", seed)
 
-    def follow_up(self, finished, desk) -> Iterator:
+    def follow_up(self, finished, planner) -> Iterator:
         """Throw again, once, as often as there were heads."""
         for planned, result in finished:
             if planned.turn == 0:
                 again = CoinsItem(n_throws=result["heads"], seed=9)
-                yield desk.file(again, "again", 0)
+                yield planner.planned(again, "again", 0)
 
     def summarise(self, finished):
         rows = tuple(

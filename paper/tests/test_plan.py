@@ -44,7 +44,7 @@ def test_every_method_fold_and_seed_is_an_item():
         for label in ("MSM", "mean vector")
     ]
     assert len(found.work) == 8
-    assert found.alone == frozenset()
+    assert found.exclusive == frozenset()
 
 
 def test_keys_do_not_depend_on_what_else_is_asked():
@@ -93,7 +93,7 @@ def test_the_code_is_what_computes(tmp_path, monkeypatch):
 
 def test_timed_items_are_done_alone():
     found = plan(study(is_timed=True))
-    assert found.alone == set(found.work)
+    assert found.exclusive == set(found.work)
 
 
 def test_first_turns_of_all_experiments_come_first():

@@ -45,7 +45,7 @@ def results(store):
 @pytest.mark.parametrize(("backend", "n_jobs"), WAYS)
 def test_results_are_the_same_wherever_they_are_made(store, backend, n_jobs):
     work = items(7)
-    outcome = run_items(work, store, draw, n_jobs=n_jobs, backend=backend, alone=["item2"])
+    outcome = run_items(work, store, draw, n_jobs=n_jobs, backend=backend, exclusive=["item2"])
     assert results(store) == {key: draw(item) for key, item in work.items()}
     assert (outcome.n_finished_before, outcome.n_done) == (0, 7)
     assert (outcome.n_failed, outcome.n_left, outcome.was_interrupted) == (0, 0, False)
@@ -87,7 +87,7 @@ def test_items_whose_times_matter_have_nothing_beside_them(store, tmp_path, back
     log = tmp_path / "log"
     alone = {"item0", "item3", "item5"}
     perform = partial(draw, log=log, seconds=0.1)
-    run_items(items(14), store, perform, n_jobs=2, backend=backend, alone=alone)
+    run_items(items(14), store, perform, n_jobs=2, backend=backend, exclusive=alone)
     times = {f"item{one[0]}": one[1:3] for one in noted(log)}
     assert len(times) == 14
     pairs = [(a, b) for a in times for b in times if a < b]
@@ -128,9 +128,11 @@ def test_a_result_that_cannot_be_kept_is_a_failure(store, way, error):
 def test_an_item_that_takes_its_process_along_is_found(store, backend, caplog):
     """As when the system ends the process that has taken most of the memory."""
     perform = partial(draw_but_one, culprit=3, way="die")
-    outcome = run_items(items(8), store, perform, n_jobs=2, backend=backend, alone=["item7"])
+    outcome = run_items(
+        items(8), store, perform, n_jobs=2, backend=backend, exclusive=["item7"]
+    )
     assert (outcome.n_done, outcome.n_failed, outcome.n_left) == (7, 1, 0)
-    assert "ended without a word" in store.failed["item3"].error
+    assert "ended unexpectedly" in store.failed["item3"].error
     assert (store.folder / store.failed["item3"].traceback).exists()
     assert "a worker process died" in caplog.text
 

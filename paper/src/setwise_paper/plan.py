@@ -119,7 +119,7 @@ class Plan:
     """The items of a study."""
 
     of: Mapping[str, tuple[Planned, ...]]
-    alone: frozenset[str]
+    exclusive: frozenset[str]
     data_notes: Mapping[str, str]
 
     @property
@@ -133,22 +133,22 @@ class Plan:
         return [(one, results[one.key]) for one in self.of[name] if one.key in results]
 
 
-class Desk:
+class Planner:
     """Where experiments look at data, and where their items get keys."""
 
     def __init__(self, folder: Path | None) -> None:
         self.folder = folder
         self.notes: dict[str, str] = {}
 
-    def look_at(self, data: Data) -> StudyData:
+    def sets_of(self, data: Data) -> StudyData:
         """The sets of an experiment."""
         return read_data(data, self.folder)
 
-    def file(self, item: Item, label: str, turn: int, data: Data | None = None) -> Planned:
+    def planned(self, item: Item, label: str, turn: int, data: Data | None = None) -> Planned:
         """An item under its key; ``data`` is what its result depends on."""
         fingerprints = code_fingerprint() + item.code()
         if data is not None:
-            sets = self.look_at(data)
+            sets = self.sets_of(data)
             fingerprints += sets.digest
             self.notes[_short_name(data)] = sets.note
         return Planned(key_of(item, fingerprints), item, label, turn)
@@ -156,30 +156,30 @@ class Desk:
 
 def plan(study: Study, folder: Path | None = None) -> Plan:
     """Find out what there is to do; data are read to know their folds and fingerprints."""
-    desk = Desk(folder)
+    planner = Planner(folder)
     try:
-        of = {one.name: tuple(one.plan(desk)) for one in study.experiments}
+        of = {one.name: tuple(one.plan(planner)) for one in study.experiments}
     except DataError as error:
         msg = f"{error} {study.missing}".strip()
         raise type(error)(msg) from None
     timed = [one.name for one in study.experiments if one.is_timed]
-    alone = frozenset(planned.key for name in timed for planned in of[name])
-    return Plan(of, alone, desk.notes)
+    exclusive = frozenset(planned.key for name in timed for planned in of[name])
+    return Plan(of, exclusive, planner.notes)
 
 
 def follow_up(
     study: Study, before: Plan, results: Mapping[str, Result], folder: Path | None
 ) -> Plan:
     """The plan with what there is to do on top of it, now that these results are known."""
-    desk = Desk(folder)
+    planner = Planner(folder)
     of = {
         one.name: (
             *before.of[one.name],
-            *one.follow_up(before.finished(one.name, results), desk),
+            *one.follow_up(before.finished(one.name, results), planner),
         )
         for one in study.experiments
     }
-    return Plan(of, before.alone, before.data_notes)
+    return Plan(of, before.exclusive, before.data_notes)
 
 
 def _short_name(data: Data) -> str:

@@ -68,7 +68,7 @@ def reproduce(
     n_done, was_interrupted = 0, False
     with Store(out, fresh=fresh) as store:
 
-        def do(work: Mapping[str, Item], alone: Collection[str] = ()) -> None:
+        def do(work: Mapping[str, Item], exclusive: Collection[str] = ()) -> None:
             nonlocal n_done, was_interrupted
             outcome = run_items(
                 work,
@@ -76,14 +76,14 @@ def reproduce(
                 partial(perform, folder=folder),
                 n_jobs=n_jobs,
                 backend=backend,
-                alone=alone,
+                exclusive=exclusive,
                 scheduler=scheduler,
                 progress=progress,
             )
             n_done += outcome.n_done
             was_interrupted = outcome.was_interrupted
 
-        do(planned.work, planned.alone)
+        do(planned.work, planned.exclusive)
         before = planned.work
         with _whole_results(store):
             planned = follow_up(study, planned, _results(store.finished), folder)

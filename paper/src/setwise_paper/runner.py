@@ -30,8 +30,8 @@ from setwise_paper.worker import (
     Done,
     Gate,
     Perform,
+    children_ignore_interrupt,
     closed_by_interrupt,
-    deaf_children,
     perform_call,
     stay_with,
 )
@@ -45,7 +45,7 @@ BLAS_VARIABLES = (
     "VECLIB_MAXIMUM_THREADS",
 )
 DIED = (
-    "The process that did this item ended without a word, as when it runs out of memory or "
+    "The process that did this item ended unexpectedly, as when it runs out of memory or "
     "crashes in compiled code."
 )
 
@@ -69,11 +69,11 @@ def run_items(
     *,
     n_jobs: int | None = None,
     backend: str = "processes",
-    alone: Collection[str] = (),
+    exclusive: Collection[str] = (),
     scheduler: str | None = None,
     progress: Progress | None = None,
 ) -> Outcome:
-    """Do the items without a result, in order; those in ``alone`` last and one at a time."""
+    """Do the items without a result; those in ``exclusive`` last and one at a time."""
     check_choice("run_items", "backend", backend, BACKENDS)
     if n_jobs is not None and (not isinstance(n_jobs, int) or n_jobs == 0):
         refuse("run_items", "n_jobs", "a whole number other than 0, or None", n_jobs)
@@ -86,7 +86,10 @@ def run_items(
         with closed_by_interrupt(gate), _started(backend, n_jobs, scheduler) as pool:
             runner = _Runner(work, perform, pool, gate)
             # Once for all, since threads that set and reset it would cross.
-            with threadpool_limits(1, "blas"), closing(runner.run_all(todo, alone)) as stream:
+            with (
+                threadpool_limits(1, "blas"),
+                closing(runner.run_all(todo, exclusive)) as stream,
+            ):
                 for done in reported(stream, len(todo), "items", progress):
                     record = _record(done, work[done.key], backend, store)
                     store.add(record)
@@ -116,7 +119,7 @@ class _Pool:
 
     config: Mapping[str, Any]
     n_jobs: int
-    n_workers_alone: int = 1
+    n_workers_exclusive: int = 1
     death: tuple[type[Exception], ...] = ()
 
 
@@ -131,10 +134,10 @@ class _Runner:
     pool: _Pool
     gate: Gate
 
-    def run_all(self, keys: Iterable[str], alone: Collection[str]) -> Generator[Done]:
-        alone = frozenset(alone)
-        yield from self.run([key for key in keys if key not in alone], self.pool.n_jobs)
-        yield from self.run([key for key in keys if key in alone], 1)
+    def run_all(self, keys: Iterable[str], exclusive: Collection[str]) -> Generator[Done]:
+        exclusive = frozenset(exclusive)
+        yield from self.run([key for key in keys if key not in exclusive], self.pool.n_jobs)
+        yield from self.run([key for key in keys if key in exclusive], 1)
 
     def run(self, keys: Iterable[str], n_at_once: int) -> Generator[Done]:
         """Items as they are done, even where some of them end their process."""
@@ -145,20 +148,20 @@ class _Runner:
                     del left[done.key]
                     yield done
             except self.pool.death:
-                suspects = [key for key in left if key in self.gate.running]
-                if not suspects:
+                were_running = [key for key in left if key in self.gate.running]
+                if not were_running:
                     raise
             else:
                 return  # the others were held back
             logger.warning(
                 "a worker process died; the %d items that were running are tried one by one",
-                len(suspects),
+                len(were_running),
             )
-            for key in suspects:
+            for key in were_running:
                 del left[key]
-                yield from self.probation(key)
+                yield from self.retried(key)
 
-    def probation(self, key: str) -> Generator[Done]:
+    def retried(self, key: str) -> Generator[Done]:
         """One item, which fails if it ends its process again."""
         try:
             yield from self.stream([key], 1)
@@ -173,12 +176,12 @@ class _Runner:
         begun = takewhile(lambda call: not self.gate.is_closed, calls)
         with parallel_config(**self.pool.config):
             parallel = Parallel(
-                n_jobs=n_at_once if n_at_once > 1 else self.pool.n_workers_alone,
+                n_jobs=n_at_once if n_at_once > 1 else self.pool.n_workers_exclusive,
                 return_as="generator_unordered",
                 batch_size=1,
                 pre_dispatch=n_at_once,  # items that wait in a queue would begin after Ctrl-C
             )
-        with deaf_children():
+        with children_ignore_interrupt():
             results = parallel(delayed(perform_call)(call) for call in begun)
         try:
             for done in results:
@@ -207,7 +210,7 @@ def _started(backend: str, n_jobs: int | None, scheduler: str | None) -> Iterato
         try:
             # joblib would do the work of a single process in this one, which a dying worker
             # must not end: two, of which one idles, are the fewest.
-            yield _Pool(config, n_jobs, n_workers_alone=2, death=(BrokenProcessPool,))
+            yield _Pool(config, n_jobs, n_workers_exclusive=2, death=(BrokenProcessPool,))
         finally:
             get_reusable_executor().shutdown(wait=True, kill_workers=True)
 
@@ -236,12 +239,16 @@ def _dask(n_jobs: int, scheduler: str | None) -> Iterator[_Pool]:
             )
             raise DataError(msg) from error
         n_workers = sum(client.ncores().values())
-        yield _Pool({"backend": _hearing(client)}, n_workers, death=(distributed.KilledWorker,))
+        yield _Pool(
+            {"backend": _reporting_backend(client)},
+            n_workers,
+            death=(distributed.KilledWorker,),
+        )
 
 
 @contextmanager
 def _local_cluster(distributed: Any, n_jobs: int) -> Iterator[Any]:
-    with deaf_children():
+    with children_ignore_interrupt():
         cluster = distributed.LocalCluster(
             n_workers=n_jobs,
             threads_per_worker=1,
@@ -252,18 +259,18 @@ def _local_cluster(distributed: Any, n_jobs: int) -> Iterator[Any]:
             scheduler_kwargs={
                 "dashboard": False,
                 "dashboard_address": "127.0.0.1:0",
-                "allowed_failures": 0,  # the runner tries again itself, and alone
+                "allowed_failures": 0,  # the runner tries again itself, one by one
             },
         )
     with cluster:
         yield cluster
 
 
-def _hearing(client: Any) -> Any:
+def _reporting_backend(client: Any) -> Any:
     """The dask backend of joblib, without two faults of it."""
     from joblib._dask import DaskDistributedBackend
 
-    class Hearing(DaskDistributedBackend):  # type: ignore[misc]
+    class ReportingBackend(DaskDistributedBackend):  # type: ignore[misc]
         def effective_n_jobs(self, n_jobs: int) -> int:
             # joblib would do the work of a single worker in this process.
             return max(super().effective_n_jobs(n_jobs), 2)
@@ -276,4 +283,4 @@ def _hearing(client: Any) -> Any:
             )
             return future
 
-    return Hearing(client=client)
+    return ReportingBackend(client=client)

@@ -161,7 +161,7 @@ def closed_by_interrupt(gate: Gate) -> Iterator[None]:
 
 
 @contextmanager
-def deaf_children() -> Iterator[None]:
+def children_ignore_interrupt() -> Iterator[None]:
     """Let processes that start meanwhile ignore Ctrl-C, which a terminal sends to them too."""
     if not _is_main_thread():
         yield

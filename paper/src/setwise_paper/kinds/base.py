@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, TypeAlias
 from pydantic import Field
 
 from setwise_paper.accuracy import AccuracyRow, Table
-from setwise_paper.plan import Desk, Finished, Planned
+from setwise_paper.plan import Finished, Planned, Planner
 from setwise_paper.report.glance import Fact
 from setwise_paper.report.pictures import Pictures
 from setwise_paper.spec import Data, Seed, Strict
@@ -32,10 +32,10 @@ class Experiment(Strict):
     is_timed: bool = False
 
     @abstractmethod
-    def plan(self, desk: Desk) -> Iterator[Planned]:
+    def plan(self, planner: Planner) -> Iterator[Planned]:
         """Its items."""
 
-    def follow_up(self, finished: Sequence[Finished], desk: Desk) -> Iterator[Planned]:
+    def follow_up(self, finished: Sequence[Finished], planner: Planner) -> Iterator[Planned]:
         """What there is to do now that these items are finished; nothing by default."""
         yield from ()
 

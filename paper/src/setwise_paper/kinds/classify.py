@@ -20,7 +20,7 @@ from setwise.sets import SetBatch
 from setwise_paper.data import StudyData, read_data
 from setwise_paper.datasets import Corrupted, corrupt_sets
 from setwise_paper.kinds.base import Experiment
-from setwise_paper.plan import Desk, Item, Planned
+from setwise_paper.plan import Item, Planned, Planner
 from setwise_paper.recipes import code_of, made_by
 from setwise_paper.spec import Count, Data, Method, Published, Recipe, Strict
 from setwise_paper.support import FloatArray, IntArray, seed_for
@@ -88,10 +88,10 @@ class OnFolds(Experiment):
     published: dict[str, Published] = Field(default_factory=dict)
 
     def plan_folds(
-        self, methods: tuple[Method, ...], desk: Desk, outliers: Outliers | None = None
+        self, methods: tuple[Method, ...], planner: Planner, outliers: Outliers | None = None
     ) -> Iterator[Planned]:
         """An item for every method, fold and seed."""
-        n_folds = len(desk.look_at(self.data).folds)
+        n_folds = len(planner.sets_of(self.data).folds)
         for method in methods:
             # A misspelt one would fail in every fold: refuse it once, before anything is done.
             classifier_of(ClassifyItem(data=self.data, recipe=method.recipe, fold=0, seed=0))
@@ -111,7 +111,7 @@ class OnFolds(Experiment):
                         n_probes=self.n_probes,
                         outliers=outliers,
                     )
-                    yield desk.file(item, method.label, fold, self.data)
+                    yield planner.planned(item, method.label, fold, self.data)
 
 
 @dataclass(frozen=True, eq=False)

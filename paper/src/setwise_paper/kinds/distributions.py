@@ -28,7 +28,7 @@ from setwise.sets import SetBatch
 from setwise_paper.data import StudyData, read_data
 from setwise_paper.figures.clusters import plot_distances, plot_distributions, plot_points
 from setwise_paper.kinds.base import Experiment, PicturesOf, Section, Words
-from setwise_paper.plan import Desk, Finished, Item, Planned, Result
+from setwise_paper.plan import Finished, Item, Planned, Planner, Result
 from setwise_paper.spec import Count, Data, Strict
 from setwise_paper.support import FloatArray, IntArray, check_known, seed_for
 
@@ -53,7 +53,7 @@ class Distributions(Experiment):
     n_draws: Count = 10
     published: dict[str, PublishedSignal] = Field(default_factory=dict)
 
-    def plan(self, desk: Desk) -> Iterator[Planned]:
+    def plan(self, planner: Planner) -> Iterator[Planned]:
         """Every clusterer on every draw."""
         for draw in range(self.n_draws):
             for seed in self.seeds:
@@ -65,7 +65,7 @@ class Distributions(Experiment):
                         draw=draw,
                         seed=seed,
                     )
-                    yield desk.file(item, clusterer, draw, self.data)
+                    yield planner.planned(item, clusterer, draw, self.data)
 
     def summarise(self, finished: Sequence[Finished]) -> DistributionsSection:
         """Distances and SNR of each clusterer over all draws, and its first draw to look at."""

@@ -13,7 +13,7 @@ from setwise_paper.accuracy import AccuracyRow, Curve, accuracy_cells, accuracy_
 from setwise_paper.figures.curves import plot_dimensions
 from setwise_paper.kinds.base import PicturesOf, Section, Words
 from setwise_paper.kinds.classify import OnFolds
-from setwise_paper.plan import Desk, Finished, Planned, Result
+from setwise_paper.plan import Finished, Planned, Planner, Result
 from setwise_paper.spec import Method
 
 
@@ -30,9 +30,9 @@ class Fusion(OnFolds):
             raise ValueError(msg)
         return self
 
-    def plan(self, desk: Desk) -> Iterator[Planned]:
+    def plan(self, planner: Planner) -> Iterator[Planned]:
         """The method on every fold; it is asked for all fusions at once."""
-        return self.plan_folds((self.method,), desk)
+        return self.plan_folds((self.method,), planner)
 
     def summarise(self, finished: Sequence[Finished]) -> FusionSection:
         """A row and a curve per fusion."""

@@ -16,7 +16,7 @@ from setwise.report.parts import picture
 from setwise_paper.datasets import make_gaussian_pair
 from setwise_paper.figures.gaussians import plot_by_size, plot_clouds, plot_switch_errors
 from setwise_paper.kinds.base import Experiment, PicturesOf, Section, Words
-from setwise_paper.plan import Desk, Finished, Item, Planned, Result
+from setwise_paper.plan import Finished, Item, Planned, Planner, Result
 from setwise_paper.spec import Count
 from setwise_paper.support import BoolArray, IntArray, seed_for
 
@@ -33,7 +33,7 @@ class Gaussians(Experiment):
     variance: Annotated[float, Field(gt=0)] = 2.0
     n_draws: Count = 2
 
-    def plan(self, desk: Desk) -> Iterator[Planned]:
+    def plan(self, planner: Planner) -> Iterator[Planned]:
         """An item for every draw, distance and size."""
         for draw in range(self.n_draws):
             for seed in self.seeds:
@@ -46,7 +46,7 @@ class Gaussians(Experiment):
                             draw=draw,
                             seed=seed,
                         )
-                        yield desk.file(item, f"{distance:g}", draw)
+                        yield planner.planned(item, f"{distance:g}", draw)
 
     def summarise(self, finished: Sequence[Finished]) -> GaussiansSection:
         """Measures by distance and size; errors by switches over all."""

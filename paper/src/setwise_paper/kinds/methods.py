@@ -14,7 +14,7 @@ from setwise.report.parts import Confusion, confusion_table, picture
 from setwise_paper.accuracy import AccuracyRow, accuracy_cells, p_values
 from setwise_paper.kinds.base import PicturesOf, Section, Words
 from setwise_paper.kinds.classify import ClassifyItem, ExplainItem, OnFolds
-from setwise_paper.plan import Desk, Finished, Planned, Result
+from setwise_paper.plan import Finished, Planned, Planner, Result
 from setwise_paper.report.glance import Fact
 from setwise_paper.report.pictures import Pictures
 from setwise_paper.report.probe_page import WrongProbe, probe_pages
@@ -36,11 +36,11 @@ class Methods(OnFolds):
             raise ValueError(msg)
         return self
 
-    def plan(self, desk: Desk) -> Iterator[Planned]:
+    def plan(self, planner: Planner) -> Iterator[Planned]:
         """Every method on every fold."""
-        return self.plan_folds(self.methods, desk)
+        return self.plan_folds(self.methods, planner)
 
-    def follow_up(self, finished: Sequence[Finished], desk: Desk) -> Iterator[Planned]:
+    def follow_up(self, finished: Sequence[Finished], planner: Planner) -> Iterator[Planned]:
         """The wrong answers of one method are to be explained."""
         for planned, result in finished:
             if planned.label != self.explain or not isinstance(planned.item, ClassifyItem):
@@ -49,7 +49,7 @@ class Methods(OnFolds):
             wrong = tuple(i for i, (answer, truth) in enumerate(answers) if answer != truth)
             if wrong:
                 item = ExplainItem(of=planned.item, probes=wrong)
-                yield desk.file(item, planned.label, planned.turn, self.data)
+                yield planner.planned(item, planned.label, planned.turn, self.data)
 
     def summarise(self, finished: Sequence[Finished]) -> MethodsSection:
         """A row per method; of the one that is explained, what was taken for what and why."""

@@ -14,7 +14,7 @@ from setwise_paper.accuracy import Curve, accuracy_of, curve_of, mean_text
 from setwise_paper.figures.curves import plot_outliers
 from setwise_paper.kinds.base import PicturesOf, Section, Words
 from setwise_paper.kinds.classify import ClassifyItem, OnFolds, Outliers
-from setwise_paper.plan import Desk, Finished, Planned
+from setwise_paper.plan import Finished, Planned, Planner
 from setwise_paper.spec import Count, OneLabelEach
 
 
@@ -25,12 +25,12 @@ class Robustness(OnFolds):
     methods: OneLabelEach
     n_outliers: Annotated[tuple[Count, ...], Field(min_length=1)] = (1, 2, 3)
 
-    def plan(self, desk: Desk) -> Iterator[Planned]:
+    def plan(self, planner: Planner) -> Iterator[Planned]:
         """The methods on every fold: clean, and with each number of outliers on each side."""
-        yield from self.plan_folds(self.methods, desk)
+        yield from self.plan_folds(self.methods, planner)
         for into in ("gallery", "probes"):
             for n in self.n_outliers:
-                yield from self.plan_folds(self.methods, desk, Outliers(into=into, n=n))
+                yield from self.plan_folds(self.methods, planner, Outliers(into=into, n=n))
 
     def summarise(self, finished: Sequence[Finished]) -> RobustnessSection:
         """The curves of both sides."""
