@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 from paper.tests.small_sets import objects_at_hand
+from typer.main import get_command
 from typer.testing import CliRunner
 
-from setwise_paper.commands import reproduce_app
+from setwise_paper.commands import data_app, reproduce_app
 
 STUDY = """
 title = "Small <b>study</b>"
@@ -67,6 +68,22 @@ def one_by_one(tmp_path_factory, at_hand) -> bytes:
 def run(*arguments: object):
     """One item at a time, in this process, unless the arguments say otherwise."""
     return CliRunner().invoke(reproduce_app, ["--jobs", "1", *map(str, arguments)])
+
+
+@pytest.mark.parametrize(
+    ("app", "words"), [(reproduce_app, []), (data_app, ["list"]), (data_app, ["fetch"])]
+)
+def test_help_ends_with_an_example_that_parses(app, words):
+    found = CliRunner().invoke(app, [*words, "--help"])
+    assert found.exit_code == 0
+    name = " ".join(["setwise", "reproduce" if app is reproduce_app else "data", *words])
+    example = found.stdout.strip().splitlines()[-1].strip()
+    assert example.startswith(name)
+    arguments = example.removeprefix(name).split()
+    command = get_command(app)
+    for word in words:
+        command = command.commands[word]
+    command.make_context(name, arguments).close()
 
 
 def test_list_shows_studies_and_what_they_show():
