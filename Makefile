@@ -14,23 +14,23 @@ help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 # What a user installs: the package, and matplotlib for the picture.
-$(DEMO): pyproject.toml
+$(DEMO): pyproject.toml paper/pyproject.toml
 	@test -x $(BIN)/python || $(if $(HAS_UV),uv venv --quiet,$(PYTHON) -m venv) $(VENV) || { rm -rf $(VENV); exit 1; }
 	@$(INSTALL) -e '.[plot]'
 	@touch $@
 
-# What a developer adds: all extras, and both groups (pip knows groups only since 25.1).
+# What a developer adds: all extras, the paper's package, and both groups (pip knows groups only since 25.1).
 DEV := import tomllib; groups = tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]; print(*groups["dev"], *groups["docs"], sep="\n")
 $(STAMP): $(DEMO)
 	@$(BIN)/python -c '$(DEV)' > $(VENV)/dev.txt
-	@$(INSTALL) -e '.[all,heif]' -r $(VENV)/dev.txt
+	@$(INSTALL) -e '.[all,heif]' -e paper -r $(VENV)/dev.txt
 	@touch $@
 
 demo: $(DEMO) ## the main job on bundled real digits, ending in a picture
 	$(BIN)/setwise demo
 
 page: $(STAMP) ## the page on a gallery of digits, with an inbox to sort, in the browser
-	$(BIN)/python -m setwise.demo.page out/page
+	$(BIN)/python examples/digits_page.py out/page
 	$(BIN)/setwise serve out/page/digits.setwise --inbox out/page/inbox --into out/page/sorted
 
 lint: $(STAMP) ## ruff, types and the import contract
@@ -49,7 +49,7 @@ test: lint ## lint, types, the tests and their coverage: what CI runs
 # tested compiled, and tests/lasso compares its own with their plain Python.
 comma := ,
 space := $(subst ,, )
-MATHEMATICS := $(foreach step,sets io features basis lasso graph cut cluster classify baselines evaluation studies plots,*/setwise/$(step)/*$(comma))
+MATHEMATICS := $(foreach step,sets io features basis lasso graph cut cluster classify baselines evaluation plots,*/setwise/$(step)/*$(comma))*/setwise_paper/*
 
 test-all: $(STAMP) ## every test, those marked slow too
 	$(PYTEST) -m ""

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from setwise import SetBatch
-from setwise.io.datasets import load as load_dataset
+from setwise_paper.datasets import load as load_dataset
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -7,6 +7,7 @@ about albums of 12 photos, and prints a Markdown table. Nothing is downloaded.
 from __future__ import annotations
 
 import argparse
+import runpy
 import statistics
 import subprocess
 import sys
@@ -17,8 +18,7 @@ from pathlib import Path
 
 import httpx
 
-from setwise.demo.page import write_page_demo
-
+write_page_demo = runpy.run_path("examples/digits_page.py")["write_page_demo"]
 START = "from setwise.cli import run; import sys; sys.argv[0] = 'setwise'; run()"
 PHOTOS_PER_ALBUM = 12
 

@@ -18,7 +18,7 @@ from setwise import SetBatch
 
 
 def write_archive(sets: SetBatch, path: Path) -> None:
-    """Write labelled sets of images as `setwise.io.datasets.load` reads them."""
+    """Write labelled sets of images as `setwise_paper.datasets.load` reads them."""
     path.parent.mkdir(parents=True, exist_ok=True)
     np.savez_compressed(
         path,

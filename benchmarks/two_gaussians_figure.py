@@ -13,10 +13,10 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from setwise.plots import new_figure
-from setwise.studies.catalogue import study_named
-from setwise.studies.figures.gaussians import plot_by_size, plot_clouds, plot_switch_errors
-from setwise.studies.kinds.gaussians import GaussiansSection
-from setwise.studies.reproduce import reproduce
+from setwise_paper.figures.gaussians import plot_by_size, plot_clouds, plot_switch_errors
+from setwise_paper.kinds.gaussians import GaussiansSection
+from setwise_paper.reproduction import reproduce
+from setwise_paper.study import study_named
 
 NOTE = """(b-d): d is the distance of the centres. Means over
 draws. In (d) the switches away from the start

@@ -13,7 +13,7 @@ import math
 from pathlib import Path
 
 from setwise.evaluation import plot_accuracy_time
-from setwise.studies.catalogue import study_named
+from setwise_paper.study import study_named
 
 DOCS = Path("docs")
 FIRST = ("eth80", "eth80-64", "yaleb", "coil20", "hands", "vowels")

@@ -20,8 +20,8 @@ from setwise._support.parameters import (
 )
 from setwise._support.progress import reported
 from setwise._support.types import BoolArray, FloatArray
-from setwise.io.datasets.synthetic import random_stream
 from setwise.sets import SetBatch
+from setwise_paper.datasets.made import random_stream
 
 __all__ = ["make_object_views", "object_view_angles", "object_view_outliers"]
 

@@ -13,7 +13,7 @@ from rendering.objects import (
 from rendering.shapes import FAMILIES, LUMINANCE
 from setwise import CVC, SetBatch
 from setwise.errors import ParameterError
-from setwise.io.datasets import load
+from setwise_paper.datasets import load
 
 SMALL = {"n_sets": 2, "n_views": 6, "size": 16}
 

@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-from dataclasses import replace
 
 import pytest
 from typer.testing import CliRunner
@@ -68,25 +67,20 @@ def test_tables(result, monkeypatch):
     found = CliRunner().invoke(app, ["demo"], env=environment)
     assert found.exit_code == 0
     lines = [" ".join(line.split()) for line in found.stdout.splitlines() if line.strip()]
-    assert lines[0] == (
-        "Which digit does a set of handwritten images show? The gallery has 4 sets of 12 "
-        "images of each of 8 digits; two are left out. Each set was taken in a light of its "
-        "own, as albums are."
-    )
-    assert lines[1] == "% right 8 sets 8 with 4 strangers 4 of an unknown digit"
-    assert [line.rsplit(" ", 3)[0] for line in lines[3:8]] == list(result.accuracy)
-    mixed, stranger = result.mixed.answer, result.stranger.answer
-    assert any(line.startswith(f"{mixed.name}: {mixed.label}, probability") for line in lines)
-    assert any(line.startswith(f"{stranger.name}: unknown; nearest to") for line in lines)
-    assert f"The gallery is one file now, {result.gallery_file}." in lines
-    assert lines[-1].startswith("Seconds: load ")
-    assert str(result.picture) in found.stdout
+    assert lines[2] == ("% right 8 sets 8 with 4 images of another digit 4 of an unknown digit")
+    assert [line.rsplit(" ", 3)[0] for line in lines[4:9]] == list(result["accuracy"])
+    mixed, stranger = result["identified"]
+    assert any(line.startswith(f"{mixed['set']}: {mixed['label']}, prob") for line in lines)
+    assert any(line.startswith(f"{stranger['set']}: unknown; nearest to") for line in lines)
+    assert f"The gallery is one file, {result['gallery']}." in found.stdout
+    assert lines[-1].startswith("Seconds: classify ")
+    assert str(result["picture"]) in found.stdout
     assert "\x1b" not in found.stdout
 
 
 def test_tables_without_picture_give_advice(result, monkeypatch):
     advice = 'pip install "setwise[plot]"'
-    demo_that(monkeypatch, lambda progress: replace(result, picture=None, advice=advice))
+    demo_that(monkeypatch, lambda progress: result | {"picture": None, "advice": advice})
     found = CliRunner().invoke(app, ["demo"])
     assert found.exit_code == 0
     assert advice in found.stdout

@@ -16,7 +16,7 @@ from setwise.cli import app
 from setwise.cli.common import EXIT_CODES
 from setwise.errors import CalibrationWarning, DataError
 
-COMMANDS = sorted(set(get_command(app).commands) - {"data", "version"})
+COMMANDS = sorted(set(get_command(app).commands) - {"version"})
 
 
 def run(*arguments, **environment):
@@ -24,12 +24,11 @@ def run(*arguments, **environment):
 
 
 def test_the_issue_s_commands_are_there():
-    wanted = "fit enroll forget identify classify inspect compare evaluate faces reproduce demo"
+    wanted = "fit enroll forget identify classify inspect compare evaluate faces demo"
     assert {*wanted.split(), "doctor"} <= set(COMMANDS)
-    assert {"list", "fetch"} == set(get_command(app).commands["data"].commands)
 
 
-@pytest.mark.parametrize("name", [*COMMANDS, "data list", "data fetch"])
+@pytest.mark.parametrize("name", COMMANDS)
 def test_help_ends_with_an_example_that_parses(name):
     found = run(*name.split(), "--help")
     assert found.exit_code == 0

@@ -10,7 +10,7 @@ from scipy.stats import spearmanr
 
 from setwise.cut import dfvc, exact_fiedler, ncut
 from setwise.graph import GaussianGraph
-from setwise.io.datasets import make_gaussian_pair
+from setwise_paper.datasets import make_gaussian_pair
 
 VARIANCE = 2.0
 DISTANCES = (2, 3, 4, 5, 6, 7)

@@ -65,8 +65,9 @@ def test_off_loopback_a_token_is_made_and_printed(gallery_file):
 
 
 def test_the_demo_of_the_page_has_a_gallery_and_an_inbox(tmp_path):
+    from examples.digits_page import write_page_demo
+
     from setwise import load, load_images
-    from setwise.demo.page import write_page_demo
 
     gallery = write_page_demo(tmp_path / "page", n_gallery=2, n_probes=1)
     clf = load(gallery)

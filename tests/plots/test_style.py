@@ -92,7 +92,6 @@ import sys
 sys.modules["matplotlib"] = None
 import setwise.plots
 import setwise.plots.svg, setwise.plots.labels, setwise.plots.accuracy_time
-import setwise.studies.kinds
 """
     subprocess.run([sys.executable, "-c", code], check=True)
 
@@ -108,10 +107,9 @@ import matplotlib
 before = dict(dict.items(matplotlib.rcParams))
 from setwise.plots import *
 from setwise.plots.svg import svg
-from setwise.studies.figures.clusters import *
-from setwise.studies.figures.curves import *
-from setwise.studies.figures.distributions import *
-from setwise.studies.figures.gaussians import *
+from setwise_paper.figures.clusters import *
+from setwise_paper.figures.curves import *
+from setwise_paper.figures.gaussians import *
 figure = new_figure(9, 9)
 axes = figure.subplots(3, 3).ravel()
 curve = Row(name="mode", x=(1, 2), mean=(80, 90), std=(1, 2))

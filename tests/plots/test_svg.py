@@ -9,8 +9,8 @@ from tests.plots.drawn import a_curve
 
 from setwise.plots.style import GREY, INK, LIGHT, OURS, PAPER, PUBLISHED, new_figure
 from setwise.plots.svg import _own_font, svg
-from setwise.studies.figures.curves import plot_dimensions
-from setwise.studies.figures.distributions import plot_distributions
+from setwise_paper.figures.clusters import plot_distributions
+from setwise_paper.figures.curves import plot_dimensions
 
 matplotlib = pytest.importorskip("matplotlib")
 

@@ -31,7 +31,7 @@ QUICK = (
 )
 # What old packages need of others, whose newer versions warn them.
 OF_THAT_TIME = ("pyparsing<3.3",)
-ASIDE = "plot,image,report,mat,serve,reproduce"
+ASIDE = "plot,image,report,mat,serve"
 TOOLS = (
     *("pytest", "pytest-timeout", "pytest-xdist", "pytest-cov", "hypothesis"),
     *("pandas", "polars", "pyarrow", "httpx"),
@@ -64,16 +64,17 @@ def install(python: Path, *requirements: str, constraints: Sequence[str] = ()) -
     run(*pip, "--quiet", *which, "--constraint", pins, *requirements)
 
 
-def build() -> Path:
-    """Build wheel and sdist, have twine check both, and return the wheel."""
+def build() -> tuple[Path, Path]:
+    """Build setwise and setwise-paper, have twine check all files, and return both wheels."""
     python = new_environment("tools")
     install(python, "build", "twine", "hatchling>=1.27")
     files = OUT / "dist"
     shutil.rmtree(files, ignore_errors=True)
-    run(python, "-m", "build", "--no-isolation", "--outdir", files, ROOT)
+    for project in (ROOT, ROOT / "paper"):
+        run(python, "-m", "build", "--no-isolation", "--outdir", files, project)
     run(python, "-m", "twine", "check", "--strict", *sorted(files.iterdir()))
-    (wheel,) = files.glob("*.whl")
-    return wheel
+    (wheel,), (paper,) = files.glob("setwise-*.whl"), files.glob("setwise_paper-*.whl")
+    return wheel, paper
 
 
 def empty_folder() -> Path:
@@ -86,15 +87,20 @@ def empty_folder() -> Path:
 
 def try_release() -> None:
     """What a user does first, with what a user gets."""
-    wheel = build()
+    wheel, paper = build()
     python = new_environment("clean")
-    install(python, f"setwise[image,report] @ {wheel.as_uri()}")
+    setwise = f"setwise[image,report] @ {wheel.as_uri()}"
+    install(python, setwise)
     run(python, HERE / "smoke.py", ROOT / "README.md", folder=empty_folder())
+    install(python, setwise, f"setwise-paper @ {paper.as_uri()}")
+    command = python.with_name("setwise")
+    study = ["gaussians", "--backend", "threads", "--quiet"]
+    run(command, "reproduce", *study, folder=empty_folder())
 
 
 def try_extras() -> None:
     """Each extra alone beside the core, doing what it is for."""
-    wheel = build()
+    wheel, _ = build()
     for extra in EXTRAS:
         python = new_environment("extra")
         install(python, f"setwise[{extra}] @ {wheel.as_uri()}")
@@ -104,7 +110,7 @@ def try_extras() -> None:
 def quick_tests(name: str, python: str, constraints: Sequence[str] = ()) -> None:
     """The quick tests in an environment of their own."""
     own = new_environment(name, python)
-    install(own, f"-e{ROOT}[{ASIDE}]", *TOOLS, constraints=constraints)
+    install(own, f"-e{ROOT}[{ASIDE}]", f"-e{ROOT / 'paper'}", *TOOLS, constraints=constraints)
     places = [ROOT / "tests" / place for place in QUICK]
     run(own, "-m", "pytest", "-q", "-p", "no:cacheprovider", *places)
 

@@ -22,8 +22,9 @@ MOST_BYTES = 1_000_000
 def built(tmp_path_factory):
     folder = tmp_path_factory.mktemp("dist")
     command = [sys.executable, "-m", "hatchling", "build", "-d", str(folder)]
-    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
-    (wheel,), (sdist,) = folder.glob("*.whl"), folder.glob("*.tar.gz")
+    for project in (ROOT, ROOT / "paper"):
+        subprocess.run(command, cwd=project, check=True, capture_output=True)
+    (wheel,), (sdist,) = folder.glob("setwise-*.whl"), folder.glob("setwise-*.tar.gz")
     return wheel, sdist
 
 
@@ -75,3 +76,14 @@ def test_metadata_says_what_pyproject_says(built):
     assert metadata["Description-Content-Type"] == "text/markdown"
     assert "**Whose set is this?**" in metadata.get_payload()
     assert "setwise = setwise.cli:run" in scripts
+
+
+def test_the_papers_wheel_is_its_package_with_studies_and_templates(built):
+    (path,) = built[0].parent.glob("setwise_paper-*.whl")
+    with zipfile.ZipFile(path) as wheel:
+        package = {name for name in wheel.namelist() if ".dist-info/" not in name}
+        (points,) = (name for name in wheel.namelist() if name.endswith("entry_points.txt"))
+        commands = wheel.read(points).decode("utf-8")
+    assert {f"paper/src/{name}" for name in package} == tracked("paper/src")
+    assert "reproduce = setwise_paper.commands:reproduce_app" in commands
+    assert {PurePosixPath(name).suffix for name in package} <= CODE

@@ -100,12 +100,6 @@ def report() -> None:
     )
 
 
-def reproduce() -> None:
-    from setwise.studies.catalogue import study_named
-
-    study_named("eth80")
-
-
 def cuda() -> None:
     from setwise.errors import DeviceError
 
@@ -155,7 +149,7 @@ def everything() -> None:
 JOBS: dict[str, Callable[[], None]] = {
     job.__name__: job
     for job in (
-        *(plot, image, video, faces, mat, heif, onnx, network, report, reproduce, cuda, dask),
+        *(plot, image, video, faces, mat, heif, onnx, network, report, cuda, dask),
         *(faiss, milvus, serve),
     )
 } | {"all": everything}

@@ -13,7 +13,7 @@ from setwise.classify.distributions import (
     signal_to_noise,
 )
 from setwise.classify.explanation import Explanation
-from setwise.classify.fusion import Fusion
+from setwise.classify.fusion import Fusion, fuse
 from setwise.classify.gallery import Gallery
 from setwise.classify.judge import Answer, judge
 from setwise.classify.saved import edit, load
@@ -36,6 +36,7 @@ __all__ = [
     "class_cluster_histogram",
     "conditional_orthogonality",
     "edit",
+    "fuse",
     "hellinger",
     "judge",
     "load",

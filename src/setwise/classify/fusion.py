@@ -250,7 +250,18 @@ def _weighted_sum(score_matrix: ScoreMatrix, values: FloatArray) -> FloatArray:
 
 
 def fuse(score_matrix: ScoreMatrix, fusion: Fusion) -> Fused:
-    """Fuse the members into one answer; an uninformed one if nobody knows."""
+    """Fuse the scores of the members into one answer.
+
+    Examples
+    --------
+    >>> from setwise import CVC
+    >>> from setwise.classify import Fusion, fuse
+    >>> from setwise.evaluation.testing import separable_sets
+    >>> sets, labels = separable_sets()
+    >>> (answer,) = CVC(random_state=0).fit(sets, labels).judge(sets[:1])
+    >>> fuse(answer.score_matrix, Fusion.of("sum", "mine")).is_informed
+    True
+    """
     if not score_matrix.is_counted.any():
         even = np.full(score_matrix.n_classes, 1.0 / score_matrix.n_classes)
         return Fused(0, np.zeros(score_matrix.n_classes), even, is_informed=False)

@@ -13,7 +13,6 @@ import typer
 
 from setwise.cli.common import EXIT_CODES, show_tracebacks
 from setwise.cli.compare import compare
-from setwise.cli.data import data
 from setwise.cli.demo import demo
 from setwise.cli.doctor import doctor
 from setwise.cli.evaluate import evaluate
@@ -22,8 +21,8 @@ from setwise.cli.galleries import enroll, fit, forget
 from setwise.cli.identify import classify, identify
 from setwise.cli.inspect import inspect
 from setwise.cli.options import add_command
+from setwise.cli.plugins import WithPlugins
 from setwise.cli.quick_start import leave_at_once
-from setwise.cli.reproduce import reproduce
 from setwise.cli.serve import serve
 
 __all__ = ["app", "run"]
@@ -40,6 +39,7 @@ Exit status:
 
 app = typer.Typer(
     name="setwise",
+    cls=WithPlugins,
     help="Classify sets: one set in, one answer out, with a reason.",
     epilog=_EPILOG,
     no_args_is_help=True,
@@ -81,10 +81,9 @@ def version_command() -> None:
 
 for function in (
     demo, fit, identify, enroll, forget, classify, evaluate, compare, inspect, faces,
-    serve, reproduce, doctor,
+    serve, doctor,
 ):  # fmt: skip
     add_command(app, function)
-app.add_typer(data, name="data")
 
 
 def run() -> None:

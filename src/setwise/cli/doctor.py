@@ -252,7 +252,7 @@ def _folders() -> list[dict[str, Any]]:
     from setwise._support.environment import folder_size
 
     try:
-        from setwise.io.datasets.places import cache_folder
+        from setwise._support.folders import cache_folder
     except ImportError:  # the self-test says what is broken
         return []
     named = os.environ.get("SETWISE_DATA")

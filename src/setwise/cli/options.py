@@ -154,8 +154,8 @@ class Reading:
             if getattr(self, option) is not None:
                 check_count("setwise", f"--{option.replace('_', '-')}", getattr(self, option))
         if self.needs_colour and not self.no_cache:
+            from setwise._support.folders import cache_folder
             from setwise.features.memo import keep_in_file
-            from setwise.io.datasets.places import cache_folder
 
             keep_in_file(cache_folder() / "embeddings.sqlite")
 

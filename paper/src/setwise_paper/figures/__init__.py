@@ -1,0 +1,1 @@
+"""The figures of studies; each function draws on axes, and returns them."""

@@ -1,0 +1,67 @@
+"""Commands of other packages, by the entry point group ``setwise.commands``.
+
+Such a package names a :class:`typer.Typer` in its metadata. It may use what is exported here:
+options, output and exits as those of setwise's own commands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from setwise.cli.common import AsJson, Quiet, clean_exit, say, shown_progress, text_table
+from setwise.cli.options import Output, add_command, command
+
+__all__ = [
+    "AsJson",
+    "Output",
+    "Quiet",
+    "WithPlugins",
+    "add_command",
+    "clean_exit",
+    "command",
+    "say",
+    "shown_progress",
+    "text_table",
+]
+
+GROUP = "setwise.commands"
+# Commands of packages of this project, and what installs them.
+KNOWN = {"reproduce": "setwise-paper", "data": "setwise-paper"}
+
+
+class WithPlugins(TyperGroup):
+    """The commands of setwise, then those of installed packages, which load on demand."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """All names, for --help."""
+        own = super().list_commands(ctx)
+        return [*own, *sorted({one.name for one in _found()} - set(own))]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """A command of setwise, or else of another package."""
+        own = super().get_command(ctx, cmd_name)
+        return _plugged(cmd_name) if own is None else own
+
+
+def _found() -> Iterator[EntryPoint]:
+    yield from entry_points(group=GROUP)
+
+
+def _plugged(name: str) -> Any:
+    """The command of another package; None if none is known by this name."""
+    for entry in _found():
+        if entry.name == name:
+            with clean_exit():
+                loaded = typer.main.get_command(entry.load())
+            loaded.name = name
+            return loaded
+    if name in KNOWN:
+        install = f"pip install {KNOWN[name]}"
+        say(f"setwise: `setwise {name}` is in another package: {install}", err=True)
+        raise typer.Exit(2)
+    return None
