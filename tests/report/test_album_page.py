@@ -136,7 +136,9 @@ def test_all_is_there_without_javascript(parsed):
 
 def test_words_that_are_no_plain_english_are_explained(page):
     inner = words(part(page_of(page, 0), '<details class="block inner">', "</details>"))
-    for word in ("column", "member", "cluster", "NCut", "distance", "SNR"):
+    assert "member" not in inner
+    assert "layer" not in inner
+    for word in ("column", "vote", "cluster", "NCut", "distance", "SNR"):
         assert word in inner.split("All votes")[0], word
 
 
@@ -215,7 +217,7 @@ def test_embeddings_have_bars_and_a_strip(tmp_path):
     assert "1 set of" in text
     assert "photo" not in text
     assert html.count("<img ") == 1  # the strip
-    assert "nobody asked" in text  # whether it is a stranger
+    assert "not checked" in text  # whether it is a stranger
     assert "How probable" in text
     assert "Most alike" not in text
 

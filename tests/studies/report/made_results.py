@@ -8,7 +8,7 @@ import numpy as np
 from tests.striped_sets import stripes
 
 from setwise import CVC, SetBatch
-from setwise.report.confusion import Confusion
+from setwise.report.tables import Confusion
 from setwise.studies.accuracy import AccuracyRow, Curve
 from setwise.studies.kinds.distributions import (
     DistributionExample,

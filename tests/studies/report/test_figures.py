@@ -1,13 +1,9 @@
-import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from tests.report.parsed import Parsed
-from tests.studies.report.made_results import CLASSES, made, striped_images, wrong_probes
-
-from setwise.classify.explanation import Explanation
-from setwise.report.tree_figure import tree_figure
+from tests.studies.report.made_results import made
 
 
 @pytest.fixture(scope="module")
@@ -15,49 +11,10 @@ def sections():
     return made(n_wrong=0).result.sections
 
 
-@pytest.fixture(scope="module")
-def why():
-    (wrong,) = wrong_probes("CVC", striped_images(CLASSES), CLASSES, 1)
-    return Explanation.from_dict(wrong.explanation["why"])
-
-
-def test_tree_is_text_and_paths_without_a_halo(why):
-    tree, note = tree_figure(why, "A tree")
-    found = Parsed(tree)
-    assert found.mistakes == []
-    assert found.all_of("svg")[0]["aria-label"] == "A tree"
-    assert "cluster: its class" in found.text_in("text")
-    assert "Tree of cuts" not in found.text_in("text")  # the page says it
-    assert "circle: classes in a cluster" in note
-    assert "clip-path" not in tree
-
-
-def test_coordinates_are_no_finer_than_can_be_seen(why):
-    tree, _ = tree_figure(why, "A tree")
-    paths = re.findall(r'<path d="([^"]*)"', tree)
-    assert paths
-    assert not any(re.search(r"\.\d\d", path) for path in paths)
-
-
 def test_numbers_in_names_are_not_shortened(sections):
     fusion = sections[0]
     curve = replace(fusion.curves[0], name="1.23456")
     assert "1.23456" in replace(fusion, curves=(curve,)).for_template(None)["curves"]
-
-
-def test_tree_that_is_none_says_why(why):
-    tree, note = tree_figure(replace(why, tree=()), "A tree")
-    assert tree == ""
-    assert "no tree" in note
-
-
-def test_larger_trees_are_higher(why):
-    def height(tree):
-        return float(re.search(r'viewBox="0 0 \S+ ([\d.]+)"', tree).group(1))
-
-    leaves = [step for step in why.tree if not step.children and step.n_probe]
-    small, _ = tree_figure(why, "A tree")
-    assert height(small) == pytest.approx(14 + 44 * max(len(leaves), 2) + 11, abs=2)
 
 
 def test_what_is_empty_is_not_drawn(sections):

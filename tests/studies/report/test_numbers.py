@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from setwise.report.words import number
+from setwise.report.tables import number
 from setwise.studies.accuracy import AccuracyRow
 from setwise.studies.report.numbers import (
     accuracy,

@@ -5,7 +5,7 @@ import pytest
 from tests.studies.report.made_results import CLASSES, striped_images, wrong_probes
 
 from setwise.classify.explanation import Explanation
-from setwise.report.votes import count_votes
+from setwise.report.tables import count_votes
 
 NONE_NEAR = np.full(3, np.inf)
 

@@ -24,7 +24,7 @@ from setwise.errors import reject
 from setwise.evaluation.leakage import check_leakage
 from setwise.features import unit_rows
 from setwise.graph import LassoGraph
-from setwise.report.inline_svg import picture
+from setwise.plots.svg import picture
 from setwise.sets import SetBatch
 from setwise.studies.data import StudyData, read_data
 from setwise.studies.figures.clusters import plot_distances, plot_points

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import model_validator
 
-from setwise.report.inline_svg import picture
+from setwise.plots.svg import picture
 from setwise.studies.accuracy import (
     AccuracyRow,
     Curve,

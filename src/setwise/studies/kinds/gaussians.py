@@ -14,7 +14,7 @@ from setwise._support.types import BoolArray, IntArray
 from setwise.cut import dfvc, exact_fiedler
 from setwise.graph import GaussianGraph
 from setwise.io.datasets import make_gaussian_pair
-from setwise.report.inline_svg import picture
+from setwise.plots.svg import picture
 from setwise.studies.figures.gaussians import plot_by_size, plot_clouds, plot_switch_errors
 from setwise.studies.items import Item, seed_for
 from setwise.studies.kinds.base import Experiment, PicturesOf, Section, Words

@@ -10,9 +10,9 @@ import numpy as np
 from pydantic import model_validator
 
 from setwise._support.progress import duration
-from setwise.plots.accuracy_time import plot_accuracy_time
-from setwise.report.confusion import Confusion, confusion_table
-from setwise.report.inline_svg import picture
+from setwise.plots.labels import plot_accuracy_time
+from setwise.plots.svg import picture
+from setwise.report.tables import Confusion, confusion_table
 from setwise.studies.accuracy import AccuracyRow, accuracy_cells
 from setwise.studies.kinds.base import PicturesOf, Section, Words
 from setwise.studies.kinds.classify import ClassifyItem, OnFolds

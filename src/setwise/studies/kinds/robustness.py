@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from setwise.report.inline_svg import picture
+from setwise.plots.svg import picture
 from setwise.studies.accuracy import Curve, accuracy_of, curve_of, mean_text
 from setwise.studies.figures.curves import plot_outliers
 from setwise.studies.kinds.base import PicturesOf, Section, Words

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from setwise._support.progress import duration
-from setwise.report.words import NOTHING
+from setwise.report.tables import NOTHING
 from setwise.studies.accuracy import AccuracyRow
 
 __all__ = ["accuracy", "agreement", "seconds", "signed", "tolerance"]

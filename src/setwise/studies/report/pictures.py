@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from setwise._support.lazy import lazy
 from setwise.errors import SetwiseError
-from setwise.report.thumbnails import Sprite, png_data_uri, sprite, strip_data_uri
+from setwise.report.photos import Sprite, png_data_uri, sprite, strip_data_uri
 from setwise.sets import SetBatch
 from setwise.studies.data import read_data
 from setwise.studies.spec import Data

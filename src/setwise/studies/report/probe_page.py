@@ -9,10 +9,8 @@ from typing import Any
 import numpy as np
 
 from setwise.classify.explanation import Explanation
-from setwise.report.clusters import ClusterTable, cluster_table
-from setwise.report.tree_figure import tree_figure
-from setwise.report.votes import VoteCount, count_votes
-from setwise.report.words import number
+from setwise.report.tables import ClusterTable, VoteCount, cluster_table, count_votes, number
+from setwise.report.tree import tree_figure
 from setwise.studies.report.pictures import Album, Pictures
 
 __all__ = ["ProbePage", "Tile", "WrongProbe", "probe_pages"]

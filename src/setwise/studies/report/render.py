@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from setwise._support.whole_file import write_whole
-from setwise.report.page import render_page
+from setwise.report.album_page import render_page
 from setwise.studies.catalogue import shipped_studies
 from setwise.studies.kinds.base import Section
 from setwise.studies.report import numbers
