@@ -49,7 +49,7 @@ def table_of(names):
     figure = new_figure(5, 4)
     axes = figure.subplots()
     for i, name in enumerate(names):
-        axes.text(0.5, i / len(names), one_line(name, 24), **plain(name))
+        axes.text(0.5, i / len(names), one_line(name, 20), **plain(name))
     return figure
 
 
