@@ -73,7 +73,9 @@ def test_the_document_has_the_documented_shape(document):
 def test_a_gallery_file_is_loaded_once(gallery, monkeypatch):
     """Of the second look at it, only the short document at its start is read."""
     read, asked = tensors.read_tensors, []
-    monkeypatch.setattr(tensors, "read_tensors", lambda *a, **k: asked.append(a) or read(*a, **k))
+    monkeypatch.setattr(
+        tensors, "read_tensors", lambda *a, **k: asked.append(a) or read(*a, **k)
+    )
     monkeypatch.setattr(gallery_file, "read_tensors", tensors.read_tensors)
     assert run(str(gallery)).exit_code == 0
     assert [path for path, *_ in asked].count(gallery) == 1

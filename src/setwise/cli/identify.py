@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ import typer
 from setwise.cli.answers import answer_row, as_csv, line, table_row
 from setwise.cli.common import check_output, say, show_rows
 from setwise.cli.options import Jobs, Output, Reading, Source, Unknown, command
+from setwise.cli.quick_start import import_estimators
 from setwise.cli.reading import check_asked, fitted, joined, load
 from setwise.errors import ParameterError
 
@@ -96,11 +98,13 @@ def _identify(
     unknown: float | None,
     jobs: int,
 ) -> None:
+    import_estimators()
     reading.check()
     check_asked(unknown, jobs)
     files.check()
     with output.progress() as progress:
         clf = _classifier(gallery, reading, output, unknown, jobs, progress)
+        gc.enable()  # off until all is imported and loaded
         options = reading.of_probes(clf.gallery_.sets.image_shape)
         sources = [load(source, options, output, progress) for source in probes]
         sets = joined(sources)
