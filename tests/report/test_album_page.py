@@ -272,7 +272,7 @@ def test_it_is_written_whole_or_not_at_all(albums, tmp_path):
 
 def test_answers_and_explanations_come_from_one_look_at_each_set(albums, monkeypatch):
     looked, look = [], Look.of
-    monkeypatch.setattr(Look, "of", lambda *given: looked.append(given) or look(*given))
+    monkeypatch.setattr(Look, "of", lambda *a, **k: looked.append(a) or look(*a, **k))
     answers, whys = judge_and_explain(albums.gallery, albums.probes)
     render_answers(albums.gallery, albums.probes, answers, explanations=whys)
     assert len(looked) == len(albums.probes) == len(whys)
