@@ -88,15 +88,25 @@ def enroll(
     reading.check()
     check_asked(None, jobs)
     with output.progress() as progress:
-        shape = gallery_document(gallery).get("image_shape")
+        shape = _image_shape(gallery)
         own = {"layout": reading.layout, "labels": reading.labels}
         options = reading.of_probes(shape) | own
         new = load(source, options, output, progress, labelled=label is None)
         with edit(gallery) as clf:
-            given = new.labels.tolist() if label is None else [label] * len(new)
-            labels = _labels_of(given, clf, "--label" if label is not None else str(source))
+            if label is not None or new.labels is None:
+                labels = _labels_of([label] * len(new), clf, "--label")
+            else:
+                labels = _labels_of(new.labels.tolist(), clf, str(source))
             clf.set_params(n_jobs=jobs).enroll(_named_anew(new, clf), labels)
     _tell(clf, gallery, f"{len(new)} sets enrolled: {_counted(clf)} in {gallery}", output, new)
+
+
+def _image_shape(gallery: Path) -> tuple[int, ...] | None:
+    """The size of the images of a gallery file, which is not loaded for it."""
+    shape = gallery_document(gallery).get("image_shape")
+    if isinstance(shape, list) and all(isinstance(n, int) for n in shape):
+        return tuple(shape)
+    return None  # a damaged file is refused when it is loaded
 
 
 def _labels_of(given: Sequence[Any], clf: CVC, where: str) -> list[Any]:

@@ -45,7 +45,7 @@ def new_figure(width_inches: float, height_inches: float) -> Figure:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    colours = {"facecolor": "none", "edgecolor": "none"}
+    colours: dict[str, Any] = {"facecolor": "none", "edgecolor": "none"}
     size = (width_inches, height_inches)
     figure = Figure(figsize=size, dpi=100, layout="constrained", **colours)
     FigureCanvasAgg(figure)

@@ -234,7 +234,8 @@ class _Drawing:
 
     def that_fit(self, labels: list[Any]) -> str:
         """As many names as the width of a column holds, and how many more there are."""
-        names = [self.name(c) for c in np.flatnonzero(np.isin(self.why.classes, labels))]
+        gone = np.flatnonzero(np.isin(self.why.classes, labels)).tolist()
+        names = [self.name(code) for code in gone]
         n_letters = int(self.step / (_LETTER * self.font))
         for n in range(len(names), 0, -1):
             more = f" +{len(names) - n}" if n < len(names) else ""
@@ -257,7 +258,8 @@ class _Drawing:
         for number, leaf in enumerate(leaves, start=1):
             x, y = self.place(leaf)
             x, y = x + self.radius(leaf.step.n_columns) + 5, y + 0.26 * size
-            names = [self.name(code) for code in np.flatnonzero(leaf.step.class_counts)]
+            present = np.flatnonzero(leaf.step.class_counts).tolist()
+            names = [self.name(code) for code in present]
             words = f"{', '.join(names) or 'probe alone'}  ·  {leaf.step.n_probe} of {n_probe}"
             self.write(x, "start", y, f"{number}", size=size, weight=700)
             self.write(x + 2.2 * size, "start", y, words, size=size)
