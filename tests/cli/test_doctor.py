@@ -15,9 +15,17 @@ from typer.testing import CliRunner
 
 from setwise import CVC
 from setwise._support import environment
+from setwise.classify import gallery_file
 from setwise.cli import app
+from setwise.io import tensors
 
 doctor_module = sys.modules["setwise.cli.doctor"]
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """Without the self-test, which the JSON document is made with."""
+    monkeypatch.setattr(doctor_module, "_try_job", lambda: "left out")
 
 
 def run(*arguments, **variables):
@@ -62,7 +70,18 @@ def test_the_document_has_the_documented_shape(document):
     assert document["checks"][3]["detail"].startswith("6 sets labelled as expected, ")
 
 
-def test_the_text_says_it_all():
+def test_a_gallery_file_is_loaded_once(gallery, monkeypatch):
+    """Of the second look at it, only the short document at its start is read."""
+    read, asked = tensors.read_tensors, []
+    monkeypatch.setattr(
+        tensors, "read_tensors", lambda *a, **k: asked.append(a) or read(*a, **k)
+    )
+    monkeypatch.setattr(gallery_file, "read_tensors", tensors.read_tensors)
+    assert run(str(gallery)).exit_code == 0
+    assert [path for path, *_ in asked].count(gallery) == 1
+
+
+def test_the_text_says_it_all(quick):
     found = run()
     assert found.exit_code == 0
     lines = found.stdout.splitlines()
@@ -73,7 +92,7 @@ def test_the_text_says_it_all():
     assert "ok      files of arrays: written and read again" in lines
 
 
-def test_quiet_is_one_line():
+def test_quiet_is_one_line(quick):
     found = run("--quiet")
     assert re.fullmatch(r"setwise \S+: everything works\.\n", found.stdout)
 
@@ -98,7 +117,7 @@ def test_a_gallery_file_is_described(gallery):
 
 
 @pytest.mark.parametrize("content", [b"", b"nonsense" * 40, None])
-def test_a_broken_gallery_file_is_status_1(gallery, content):
+def test_a_broken_gallery_file_is_status_1(gallery, content, quick):
     if content is None:
         gallery.unlink()
     else:
@@ -111,7 +130,7 @@ def test_a_broken_gallery_file_is_status_1(gallery, content):
     assert run("--quiet", str(gallery)).stdout.count("\n") == 1
 
 
-def test_a_missing_package_is_status_1_with_a_way_out(monkeypatch):
+def test_a_missing_package_is_status_1_with_a_way_out(monkeypatch, quick):
     monkeypatch.setattr(
         environment, "needed_packages", lambda: {"numpy": "2.0", "safetensors": None}
     )
@@ -122,7 +141,7 @@ def test_a_missing_package_is_status_1_with_a_way_out(monkeypatch):
     assert "safetensors MISSING" in found.stdout
 
 
-def test_a_missing_extra_is_no_problem_and_says_what_to_install(monkeypatch):
+def test_a_missing_extra_is_no_problem_and_says_what_to_install(monkeypatch, quick):
     extra = environment.Extra("video", {"av": None})
     monkeypatch.setattr(environment, "extras", lambda: [extra])
     found = run()
@@ -130,7 +149,7 @@ def test_a_missing_extra_is_no_problem_and_says_what_to_install(monkeypatch):
     assert 'no video       pip install "setwise[video]"' in found.stdout
 
 
-def test_kernels_that_cannot_be_kept_are_weak_not_broken(monkeypatch):
+def test_kernels_that_cannot_be_kept_are_weak_not_broken(monkeypatch, quick):
     kept = environment.KernelCache((), False, 8, 0)
     monkeypatch.setattr(environment, "kernel_cache", lambda: kept)
     found = run()
@@ -147,7 +166,7 @@ def test_wrong_labels_of_the_self_test_are_noticed(monkeypatch):
     assert "BROKEN  self-test: ArithmeticError: expected [" in found.stdout
 
 
-def test_no_temporary_folder_is_noticed(monkeypatch, tmp_path):
+def test_no_temporary_folder_is_noticed(monkeypatch, tmp_path, quick):
     import tempfile
 
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))
@@ -167,7 +186,7 @@ def test_without_numba_it_still_says_what_is_wrong():
     assert "BROKEN  self-test: " in found.stdout
 
 
-def test_nothing_secret_gets_out(monkeypatch, tmp_path):
+def test_nothing_secret_gets_out(monkeypatch, tmp_path, quick):
     home = tmp_path / "home" / "anna"
     (home / "data").mkdir(parents=True)
     (home / "data" / "file").write_bytes(b"x" * 2048)
@@ -251,35 +270,3 @@ def test_nothing_heavy_is_imported_for_help():
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=os.environ
     )
     assert found.stderr == "[]\n"
-
-
-def test_a_plan_says_what_it_assumes_and_what_it_costs():
-    found = run("--plan", "300", "--json")
-    plan = json.loads(found.stdout)["plan"]
-    assert plan["source"] == "assumed"
-    assert (plan["sets_per_class"], plan["vectors_per_set"], plan["n_features"]) == (2, 5, 512)
-    assert plan["fits"] is True
-    assert plan["vectors_bytes"] == 300 * 2 * 5 * 512 * 4 < plan["peak_bytes"]
-    assert plan["fit_seconds"] > plan["probe_seconds"] > 0
-    words = run("--plan", "300").stdout
-    assert "300 classes of 2 sets of 5 vectors of 512 numbers (assumed" in words
-    assert "which suffices" in words
-
-
-def test_a_plan_too_large_for_the_machine_says_so_and_what_to_do():
-    words = " ".join(run("--plan", "100000000").stdout.split())
-    assert "DOES NOT SUFFICE" in words
-    for advice in ("fewer sets per class", "Dask cluster", "database"):
-        assert advice in words
-
-
-def test_a_plan_takes_the_shape_of_a_gallery_file(gallery):
-    plan = json.loads(run(str(gallery), "--plan", "1000", "--json").stdout)["plan"]
-    assert plan["source"].endswith("g.setwise")
-    assert (plan["sets_per_class"], plan["vectors_per_set"], plan["n_features"]) == (2, 8, 12)
-
-
-def test_without_a_good_file_there_is_no_plan(tmp_path):
-    found = run(str(tmp_path / "none.setwise"), "--plan", "1000", "--json")
-    assert found.exit_code == 1
-    assert json.loads(found.stdout)["plan"] is None

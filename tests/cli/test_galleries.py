@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,10 @@ from tests.striped_sets import striped_sets
 from typer.testing import CliRunner
 
 import setwise
-from setwise.cli import app
+from setwise import CVC
+from setwise.classify import saved
+from setwise.cli import app, galleries
+from setwise.errors import DataError
 from setwise.io import save_images
 
 pytest.importorskip("skimage")
@@ -136,6 +140,52 @@ def test_enroll_and_forget_change_the_file(albums, people, tmp_path):
     assert said.exit_code == 1
     assert "there is no class 'nobody'" in said.stderr
     assert run("forget", people).exit_code == 2
+
+
+@pytest.mark.parametrize("label", ["", "   ", "a\tb", "x" * 101])
+def test_a_label_that_is_no_name_is_refused(albums, people, label):
+    before = people.read_bytes()
+    found = run("enroll", people, albums / "probes", "--label", label)
+    assert found.exit_code == 1
+    assert "--label" in found.stderr
+    assert "Expected 1 to 100 letters" in found.stderr
+    assert people.read_bytes() == before
+
+
+def test_spaces_around_a_label_make_no_new_class_and_the_file_is_loaded_once(
+    albums, people, monkeypatch
+):
+    loaded, load = [], saved.load
+    monkeypatch.setattr(saved, "load", lambda path: loaded.append(path) or load(path))
+    monkeypatch.setattr(setwise, "load", saved.load)
+    found = document("enroll", people, albums / "probes" / "set 0", "--label", "  flat ")
+    assert found["classes"] == {"flat": 3, "slanted": 2, "steep": 2}
+    assert loaded == [people]
+
+
+def test_new_labels_have_the_type_of_the_gallery_s():
+    sets = [np.eye(6)[[i % 2, 2, 3]] + i / 9 for i in range(4)]
+    clf = CVC((1,), weights=None).fit(sets, [1000, 7, 1000, 7])
+    checked = partial(galleries._checked, clf=clf, where="--label")
+    assert checked(" 7 ") == 7
+    assert checked("12") == 12
+    for wrong in ("1_000", "1.5", "anna"):
+        with pytest.raises(DataError, match="are numbers, and"):
+            checked(wrong)
+
+
+def test_what_can_be_no_gallery_file_is_refused_before_photos_are_read(tmp_path):
+    for content in (
+        b"",
+        b"x" * 7,
+        (2**63).to_bytes(8, "little") + b"{}",
+        b"\2" + bytes(7) + b"{}",
+    ):
+        (tmp_path / "bad.setwise").write_bytes(content)
+        found = run("enroll", tmp_path / "bad.setwise", tmp_path / "none")
+        assert found.exit_code == 1
+        assert "bad.setwise" in found.stderr
+        assert "none" not in found.stderr
 
 
 def test_without_vectors_nothing_can_be_enrolled_and_it_says_so(albums, tmp_path):

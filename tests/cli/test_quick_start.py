@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 CHECK = """
 import sys
 from setwise.cli.quick_start import import_estimators
@@ -35,15 +37,38 @@ def test_what_was_put_off_is_there_when_it_is_needed():
     assert (found.stdout.strip(), found.stderr) == ("fine", "")
 
 
-def test_leaving_at_once_keeps_output_and_status():
+@pytest.mark.parametrize("command", ["identify", "fit"])
+def test_the_program_keeps_output_and_status(command):
+    """Also of a command that ends without taking the interpreter apart."""
     code = (
-        "import sys; from setwise.cli.quick_start import leave_at_once\n"
-        "def work():\n    print('said'); print('noted', file=sys.stderr); sys.exit({})\n"
-        "leave_at_once(work)"
+        "import sys; from setwise import cli\n"
+        "def work():\n    print('said'); print('noted', file=sys.stderr); return 3\n"
+        "cli._status = work; cli.run()"
     )
-    for status, expected in ((0, 0), (3, 3), (None, 0), ("'words'", 1)):
-        found = python(code.format(status))
-        assert (found.returncode, found.stdout, found.stderr) == (expected, "said\n", "noted\n")
+    found = python(code, command)
+    assert (found.returncode, found.stdout, found.stderr) == (3, "said\n", "noted\n")
+
+
+@pytest.mark.parametrize("moment", ["import setwise.cli.program", "import typer", "exit"])
+def test_ctrl_c_is_one_line_at_any_moment(moment):
+    """Also while modules are imported, before the command has begun."""
+    code = (
+        "import builtins, sys, signal, os, atexit; from setwise.cli import run\n"
+        "known = builtins.__import__\n"
+        "def importing(name, *rest):\n"
+        "    if name == {name!r}: os.kill(os.getpid(), signal.SIGINT)\n"
+        "    return known(name, *rest)\n"
+        "builtins.__import__ = importing\n"
+        "atexit.register(lambda: {at_exit})\n"
+        "run()"
+    )
+    at_exit = "os.kill(os.getpid(), signal.SIGINT)" if moment == "exit" else "None"
+    name = moment.removeprefix("import ")
+    found = python(code.format(name=name, at_exit=at_exit), "--version")
+    if moment == "exit":
+        assert (found.returncode, found.stderr) == (0, "")
+    else:
+        assert (found.returncode, found.stderr) == (130, "setwise: interrupted.\n")
 
 
 def test_the_program_answers_as_the_command_does():

@@ -1,4 +1,3 @@
-import subprocess
 import sys
 from dataclasses import replace
 
@@ -14,30 +13,15 @@ from setwise.errors import DataError, MissingExtraError
 matplotlib = pytest.importorskip("matplotlib")
 
 from tests.plots.drawn import clashes, outside  # noqa: E402
+from tests.plots.explained import albums, explanation_of  # noqa: E402
 
-from setwise.plots.explanation_plot import plot_explanation  # noqa: E402
-from setwise.plots.reasons import company, members_by_evidence  # noqa: E402
+from setwise.plots.explanation_plot import (  # noqa: E402
+    company,
+    plot_explanation,
+    votes_by_evidence,
+)
 
 PLAIN = [("plain", "svd"), ("plain", "centred")]
-
-
-def albums(n_classes, n_sets=2, n_images=8, n_features=12, seed=0):
-    rng = np.random.default_rng(seed)
-    means = rng.normal(size=(n_classes, n_features))
-    sets = [
-        mean + 0.4 * rng.normal(size=(n_images, n_features))
-        for mean in means
-        for _ in range(n_sets)
-    ]
-    return sets, np.repeat(np.arange(n_classes), n_sets)
-
-
-def explanation_of(n_classes, labels=None, **parameters):
-    sets, codes = albums(n_classes, n_sets=3)
-    is_probe = np.arange(len(sets)) == len(sets) - 1
-    y = codes if labels is None else np.array(labels)[codes]
-    gallery = [s for s, probe in zip(sets, is_probe, strict=True) if not probe]
-    return CVC(dims=(1, 3), **parameters).fit(gallery, y[~is_probe]).explain(sets[-1])
 
 
 @pytest.fixture(scope="module")
@@ -94,25 +78,6 @@ def test_without_path_nothing_is_written(explanation, tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
-def test_backend_and_settings_stay_as_they_were(tmp_path):
-    """In a fresh interpreter, where nobody else has imported pyplot or set a backend."""
-    code = """
-import sys
-import matplotlib
-# Reading the backend the usual way would choose one, and import pyplot.
-before = dict(dict.items(matplotlib.rcParams))
-import numpy as np
-import setwise
-from setwise import CVC, SetBatch
-rng = np.random.default_rng(0)
-sets = [rng.normal(size=(6, 5)) + 3 * np.eye(5)[i % 2] for i in range(4)]
-CVC(dims=(1,)).fit(sets, [0, 1, 0, 1]).explain(sets[0]).plot(sys.argv[1])
-assert dict(dict.items(matplotlib.rcParams)) == before
-assert "matplotlib.pyplot" not in sys.modules
-"""
-    subprocess.run([sys.executable, "-c", code, str(tmp_path / "why.png")], check=True)
-
-
 def test_it_names_set_answer_and_runner_up(explanation):
     named = replace(explanation, name="album 7")
     texts = all_texts(named.plot())
@@ -121,7 +86,7 @@ def test_it_names_set_answer_and_runner_up(explanation):
     assert f"{explanation.label}, the answer" in texts
     assert f"{explanation.runner_up}, the runner-up" in texts
     agree = sum(vote.label == explanation.label for vote in explanation.votes)
-    title = f"What speaks for it: {agree} of {len(explanation.votes)} members"
+    title = f"What supports it: {agree} of {len(explanation.votes)} votes"
     assert title in texts
     assert "This set" in all_texts(explanation.plot())
 
@@ -277,8 +242,8 @@ def test_company_after_every_cut_is_all_of_the_set(explanation):
     )
 
 
-def test_every_member_is_counted_once(explanation):
-    counts = members_by_evidence(explanation, {str(explanation.label): "first"})
+def test_every_vote_is_counted_once(explanation):
+    counts = votes_by_evidence(explanation, {str(explanation.label): "first"})
     assert sum(sum(said.values()) for said in counts.values()) == len(explanation.votes)
     agree = sum(vote.label == explanation.label for vote in explanation.votes)
     assert sum(said.get("first", 0) for said in counts.values()) == agree

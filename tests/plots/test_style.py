@@ -90,39 +90,32 @@ def test_importing_takes_no_matplotlib():
     code = """
 import sys
 sys.modules["matplotlib"] = None
-import setwise.plots
-import setwise.plots.svg, setwise.plots.labels, setwise.plots.accuracy_time
+import setwise.plots, setwise.plots.svg, setwise.report
 """
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_nothing_global_changes():
-    """In a fresh interpreter, where nobody else has imported pyplot or set a backend."""
+def test_nothing_global_changes(tmp_path):
+    """In a fresh interpreter, in which pyplot is not imported and no backend is set."""
     pytest.importorskip("matplotlib")
     code = """
 import sys
-from types import SimpleNamespace as Row
 import matplotlib
 # Reading the backend the usual way would choose one, and import pyplot.
 before = dict(dict.items(matplotlib.rcParams))
+import numpy as np
+from setwise import CVC
 from setwise.plots import *
 from setwise.plots.svg import svg
-from setwise_paper.figures.clusters import *
-from setwise_paper.figures.curves import *
-from setwise_paper.figures.gaussians import *
-figure = new_figure(9, 9)
-axes = figure.subplots(3, 3).ravel()
-curve = Row(name="mode", x=(1, 2), mean=(80, 90), std=(1, 2))
-plot_dimensions(axes[0], [curve], {"mode": Row(mean=91.0)})
-plot_outliers(axes[1], [curve], (0, 5))
-plot_accuracy_time(axes[2], [("CVC", 0.1, 0.9, 0.8, 1.0)])
-plot_distributions(axes[4], [[1, 0], [0, 1], [0.5, 0.5]], ["a", "b", "probe"])
-plot_distances(axes[5], {"SHC": [0.1, None]}, ["a", "b"], "a")
-plot_points(axes[6], [[0, 1], [2, 3]], [0, 1], ["a", "b"], probe="b")
-plot_clouds(axes[7], [[0, 1], [2, 3]], [False, True], [False, True])
-plot_by_size(axes[8], [Row(distance=2, size=100, error=3.0)], "error", "error")
+figure = new_figure(4, 4)
+axes = tidy(figure.subplots())
+plot_accuracy_time(axes, [("CVC", 0.1, 0.9, 0.8, 1.0)])
 assert svg(figure).startswith("<svg")
+rng = np.random.default_rng(0)
+sets = [rng.normal(size=(6, 5)) + 3 * np.eye(5)[i % 2] for i in range(4)]
+CVC(dims=(1,), weights=None).fit(sets, [0, 1, 0, 1]).explain(sets[0]).plot(sys.argv[1])
 assert dict(dict.items(matplotlib.rcParams)) == before
 assert "matplotlib.pyplot" not in sys.modules
 """
-    subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)
+    program = [sys.executable, "-W", "error", "-c", code, str(tmp_path / "why.png")]
+    subprocess.run(program, check=True)

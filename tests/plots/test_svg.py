@@ -3,14 +3,11 @@ import warnings
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
-import numpy as np
 import pytest
-from tests.plots.drawn import a_curve
 
+from setwise.plots.labels import EndLabel, label_ends, one_line, plain
 from setwise.plots.style import GREY, INK, LIGHT, OURS, PAPER, PUBLISHED, new_figure
 from setwise.plots.svg import _own_font, svg
-from setwise_paper.figures.clusters import plot_distributions
-from setwise_paper.figures.curves import plot_dimensions
 
 matplotlib = pytest.importorskip("matplotlib")
 
@@ -50,7 +47,9 @@ def a_figure(height=0.5):
 
 def table_of(names):
     figure = new_figure(5, 4)
-    plot_distributions(figure.subplots(), np.eye(len(names)), names)
+    axes = figure.subplots()
+    for i, name in enumerate(names):
+        axes.text(0.5, i / len(names), one_line(name, 20), **plain(name))
     return figure
 
 
@@ -146,9 +145,10 @@ def test_names_come_out_as_they_are_and_make_no_elements():
     assert {"aria-label": '"><script>alert(2)</script>'}.items() <= page.attributes[2].items()
 
 
-def test_names_of_lines_come_out_as_they_are():
+def test_labels_of_lines_come_out_as_they_are():
     figure = new_figure(5, 4)
-    plot_dimensions(figure.subplots(), [a_curve(name, (80.0, 90.0)) for name in NASTY])
+    ends = [EndLabel(0.5, i / 5, f"{one_line(name)}  90.0") for i, name in enumerate(NASTY)]
+    label_ends(figure.subplots(), ends)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         page = Reader(svg(figure))

@@ -5,14 +5,16 @@ import hashlib
 import re
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from tests.conftest import toy_sets
 from tests.report.made_albums import HOSTILE, NAMES, STRANGE, Albums
 from tests.report.parsed import Parsed
 
 from setwise import CVC, SetBatch
+from setwise.classify.judge import Look, judge
 from setwise.errors import DataError
-from setwise.report import render_answers, write_answers
+from setwise.report import judge_and_explain, render_answers, write_answers
 
 
 @pytest.fixture(scope="module")
@@ -136,7 +138,9 @@ def test_all_is_there_without_javascript(parsed):
 
 def test_words_that_are_no_plain_english_are_explained(page):
     inner = words(part(page_of(page, 0), '<details class="block inner">', "</details>"))
-    for word in ("column", "member", "cluster", "NCut", "distance", "SNR"):
+    assert "member" not in inner
+    assert "layer" not in inner
+    for word in ("column", "vote", "cluster", "NCut", "distance", "SNR"):
         assert word in inner.split("All votes")[0], word
 
 
@@ -215,7 +219,7 @@ def test_embeddings_have_bars_and_a_strip(tmp_path):
     assert "1 set of" in text
     assert "photo" not in text
     assert html.count("<img ") == 1  # the strip
-    assert "nobody asked" in text  # whether it is a stranger
+    assert "not checked" in text  # whether it is a stranger
     assert "How probable" in text
     assert "Most alike" not in text
 
@@ -264,6 +268,20 @@ def test_it_is_written_whole_or_not_at_all(albums, tmp_path):
             tmp_path / "file" / "x.html", albums.gallery, albums.probes, albums.answers,
             most_pages=0,
         )  # fmt: skip
+
+
+def test_answers_and_explanations_come_from_one_look_at_each_set(albums, monkeypatch):
+    looked, look = [], Look.of
+    monkeypatch.setattr(Look, "of", lambda *a, **k: looked.append(a) or look(*a, **k))
+    answers, whys = judge_and_explain(albums.gallery, albums.probes)
+    render_answers(albums.gallery, albums.probes, answers, explanations=whys)
+    assert len(looked) == len(albums.probes) == len(whys)
+    for answer, judged, why in zip(
+        answers, judge(albums.gallery, albums.probes), whys.values(), strict=True
+    ):
+        np.testing.assert_array_equal(answer.probabilities, judged.probabilities)
+        np.testing.assert_array_equal(answer.probabilities, why.probabilities)
+        assert (answer.name, answer.label) == (judged.name, judged.label)
 
 
 def test_answers_of_other_sets_are_refused(albums):

@@ -1,12 +1,23 @@
-"""Which photos are shown, and when they were taken."""
+"""Photos of a set on a page: which are shown, their times, and small pictures of them."""
+
+import base64
+import io
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from PIL import Image
 
 from setwise import SetBatch
-from setwise.report.photos import choose, photo, time_span
+from setwise.report.photos import (
+    choose,
+    photo,
+    png_data_uri,
+    sprite,
+    strip_data_uri,
+    time_span,
+)
 from setwise.sets import Origins
 
 
@@ -51,3 +62,75 @@ def test_a_photo_is_called_by_the_tail_of_its_path(path, expected):
     sets = SetBatch(np.eye(2)[:1], [0, 1], origins=Origins.of_files([path]))
     shown = photo(sets, 0, 0)
     assert (shown.file, shown.path, shown.uri) == (expected, path, "")
+
+
+def pixels(uri):
+    content = base64.b64decode(uri.removeprefix("data:image/png;base64,"))
+    return np.asarray(Image.open(io.BytesIO(content)))
+
+
+def test_bytes_come_back_as_they_were():
+    image = np.arange(12, dtype=np.uint8).reshape(3, 4) * 20
+    np.testing.assert_array_equal(pixels(png_data_uri(image)), image)
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([[0.0, 0.5, 1.0]], [[0, 128, 255]]),
+        ([[0.0, 100.0, 255.0]], [[0, 100, 255]]),
+        ([[-1.0, 0.0, 1.0]], [[0, 128, 255]]),
+        ([[0.0, 500.0, 1000.0]], [[0, 128, 255]]),
+        ([[np.nan, 10.0, 20.0]], [[0, 10, 20]]),
+    ],
+)
+def test_numbers_become_greys(values, expected):
+    np.testing.assert_array_equal(pixels(png_data_uri(np.array(values))), expected)
+
+
+@pytest.mark.parametrize(("n_channels", "shape"), [(1, (5, 6)), (3, (5, 6, 3)), (4, (5, 6, 3))])
+def test_channels_that_can_be_shown(n_channels, shape):
+    image = np.full((5, 6, n_channels), 7, dtype=np.uint8)
+    found = pixels(png_data_uri(image))
+    assert found.shape == shape
+    assert (found == 7).all()
+
+
+def test_large_images_get_smaller_and_keep_their_shape():
+    assert pixels(png_data_uri(np.zeros((64, 128), dtype=np.uint8), 32)).shape == (16, 32)
+
+
+@given(st.integers(1, 30), st.integers(1, 14))
+def test_every_image_has_its_place_in_a_sprite(n_images, n_columns):
+    images = np.arange(1, n_images + 1, dtype=np.uint8)[:, None, None] * np.ones(
+        (1, 2, 3), dtype=np.uint8
+    )
+    made = sprite(images, n_columns)
+    sheet = pixels(made.uri)
+    assert sheet.shape == (2 * made.n_rows, 3 * made.n_columns)
+    assert made.n_columns <= n_columns
+    assert made.n_columns * (made.n_rows - 1) < n_images <= made.n_columns * made.n_rows
+    for i in range(n_images):
+        row, column = divmod(i, made.n_columns)
+        tile = sheet[2 * row : 2 * row + 2, 3 * column : 3 * column + 3]
+        assert (tile == i + 1).all()
+    assert made.ratio == 1.5
+
+
+def test_images_of_a_sprite_are_stretched_alike():
+    images = np.array([[[0.0]], [[500.0]], [[1000.0]]])
+    np.testing.assert_array_equal(pixels(sprite(images).uri), [[0, 128, 255]])
+
+
+def test_strip_has_a_column_a_vector_and_darker_is_larger():
+    vectors = np.column_stack([np.arange(10.0), np.zeros(10)])
+    strip = pixels(strip_data_uri(vectors))
+    assert strip.shape == (2, 10)
+    assert (np.diff(strip[0].astype(int)) <= 0).all()
+    assert strip[0, 0] > strip[0, -1]
+
+
+def test_long_sets_get_a_short_strip():
+    assert (
+        pixels(strip_data_uri(np.random.default_rng(0).normal(size=(5000, 3)))).shape[1] <= 240
+    )

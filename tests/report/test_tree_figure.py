@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from setwise.report.tree_figure import tree_figure
 from tests.report.parsed import Parsed
 from tests.striped_sets import striped_sets
 
 from setwise import CVC
-from setwise.report.tree_figure import tree_figure
 
 
 @pytest.fixture(scope="module")

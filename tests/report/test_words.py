@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from setwise.report.words import kind_of, meanings_in, sentence, sureness
+from setwise.report.answers import kind_of, meanings_in, sentence, sureness
 
 
 @pytest.mark.parametrize(

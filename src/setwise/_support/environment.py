@@ -1,7 +1,4 @@
-"""What setwise runs on: packages, compiled kernels, BLAS, memory, folders. Facts, no opinions.
-
-Nothing of the environment's variables is reported but where they lead: no secrets get out.
-"""
+"""Packages, compiled kernels, BLAS and folders of this machine, without any secrets."""
 
 from __future__ import annotations
 
@@ -29,7 +26,7 @@ __all__ = [
 
 _REQUIREMENT = re.compile(r"^\s*([A-Za-z0-9._-]+)\s*(?:\[([^\]]*)\])?")
 _EXTRA = re.compile(r"""extra\s*==\s*['"]([^'"]+)['"]""")
-# Files of a folder that are counted; a folder of data may have millions.
+# Files to count in a folder, which may have millions.
 MOST_FILES = 50_000
 
 
@@ -42,18 +39,21 @@ class Extra:
 
     @property
     def is_installed(self) -> bool:
-        """Whether all of them are there."""
+        """Whether all packages are installed."""
         return None not in self.packages.values()
 
-    @property
-    def install(self) -> str:
-        """The command that brings it."""
-        return f'pip install "setwise[{self.name}]"'
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON, with the command that installs it."""
+        return {
+            "installed": self.is_installed,
+            "packages": self.packages,
+            "install": f'pip install "setwise[{self.name}]"',
+        }
 
 
 @dataclass(frozen=True)
 class KernelCache:
-    """Where compiled kernels are kept, whether they can be, and how many modules have some."""
+    """The folders of compiled kernels, and how many modules have compiled ones."""
 
     folders: tuple[Path, ...]
     is_writable: bool
@@ -67,7 +67,7 @@ def needed_packages() -> dict[str, str | None]:
 
 
 def extras() -> list[Extra]:
-    """The optional parts that setwise's own metadata names."""
+    """The extras of setwise."""
     named = metadata.metadata("setwise").get_all("Provides-Extra") or []
     return [
         Extra(name, {package: _version(package) for package in _packages_of(name, set())})
@@ -76,7 +76,7 @@ def extras() -> list[Extra]:
 
 
 def kernel_cache() -> KernelCache:
-    """What is known of the compiled kernels; nothing is compiled to find out."""
+    """The state of the compiled kernels; nothing is compiled to find out."""
     root = Path(__file__).parents[1]
     sources = sorted(root.rglob("*kernels.py"))
     # Some modules have nothing but what the kernels of others are made of.
@@ -116,7 +116,7 @@ def n_cpus() -> int:
 
 
 def is_writable(folder: Path) -> bool:
-    """Whether a file can be made in a folder, or in the nearest one above that exists."""
+    """Whether a file can be made in a folder, or in the nearest existing one above."""
     while not folder.exists() and folder != folder.parent:
         folder = folder.parent
     try:
@@ -142,14 +142,7 @@ def folder_size(folder: Path, most_files: int = MOST_FILES) -> tuple[int, bool]:
 
 
 def shortened(text: str) -> str:
-    """Text without the name of the user's home folder.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> shortened(f"{Path.home()}/data")
-    '~/data'
-    """
+    """The text with ~ for the home folder."""
     home = str(Path.home())
     return text if home in ("", "/") else re.sub(rf"{re.escape(home)}(?![\w.-])", "~", text)
 
@@ -191,7 +184,7 @@ def _module_name(source: Path, root: Path) -> str:
 
 
 def _caches(module: str) -> list[Any]:
-    """What the kernels of a module are kept in; nothing where they cannot be."""
+    """The caches of the kernels of a module."""
     kernels = vars(import_module(module)).values()
     kept = [getattr(kernel, "_cache", None) for kernel in kernels]
     return [one for one in kept if hasattr(one, "is_warm")]

@@ -6,89 +6,57 @@ for scikit-learn. Results go to stdout, progress and errors to stderr.
 
 from __future__ import annotations
 
+import gc
+import os
+import signal
 import sys
-from typing import Annotated
-
-import typer
-
-from setwise.cli.common import EXIT_CODES, show_tracebacks
-from setwise.cli.compare import compare
-from setwise.cli.demo import demo
-from setwise.cli.doctor import doctor
-from setwise.cli.evaluate import evaluate
-from setwise.cli.faces import faces
-from setwise.cli.galleries import enroll, fit, forget
-from setwise.cli.identify import classify, identify
-from setwise.cli.inspect import inspect
-from setwise.cli.options import add_command
-from setwise.cli.plugins import WithPlugins
-from setwise.cli.quick_start import leave_at_once
-from setwise.cli.serve import serve
+from typing import Any
 
 __all__ = ["app", "run"]
 
-_STATUS = "\n".join(f"  {code:<4} {words}" for code, words in EXIT_CODES.items())
-_EPILOG = f"""\b
-Start with:
-  setwise fit gallery/ -o people.setwise      (gallery/anna/*.jpg, gallery/bert/*.jpg, ...)
-  setwise identify people.setwise album/
 
-\b
-Exit status:
-{_STATUS}"""
+def __getattr__(name: str) -> Any:
+    if name == "app":
+        from setwise.cli.program import app
 
-app = typer.Typer(
-    name="setwise",
-    cls=WithPlugins,
-    help="Classify sets: one set in, one answer out, with a reason.",
-    epilog=_EPILOG,
-    no_args_is_help=True,
-    pretty_exceptions_show_locals=False,
-    rich_markup_mode=None,  # plain help, in half the time
-)
-
-
-def _show_version(wanted: bool) -> None:
-    if wanted:
-        from importlib.metadata import version
-
-        typer.echo(f"setwise {version('setwise')}")
-        raise typer.Exit
-
-
-@app.callback()
-def main(
-    version: Annotated[
-        bool,
-        typer.Option(
-            "--version", help="Show the version.", callback=_show_version, is_eager=True
-        ),
-    ] = False,
-    debug: Annotated[
-        bool, typer.Option("--debug", help="Show where an error comes from.")
-    ] = False,
-) -> None:
-    """Classify sets: one set in, one answer out, with a reason."""
-    if debug:
-        show_tracebacks()
-
-
-@app.command("version")
-def version_command() -> None:
-    """Show the version."""
-    _show_version(True)
-
-
-for function in (
-    demo, fit, identify, enroll, forget, classify, evaluate, compare, inspect, faces,
-    serve, doctor,
-):  # fmt: skip
-    add_command(app, function)
+        return app
+    msg = f"module {__name__!r} has no attribute {name!r}"
+    raise AttributeError(msg)
 
 
 def run() -> None:
-    """The command; one that answers at once does not wait for the interpreter to tidy up."""
-    if sys.argv[1:2] == ["identify"]:
-        leave_at_once(app)
-    else:
-        app()
+    """The program. Ctrl-C ends it with one line and status 130, also during imports.
+
+    ``identify`` answers at once: it does not collect garbage while it starts, nor take the
+    interpreter apart when it ends.
+    """
+    is_quick = sys.argv[1:2] == ["identify"]
+    if is_quick:
+        gc.disable()
+    try:
+        status = _status()
+    except KeyboardInterrupt:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # once is enough
+        sys.stderr.write("setwise: interrupted.\n")
+        status = 130
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the work is done
+    if is_quick:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
+    sys.exit(status)
+
+
+def _status() -> int:
+    """Run the command, and return its exit status."""
+    import click
+
+    from setwise.cli.program import app
+
+    try:
+        return int(app(standalone_mode=False) or 0)
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except click.Abort:
+        raise KeyboardInterrupt from None

@@ -1,4 +1,4 @@
-"""How answers are told: a table, lines, JSON, CSV."""
+"""Answers as a table, lines, JSON and CSV."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ COLUMNS = (
 
 
 def answer_row(answer: Answer, probes: SetBatch, i: int, unknown_label: str) -> dict[str, Any]:
-    """One answer in types that JSON knows; docs/command.md has its schema."""
+    """One answer as JSON; docs/command.md has its schema."""
     origins = probes.of_set(i)
     shares = zip(answer.classes, answer.probabilities, strict=True)
     is_stranger = answer.is_known is False
@@ -45,7 +45,7 @@ def answer_row(answer: Answer, probes: SetBatch, i: int, unknown_label: str) -> 
 
 
 def _out_of_place(answer: Answer, origins: Origins | None) -> list[dict[str, Any]]:
-    """Images that do not belong to their set, numbered from 1, and their files."""
+    """Images out of place, numbered from 1, and their files."""
     places = [place for place, fits in enumerate(answer.is_typical) if not fits]
     return [
         {"image": place + 1, "file": origins.files[place] if origins else None}
@@ -72,8 +72,8 @@ def _note(answer: Answer) -> str:
 
 
 def table_row(row: dict[str, Any]) -> tuple[str, ...]:
-    """An answer as a row of the table for people."""
-    is_stranger = row["is_known"] is False  # of whom the numbers would say how like it is
+    """An answer as a row of the printed table."""
+    is_stranger = row["is_known"] is False  # the numbers are of its nearest class
     strange = [one["file"] or f"image {one['image']}" for one in row["out_of_place"]]
     shown = ", ".join(Path(name).name for name in strange[:3])
     more = f" and {len(strange) - 3} more" if len(strange) > 3 else ""
@@ -91,14 +91,14 @@ def table_row(row: dict[str, Any]) -> tuple[str, ...]:
 def line(row: dict[str, Any]) -> str:
     """An answer as one line for pipes: set, label, probability, between tabs.
 
-    No name can hold a tab or the end of a line here: they are escaped.
+    Tabs and ends of lines in names are escaped.
     """
     fields = (row["set"], row["label"], f"{row['probability']:.3f}")
     return "\t".join(map(printable, fields))
 
 
 def as_csv(rows: Sequence[dict[str, Any]]) -> str:
-    """Answers as a table that spreadsheets read, and in which nothing is a formula."""
+    """Answers as a table for spreadsheets, in which nothing is a formula."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)

@@ -1,4 +1,4 @@
-"""What all commands share: options, exits, progress."""
+"""Exit codes, messages, tables and progress of all commands."""
 
 from __future__ import annotations
 
@@ -25,24 +25,16 @@ if TYPE_CHECKING:
     from setwise._support.progress import Progress
 
 __all__ = [
-    "EXIT_CODES",
-    "AsJson",
-    "Quiet",
-    "check_output",
-    "clean_exit",
-    "say",
-    "show_rows",
-    "show_tracebacks",
-    "shown_progress",
-    "text_table",
-]
+    "EXIT_CODES", "AsJson", "Quiet", "check_output", "clean_exit", "say", "show_rows",
+    "show_tracebacks", "shown_progress", "text_table",
+]  # fmt: skip
 
 EXIT_CODES = {
-    0: "all went well",
+    0: "success",
     1: "a file, a set or a parameter was refused; stderr says which, and what to do",
-    2: "the command was written wrongly",
+    2: "usage error: an unknown option, or a value that the option does not take",
     3: "a bug in setwise: --debug shows where",
-    130: "interrupted with Ctrl-C; nothing that was finished is lost",
+    130: "interrupted with Ctrl-C; finished work is kept",
 }
 
 AsJson: TypeAlias = Annotated[
@@ -57,12 +49,12 @@ _DEBUG = "SETWISE_DEBUG"
 
 
 def show_tracebacks() -> None:
-    """From now on, errors show where they come from."""
+    """Show the traceback of errors from now on."""
     os.environ[_DEBUG] = "1"
 
 
 def say(text: str, *, err: bool = False) -> None:
-    """Print lines, whose characters cannot do anything to the terminal."""
+    """Print lines, with control characters escaped."""
     typer.echo("\n".join(map(printable, text.split("\n"))), err=err)
 
 
@@ -76,7 +68,7 @@ def show_rows(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 def text_table(
     columns: Sequence[str], rows: Iterable[Sequence[str]], *, are_numbers: bool = False
 ) -> Table:
-    """A table of words as they are: names may hold anything, markup and escape codes too."""
+    """A table of texts as they are, without markup, with control characters escaped."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -92,7 +84,7 @@ def text_table(
 
 @contextmanager
 def clean_exit() -> Iterator[None]:
-    """Errors end in what they say and a status, not in a traceback, unless one is wanted."""
+    """End errors with their message and an exit status; with a traceback only for --debug."""
     try:
         with plain_interrupts(), _told_warnings():
             yield
@@ -104,11 +96,11 @@ def clean_exit() -> Iterator[None]:
     except Exception as error:
         if os.environ.get(_DEBUG):
             raise
-        if isinstance(error, SetwiseError | OSError):
-            text = (
-                str(error) if isinstance(error, SetwiseError) else " ".join(str(error).split())
-            )
-            say(f"setwise: {text}", err=True)
+        if isinstance(error, SetwiseError):
+            say(f"setwise: {error}", err=True)
+            raise typer.Exit(1) from None
+        if isinstance(error, OSError):
+            say(f"setwise: {' '.join(str(error).split())}", err=True)
             raise typer.Exit(1) from None
         what = " ".join(f"{type(error).__name__}: {error}".split())
         say(f"setwise: a bug ({what}). Run `setwise --debug ...` to see where.", err=True)
@@ -117,7 +109,7 @@ def clean_exit() -> Iterator[None]:
 
 @contextmanager
 def _told_warnings() -> Iterator[None]:
-    """Warnings of setwise are said in one line each; where they come from interests nobody."""
+    """Print each warning of setwise as one line, without its place in the code."""
     before = warnings.showwarning
 
     def show(message: Warning | str, category: type[Warning], *rest: Any) -> None:
@@ -126,23 +118,16 @@ def _told_warnings() -> Iterator[None]:
         else:
             before(message, category, *rest)
 
-    with warnings.catch_warnings():  # which puts back the one that shows them, too
+    with warnings.catch_warnings():  # which puts back showwarning, too
         warnings.simplefilter("default", SetwiseWarning)
         warnings.showwarning = show  # type: ignore[assignment]
         yield
 
 
 def check_output(path: Path | None, option: str, *, is_folder: bool = False) -> None:
-    """Refuse, before any work, a place where its result could not be written.
+    """Refuse, before any work, a file or folder that could not be written.
 
-    Parameters
-    ----------
-    path : Path, optional
-        Where the result is to go.
-    option : str
-        The option that named it, for the message.
-    is_folder : bool
-        Whether it is a folder, which may be there or not, rather than a file.
+    ``option`` named it. A file may be a device, a pipe or a link, such as /dev/stdout.
     """
     if path is None:
         return
@@ -156,7 +141,7 @@ def check_output(path: Path | None, option: str, *, is_folder: bool = False) -> 
     elif path.exists() and is_folder and not path.is_dir():
         msg = f"{option} {path}: is a file. Expected a folder."
     elif not os.access(path if path.exists() else above, os.W_OK):
-        msg = f"{option} {path}: cannot be written. Name a place where you may write."
+        msg = f"{option} {path}: cannot be written. Name another one."
     else:
         return
     raise DataError(msg)
@@ -164,10 +149,7 @@ def check_output(path: Path | None, option: str, *, is_folder: bool = False) -> 
 
 @contextmanager
 def shown_progress(*, is_silent: bool) -> Iterator[Progress | None]:
-    """A bar with an estimate where somebody watches, plain lines where a file does.
-
-    What the library logs meanwhile is shown too: that it compiles, and how far long work is.
-    """
+    """A progress bar on a terminal, plain lines elsewhere, with what the library logs."""
     if is_silent:
         with _logging(logging.ERROR, None):
             yield None
@@ -181,7 +163,7 @@ def shown_progress(*, is_silent: bool) -> Iterator[Progress | None]:
 
 @contextmanager
 def _logging(level: int, show: Callable[[str], None] | None) -> Iterator[None]:
-    """Hear what setwise logs for a while, from a level on."""
+    """Show what setwise logs for a while, from a level on."""
     logger, handler = logging.getLogger("setwise"), logging.Handler()
     before = logger.level
     if show is not None:
@@ -196,23 +178,23 @@ def _logging(level: int, show: Callable[[str], None] | None) -> Iterator[None]:
 
 
 class _PlainLines:
-    """A line when work begins, and now and then how far it is."""
+    """A line when work begins, and progress every few seconds."""
 
     EVERY_S = 10.0
 
     def __init__(self) -> None:
         self._began: dict[str, float] = {}
-        self._spoken = 0.0
+        self._shown = 0.0
 
     def __call__(self, what: str, done: int, total: int) -> None:
         from setwise._support.progress import words
 
         now = time.monotonic()
         if done == 0:
-            self._began[what] = self._spoken = now
+            self._began[what] = self._shown = now
             say(f"{what} ...", err=True)
-        elif done < total and now - self._spoken >= self.EVERY_S:
-            self._spoken = now
+        elif done < total and now - self._shown >= self.EVERY_S:
+            self._shown = now
             say(words(what, done, total, now - self._began[what]), err=True)
 
 

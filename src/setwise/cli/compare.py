@@ -1,19 +1,24 @@
-"""``setwise compare``: every method on one's own sets."""
+"""``setwise compare`` and ``evaluate``: the accuracy of methods on one's own sets."""
 
 from __future__ import annotations
 
 import json
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from setwise.cli.common import check_output, say
-from setwise.cli.options import Jobs, Output, Reading, Source, command
-from setwise.cli.reading import load
+from setwise.cli.options import Jobs, Output, Reading, Source, Unknown, command
+from setwise.cli.reading import check_asked, classifier_for, load
 
-__all__ = ["compare"]
+if TYPE_CHECKING:
+    from setwise._support.progress import Progress
+    from setwise.evaluation import Evaluation
+    from setwise.io import LoadedSets
+
+__all__ = ["compare", "evaluate"]
 
 _FOR_IMAGES = ("CVC for images", "CVC for turntables")
 
@@ -29,17 +34,17 @@ def compare(
         typer.Option(help='Names such as "CVC,MSM,mean vector"; may be repeated.'),
     ] = None,
     pixels: Annotated[
-        int, typer.Option(help="Side of the images whose pixels methods see.")
+        int, typer.Option(help="Side in pixels of the images that other methods get.")
     ] = 20,
     jobs: Jobs = 1,
     picture: Annotated[
-        Path | None, typer.Option(help="Draw accuracy against time here (.png, .svg).")
+        Path | None, typer.Option(help="Draw accuracy against time to this file (.png, .svg).")
     ] = None,
 ) -> None:
-    """Try every method on your own sets: one table, with what may be chance.
+    """Compare methods on your own sets: one table, with confidence intervals.
 
-    Of images, methods see the pixels at --pixels; `CVC for images` and `CVC for turntables`
-    look at the images themselves, read at --size.
+    Of images, `CVC for images` and `CVC for turntables` get all, read at --size. Other methods
+    get the pixels at --pixels.
 
     Example:
       setwise compare gallery/ labelled/ --methods "CVC, mean cosine" --picture table.png
@@ -73,12 +78,12 @@ def compare(
         typer.echo(json.dumps(comparison.to_dict(), indent=2))
     else:
         say(comparison.summary() if output.quiet else str(comparison))
-    if picture is not None:  # after the table, which it must not lose
+    if picture is not None:  # after the table, which an error must not lose
         comparison.plot(picture)
 
 
 def _on_images(names: list[str] | None, size: int, features: str) -> dict[str, Any]:
-    """Methods by name that first make pixels of images, and those that look at images."""
+    """Methods by name: ours get images, the others their pixels."""
     from sklearn.pipeline import make_pipeline
 
     from setwise import CVC
@@ -92,3 +97,76 @@ def _on_images(names: list[str] | None, size: int, features: str) -> dict[str, A
     on_pixels = {name: make_pipeline(Pixels(size), rival) for name, rival in named.items()}
     chosen = [name for name in ours if names is None or name in names]
     return on_pixels | {name: ours[name](random_state=0) for name in chosen}
+
+
+@command
+def evaluate(
+    gallery: Source,
+    reading: Reading,
+    output: Output,
+    folds: Annotated[int, typer.Option(help="Parts; each is judged by the others.")] = 5,
+    report: Annotated[
+        Path | None,
+        typer.Option(help="Write an HTML page with the confusion matrix and explanations."),
+    ] = None,
+    unknown: Unknown = None,
+    seed: Annotated[int, typer.Option(help="Seed of the parts.")] = 0,
+    jobs: Jobs = -1,
+) -> None:
+    """Cross-validate on labelled sets: accuracy, confusion, and which sets are wrong.
+
+    Every set is judged once, by a gallery of the sets in the other parts.
+
+    Example:
+      setwise evaluate gallery/ --folds 2 --report evaluation.html
+    """
+    from setwise._support.parameters import check_count
+
+    reading.check()
+    check_asked(unknown, jobs)
+    check_count("setwise", "--folds", folds, at_least=2)
+    check_count("setwise", "--seed", seed, at_least=0)
+    check_output(report, "--report")
+    with output.progress() as progress:
+        from setwise.evaluation import cross_validate
+
+        sets = load(gallery, reading.of_gallery(), output, progress, labelled=True)
+        found = cross_validate(
+            classifier_for(sets, reading.features, unknown),
+            sets,
+            sets.labels,
+            folds=folds,
+            seed=seed,
+            n_jobs=jobs,
+            keep_fitted=report is not None,
+            progress=progress,
+        )
+    # Before the report, which may fail.
+    if output.as_json:
+        document = found.to_dict() | {"left_out": sets.report.to_dict()}
+        typer.echo(json.dumps(document, indent=2))
+    else:
+        say(found.summary() if output.quiet else str(found))
+    if report is not None:
+        with output.progress() as progress:
+            _write_report(report, found, sets, progress)
+        say(f"report: {report}", err=True)
+
+
+def _write_report(
+    path: Path, found: Evaluation, sets: LoadedSets, progress: Progress | None
+) -> None:
+    from setwise.report import write_answers
+
+    judged = [one.index for one in found.results]
+    write_answers(
+        path,
+        [found.fitted[one.fold].gallery_ for one in found.results],
+        sets[judged],
+        [one.answer for one in found.results if one.answer is not None],
+        truth=[one.truth for one in found.results],
+        title="How well these sets are told apart",
+        command=f"setwise evaluate {sets.report.source}",
+        left_out=sets.report.skipped,
+        progress=progress,
+    )

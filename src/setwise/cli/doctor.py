@@ -10,7 +10,7 @@
 - ``kernels``: ``folders``, ``is_writable``, ``n_modules``, ``n_compiled`` before the self-test;
 - ``folders``: of data and caches, ``what``, ``folder``, ``exists``, ``bytes``, ``is_complete``
   (whether all files were counted);
-- ``gallery``: of the file that was given, or null; ``plan``: see :mod:`setwise.cli.plan`;
+- ``gallery``: of the file that was given, or null;
 - ``checks``: ``name``, ``ok``, ``is_needed``, ``detail``, and ``advice`` where it failed.
 """
 
@@ -21,19 +21,16 @@ import os
 import platform
 import tempfile
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from setwise.cli.common import say
 from setwise.cli.options import Output, command
-from setwise.cli.plan import plan_of, plan_rows
-
-if TYPE_CHECKING:
-    from setwise._support.environment import KernelCache
+from setwise.cli.reading import gallery_document
 
 __all__ = ["doctor"]
 
@@ -57,22 +54,18 @@ def doctor(
     gallery: Annotated[
         Path | None, typer.Argument(help="A gallery file to check too, such as people.setwise.")
     ] = None,
-    plan: Annotated[
-        int | None,
-        typer.Option(min=2, max=10**9, help="Classes of a gallery whose cost is foretold."),
-    ] = None,
 ) -> None:
-    """Say what is installed, whether the main job works here, and what to do where not.
+    """Check the installation and a gallery file, and say what to do where something is broken.
 
     The exit status is 0 when all that is needed works, else 1. The first use on a machine
     compiles, for some 15 s.
 
     Example:
-      setwise doctor --plan 1000000
+      setwise doctor
       setwise doctor people.setwise
     """
     with output.progress():
-        report = _report(gallery, plan)
+        report = _report(gallery)
     if output.as_json:
         typer.echo(json.dumps(report, indent=2))
     elif output.quiet:
@@ -84,40 +77,41 @@ def doctor(
         raise typer.Exit(1)
 
 
-def _report(gallery: Path | None, n_planned: int | None = None) -> dict[str, Any]:
-    """Everything that is found, as plain values, without the name of the home folder."""
-    from setwise._support.environment import needed_packages
+def _report(gallery: Path | None) -> dict[str, Any]:
+    """All findings as plain values, without the name of the home folder."""
+    from importlib.metadata import version
 
-    packages = needed_packages()
+    from setwise._support import environment
+    from setwise._support.memory import available_memory, total_memory
+
+    packages = environment.needed_packages()
     kernels, kernel_check = _kernels()  # before the self-test compiles them
-    file, file_checks = _gallery(gallery)
+    file: dict[str, Any] = {}
     checks = [
         _check_packages(packages),
         _tried("temporary folder", _try_temporary, "Set TMPDIR to a folder with room."),
         _tried("files of arrays", _try_tensors, _REINSTALL),
         _tried("self-test", _try_job, _REINSTALL),
         kernel_check,
-        *file_checks,
     ]
+    if gallery is not None:
+        advice = "Copy the file again, or fit and save anew."
+        checks.append(_tried(f"gallery {gallery}", lambda: _try_gallery(gallery, file), advice))
+    own = {"setwise": version("setwise"), "python": platform.python_version()}
     found = {
-        "ok": _all_ok(check for check in checks if check.is_needed),
-        "versions": {
-            "setwise": _own_version(),
-            "python": platform.python_version(),
-            **packages,
-        },
-        **_machine(),
+        "ok": all(check.ok for check in checks if check.is_needed),
+        "versions": {**own, **packages},
+        "platform": f"{platform.system()} {platform.machine()}",
+        "cpus": environment.n_cpus(),
+        "memory": {"total_bytes": total_memory(), "available_bytes": available_memory()},
+        "blas": _or_nothing(environment.blas_libraries),
+        "extras": {extra.name: extra.to_dict() for extra in environment.extras()},
         "kernels": None if kernels is None else asdict(kernels),
-        "folders": _folders(),
-        "gallery": file,
-        "plan": plan_of(n_planned, gallery) if n_planned and _all_ok(file_checks) else None,
+        "folders": _or_nothing(_folders),
+        "gallery": None if gallery is None else {"path": str(gallery), **file},
         "checks": [asdict(check) for check in checks],
     }
     return dict(_plain(found))
-
-
-def _all_ok(checks: Iterable[Check]) -> bool:
-    return all(check.ok for check in checks)
 
 
 def _plain(value: Any) -> Any:
@@ -131,42 +125,21 @@ def _plain(value: Any) -> Any:
     return shortened(str(value)) if isinstance(value, str | Path) else value
 
 
-def _machine() -> dict[str, Any]:
-    from setwise._support import environment
-    from setwise._support.memory import available_memory, total_memory
-
-    return {
-        "platform": f"{platform.system()} {platform.machine()}",
-        "cpus": environment.n_cpus(),
-        "memory": {
-            "total_bytes": total_memory(),
-            "available_bytes": available_memory(),
-        },
-        "blas": _blas(),
-        "extras": {
-            extra.name: {
-                "installed": extra.is_installed,
-                "packages": extra.packages,
-                "install": extra.install,
-            }
-            for extra in environment.extras()
-        },
-    }
-
-
-def _own_version() -> str:
-    from importlib.metadata import version
-
-    return version("setwise")
+def _or_nothing(find: Callable[[], list[dict[str, Any]]]) -> list[dict[str, Any]]:
+    """The findings, none where a package is broken: the self-test says which."""
+    try:
+        return find()
+    except Exception:
+        return []
 
 
 def _tried(name: str, work: Callable[[], str], advice: str) -> Check:
-    """Do something that should work; whatever happens instead is what is wrong."""
+    """Do something that should work; an error is the detail of the check."""
     from setwise.errors import SetwiseError
 
     try:
         return Check(name, True, work())
-    except SetwiseError as error:  # which says itself what to do
+    except SetwiseError as error:  # its text says what to do
         return Check(name, False, str(error))
     except Exception as error:  # a broken installation can raise anything
         detail = " ".join(f"{type(error).__name__}: {error}".split())
@@ -180,8 +153,8 @@ def _check_packages(packages: dict[str, str | None]) -> Check:
     return Check("packages", True, f"all {len(packages)} are installed")
 
 
-def _kernels() -> tuple[KernelCache | None, Check]:
-    """What is known of the kernels; without a place for them all works, but slowly."""
+def _kernels() -> tuple[Any, Check]:
+    """The state of the compiled kernels; without a folder for them all works, but slowly."""
     from setwise._support.environment import kernel_cache
 
     try:
@@ -192,18 +165,8 @@ def _kernels() -> tuple[KernelCache | None, Check]:
         advice = "Set NUMBA_CACHE_DIR to a folder with room that can be written"
         detail = "cannot be kept: each start compiles again, some 15 s"
         return kernels, Check("kernels", False, detail, advice, is_needed=False)
-    if kernels.n_compiled == 0:
-        return kernels, Check("kernels", True, "were not compiled yet: first use, some 15 s")
-    return kernels, Check("kernels", True, "compiled")
-
-
-def _blas() -> list[dict[str, Any]]:
-    from setwise._support.environment import blas_libraries
-
-    try:
-        return blas_libraries()
-    except Exception:  # the self-test says what is broken
-        return []
+    detail = "compiled" if kernels.n_compiled else "not compiled yet: first use takes some 15 s"
+    return kernels, Check("kernels", True, detail)
 
 
 def _try_temporary() -> str:
@@ -247,9 +210,28 @@ def _try_job() -> str:
     return f"{len(answers)} sets labelled as expected, {time.perf_counter() - start:.1f} s"
 
 
+def _try_gallery(path: Path, facts: dict[str, Any]) -> str:
+    """Load a gallery file, and note what it is."""
+    import setwise
+
+    gallery = setwise.load(path).gallery_
+    document = gallery_document(path)
+    facts.update(
+        format=document.get("format"),
+        versions=document.get("versions"),
+        n_classes=gallery.n_classes,
+        n_sets=len(gallery.sets),
+        n_vectors=len(gallery.sets.vectors),
+        n_features=gallery.sets.n_features,
+        bytes=path.stat().st_size,
+    )
+    return f"loads: {facts['n_classes']} classes, {facts['n_sets']} sets"
+
+
 def _folders() -> list[dict[str, Any]]:
-    """Where data is looked for, and how much is there."""
+    """The folders of data, and how much is there."""
     from setwise._support.environment import folder_size
+    from setwise.io.datasets.places import cache_folder
 
     try:
         from setwise._support.folders import cache_folder
@@ -260,43 +242,9 @@ def _folders() -> list[dict[str, Any]]:
     rows = []
     for what, folder in {**places, "cache": cache_folder()}.items():
         total, is_complete = folder_size(folder)
-        rows.append(
-            {
-                "what": what,
-                "folder": str(folder),
-                "exists": folder.is_dir(),
-                "bytes": total,
-                "is_complete": is_complete,
-            }
-        )
+        row = {"what": what, "folder": str(folder), "exists": folder.is_dir()}
+        rows.append(row | {"bytes": total, "is_complete": is_complete})
     return rows
-
-
-def _gallery(path: Path | None) -> tuple[dict[str, Any] | None, list[Check]]:
-    """What a gallery file is, by reading it as ``load`` does."""
-    if path is None:
-        return None, []
-    facts: dict[str, Any] = {"path": str(path)}
-
-    def read() -> str:
-        import setwise
-        from setwise.io.tensors import read_tensors
-
-        gallery = setwise.load(path).gallery_
-        document, _ = read_tensors(path, "doctor")
-        facts.update(
-            format=document.get("format"),
-            versions=document.get("versions"),
-            n_classes=gallery.n_classes,
-            n_sets=len(gallery.sets),
-            n_vectors=len(gallery.sets.vectors),
-            n_features=gallery.sets.n_features,
-            bytes=path.stat().st_size,
-        )
-        return f"loads: {facts['n_classes']} classes, {facts['n_sets']} sets"
-
-    check = _tried(f"gallery {path}", read, "Copy the file again, or fit and save anew.")
-    return facts, [check]
 
 
 # ---------------------------------------------------------------------------------- words
@@ -304,12 +252,12 @@ def _gallery(path: Path | None) -> tuple[dict[str, Any] | None, list[Check]]:
 
 def _summary(report: dict[str, Any]) -> str:
     """One line."""
-    who = f"setwise {report['versions']['setwise']}"
+    own = f"setwise {report['versions']['setwise']}"
     failed = [check for check in report["checks"] if not check["ok"]]
     if not failed:
-        return f"{who}: everything works."
+        return f"{own}: everything works."
     problems = "; ".join(f"{check['name']}: {check['detail']}" for check in failed)
-    return f"{who}: {'works, but ' if report['ok'] else ''}{problems}"
+    return f"{own}: {'works, but ' if report['ok'] else ''}{problems}"
 
 
 def _verdict(report: dict[str, Any]) -> str:
@@ -325,30 +273,24 @@ def _lines(report: dict[str, Any]) -> list[str]:
     own, python = versions.pop("setwise"), versions.pop("python")
     packages = [f"{name} {version or 'MISSING'}" for name, version in versions.items()]
     free, total = (_size(report["memory"][f"{kind}_bytes"]) for kind in ("available", "total"))
+    extras = report["extras"].items()
+    there = [name for name, extra in extras if extra["installed"]]
+    blas = "{library} {version}, {threads} threads"
     rows = [
         ("setwise", f"{own}, Python {python}, {report['platform']}"),
         ("packages", ", ".join(packages)),
-        *_extra_rows(report["extras"]),
+        ("extras", ", ".join(there) or "none"),
+        *((f"no {name}", extra["install"]) for name, extra in extras if name not in there),
         ("kernels", _kernel_words(report["kernels"])),
         *((row["what"], _folder_words(row)) for row in report["folders"]),
-        ("BLAS", _blas_words(report["blas"])),
+        ("BLAS", "; ".join(blas.format(**one) for one in report["blas"]) or "not found"),
         ("CPUs", str(report["cpus"])),
         ("memory", f"{free} of {total} available; work that needs more is refused"),
         *_gallery_rows(report["gallery"]),
-        *(plan_rows(report["plan"]) if report["plan"] else ()),
     ]
     lines = [f"{name:<14} {text}" for name, text in rows]
     lines += ["", *(line for check in report["checks"] for line in _check_lines(check))]
     return [*lines, "", _verdict(report)]
-
-
-def _extra_rows(extras: dict[str, Any]) -> list[tuple[str, str]]:
-    there = [name for name, extra in extras.items() if extra["installed"]]
-    missing = [(name, extra) for name, extra in extras.items() if not extra["installed"]]
-    return [
-        ("extras", ", ".join(there) or "none"),
-        *((f"no {name}", extra["install"]) for name, extra in missing),
-    ]
 
 
 def _kernel_words(kernels: dict[str, Any] | None) -> str:
@@ -357,11 +299,6 @@ def _kernel_words(kernels: dict[str, Any] | None) -> str:
     folders = kernels["folders"]
     where = os.path.commonpath(folders) if folders else "memory alone"
     return "{n_compiled} of {n_modules} modules compiled, kept in ".format(**kernels) + where
-
-
-def _blas_words(libraries: list[dict[str, Any]]) -> str:
-    text = "{library} {version}, {threads} threads"
-    return "; ".join(text.format(**library) for library in libraries) or "not found"
 
 
 def _folder_words(row: dict[str, Any]) -> str:
@@ -375,14 +312,10 @@ def _gallery_rows(gallery: dict[str, Any] | None) -> list[tuple[str, str]]:
         return []
     written = gallery["versions"] or {}
     by = ", ".join(f"{name} {version}" for name, version in written.items()) or "not recorded"
-    return [
-        (
-            "gallery",
-            f"{gallery['path']}, format {gallery['format']}, {gallery['n_classes']} classes, "
-            f"{gallery['n_sets']} sets of {gallery['n_vectors']} vectors, "
-            f"{_size(gallery['bytes'])}; written by: {by}",
-        )
-    ]
+    text = (
+        "{path}, format {format}, {n_classes} classes, {n_sets} sets of {n_vectors} vectors, "
+    ).format(**gallery)
+    return [("gallery", f"{text}{_size(gallery['bytes'])}; written by: {by}")]
 
 
 def _check_lines(check: dict[str, Any]) -> list[str]:

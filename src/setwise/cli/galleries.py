@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
+import unicodedata
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
@@ -10,7 +13,8 @@ import typer
 
 from setwise.cli.common import check_output, say
 from setwise.cli.options import Jobs, Output, Reading, Source, Unknown, command
-from setwise.cli.reading import check_asked, fitted, load
+from setwise.cli.reading import check_asked, fitted, gallery_document, load
+from setwise.errors import reject
 
 if TYPE_CHECKING:
     from setwise import CVC
@@ -18,8 +22,10 @@ if TYPE_CHECKING:
 
 __all__ = ["enroll", "fit", "forget"]
 
+# Of a class. Longer ones do not fit into tables and pages.
+MOST_LETTERS = 100
 GalleryFile: TypeAlias = Annotated[
-    Path, typer.Argument(help="A gallery file, which `setwise fit` wrote.")
+    Path, typer.Argument(help="A gallery file of `setwise fit`.")
 ]
 
 
@@ -34,15 +40,15 @@ def fit(
         bool,
         typer.Option(
             "--no-vectors",
-            help="Keep no images or vectors: smaller, private, but never to be changed.",
+            help="Keep no images or vectors: a smaller, private file that cannot be changed.",
         ),
     ] = False,
     jobs: Jobs = -1,
 ) -> None:
-    """Learn a gallery of labelled sets, and write it to one file.
+    """Fit a gallery of labelled sets, and write it to one file.
 
     Each folder is a class: anna/*.jpg is one set of anna, anna/holiday/*.jpg another one.
-    The file answers `setwise identify` at once, without the photos.
+    `setwise identify` needs the file alone, not the photos.
 
     Example:
       setwise fit gallery/ -o people.setwise --unknown 0.05
@@ -65,38 +71,77 @@ def enroll(
     reading: Reading,
     output: Output,
     label: Annotated[
-        str | None, typer.Option(help="Class of all these sets; their folder by default.")
+        str | None, typer.Option(help="Class of all these sets; by default, their folder.")
     ] = None,
     jobs: Jobs = -1,
 ) -> None:
-    """Add sets to a gallery file: new sets of somebody, or somebody new.
+    """Add sets of known or new classes to a gallery file.
 
-    The file changes at once or not at all, and two that enroll at once wait for each other.
+    The file changes at once or not at all. Commands that change it wait for each other.
 
     Example:
       setwise enroll people.setwise new/                   (new/dora/*.jpg: sets of dora)
       setwise enroll people.setwise holiday/ --label anna
     """
     from setwise import edit
-    from setwise import load as load_file
 
     reading.check()
     check_asked(None, jobs)
     with output.progress() as progress:
-        shape = load_file(gallery).gallery_.sets.image_shape
-        options = reading.of_probes(shape) | {
-            "layout": reading.layout,
-            "labels": reading.labels,
-        }
+        shape = _image_shape(gallery)
+        own = {"layout": reading.layout, "labels": reading.labels}
+        options = reading.of_probes(shape) | own
         new = load(source, options, output, progress, labelled=label is None)
-        labels = [label] * len(new) if label is not None else new.labels
         with edit(gallery) as clf:
+            if label is not None or new.labels is None:
+                labels = _labels_of([label] * len(new), clf, "--label")
+            else:
+                labels = _labels_of(new.labels.tolist(), clf, str(source))
             clf.set_params(n_jobs=jobs).enroll(_named_anew(new, clf), labels)
     _tell(clf, gallery, f"{len(new)} sets enrolled: {_counted(clf)} in {gallery}", output, new)
 
 
+def _image_shape(gallery: Path) -> tuple[int, ...] | None:
+    """The size of the images of a gallery file, which is not loaded for it."""
+    shape = gallery_document(gallery).get("image_shape")
+    if isinstance(shape, list) and all(isinstance(n, int) for n in shape):
+        return tuple(shape)
+    return None  # a damaged file is refused when it is loaded
+
+
+def _labels_of(given: Sequence[Any], clf: CVC, where: str) -> list[Any]:
+    """Labels as the gallery has them, or new ones of the same type, for each that is given."""
+    known = {label: _checked(label, clf, where) for label in dict.fromkeys(given)}
+    return [known[label] for label in given]
+
+
+def _checked(given: Any, clf: CVC, where: str) -> Any:
+    """A label without spaces around it, of the type of the labels of the gallery."""
+    if not isinstance(given, str):
+        return given
+    label = unicodedata.normalize("NFC", given).strip()
+    for known in clf.classes_.tolist():
+        if str(known) in (given, label):
+            return known
+    if not label or not label.isprintable() or len(label) > MOST_LETTERS:
+        reject(
+            f"{where}: {given!r} is no name of a class. Expected 1 to {MOST_LETTERS} letters "
+            "without control characters."
+        )
+    if clf.gallery_.threshold is not None and label == str(clf.unknown_label):
+        reject(f"{where}: {label!r} is the answer for unknown sets. Choose another name.")
+    kind = clf.classes_.dtype.kind
+    if kind in "iu" and re.fullmatch(r"[+-]?[0-9]+", label):
+        return int(label)
+    if kind == "f" and re.fullmatch(r"[+-]?[0-9]*\.?[0-9]+([eE][+-]?[0-9]+)?", label):
+        return float(label)
+    if kind in "iuf":
+        reject(f"{where}: the classes of this gallery are numbers, and {label!r} is none.")
+    return label
+
+
 def _named_anew(new: LoadedSets, clf: CVC) -> Any:
-    """The new sets by names that no set of the gallery has, so that each can be forgotten."""
+    """The new sets with names that are new to the gallery, so that each can be forgotten."""
     taken, names = set(clf.gallery_.sets.names), []
     for name in new.names:
         number, free = 2, name
@@ -111,13 +156,16 @@ def _named_anew(new: LoadedSets, clf: CVC) -> Any:
 def forget(
     gallery: GalleryFile,
     output: Output,
-    label: Annotated[list[str] | None, typer.Option(help="Class that goes.")] = None,
+    label: Annotated[
+        list[str] | None, typer.Option(help="Class to forget; may be repeated.")
+    ] = None,
     sets: Annotated[
-        list[str] | None, typer.Option("--set", help="Single set that goes, by its name.")
+        list[str] | None,
+        typer.Option("--set", help="Name of a single set to forget; may be repeated."),
     ] = None,
     jobs: Jobs = -1,
 ) -> None:
-    """Take classes or single sets out of a gallery file: as if they had never been there.
+    """Remove classes or single sets from a gallery file, with all that was learnt from them.
 
     Example:
       setwise forget people.setwise --label bert
@@ -126,20 +174,15 @@ def forget(
     from setwise import edit
 
     if not label and not sets:
-        msg = "what is to be forgotten? Give --label or --set."
+        msg = "nothing to forget. Give --label or --set."
         raise typer.BadParameter(msg)
     with output.progress(), edit(gallery) as clf:
         before = len(clf.gallery_.sets)
-        names = [_typed(one, clf) for one in label or ()]
+        known = {str(one): one for one in clf.classes_.tolist()}  # which may be numbers
+        names = [known.get(one, one) for one in label or ()]
         clf.set_params(n_jobs=jobs).forget(names, sets=sets or ())
     gone = before - len(clf.gallery_.sets)
     _tell(clf, gallery, f"{gone} sets forgotten: {_counted(clf)} in {gallery}", output)
-
-
-def _typed(label: str, clf: CVC) -> Any:
-    """A label as the gallery has it: its classes may be numbers."""
-    same = [known for known in clf.classes_.tolist() if str(known) == label]
-    return same[0] if same else label
 
 
 def _counted(clf: CVC) -> str:

@@ -1,10 +1,10 @@
-"""``setwise identify`` and ``classify``: whose the sets are, how sure that is, and why."""
+"""``setwise identify`` and ``classify``: the class of each set, how sure, and why."""
 
 from __future__ import annotations
 
 import gc
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -19,30 +19,31 @@ from setwise.cli.reading import check_asked, fitted, joined, load
 from setwise.errors import ParameterError
 
 if TYPE_CHECKING:
-    from setwise import CVC, Answer, SetBatch
+    from setwise import CVC, Answer, Explanation, SetBatch
     from setwise._support.progress import Progress
     from setwise.io import LoadedSets
 
 __all__ = ["Files", "classify", "identify"]
 
-# Files of sets; any other one is a gallery file, whatever it is called.
+# Files of sets. A file of any other name is a gallery file.
 ARRAY_SUFFIXES = (".mat", ".npz", ".npy")
 
 
 @dataclass(frozen=True)
 class Files:
-    """What is written beside what is said."""
+    """Options for files to write."""
 
     explain: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="A picture of each answer goes here.")
+        Path | None,
+        typer.Option(metavar="DIR", help="Write a picture of each answer to this folder."),
     ] = None
     report: Annotated[
-        Path | None, typer.Option(help="One HTML page with all answers and photos.")
+        Path | None, typer.Option(help="Write an HTML page of all answers and photos.")
     ] = None
-    csv: Annotated[Path | None, typer.Option(help="A table for spreadsheets.")] = None
+    csv: Annotated[Path | None, typer.Option(help="Write a table for spreadsheets.")] = None
 
     def check(self) -> None:
-        """Refuse, before any work, places that cannot be written to."""
+        """Refuse, before any work, files that cannot be written."""
         check_output(self.explain, "--explain", is_folder=True)
         check_output(self.report, "--report")
         check_output(self.csv, "--csv")
@@ -60,7 +61,7 @@ def identify(
     unknown: Unknown = None,
     jobs: Jobs = -1,
 ) -> None:
-    """Say whose sets are: which class, how sure, and which photos look out of place.
+    """Print the class of each set, how sure that is, and which photos look out of place.
 
     Example:
       setwise identify people.setwise album/
@@ -80,7 +81,7 @@ def classify(
     unknown: Unknown = None,
     jobs: Jobs = -1,
 ) -> None:
-    """Label sets by a folder of labelled ones, in one go: `fit` and `identify` together.
+    """Label sets by a folder of labelled sets: `fit` and `identify` together.
 
     Example:
       setwise classify gallery/ albums/ --csv answers.csv
@@ -103,17 +104,17 @@ def _identify(
     files.check()
     with output.progress() as progress:
         clf = _classifier(gallery, reading, output, unknown, jobs, progress)
-        gc.enable()  # which a quick start puts off
+        gc.enable()  # off until all is imported and loaded
         options = reading.of_probes(clf.gallery_.sets.image_shape)
         sources = [load(source, options, output, progress) for source in probes]
         sets = joined(sources)
-        answers = list(clf.judge(sets, progress=progress))
+        answers, whys = _judged(clf, sets, jobs, progress, explains=files.report is not None)
     told = [answer_row(answer, sets, i, clf.unknown_label) for i, answer in enumerate(answers)]
-    # First of all: nothing that comes later can lose what is known now.
+    # Before the files, of which one may fail.
     _show(told, clf, gallery, sources, output)
     with output.progress() as progress:
         left_out = [left for source in sources for left in source.report.skipped]
-        _write(files, clf, sets, answers, told, left_out, progress)
+        _write(files, clf, sets, answers, whys, told, left_out, progress)
 
 
 def _classifier(
@@ -124,7 +125,7 @@ def _classifier(
     jobs: int,
     progress: Progress | None,
 ) -> CVC:
-    """That of a gallery file, or one that is fitted to a folder now."""
+    """The classifier of a gallery file, or one that is fitted to a folder."""
     if gallery.is_dir() or gallery.suffix.lower() in ARRAY_SUFFIXES:
         sets = load(gallery, reading.of_gallery(), output, progress, labelled=True)
         return fitted(sets, reading.features, unknown, jobs, output, progress)
@@ -134,11 +135,22 @@ def _classifier(
     if unknown is not None and unknown != clf.unknown:
         had = "cannot say unknown" if clf.unknown is None else f"has --unknown {clf.unknown:g}"
         msg = (
-            f"--unknown {unknown:g}: {gallery} {had}, which was decided when it was fitted. "
+            f"--unknown {unknown:g}: {gallery} {had}, which only `setwise fit` can change. "
             f"Leave the option out, or run `setwise fit ... --unknown {unknown:g}`."
         )
         raise ParameterError(msg)
     return clf.set_params(n_jobs=jobs)
+
+
+def _judged(
+    clf: CVC, sets: SetBatch, jobs: int, progress: Progress | None, *, explains: bool
+) -> tuple[list[Answer], dict[int, Explanation]]:
+    """Answers, and the explanations of a report, which needs no second look at a set."""
+    if not explains:
+        return list(clf.judge(sets, progress=progress)), {}
+    from setwise.report import judge_and_explain
+
+    return judge_and_explain(clf.gallery_, sets, n_jobs=jobs, progress=progress)
 
 
 def _show(
@@ -174,6 +186,7 @@ def _write(
     clf: CVC,
     sets: SetBatch,
     answers: Sequence[Answer],
+    whys: Mapping[int, Explanation],
     told: list[dict[str, Any]],
     left_out: Sequence[Any],
     progress: Progress | None,
@@ -191,7 +204,6 @@ def _write(
     if files.report is not None:
         from setwise.report import write_answers
 
-        write_answers(
-            files.report, clf.gallery_, sets, answers, left_out=left_out, progress=progress
-        )
+        own = {"explanations": whys, "left_out": left_out, "progress": progress}
+        write_answers(files.report, clf.gallery_, sets, answers, **own)
         say(f"report: {files.report}", err=True)

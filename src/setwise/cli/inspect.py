@@ -1,4 +1,4 @@
-"""``setwise inspect``: what is there, and what cannot be read."""
+"""``setwise inspect``: the sets of a source, and files that cannot be read."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def inspect(
     ] = False,
     jobs: Jobs = -1,
 ) -> None:
-    """Read sets and say what was read: classes, sets, photos, times, every bad file.
+    """List the classes, sets, photos and times of a source, and every bad file.
 
-    Ends with status 1 where files cannot be read, after all of them are listed.
+    Ends with status 1 if files cannot be read, after all of them are listed.
 
     Example:
       setwise inspect DCIM/ --layout bursts --gap 60
@@ -55,7 +55,7 @@ def inspect(
 
 
 def described(sets: LoadedSets) -> dict[str, Any]:
-    """Sets in types that JSON knows."""
+    """Sets as JSON."""
     from setwise.cli.answers import when_and_where
 
     labels = [None] * len(sets) if sets.labels is None else [str(c) for c in sets.labels]

@@ -1,6 +1,6 @@
-"""Options that several commands share, gathered in small value objects.
+"""Options that several commands share, as dataclasses.
 
-A command asks for one of them as a parameter; :func:`command` spreads it out into options.
+A command takes one as a parameter; :func:`command` makes an option of each of its fields.
 """
 
 from __future__ import annotations
@@ -24,19 +24,22 @@ __all__ = ["Jobs", "Output", "Reading", "Source", "Unknown", "add_command", "com
 
 _SOURCE = (
     "A folder of photos (anna/*.jpg, class/set/*.jpg, set/*.jpg) or clips, a video, a .mat or "
-    ".npz."
+    ".npz file."
 )
 Source: TypeAlias = Annotated[Path, typer.Argument(help=_SOURCE)]
-Jobs: TypeAlias = Annotated[int, typer.Option(help="Threads; -1 is one per core.")]
+Jobs: TypeAlias = Annotated[int, typer.Option(help="Threads; -1 for one per core.")]
 Unknown: TypeAlias = Annotated[
     float | None,
-    typer.Option(help="Say unknown, letting this share of strangers in, such as 0.05."),
+    typer.Option(
+        help="False-acceptance rate for sets of unknown classes, such as 0.05; without, "
+        "each set gets a class."
+    ),
 ]
 
 
 @dataclass(frozen=True)
 class Reading:
-    """How sets are read from files."""
+    """Options for reading sets from files."""
 
     layout: Annotated[
         str,
@@ -46,70 +49,75 @@ class Reading:
     ] = "auto"
     probe_layout: Annotated[
         str | None,
-        typer.Option(help="Of the probes; auto, or bursts where the gallery has bursts."),
+        typer.Option(
+            help="Layout of the probes; by default auto, or bursts if the gallery has bursts."
+        ),
     ] = None
     gap: Annotated[
-        float, typer.Option(help="Seconds between two photos that begin a new burst.")
+        float, typer.Option(help="Seconds without a photo after which a new burst begins.")
     ] = 30.0
     features: Annotated[
         str,
         typer.Option(
-            help='What of images is looked at: "pixels", "edges", "network", "faces", several '
-            'with commas, or "auto": all that are installed but faces.'
+            help='Features of images: "pixels", "edges", "network", "faces", several with '
+            'commas, or "auto": all that are installed, except faces.'
         ),
     ] = "auto"
     size: Annotated[
         int | None,
-        typer.Option(help="Pixels of a side of images and video: 64, or 96 for networks."),
+        typer.Option(help="Side of images and video in pixels: 64, or 96 for networks."),
     ] = None
     colour: Annotated[
-        bool, typer.Option("--colour", help="Keep the colours, as for networks anyway.")
+        bool, typer.Option("--colour", help="Read colours; networks always do.")
     ] = False
     no_cache: Annotated[
         bool,
         typer.Option(
             "--no-cache",
-            help="Keep no vectors of images in your cache for the next time.",
+            help="Do not cache the vectors of images.",
         ),
     ] = False
     exclude: Annotated[
         list[str] | None,
-        typer.Option(help='Leave out files or folders of such names, such as "*.tmp".'),
+        typer.Option(help='Leave out files and folders by name, such as "*.tmp".'),
     ] = None
     follow_links: Annotated[
-        bool, typer.Option("--follow-links", help="Also follow links that leave the folder.")
+        bool, typer.Option("--follow-links", help="Also follow links out of the folder.")
     ] = False
     skip_bad: Annotated[
         bool, typer.Option("--skip-bad", help="Leave out files that cannot be read.")
     ] = False
     max_bad: Annotated[
-        float, typer.Option(help="Share of the files that --skip-bad may leave out.")
+        float, typer.Option(help="Largest share of files that --skip-bad leaves out.")
     ] = 0.05
-    max_pixels: Annotated[int, typer.Option(help="Largest image that is opened.")] = 25_000_000
-    max_files: Annotated[int, typer.Option(help="Most files of a folder.")] = 100_000
+    max_pixels: Annotated[int, typer.Option(help="Pixels of the largest image to open.")] = (
+        25_000_000
+    )
+    max_files: Annotated[int, typer.Option(help="Most files to read from a folder.")] = 100_000
     variable: Annotated[
-        str | None, typer.Option(help="Of a .mat or .npz file: what holds the sets.")
+        str | None, typer.Option(help="Variable of a .mat or .npz file that holds the sets.")
     ] = None
     labels: Annotated[
-        str | None, typer.Option(help="Of a .mat or .npz file: what holds the classes.")
+        str | None, typer.Option(help="Variable of such a file that holds the classes.")
     ] = None
     groups: Annotated[
-        str | None, typer.Option(help="Of such a file: which set each vector belongs to.")
+        str | None,
+        typer.Option(help="Variable of such a file that holds the set of each vector."),
     ] = None
     probe_variable: Annotated[
-        str | None, typer.Option(help="Of such a file of probes, where it is another.")
+        str | None, typer.Option(help="Variable that holds the probes, if it is another one.")
     ] = None
 
     @property
     def needs_colour(self) -> bool:
-        """Whether a network will look at the images, which sees colours and details."""
+        """Whether a network gets the images, which needs colours and details."""
         from setwise.classify.image_looks import named_features
 
         names = named_features(self.features, "setwise --features")
         return not {"network", "faces"}.isdisjoint(names)
 
     def of_gallery(self) -> dict[str, Any]:
-        """What `load_sets` has to know of labelled sets."""
+        """Arguments of `load_sets` for labelled sets."""
         return {
             "layout": self.layout,
             "gap_s": self.gap,
@@ -127,7 +135,7 @@ class Reading:
         }
 
     def of_probes(self, image_shape: tuple[int, ...] | None = None) -> dict[str, Any]:
-        """What it has to know of probes; images are made as large as the gallery's."""
+        """Arguments of `load_sets` for probes: images get the size of the gallery's."""
         layout = self.probe_layout or ("bursts" if "bursts" in self.layout else "auto")
         own: dict[str, Any] = {
             "layout": layout,
@@ -139,7 +147,7 @@ class Reading:
         return self.of_gallery() | own
 
     def check(self) -> None:
-        """Refuse what no source could be read with, before any is; have the cache ready."""
+        """Refuse wrong values before any source is read; open the cache of vectors."""
         from setwise._support.parameters import check_choice, check_count, check_number
         from setwise.io.layouts import LAYOUTS
 
@@ -162,25 +170,25 @@ class Reading:
 
 @dataclass(frozen=True)
 class Output:
-    """How a command talks."""
+    """Options for what a command prints."""
 
     as_json: AsJson = False
     quiet: Quiet = False
 
     @property
     def is_silent(self) -> bool:
-        """Whether nothing but the result is wanted."""
+        """Whether to print the result alone."""
         return self.as_json or self.quiet
 
     @contextmanager
     def progress(self) -> Iterator[Progress | None]:
-        """Show how far work is, unless nobody wants to know."""
+        """Show progress, unless the result alone is printed."""
         with shown_progress(is_silent=self.is_silent) as report:
             yield report
 
 
 def command(function: Callable[..., None]) -> Callable[..., None]:
-    """A command of typer: value objects spread out into options, errors in one line each."""
+    """A command of typer: dataclasses become options, and errors one line each."""
     hints = get_type_hints(function, include_extras=True)
     groups: dict[str, Any] = {n: kind for n, kind in hints.items() if is_dataclass(kind)}
     parameters = []
@@ -209,7 +217,7 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
 def add_command(
     app: typer.Typer, function: Callable[..., None], name: str | None = None
 ) -> None:
-    """Make a function a command, whose help ends in the example of its docstring."""
+    """Make a function a command; the example of its docstring ends its help."""
     words, _, examples = cleandoc(function.__doc__ or "").partition("\n\nExample")
     epilog = f"\b\nExample{examples}" if examples else None
     app.command(name, help=words, epilog=epilog)(function)

@@ -1,27 +1,24 @@
-"""A quicker start, and end, for commands that answer at once.
+"""A quicker import of scikit-learn, for a command that answers at once.
 
-scikit-learn imports SciPy's statistics and, where it is installed, pandas, to have them at
-hand. Together they take longer than an answer, which needs neither. And an interpreter with so
-much in it takes long to look for garbage while it starts, and to tidy up when it ends.
+scikit-learn imports SciPy's statistics and, if it is installed, pandas. Together they take
+longer than an answer, which needs neither.
 """
 
 from __future__ import annotations
 
-import gc
-import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-__all__ = ["import_estimators", "leave_at_once", "put_off"]
+__all__ = ["import_estimators", "put_off"]
 
 
 class _Later(ModuleType):
-    """Stands for a module until somebody asks for something in it."""
+    """A module that is imported when an attribute of it is read."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
@@ -37,7 +34,7 @@ class _Later(ModuleType):
 
 @contextmanager
 def put_off(*names: str) -> Iterator[None]:
-    """Modules that are imported meanwhile only by name, and really when they are used."""
+    """Import these modules when they are used, not when they are imported in this block."""
     later = {name: _Later(name) for name in names if name not in sys.modules}
     sys.modules.update(later)
     try:
@@ -49,23 +46,6 @@ def put_off(*names: str) -> Iterator[None]:
 
 
 def import_estimators() -> None:
-    """Import scikit-learn's base without what takes it so long."""
+    """Import scikit-learn's base without SciPy's statistics and pandas."""
     with put_off("scipy.stats", "pandas"):
         import sklearn.base  # noqa: F401
-
-
-def leave_at_once(work: Callable[[], None]) -> None:
-    """Do something and end the process, without taking everything in it apart first.
-
-    Garbage is not looked for either, until the work says so: what is imported is none.
-    """
-    gc.disable()
-    status: Any = 0
-    try:
-        work()
-    except SystemExit as end:
-        status = end.code
-    finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
-    os._exit(status if isinstance(status, int) else int(status is not None))

@@ -1,7 +1,8 @@
-"""Sets and galleries from files, for the commands: and a word on what was left out."""
+"""Sets and galleries from files, and messages on files that were left out."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,13 +16,15 @@ if TYPE_CHECKING:
     from setwise.cli.options import Output
     from setwise.io import LoadedSets, LoadReport
 
-__all__ = ["check_asked", "classifier_for", "fitted", "joined", "load", "tell"]
+__all__ = [
+    "check_asked", "classifier_for", "fitted", "gallery_document", "joined", "load", "tell",
+]  # fmt: skip
 
 # Folders of a camera's card, by the rule that cameras follow (DCF): 100EK113, 101_PANA, ...
 _OF_A_CARD = re.compile(r"DCIM|[1-9]\d\d\w{5}")
 CARD = (
-    "these are the folders of a camera's card, each read as one set; `--probe-layout bursts` "
-    "(of a gallery, `--layout class/bursts`) judges each burst by itself."
+    "these are folders of a camera, each read as one set; `--probe-layout bursts` "
+    "(for a gallery, `--layout class/bursts`) makes each burst a set."
 )
 WHOLE_FRAMES = "whole frames are read; to judge faces, cut them out first: `setwise faces`."
 
@@ -34,7 +37,7 @@ def load(
     *,
     labelled: bool = False,
 ) -> LoadedSets:
-    """Read sets, which must have classes where ``labelled``, and say what was left out."""
+    """Read sets, which need classes if ``labelled``, and print what was left out."""
     from setwise._support.parallel import quiet
     from setwise.errors import SkippedFilesWarning
     from setwise.io import load_sets
@@ -48,12 +51,12 @@ def load(
 
 
 def _is_card(sets: LoadedSets) -> bool:
-    """Whether sets are named after folders that cameras make, which no person does."""
+    """Whether sets are named after the folders that cameras make."""
     return any(_OF_A_CARD.fullmatch(part) for name in sets.names for part in name.split("/"))
 
 
 def tell(report: LoadReport, output: Output) -> None:
-    """Say what was left out of a source, on stderr; `--json` has it in its document."""
+    """Print on stderr what was left out of a source; `--json` has it in its document."""
     if output.as_json:
         return
     if not output.quiet:
@@ -67,7 +70,7 @@ def tell(report: LoadReport, output: Output) -> None:
 
 
 def joined(sources: Sequence[LoadedSets]) -> SetBatch:
-    """The sets of several sources as one batch; of one, as they are."""
+    """The sets of all sources as one batch."""
     from setwise import SetBatch
 
     if len(sources) == 1:
@@ -78,8 +81,26 @@ def joined(sources: Sequence[LoadedSets]) -> SetBatch:
     return SetBatch.join(sources).replaced(names=names)
 
 
+def gallery_document(path: Path) -> dict[str, Any]:
+    """The JSON document of a gallery file, without its arrays. Nothing in it is checked.
+
+    Files without a readable one are refused as :func:`setwise.load` refuses them.
+    """
+    from setwise import load as load_file
+    from setwise.io.untrusted import regular_file
+
+    try:
+        with regular_file("setwise", path).open("rb") as file:
+            length = min(int.from_bytes(file.read(8), "little"), path.stat().st_size)
+            document = json.loads(json.loads(file.read(length))["__metadata__"]["setwise"])
+        return dict(document)
+    except (OSError, ValueError, TypeError, KeyError, RecursionError, MemoryError):
+        load_file(path)
+        raise
+
+
 def check_asked(unknown: float | None, jobs: int) -> None:
-    """Refuse what no classifier could be made with, before any set is read."""
+    """Refuse wrong parameters of the classifier before any set is read."""
     from setwise import CVC
 
     CVC(unknown=unknown, n_jobs=jobs).describe()
@@ -88,7 +109,7 @@ def check_asked(unknown: float | None, jobs: int) -> None:
 def classifier_for(
     sets: LoadedSets, features: str, unknown: float | None, jobs: int | None = None
 ) -> CVC:
-    """Of images, one that looks at these features; of vectors, one that takes them as such."""
+    """A classifier of images by these features, or of vectors."""
     from setwise import CVC
 
     own: dict[str, Any] = {} if sets.image_shape is None else {"features": features}
@@ -104,12 +125,12 @@ def fitted(
     output: Output,
     progress: Progress | None,
 ) -> CVC:
-    """The classifier of these sets; what of images counts for it is said."""
+    """A classifier fitted to the sets; the weights of image features are printed."""
     report = progress or (lambda what, done, total: None)
     report("fit", 0, 1)
     clf = classifier_for(sets, features, unknown, jobs).fit(sets, sets.labels)
     report("fit", 1, 1)
     if sets.image_shape is not None and not output.is_silent:
         shares = ", ".join(f"{name} {100 * w:.0f} %" for name, w in clf.view_weights_.items())
-        say(f"the gallery listens to {shares}", err=True)
+        say(f"feature weights: {shares}", err=True)
     return clf

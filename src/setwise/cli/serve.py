@@ -16,31 +16,32 @@ if TYPE_CHECKING:
 
 __all__ = ["serve"]
 
-# Seconds that requests have to end when the server is stopped.
+# Seconds for requests to end when the server is stopped.
 LAST_S = 2
 
 
 @command
 def serve(
-    gallery: Annotated[Path, typer.Argument(help="A gallery file, which `setwise fit` wrote.")],
+    gallery: Annotated[Path, typer.Argument(help="A gallery file of `setwise fit`.")],
     host: Annotated[
-        str, typer.Option(help="Where to listen; others can reach anything but 127.0.0.1.")
+        str,
+        typer.Option(help="Address to listen at; other machines can reach any but 127.0.0.1."),
     ] = "127.0.0.1",
     port: Annotated[
-        int, typer.Option(min=0, max=65535, help="The port; 0 is any free one.")
+        int, typer.Option(min=0, max=65535, help="Port; 0 for any free one.")
     ] = 8765,
     inbox: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Sets to be sorted: set/*.jpg.")
+        Path | None, typer.Option(metavar="FOLDER", help="Folder of sets to sort: set/*.jpg.")
     ] = None,
     into: Annotated[
         Path | None,
         typer.Option(
-            metavar="FOLDER", help="Where sorted files may be copied or moved to, when asked."
+            metavar="FOLDER", help="Folder to which sorted files are copied on request."
         ),
     ] = None,
     token: Annotated[
         str | None,
-        typer.Option(help="What others have to know; made and printed where one is needed."),
+        typer.Option(help="Password for other machines; made and printed if needed."),
     ] = None,
     most_upload: Annotated[
         int, typer.Option(min=1, metavar="MB", help="Largest upload, in megabytes.")
@@ -49,10 +50,10 @@ def serve(
         bool, typer.Option("--no-browser", help="Open no browser window.")
     ] = False,
 ) -> None:
-    """Open a gallery in the browser: look at it, ask whose photos are, correct it, sort.
+    """Open a gallery in the browser: look at it, identify photos, correct it, sort albums.
 
     Only this machine can reach it, unless --host says otherwise; then a token is needed.
-    Everything that is done to the gallery can be undone. Ctrl-C ends it.
+    Every change of the gallery can be undone. Ctrl-C ends it.
 
     Example:
       setwise serve people.setwise
@@ -72,7 +73,7 @@ def serve(
 
 
 def _run(settings: Settings, opens_browser: bool) -> None:
-    """Serve until Ctrl-C; the address is said once it can be opened."""
+    """Serve until Ctrl-C; print the address once it can be opened."""
     import uvicorn
 
     from setwise.page import create_app
@@ -80,7 +81,7 @@ def _run(settings: Settings, opens_browser: bool) -> None:
     app = create_app(settings)
 
     class Server(uvicorn.Server):
-        """Says where it is once it listens."""
+        """Prints its address once it listens."""
 
         async def startup(self, sockets: list[object] | None = None) -> None:  # type: ignore[override]
             await super().startup(sockets)  # type: ignore[arg-type]

@@ -15,9 +15,8 @@ from setwise.evaluation.statistics import (
     adjusted_for_many,
     chance_of_difference,
 )
-from setwise.plots.accuracy_time import Point
-from setwise.plots.accuracy_time import plot_accuracy_time as draw_accuracy_time
-from setwise.plots.labels import plain
+from setwise.plots.labels import Point, plain
+from setwise.plots.labels import plot_accuracy_time as draw_accuracy_time
 from setwise.plots.style import GREY, INK, new_figure
 
 if TYPE_CHECKING:

@@ -18,9 +18,8 @@ from setwise.page.insight import Insight
 from setwise.page.living import State, content_digest
 from setwise.page.words import OUT_OF_PLACE, answer_words, confidence, vote_words
 from setwise.page.work import STEPS, Job, Work
-from setwise.report.answers import bars
+from setwise.report.answers import bars, kind_of, runner_up_probability
 from setwise.report.photos import choose, photo, photo_name
-from setwise.report.words import kind_of, runner_up_probability
 from setwise.sets import SetBatch
 
 __all__ = ["Told", "candidates", "picture", "question_model", "runner_up", "tell", "tree_model"]

@@ -28,8 +28,8 @@ from setwise.page.carrying import Carrier
 from setwise.page.decisions import Decisions
 from setwise.page.living import Living, content_digest
 from setwise.page.words import answer_words, confidence
+from setwise.report.answers import kind_of
 from setwise.report.photos import choose
-from setwise.report.words import kind_of
 
 __all__ = ["Inbox"]
 

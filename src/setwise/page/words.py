@@ -6,7 +6,7 @@ import numpy as np
 
 from setwise.classify import Answer
 from setwise.classify.explanation import MemberVote
-from setwise.report.words import kind_of, sureness
+from setwise.report.answers import kind_of, sureness
 
 __all__ = [
     "OUT_OF_PLACE",

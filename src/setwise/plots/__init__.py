@@ -1,11 +1,11 @@
 """Pictures as functions on axes: each takes axes and numbers, draws, and returns the axes.
 
 Nothing here opens a window, goes through pyplot or changes a setting of matplotlib, which is
-only imported once something is drawn. Accuracies are in percent, except where a function says
-otherwise. :func:`setwise.plots.svg.svg` makes a figure part of an HTML page.
+only imported when something is drawn. Accuracies are in percent, except where a function says
+otherwise.
 """
 
-from setwise.plots.accuracy_time import plot_accuracy_time
+from setwise.plots.labels import plot_accuracy_time
 from setwise.plots.style import new_figure, tidy
 
 __all__ = ["new_figure", "plot_accuracy_time", "tidy"]

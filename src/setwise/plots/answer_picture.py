@@ -1,7 +1,7 @@
-"""The picture of an answer: the set, how probable each class is, and what is most alike.
+"""The picture of an answer: the set, how probable each class is, and the most alike images.
 
-Two columns on a wide sheet, one on a narrow one. Nothing is told by colour alone: what is out
-of place is framed and named, and the answer always stands before the runner-up.
+Two columns on a wide sheet, one on a narrow one. Nothing is told by colour alone: vectors out
+of place are framed and named, and the answer always stands before the runner-up.
 """
 
 from __future__ import annotations
@@ -18,20 +18,11 @@ from setwise.plots.sheet import Sheet
 from setwise.plots.style import GREY, INK, LIGHT, OTHER, PALETTE
 
 __all__ = [
-    "COLOURS",
-    "LEFT",
-    "OUT",
-    "AnswerPicture",
-    "Bar",
-    "choose",
-    "column",
-    "draw_picture",
-    "draw_title",
-    "is_wide",
-    "ranked_bars",
-]
+    "COLOURS", "LEFT", "OUT", "AnswerPicture", "Bar", "choose", "column", "draw_picture",
+    "draw_title", "is_wide", "ranked_bars",
+]  # fmt: skip
 
-# What is out of place. Dark, so that it stands out in print too.
+# Vectors out of place. Dark, to stand out in print too.
 OUT = "#a83e22"
 COLOURS = {"first": PALETTE[0], "second": PALETTE[1], "other": OTHER}
 # In inches: the margin, the least width of two columns, photos and pairs, and between them.
@@ -54,26 +45,11 @@ class Bar:
 
 @dataclass(frozen=True)
 class AnswerPicture:
-    """What is drawn of an answer.
+    """What is drawn of an answer; images are empty where vectors are none.
 
-    Attributes
-    ----------
-    name, about, sentence : str
-        The set, how much it holds, and the answer in words.
-    images, files : sequences of array or None, and of str
-        One per vector; images are empty where vectors are none.
-    is_out : array of bool, shape (n_vectors,)
-        Which are out of place.
-    bars, n_more : sequence of Bar, int
-        The probable classes, and how many there are besides.
-    bars_title : str
-        What the bars are.
-    alike : sequence of Alike
-        Answer and runner-up, each with its pairs of images.
-    note : str
-        Why nothing is shown that is alike.
-    support : array of shape (n_vectors,), optional
-        How far each vector speaks for the answer, from 0 to 1; NaN where it says nothing.
+    ``n_more`` classes have no bar. ``alike`` has the pairs of images of answer and runner-up,
+    ``note`` says why there are none. ``support`` is how far each vector speaks for the answer,
+    from 0 to 1; NaN where it says nothing.
     """
 
     name: str
@@ -93,7 +69,7 @@ class AnswerPicture:
 def ranked_bars(
     classes: npt.NDArray[Any], probabilities: FloatArray, kinds: dict[str, str], most: int
 ) -> tuple[Bar, ...]:
-    """The most probable classes; the answer comes first even where others are as probable."""
+    """The most probable classes, the answer first."""
     pairs = zip(map(str, classes), map(float, probabilities), strict=True)
     bars = [Bar(label, kinds.get(label, "other"), chance) for label, chance in pairs]
     bars.sort(key=lambda bar: (bar.kind != "first", -bar.probability))
@@ -101,9 +77,9 @@ def ranked_bars(
 
 
 def choose(is_out: BoolArray, most: int) -> IntArray:
-    """Which vectors of a set are shown: all, or so many, evenly spread.
+    """The vectors of a set to show: all, or ``most``, evenly spread.
 
-    Those out of place come first of all, as far as half of the places reach.
+    Half of the places are for vectors out of place, if there are as many.
     """
     if len(is_out) <= most:
         return np.arange(len(is_out))
@@ -136,9 +112,9 @@ def draw_picture(
     picture: AnswerPicture,
     beside: Callable[[Sheet, float], float] | None = None,
 ) -> float:
-    """Draw an answer from the top of a sheet, and say where it ends.
+    """Draw an answer from the top of a sheet, and return where it ends.
 
-    ``beside`` draws something else than what is most alike beside the bars.
+    ``beside`` draws beside the bars, in place of the most alike images.
     """
     top = _draw_heading(sheet, picture)
     top = _draw_photos(sheet, top, picture)
@@ -186,7 +162,7 @@ def _lines(text: str, width: float, size: float) -> list[str]:
 
 
 def _draw_photos(sheet: Sheet, top: float, picture: AnswerPicture) -> float:
-    """The photos, what is out of place framed; below each, how far it speaks for the answer."""
+    """The photos, framed where out of place; below each, how far it supports the answer."""
     inside, is_out = sheet.width - 2 * LEFT, picture.is_out
     if picture.images:
         per_row = max(int((inside + _GAP) / _TILE), 1)
@@ -199,7 +175,7 @@ def _draw_photos(sheet: Sheet, top: float, picture: AnswerPicture) -> float:
             _draw_photo(sheet, corner, tile - _GAP, picture, j)
         top += -(-len(shown) // per_row) * (tile + below) + 0.12
         if picture.support is not None:
-            words = "Line below a photo: how far it speaks for the answer."
+            words = "Line below a photo: how far it supports the answer."
             hidden = len(is_out) - len(shown)
             words += f" {hidden} more are not shown." if hidden else ""
             sheet.write(LEFT, top, words, size=7.5, color=GREY)
@@ -277,6 +253,6 @@ def _draw_alike(sheet: Sheet, top: float, picture: AnswerPicture) -> float:
             sheet.write_short(*below, pair.origin, 2 * side, **grey)
         top += side + 0.55
     if picture.alike:
-        words = "left a photo of this set, right the one of the gallery most like it"
+        words = "left: a photo of this set; right: the most similar photo of the gallery"
         sheet.write(x, top - 0.12, words, size=7.5, color=GREY)
     return top + 0.1

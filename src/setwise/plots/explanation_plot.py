@@ -1,25 +1,50 @@
-"""One picture of why a set got its label: the answer, and what it rests on."""
+"""One picture of an explanation: the answer, what stays with the set, and the votes."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from setwise._support.types import FloatArray
 from setwise.errors import reject
-from setwise.plots.answer_picture import AnswerPicture, draw_picture, ranked_bars
-from setwise.plots.reasons import draw_plane, draw_reasons, draw_vectors
+from setwise.plots.answer_picture import (
+    COLOURS,
+    LEFT,
+    OUT,
+    AnswerPicture,
+    column,
+    draw_picture,
+    draw_title,
+    is_wide,
+    ranked_bars,
+)
+from setwise.plots.labels import one_line
 from setwise.plots.sheet import WIDTH, Sheet
+from setwise.plots.style import GREY, INK, LIGHT, OTHER, PAPER
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from setwise.classify.explanation import Explanation
+    from setwise.classify.explanation import CutStep, Explanation
 
-__all__ = ["plot_explanation"]
+__all__ = ["company", "plot_explanation", "votes_by_evidence"]
 
 _MOST_BARS = 6
 _NARROWEST, _WIDEST = 4.0, 30.0
+_MOST_STAGES = 5
+_BAR, _STEP, _NAMES, _FIGURES = 0.2, 0.29, 1.3, 0.95
+_QUESTIONS = {
+    "clusters": "same clusters",
+    "edges": "joined directly",
+    "smallest angle": "nearest direction",
+    "all angles": "same directions",
+}
+_NONE = "no class"
+_STAYS = "What stays with it, cut by cut"
 
 
 def plot_explanation(
@@ -31,23 +56,18 @@ def plot_explanation(
 ) -> Figure:
     """Draw an explanation; needs the extra ``plot``.
 
+    The set, how probable each class is and the most alike images; below, the classes that stay
+    with the set as the graph is cut, and the votes.
+
     Parameters
     ----------
     explanation : Explanation
-        What :meth:`setwise.CVC.explain` returned.
     path : str or Path, optional
         Where to save the picture too; the suffix says how (``.png``, ``.svg``, ``.pdf``).
     width : float
-        Inches. From 8 on there are two columns, below one, as for a phone or a column of text.
+        Inches. From 8 on there are two columns, below one.
     figure : matplotlib.figure.Figure, optional
-        An empty one to draw on, such as ``plt.figure()``. By default a new one is made,
-        outside pyplot.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        The set, how probable each class is and what is most alike; below, who stayed with the
-        set as the graph was cut, and for whom the members spoke.
+        An empty figure, such as ``plt.figure()``. By default a new one, outside pyplot.
     """
     if not _NARROWEST <= width <= _WIDEST:
         reject(
@@ -68,7 +88,7 @@ def plot_explanation(
 
 
 def _kinds(why: Explanation) -> dict[str, str]:
-    """What labels are to a reader: the first, and the second."""
+    """The kind of each label: "first" is the answer, "second" the runner-up."""
     kinds = {} if why.runner_up is None else {str(why.runner_up): "second"}
     return kinds | ({str(why.label): "first"} if why.is_informed else {})
 
@@ -90,3 +110,190 @@ def _picture(why: Explanation, kinds: dict[str, str]) -> AnswerPicture:
         alike=looks.alike if looks else (),
         support=why.support,
     )
+
+
+def company(tree: Sequence[CutStep], depth: int, n_classes: int) -> FloatArray:
+    """Share of each class, and of none, in the parts with the set after so many cuts.
+
+    Each part counts by how much of the set it holds; shares sum to one.
+    """
+    root = min(tree, key=lambda step: step.node)
+    shares = np.zeros(n_classes + 1)
+    for step in tree:
+        is_reached = step.depth == depth or (step.depth < depth and not step.children)
+        if not (is_reached and step.n_probe):
+            continue
+        weight = step.n_probe / root.n_probe
+        n_others = int(step.class_counts.sum())
+        if n_others:
+            shares[:-1] += weight * step.class_counts / n_others
+        else:
+            shares[-1] += weight
+    return shares
+
+
+def votes_by_evidence(why: Explanation, kinds: Mapping[str, str]) -> dict[str, dict[str, int]]:
+    """Number of votes for the answer, the runner-up, others and no class, by evidence."""
+    counts: dict[str, dict[str, int]] = {}
+    for vote in why.votes:
+        kind = _NONE if vote.label is None else kinds.get(str(vote.label), "other")
+        said = counts.setdefault(vote.evidence, {})
+        said[kind] = said.get(kind, 0) + 1
+    return counts
+
+
+def draw_reasons(sheet: Sheet, top: float, why: Explanation, kinds: Mapping[str, str]) -> float:
+    """Both panels beside each other, or one below the other, and their legend."""
+    below_company = _draw_company(sheet, top, why, kinds)
+    top = top if is_wide(sheet) else below_company + 0.2
+    below = max(below_company, _draw_votes(sheet, top, why, kinds))
+    return _draw_legend(sheet, below + 0.2, kinds)
+
+
+def _draw_company(
+    sheet: Sheet, top: float, why: Explanation, kinds: Mapping[str, str]
+) -> float:
+    x, width = column(sheet, 0)
+    if len(why.tree) < 2:
+        words = "there is no tree: these clusters were not made by cuts"
+        if why.tree:
+            words = "nothing was cut: the set stands alone"
+        return draw_title(sheet, x, top, width, _STAYS, words)
+    note = (
+        "All sets are joined in one graph, like to like, which is cut in two again and again. "
+        "Bars: the classes in the parts that hold this set."
+    )
+    top = draw_title(sheet, x, top, width, _STAYS, note)
+    deepest = max(step.depth for step in why.tree if step.n_probe)
+    depths = np.unique(np.linspace(0, deepest, _MOST_STAGES).round().astype(int))
+    for depth in map(int, depths):
+        shares = company(why.tree, depth, len(why.classes))
+        by_kind = _by_kind(dict(zip(map(str, why.classes), shares, strict=False)), kinds)
+        by_kind[_NONE] = float(shares[-1])
+        name = "before" if depth == 0 else f"after {depth} cut{'' if depth == 1 else 's'}"
+        name = "in the end" if 0 < depth == deepest else name
+        n_left = int((shares[:-1] > 0).sum())
+        after = f"{n_left} class{'' if n_left == 1 else 'es'} left"
+        _draw_row(sheet, (x, top), width, name, by_kind, after)
+        top += _STEP
+    return top
+
+
+def _by_kind(shares: Mapping[str, float], kinds: Mapping[str, str]) -> dict[str, float]:
+    by_kind: dict[str, float] = {}
+    for label, share in shares.items():
+        kind = kinds.get(label, "other")
+        by_kind[kind] = by_kind.get(kind, 0.0) + float(share)
+    return by_kind
+
+
+def _draw_votes(sheet: Sheet, top: float, why: Explanation, kinds: Mapping[str, str]) -> float:
+    x, width = column(sheet, 1)
+    note = (
+        "Each vote compares the set with the gallery in one way, by one question. Bars: the "
+        "classes that the votes went to, question by question."
+    )
+    n_agree = sum(vote.label == why.label for vote in why.votes) if why.is_informed else 0
+    title = f"What supports it: {n_agree} of {len(why.votes)} votes"
+    top = draw_title(sheet, x, top, width, title, note)
+    for evidence, counts in votes_by_evidence(why, kinds).items():
+        total = sum(counts.values())
+        shares = {kind: count / total for kind, count in counts.items()}
+        after = f"{counts.get('first', 0)} of {total}"
+        _draw_row(sheet, (x, top), width, _QUESTIONS.get(evidence, evidence), shares, after)
+        top += _STEP
+    return top
+
+
+def _draw_row(
+    sheet: Sheet,
+    corner: tuple[float, float],
+    width: float,
+    name: str,
+    shares: Mapping[str, float],
+    after: str,
+) -> None:
+    """A bar in parts: the answer's, the runner-up's, all others', and an empty rest."""
+    x, top = corner
+    length = width - _NAMES - _FIGURES
+    sheet.write_short(x, top + _BAR / 2 + 0.04, name, _NAMES - 0.08, size=8.5)
+    left = x + _NAMES
+    sheet.rectangle(left, top, length, _BAR, PAPER, edgecolor=LIGHT, linewidth=0.8)
+    for kind in ("first", "second", "other"):
+        part = length * shares.get(kind, 0.0)
+        style = {"edgecolor": PAPER, "linewidth": 0.8} if part > 0.02 else {}
+        sheet.rectangle(left, top, part, _BAR, COLOURS[kind], **style)
+        left += part
+    end = {"size": 8.5, "color": INK, "ha": "right"}
+    sheet.write(x + width, top + _BAR / 2 + 0.04, after, **end)
+
+
+def _draw_legend(sheet: Sheet, top: float, kinds: Mapping[str, str]) -> float:
+    """The class of each colour, in the order of the parts of a bar."""
+    names = {kind: label for label, kind in kinds.items()}
+    entries = [
+        (COLOURS["first"], f"{one_line(names.get('first', ''), 20)}, the answer"),
+        (COLOURS["second"], f"{one_line(names.get('second', ''), 20)}, the runner-up"),
+        (OTHER, "all others"),
+        (PAPER, "no class"),
+    ]
+    shown = [entry for entry in entries if not entry[1].startswith(",")]
+    x, right = LEFT, sheet.width - LEFT
+    for colour, words in shown:
+        needed = 0.2 + len(words) * 8 * 0.0088 + 0.25
+        if x + needed > right and x > LEFT:
+            x, top = LEFT, top + 0.2
+        sheet.rectangle(x, top - 0.1, 0.12, 0.12, colour, edgecolor=GREY, linewidth=0.6)
+        sheet.write(x + 0.18, top, words, size=8, color=GREY)
+        x += needed
+    return top + 0.2
+
+
+def draw_vectors(sheet: Sheet, top: float, why: Explanation) -> float:
+    """A bar for each vector of a set without images, as high as it supports the answer."""
+    width, height = sheet.width - 2 * LEFT, 0.5
+    note = "A bar each, in order: how far it supports the answer. A cross: out of place."
+    top = draw_title(sheet, LEFT, top, width, "Vectors of the set", note)
+    step = width / len(why.support)
+    for j, share in enumerate(np.nan_to_num(why.support)):
+        left, bar = LEFT + j * step, height * float(share)
+        sheet.rectangle(left, top, 0.8 * step, height, LIGHT)
+        sheet.rectangle(left, top + height - bar, 0.8 * step, bar, COLOURS["first"])
+    crosses = np.flatnonzero(~why.is_typical)
+    x = LEFT + (crosses + 0.4) * step
+    sheet.axes.scatter(x, np.full(len(x), top + height / 2), s=26, marker="x", c=OUT, zorder=4)
+    return top + height + 0.4
+
+
+def draw_plane(sheet: Sheet, top: float, why: Explanation, kinds: Mapping[str, str]) -> float:
+    """The vectors in the principal plane of the gallery, among those of all classes."""
+    x, width = column(sheet, 1)
+    note = (
+        "Each dot is a vector, seen from where the gallery spreads most; diamonds: this set, "
+        "hollow where out of place."
+    )
+    top = draw_title(sheet, x, top, width, "Where it lies", note)
+    if not len(why.gallery_points):
+        return draw_title(
+            sheet, x, top, width, "", "The gallery was saved without its vectors."
+        )
+    height = 2.2
+    sheet.rectangle(x, top, width, height, "none", edgecolor=LIGHT, linewidth=0.8)
+    both = np.vstack([why.gallery_points, why.probe_points])
+    low, span = both.min(axis=0), np.ptp(both, axis=0)
+    scale = np.array([width - 0.3, height - 0.3]) / np.where(span > 0, span, 1.0)
+
+    def on_paper(points: FloatArray) -> FloatArray:
+        across, up = ((points - low) * scale).T
+        return np.array([x + 0.15 + across, top + height - 0.15 - up])
+
+    names = [kinds.get(str(label), "other") for label in why.classes]
+    of_point = np.array([names[code] for code in why.gallery_point_classes])
+    for kind in ("other", "second", "first"):
+        points = on_paper(why.gallery_points[of_point == kind])
+        sheet.axes.scatter(*points, s=11, c=COLOURS[kind], linewidths=0, alpha=0.75, zorder=3)
+    for is_kind, face in ((why.is_typical, INK), (~why.is_typical, PAPER)):
+        diamond: dict[str, Any] = {"marker": "D", "c": face, "edgecolors": INK}
+        points = on_paper(why.probe_points[is_kind])
+        sheet.axes.scatter(*points, s=24, linewidths=0.9, zorder=4, **diamond)
+    return top + height + 0.3

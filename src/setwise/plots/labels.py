@@ -1,30 +1,28 @@
-"""Letters in pictures: any script, no mathematics, and no name on top of another."""
+"""Names in pictures: any script, no mathematics, and none on top of another."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from sklearn.isotonic import isotonic_regression
 
 from setwise._support.types import FloatArray
-from setwise.plots.style import GREY, INK, LIGHT
+from setwise.errors import reject
+from setwise.plots.style import GREY, INK, LIGHT, OURS, PALETTE, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = [
-    "EndLabel",
-    "add_legend",
-    "fonts_for",
-    "label_ends",
-    "one_line",
-    "plain",
-    "spread",
-    "untangled",
-]
+    "EndLabel", "Point", "add_legend", "fonts_for", "label_ends", "one_line", "plain",
+    "plot_accuracy_time", "spread", "untangled",
+]  # fmt: skip
+
+# Name, seconds per probe, accuracy, and the low and high end of its interval.
+Point: TypeAlias = tuple[str, float, float, float, float]
 
 _LONGEST_NAME = 28
 _SIZE, _SMALLEST_SIZE = 8.5, 5.0
@@ -41,17 +39,7 @@ _WIDE_FONTS = (
 
 @dataclass(frozen=True)
 class EndLabel:
-    """What stands at the right of the axes, and the point it belongs to.
-
-    Attributes
-    ----------
-    x, y : float
-        The point, in data coordinates.
-    text, colour : str
-        The label.
-    more, more_colour : str
-        What follows it in another colour.
-    """
+    """A label at the right of the axes, its point in data coordinates, and a second text."""
 
     x: float
     y: float
@@ -62,14 +50,14 @@ class EndLabel:
 
 
 def one_line(name: object, longest: int = _LONGEST_NAME) -> str:
-    """A name as it can be drawn: short, on one line, without characters that have no shape."""
+    """A name that can be drawn: short, on one line, of printable characters."""
     line = " ".join(str(name).split())
     line = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in line)
     return line if len(line) <= longest else line[: longest - 1] + "…"
 
 
 def fonts_for(texts: Iterable[str]) -> tuple[list[str], set[int]]:
-    """Fonts that can draw the texts, as far as there are any, and the characters they know."""
+    """Fonts that can draw the texts, as far as installed, and the characters they have."""
     from matplotlib.font_manager import fontManager, get_font
 
     family, path_of = ["DejaVu Sans"], {font.name: font.fname for font in fontManager.ttflist}
@@ -107,10 +95,8 @@ def label_ends(axes: Axes, labels: Sequence[EndLabel], *, left: float = 1.03) ->
     """Write labels in a column at the right, each as near to its point as the others let it.
 
     Labels stand in the order of their points, except where the lines to them would cross. The
-    limits of the axes should be final. Where the axes are low for so many names, the
-    letters get smaller.
-
-    The column starts at ``left``, as a share of the width of the axes.
+    limits of the axes should be final. Letters get smaller where the axes are low for so many
+    names. The column starts at ``left``, as a share of the width of the axes.
     """
     ordered = sorted(labels, key=lambda label: -label.y)
     places = [_place(axes, label.x, label.y) for label in ordered]
@@ -124,14 +110,9 @@ def label_ends(axes: Axes, labels: Sequence[EndLabel], *, left: float = 1.03) ->
 
 
 def spread(heights: FloatArray, gap: float) -> FloatArray:
-    """Falling heights in [0, 1], moved as little as need be to lie ``gap`` apart.
+    """Falling heights in [0, 1], moved as little as possible to lie ``gap`` apart.
 
-    Parameters
-    ----------
-    heights : FloatArray of shape (n,)
-        From high to low.
-    gap : float
-        At most 1 / (n - 1).
+    ``gap`` is at most 1 / (n - 1).
 
     Examples
     --------
@@ -150,16 +131,9 @@ def spread(heights: FloatArray, gap: float) -> FloatArray:
 def untangled(
     points: Sequence[tuple[float, float]], left: float, places: FloatArray
 ) -> list[int]:
-    """Which point each place is for, so that no two lines between them cross.
+    """The point for each place, chosen so that no two lines between them cross.
 
-    Parameters
-    ----------
-    points : sequence of (float, float)
-        In the order of their places, as far as lines do not cross.
-    left : float
-        Where the places are, right of all points.
-    places : FloatArray of shape (n,)
-        Their heights.
+    ``left`` and ``places`` are where the places are, right of all points, and their heights.
 
     Examples
     --------
@@ -217,3 +191,78 @@ def _write_end(
             annotation_clip=False,
             **style,
         )
+
+
+def plot_accuracy_time(axes: Axes, points: Sequence[Point]) -> Axes:
+    """Draw methods by accuracy and seconds per probe; the upper left corner is best.
+
+    Names stand in a column on the right, in the order of accuracy, except where their lines
+    would cross. CVC is drawn in red. Axes should be about 0.2 inches high for each name.
+
+    Parameters
+    ----------
+    axes : Axes
+    points : sequence of (name, seconds per probe, accuracy, low, high)
+        Accuracies and their intervals are shares of 1.
+
+    Examples
+    --------
+    >>> from setwise.plots import new_figure, plot_accuracy_time
+    >>> axes = new_figure(6, 3).add_subplot()
+    >>> points = [("CVC", 0.1, 0.95, 0.9, 0.98), ("mean cosine", 1e-4, 0.8, 0.7, 0.88)]
+    >>> plot_accuracy_time(axes, points) is axes
+    True
+    """
+    numbers = np.array([point[1:] for point in points], dtype=float).reshape(-1, 4)
+    _check(points, numbers)
+    labels = []
+    for (name, *_), (seconds, *shares) in zip(points, numbers, strict=True):
+        colour = OURS if str(name).startswith("CVC") else PALETTE[0]
+        accuracy, low, high = (100 * share for share in shares)
+        milliseconds = 1e3 * seconds
+        axes.plot([milliseconds] * 2, [low, high], color=colour, alpha=0.25, linewidth=1.5)
+        axes.plot(milliseconds, accuracy, "o", color=colour, markersize=6)
+        text = f"{one_line(name)}  {accuracy:.1f}"
+        labels.append(EndLabel(milliseconds, accuracy, text, colour))
+    axes.set(xscale="log", xlabel="milliseconds per probe", ylabel="% of the probe sets right")
+    tidy(axes)
+    _plain_times(axes)
+    _limit_shares(axes)
+    label_ends(axes, labels, left=1.06)
+    return axes
+
+
+def _check(points: Sequence[Point], numbers: FloatArray) -> None:
+    if not len(points):
+        reject("plot_accuracy_time: points is empty. Expected at least one point to draw.")
+    is_wrong = ~np.isfinite(numbers).all(axis=1) | ~(numbers[:, 0] > 0)
+    if is_wrong.any():
+        wrong = int(is_wrong.argmax())
+        seconds, accuracy = numbers[wrong, :2]
+        reject(
+            f"plot_accuracy_time: {points[wrong][0]} takes {seconds:g} seconds per probe and "
+            f"has an accuracy of {accuracy:g}. Expected finite numbers, more than 0 seconds."
+        )
+
+
+def _limit_shares(axes: Axes) -> None:
+    """Limits and ticks that end where percentages do, with room for a point on the border."""
+    low, high = axes.get_ylim()
+    room = 0.03 * (high - low)
+    low, high = max(low, -room), min(high, 100 + room)
+    ticks = [tick for tick in axes.get_yticks() if max(low, 0) <= tick <= min(high, 100)]
+    axes.set_yticks(ticks)
+    axes.set_ylim(low, high)
+
+
+def _plain_times(axes: Axes) -> None:
+    """Ticks at 1, 10, 100, ..., and in between where these alone would be few."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    low, high = axes.dataLim.intervalx
+    if high / low < 3:
+        axes.set_xlim(low / 2, high * 2)
+    steps = (1.0,) if high / low > 300 else (1.0, 2.0, 5.0)
+    axes.xaxis.set_major_locator(LogLocator(subs=steps))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda tick, _: f"{tick:g}"))
+    axes.xaxis.set_minor_formatter(NullFormatter())

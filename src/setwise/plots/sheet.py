@@ -10,12 +10,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from setwise._support.extras import require
 from setwise.plots.labels import fonts_for, one_line
-from setwise.plots.pixels import as_pixels
 from setwise.plots.style import INK, LIGHT
 
-__all__ = ["WIDTH", "Sheet"]
+__all__ = ["WIDTH", "Sheet", "as_pixels"]
 
 WIDTH, _HEIGHT = 11.0, 30.0
 _DOTS_PER_INCH = 120
@@ -44,7 +46,7 @@ class Sheet:
         return cls(axes, width)
 
     def write(self, x: float, y: float, text: str, **style: Any) -> Any:
-        """Write text as it is, whatever its script: no mathematics in it."""
+        """Write text of any script, without mathematics."""
         style = {"size": 9, "color": INK, "va": "baseline", **style}
         family, known = _fonts("".join(sorted({c for c in text if not c.isascii()})))
         drawable = "".join(c if c.isascii() or ord(c) in known else "□" for c in text)
@@ -107,5 +109,21 @@ def _square(image: Any) -> Any:
 
 @cache
 def _fonts(letters: str) -> tuple[list[str], set[int]]:
-    """Fonts that can draw these letters; looking into fonts takes longer than drawing."""
+    """Fonts that can draw these letters, kept: reading fonts takes longer than drawing."""
     return fonts_for([letters])
+
+
+def as_pixels(image: npt.NDArray[Any], *, is_many: bool = False) -> npt.NDArray[np.uint8]:
+    """Bytes of one image, or of many, of any numbers, in one or three channels."""
+    values = np.asarray(image)
+    if values.ndim - is_many == 3 and values.shape[-1] != 3:
+        # One channel, an alpha channel, or something that only its maker can show.
+        values = values[..., :3] if values.shape[-1] == 4 else values.mean(axis=-1)
+    if values.dtype == np.uint8:
+        return values
+    values = np.nan_to_num(values.astype(np.float64))
+    low, high = float(values.min(initial=0)), float(values.max(initial=0))
+    if low < 0 or high > 255:
+        values = (values - low) / (high - low)
+        high = 1.0
+    return np.rint(values * (255 if high <= 1 else 1)).astype(np.uint8)

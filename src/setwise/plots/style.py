@@ -13,21 +13,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = [
-    "GREY",
-    "INK",
-    "LIGHT",
-    "OTHER",
-    "OURS",
-    "PALETTE",
-    "PAPER",
-    "PROBE",
-    "PUBLISHED",
-    "line_looks",
-    "new_figure",
-    "tidy",
-]
+    "GREY", "INK", "LIGHT", "OTHER", "OURS", "PALETTE", "PAPER", "PROBE", "PUBLISHED",
+    "line_looks", "new_figure", "tidy",
+]  # fmt: skip
 
-PROBE = "#d81b60"  # the set that is asked about
+PROBE = "#d81b60"  # the set that is judged
 OURS = PROBE  # CVC, among other methods
 PUBLISHED = "#786900"  # what the paper reports
 INK, GREY, LIGHT, PAPER = "#2b2f36", "#7a828c", "#dfe3e8", "#ffffff"
@@ -43,7 +33,7 @@ _DASHES = ("solid", (0, (4, 1.5)), (0, (1.2, 1.2)))
 
 
 def new_figure(width_inches: float, height_inches: float) -> Figure:
-    """An empty figure without background, whose axes make room for all that is beside them.
+    """An empty figure without background, whose axes make room for what is beside them.
 
     Examples
     --------
@@ -55,19 +45,15 @@ def new_figure(width_inches: float, height_inches: float) -> Figure:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(
-        figsize=(width_inches, height_inches),
-        dpi=100,
-        facecolor="none",
-        edgecolor="none",
-        layout="constrained",
-    )
+    colours: dict[str, Any] = {"facecolor": "none", "edgecolor": "none"}
+    size = (width_inches, height_inches)
+    figure = Figure(figsize=size, dpi=100, layout="constrained", **colours)
     FigureCanvasAgg(figure)
     return figure
 
 
 def tidy(axes: Axes, *, grid: Literal["both", "x", "y", "none"] = "both") -> Axes:
-    """Take the frame down to two thin lines, behind a light grid.
+    """The axes with two thin lines for a frame, before a light grid.
 
     Examples
     --------
@@ -91,13 +77,7 @@ def tidy(axes: Axes, *, grid: Literal["both", "x", "y", "none"] = "both") -> Axe
 
 
 def line_looks(names: Sequence[str]) -> list[dict[str, Any]]:
-    """Colour, dashes and width of each line: CVC stands out, and no two look the same.
-
-    Parameters
-    ----------
-    names : sequence of str
-        What the lines are called. Those of CVC start with ``"CVC"``.
-    """
+    """Colour, dashes and width of each line: no two look the same, and "CVC..." stands out."""
     looks: list[dict[str, Any]] = []
     seen: Counter[bool] = Counter()
     for name in names:

@@ -1,4 +1,4 @@
-"""A figure as SVG that can stand in the middle of an HTML page."""
+"""A figure as SVG inside an HTML page that may hold many."""
 
 from __future__ import annotations
 
@@ -6,16 +6,18 @@ import hashlib
 import io
 import re
 import warnings
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 from setwise._support.extras import require
-from setwise.plots.style import GREY, INK, LIGHT, OURS, PAPER, PUBLISHED
+from setwise.plots.style import GREY, INK, LIGHT, OURS, PAPER, PUBLISHED, new_figure
 
 if TYPE_CHECKING:
+    from markupsafe import Markup
     from matplotlib.figure import Figure
 
-__all__ = ["svg"]
+__all__ = ["picture", "svg"]
 
 # The page may set these, and so make the picture dark.
 _VARIABLES = {
@@ -27,37 +29,44 @@ _VARIABLES = {
 }
 _NAMESPACE = re.compile(r"\{[^}]*\}")
 _REFERENCE = re.compile(r"url\(#([^)]+)\)")
+# Digits of coordinates that are too fine to be seen, and needless spaces.
+_FINER = re.compile(r"(\.\d)\d+| (?= )")
 # "bold 8px 'DejaVu Sans', sans-serif", as matplotlib before 3.10 writes all about a font.
 _FONT = re.compile(r"(?:(?P<style>italic|oblique) )?(?:(?P<weight>\d+|bold) )?(?P<size>\S+px)")
+
+
+def picture(
+    size: tuple[float, float], label: str, draw: Callable[[Any], Any], *, is_drawn: bool = True
+) -> Markup:
+    """What ``draw`` puts on empty axes, as SVG; an empty text unless ``is_drawn``.
+
+    ``size`` is in inches. ``label`` says what the picture shows, for readers who cannot see it.
+    """
+    markup: Callable[[str], Markup] = require("markupsafe", "report").Markup
+    if not is_drawn:
+        return markup("")
+    figure = new_figure(*size)
+    draw(figure.add_subplot())
+    return markup(svg(figure, label))  # all text in it is escaped
 
 
 def svg(figure: Figure, label: str = "") -> str:
     """A figure as an ``<svg>`` element for a page of HTML.
 
-    Same figure, same characters. Text stays text, in the letters of a sans-serif font of the
-    reader's system. The picture fills the width of what it stands in, up to its own size.
-    Ink, grey, light lines, paper and the two accents are the variables ``--ink``, ``--grey``,
-    ``--light``, ``--paper``, ``--ours`` and ``--published`` of the page, where it sets them.
-    Two pictures on a page share no id.
-
-    Settings of matplotlib that say how SVG is written are changed while it is written, and
-    put back: there is no other way to pass them.
-
-    Parameters
-    ----------
-    figure : Figure
-        What to show.
-    label : str
-        What the picture shows, for readers who cannot see it.
+    Same figure, same characters. Text stays text, in a sans-serif font of the reader's system.
+    The picture fills the width around it, up to its own size. Colours are variables of the
+    page, where it sets them: ``--ink``, ``--grey``, ``--light``, ``--paper``, ``--ours`` and
+    ``--published``. Two pictures of other content or other labels share no id. ``label`` says
+    what is shown, for readers who cannot see it.
     """
     root = _drawn(figure)
-    for group in list(root):
-        if _plain_name(group.tag) == "metadata":
-            root.remove(group)
+    for parent in list(root.iter()):
+        for child in list(parent):
+            if _plain_name(child.tag) in ("metadata", "style"):  # its rules would hold outside
+                parent.remove(child)
     for element in root.iter():
         _clean(element)
-    _drop_style_sheets(root)
-    _rename_ids(root)
+    _rename_ids(root, label)
     width, height = (float(x) for x in root.attrib["viewBox"].split()[2:])
     root.attrib = {
         "class": "plot",
@@ -82,7 +91,7 @@ def _drawn(figure: Figure) -> ElementTree.Element:
         # The reader's browser has letters that no font here has.
         warnings.filterwarnings("ignore", message=r"Glyph .* missing from")
         figure.savefig(file, format="svg", metadata={"Date": None}, facecolor="none")
-    # Written by matplotlib a moment ago: nothing in it comes from strangers but escaped text.
+    # Matplotlib wrote it a moment ago: all foreign text in it is escaped.
     return ElementTree.fromstring(file.getvalue())  # noqa: S314
 
 
@@ -91,9 +100,14 @@ def _plain_name(name: str) -> str:
 
 
 def _clean(element: ElementTree.Element) -> None:
-    """Names without namespaces, which HTML does not know, and colours that the page can set."""
+    """Names without namespaces, which HTML does not know; short paths; the page's colours."""
     element.tag = _plain_name(element.tag)
     element.attrib = {_plain_name(name): value for name, value in element.attrib.items()}
+    if element.tag == "path":
+        element.attrib["d"] = _FINER.sub(r"\1", " ".join(element.attrib["d"].split()))
+    if element.tag != "text":
+        element.text = None
+    element.tail = None
     if "style" in element.attrib:
         pairs = (
             pair.split(":", 1) for pair in element.attrib["style"].split(";") if ":" in pair
@@ -120,17 +134,9 @@ def _themed(colour: str, *, is_text: bool = False) -> str:
     return f"var({_VARIABLES[colour]}, {colour})" if colour in _VARIABLES else colour
 
 
-def _drop_style_sheets(root: ElementTree.Element) -> None:
-    """Their rules would hold for the whole page."""
-    for parent in list(root.iter()):
-        for child in list(parent):
-            if child.tag == "style":
-                parent.remove(child)
-
-
-def _rename_ids(root: ElementTree.Element) -> None:
+def _rename_ids(root: ElementTree.Element, label: str) -> None:
     """Keep only ids that something refers to, under names that no other picture has."""
-    content = ElementTree.tostring(root)
+    content = ElementTree.tostring(root) + label.encode()
     prefix = f"s{hashlib.sha256(content).hexdigest()[:12]}-"
     used = {one for element in root.iter() for one in _references(element)}
     for element in root.iter():

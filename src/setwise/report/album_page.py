@@ -1,32 +1,45 @@
-"""``write_answers``: one's own albums, and what a gallery says of them, as one HTML file."""
+"""``write_answers``: albums, and the answers of a gallery, as one HTML file."""
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from setwise._support.extras import require
 from setwise._support.files import write_whole
 from setwise._support.parallel import in_threads
 from setwise._support.progress import Progress, reported
-from setwise.classify.explanation import Explanation, explain
+from setwise.classify.explanation import Explanation, explain, explain_look
 from setwise.classify.gallery import Gallery
-from setwise.classify.judge import Answer
+from setwise.classify.judge import Answer, Look, judge
 from setwise.errors import reject
-from setwise.report.answers import AnswerRow, answer_page, answer_rows
-from setwise.report.confusion import Confusion, ConfusionTable, confusion_table
-from setwise.report.likeness import why_nothing_is_alike
-from setwise.report.page import render_page
-from setwise.report.photos import has_photos, noun_of, photo
-from setwise.report.words import QUITE_SURE, SURE, kind_of
+from setwise.report.answers import (
+    QUITE_SURE,
+    SURE,
+    AnswerRow,
+    answer_page,
+    answer_rows,
+    kind_of,
+)
+from setwise.report.photos import has_photos, noun_of, photo, why_nothing_is_alike
+from setwise.report.tables import Confusion, ConfusionTable, confusion_table, number
 from setwise.sets import SetBatch
 
-__all__ = ["render_answers", "write_answers"]
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
-# Files that were left out, or are out of place, that are listed by name; of more, how many.
+__all__ = ["judge_and_explain", "render_answers", "render_page", "write_answers"]
+
+_HERE = "setwise.report"
+# Sets with a page of their own.
+MOST_PAGES = 60
+# Files that are listed by name where left out or out of place; of more, how many.
 _MOST_NAMES = 200
 
 
@@ -48,20 +61,15 @@ def write_answers(
 
     Examples
     --------
-    >>> import numpy as np, tempfile
+    >>> import tempfile
     >>> from setwise import CVC, SetBatch
-    >>> rng = np.random.default_rng(0)
-    >>> stripes = np.add.outer(np.zeros(8), 60 * (np.arange(8) % 2))
-    >>> def album(pattern):
-    ...     return (pattern + rng.integers(0, 60, size=(6, 8, 8))).astype(np.uint8)
-    >>> albums = [album(stripes.T if i % 2 else stripes) for i in range(7)]
-    >>> photos = SetBatch.from_images(albums, list("abcdefg"))
-    >>> clf = CVC(dims=(1, 2)).fit(photos[:6], ["upright", "level"] * 3)
-    >>> answers = list(clf.judge(photos[6:]))
+    >>> from setwise.evaluation.testing import separable_sets
     >>> from setwise.report import write_answers
+    >>> sets, labels = separable_sets()
+    >>> clf, probes = CVC(dims=(1, 2)).fit(sets[1:], labels[1:]), SetBatch.from_list(sets[:1])
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = write_answers(f"{folder}/why.html", clf.gallery_, photos[6:], answers)
-    ...     path.name
+    ...     path = f"{folder}/why.html"
+    ...     write_answers(path, clf.gallery_, probes, list(clf.judge(probes))).name
     'why.html'
     """
     return write_whole(Path(path), render_answers(gallery, probes, answers, **options))
@@ -72,11 +80,12 @@ def render_answers(
     probes: SetBatch,
     answers: Sequence[Answer],
     *,
+    explanations: Mapping[int, Explanation] | None = None,
     truth: Sequence[Any] | None = None,
     title: str = "What is in these albums",
     command: str = "",
     left_out: Sequence[Any] = (),
-    most_pages: int = 60,
+    most_pages: int = MOST_PAGES,
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> str:
@@ -87,23 +96,23 @@ def render_answers(
     Parameters
     ----------
     gallery : Gallery, or one per set
-        By which the sets were judged, as ``clf.gallery_``.
+        The judge of the sets, as ``clf.gallery_``.
     probes : SetBatch
         The sets. Photos and file names are those of their ``origins``; without any, vectors
-        are shown as images where ``image_shape`` says that they are.
+        are shown as images if they have an ``image_shape``.
     answers : sequence of Answer
-        What :func:`setwise.classify.judge` said of them, in their order.
+        From :func:`setwise.classify.judge`, in the order of the sets.
+    explanations : dict of int to Explanation, optional
+        By the index of the set, as :func:`judge_and_explain` returns them. Others are made.
     truth : sequence, optional
-        What each set really is, None where nobody knows: then the page says which answers are
-        right, and what was taken for what. A label that no class of the gallery has is a
-        stranger, and "unknown" is right of it.
+        The class of each set, None where it is not known. Then the page says which answers are
+        right. Of a class that the gallery does not have, "unknown" is right.
     title, command : str
-        Of the page, and what to run to make it again.
+        Of the page, and the command that makes it again.
     left_out : sequence, optional
-        What could not be read, or was not asked for: strings, or things with a ``path`` and a
-        ``reason``.
+        What could not be read: strings, or objects with a ``path`` and a ``reason``.
     most_pages : int, default=60
-        Sets that get a page of their own, those first that need a look.
+        Sets with a page of their own, those that need a look first.
     n_jobs : int, optional
         Threads that explain answers.
     progress : callable, optional
@@ -111,27 +120,21 @@ def render_answers(
 
     Examples
     --------
-    >>> import numpy as np
     >>> from setwise import CVC, SetBatch
-    >>> rng = np.random.default_rng(0)
-    >>> stripes = np.add.outer(np.zeros(8), 60 * (np.arange(8) % 2))
-    >>> def album(pattern):
-    ...     return (pattern + rng.integers(0, 60, size=(6, 8, 8))).astype(np.uint8)
-    >>> albums = [album(stripes.T if i % 2 else stripes) for i in range(7)]
-    >>> photos = SetBatch.from_images(albums, list("abcdefg"))
-    >>> clf = CVC(dims=(1, 2)).fit(photos[:6], ["upright", "level"] * 3)
-    >>> answers = list(clf.judge(photos[6:]))
+    >>> from setwise.evaluation.testing import separable_sets
     >>> from setwise.report import render_answers
-    >>> page = render_answers(clf.gallery_, photos[6:], answers, title="My albums")
-    >>> "My albums" in page, "upright" in page
-    (True, True)
+    >>> sets, labels = separable_sets()
+    >>> clf, probes = CVC(dims=(1, 2)).fit(sets[1:], labels[1:]), SetBatch.from_list(sets[:1])
+    >>> answers = list(clf.judge(probes))
+    >>> "My sets" in render_answers(clf.gallery_, probes, answers, title="My sets")
+    True
     """
     _check_lengths(probes, answers, truth)
     galleries = [gallery] * len(probes) if isinstance(gallery, Gallery) else list(gallery)
-    gallery = galleries[0]  # whose classes all have
+    gallery = galleries[0]  # all have its classes
     rows = answer_rows(probes, answers, truth)
     explained = rows[:most_pages]
-    whys = _explanations(galleries, probes, explained, n_jobs, progress)
+    whys = _explanations(galleries, probes, explained, explanations or {}, n_jobs, progress)
     pages = [
         answer_page(galleries[row.index], probes, row, answers[row.index], why)
         for row, why in zip(explained, whys, strict=True)
@@ -166,56 +169,78 @@ def _check_lengths(
             )
 
 
+def judge_and_explain(
+    gallery: Gallery,
+    probes: SetBatch,
+    *,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> tuple[list[Answer], dict[int, Explanation]]:
+    """Answers, and the explanations that a page of them needs, from one look at each set.
+
+    Of more sets than a page explains there are answers alone: it takes these to know which.
+
+    Examples
+    --------
+    >>> from setwise import CVC, SetBatch
+    >>> from setwise.evaluation.testing import separable_sets
+    >>> from setwise.report import judge_and_explain
+    >>> sets, labels = separable_sets()
+    >>> clf = CVC(dims=(1, 2)).fit(sets[1:], labels[1:])
+    >>> answers, whys = judge_and_explain(clf.gallery_, SetBatch.from_list(sets[:1]))
+    >>> bool(answers[0].label == whys[0].label)
+    True
+    """
+    if len(probes) > MOST_PAGES:
+        return list(judge(gallery, probes, n_jobs=n_jobs, progress=progress)), {}
+    checked = gallery.check(probes, "judge_and_explain")
+
+    def both(i: int) -> tuple[Answer, Explanation]:
+        look = Look.of(gallery, checked[i])
+        return look.answer(probes.names[i]), explain_look(look)
+
+    found = in_threads(both, range(len(checked)), n_jobs)
+    told = list(reported(found, len(checked), "judge", progress))
+    return [answer for answer, _ in told], {i: why for i, (_, why) in enumerate(told)}
+
+
 def _explanations(
     galleries: Sequence[Gallery],
     probes: SetBatch,
     rows: Sequence[AnswerRow],
+    known: Mapping[int, Explanation],
     n_jobs: int | None,
     progress: Progress | None,
 ) -> Iterator[Explanation]:
     def why(row: AnswerRow) -> Explanation:
+        if row.index in known:
+            return known[row.index]
         gallery = galleries[row.index]
         return explain(gallery, gallery.check(probes[[row.index]], "write_answers")[0])
 
     return reported(in_threads(why, rows, n_jobs), len(rows), "explain", progress)
 
 
-@dataclass(frozen=True)
-class _Count:
-    """How many sets there are of each kind."""
-
-    sets: int
-    vectors: int
-    known: int
-    unsure: int
-    unknown: int
-    guesses: int
-    out: int
-    with_out: int
-    right: int
-    wrong: int
-    is_asked: bool
-
-
-def _count(rows: Sequence[AnswerRow], answers: Sequence[Answer]) -> _Count:
+def _count(rows: Sequence[AnswerRow], answers: Sequence[Answer]) -> dict[str, int]:
+    """The number of sets of each kind."""
     kinds = Counter(kind_of(answer) for answer in answers)
-    return _Count(
-        sets=len(rows),
-        vectors=sum(row.n_vectors for row in rows),
-        known=kinds["known"],
-        unsure=kinds["unsure"],
-        unknown=kinds["unknown"],
-        guesses=kinds["guess"],
-        out=sum(row.n_out for row in rows),
-        with_out=sum(row.n_out > 0 for row in rows),
-        right=sum(row.is_right is True for row in rows),
-        wrong=sum(row.is_right is False for row in rows),
-        is_asked=any(answer.is_known is not None for answer in answers),
-    )
+    return {
+        "sets": len(rows),
+        "vectors": sum(row.n_vectors for row in rows),
+        "known": kinds["known"],
+        "unsure": kinds["unsure"],
+        "unknown": kinds["unknown"],
+        "guesses": kinds["guess"],
+        "out": sum(row.n_out for row in rows),
+        "with_out": sum(row.n_out > 0 for row in rows),
+        "right": sum(row.is_right is True for row in rows),
+        "wrong": sum(row.is_right is False for row in rows),
+        "is_asked": any(answer.is_known is not None for answer in answers),
+    }
 
 
 def _confusion(gallery: Gallery, rows: Sequence[AnswerRow]) -> ConfusionTable:
-    """What was taken for what; strangers, and what was taken for one, are "unknown"."""
+    """Truths by answers; strangers, and sets taken for strangers, are "unknown"."""
     classes = [str(label) for label in gallery.classes]
     stranger = "unknown" if "unknown" not in classes else "(unknown)"
     judged = [row for row in rows if row.is_right is not None]
@@ -243,3 +268,49 @@ def _left_out_words(given: Any) -> str:
     if hasattr(given, "path") and hasattr(given, "reason"):
         return f"{given.path}: {given.reason}"
     return str(given)
+
+
+def render_page(
+    template: str,
+    *packages: str,
+    filters: Mapping[str, Callable[..., Any]] | None = None,
+    styles: tuple[str, ...] = (),
+    **content: Any,
+) -> str:
+    """A template as one HTML file, with styles and script inside; no other script may run.
+
+    ``template`` extends ``page.html.jinja``. It is looked for in ``packages`` first, as
+    ``styles`` are beside ``style.css`` in this package. All ``content`` is escaped.
+    """
+    style = "\n".join(_text(name) for name in ("style.css", *styles))
+    script = _text("report.js")
+    return (
+        _environment(packages, filters or {})
+        .get_template(template)
+        .render(style=style, script=script, script_hash=_hash_for_policy(script), **content)
+    )
+
+
+def _environment(
+    packages: tuple[str, ...], filters: Mapping[str, Callable[..., Any]]
+) -> Environment:
+    jinja2 = require("jinja2", "report")
+    environment: Environment = jinja2.Environment(
+        loader=jinja2.ChoiceLoader([jinja2.PackageLoader(one) for one in (*packages, _HERE)]),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update({"number": number, **filters})
+    return environment
+
+
+def _text(name: str) -> str:
+    return resources.files(_HERE).joinpath(name).read_text(encoding="utf-8")
+
+
+def _hash_for_policy(script: str) -> str:
+    """The hash in the page's policy that lets this script run, and no other."""
+    digest = hashlib.sha256(script.encode("utf-8")).digest()
+    return base64.b64encode(digest).decode("ascii")

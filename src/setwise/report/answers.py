@@ -1,7 +1,8 @@
-"""Answers as a page shows them: a row for each set, and a page for those that need a look."""
+"""Answers as a page shows them: a row for each set, and a page for sets that need a look."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,58 +12,63 @@ import numpy as np
 from setwise.classify.explanation import Explanation
 from setwise.classify.gallery import Gallery
 from setwise.classify.judge import Answer
-from setwise.plots.answer_picture import Bar, choose, ranked_bars
-from setwise.report.clusters import ClusterTable, cluster_table
-from setwise.report.likeness import Likeness, likenesses, why_nothing_is_alike
-from setwise.report.photos import Photo, photo, time_span
-from setwise.report.thumbnails import strip_data_uri
-from setwise.report.tree_figure import tree_figure
-from setwise.report.votes import VoteCount, count_votes, votes_by_view
-from setwise.report.words import (
-    Sentence,
+from setwise.classify.sentence import (
+    QUITE_SURE,
+    SURE,
     kind_of,
-    meanings_in,
-    number,
     runner_up_probability,
     sentence,
     sureness,
 )
+from setwise.plots.answer_picture import Bar, choose, ranked_bars
+from setwise.report.photos import (
+    Likeness,
+    Photo,
+    likenesses,
+    photo,
+    strip_data_uri,
+    time_span,
+    why_nothing_is_alike,
+)
+from setwise.report.tables import (
+    cluster_table,
+    count_votes,
+    number,
+    votes_by_view,
+)
+from setwise.report.tree import tree_figure
 from setwise.sets import SetBatch
 from setwise.sets.origins import has_photos
 
-__all__ = ["AnswerPage", "AnswerRow", "Bar", "answer_page", "answer_rows", "bars"]
+__all__ = [
+    "QUITE_SURE", "SURE", "AnswerRow", "Bar", "answer_page", "answer_rows", "bars", "kind_of",
+    "meanings_in", "runner_up_probability", "sentence", "sureness",
+]  # fmt: skip
 
 # Photos in a row of the list, on the page of a set, and pairs beside each other.
 _MOST_IN_ROW, _MOST_ON_PAGE, _MOST_PAIRS = 5, 72, 4
 _MOST_BARS = 6
-# What needs a look comes first.
+# The order of the list: sets that need a look come first.
 _URGENCY = ("guess", "unsure", "unknown", "known")
+# The words in the names of representations.
+_MEANINGS = {
+    "pixels": "light and dark, point by point",
+    "fine edges": "outlines and texture",
+    "coarse edges": "rough outlines",
+    "whitened": "what all sets share is played down",
+    "mean": "their average",
+    "means": "a few averages",
+    "centred": "how they differ from their average",
+    "svd": "what they have in common",
+    "dictionary": "parts that they are made of",
+}
 
 
 @dataclass(frozen=True)
 class AnswerRow:
     """One set in the list.
 
-    Attributes
-    ----------
-    index : int
-        Of the set.
-    name : str
-        What it is called.
-    kind, sureness : str
-        See :mod:`setwise.report.words`.
-    label, runner_up : str
-        The answer, and what comes next; empty where nothing speaks for anything else.
-    probability, runner_up_probability, margin : float
-        Of these.
-    photos : tuple of Photo
-        A few; empty where there are no images.
-    n_vectors, n_out : int
-        How many it holds, and how many of them are out of place.
-    truth : str
-        What it really is; empty where nobody says so.
-    is_right : bool or None
-        Whether the answer is true; None where nobody knows.
+    ``runner_up`` and ``truth`` are empty, and ``is_right`` is None, where there is none.
     """
 
     index: int
@@ -82,73 +88,26 @@ class AnswerRow:
 
     @property
     def page(self) -> str:
-        """Anchor of its page."""
+        """The anchor of its page."""
         return f"set-{self.index + 1}"
 
     @property
     def marks(self) -> str:
-        """By what it can be picked from the list."""
+        """The filters of the list that pick it."""
         out, wrong = self.n_out > 0, self.is_right is False
         return " ".join([self.kind, *["out"] * out, *["wrong"] * wrong])
 
     @property
     def urgency(self) -> tuple[Any, ...]:
-        """By what the list is ordered: wrong, unsure and unknown ones first."""
+        """The key of the order of the list: wrong, unsure and unknown sets first."""
         place = _URGENCY.index(self.kind)
         return self.is_right is not False, place, self.n_out == 0, self.probability, self.index
-
-
-@dataclass(frozen=True)
-class AnswerPage:
-    """Everything the page of one set shows.
-
-    Attributes
-    ----------
-    row : AnswerRow
-        Its row of the list.
-    sentence : Sentence
-        The answer.
-    photos, out : tuple of Photo
-        The set, or evenly spread photos of it; and all that are out of place.
-    when : str
-        When the photos were taken.
-    strip : str
-        The vectors as a picture, where they are no images.
-    bars, n_more : tuple of Bar, int
-        The probable classes, and how many there are besides.
-    likenesses : tuple of Likeness
-        What is most like the answer, and like the runner-up.
-    by_view : dict
-        Share of the votes by kind of label, for each thing that was looked at.
-    meanings : dict
-        What the words in the names of these things mean.
-    votes, clusters, shown, snr, tree, tree_note
-        As on the page of a wrong probe of a study.
-    """
-
-    row: AnswerRow
-    sentence: Sentence
-    photos: tuple[Photo, ...]
-    out: tuple[Photo, ...]
-    when: str
-    strip: str
-    bars: tuple[Bar, ...]
-    n_more: int
-    likenesses: tuple[Likeness, ...]
-    by_view: dict[str, dict[str, float]]
-    meanings: dict[str, str]
-    votes: VoteCount
-    clusters: ClusterTable
-    shown: str
-    snr: str
-    tree: str
-    tree_note: str
 
 
 def answer_rows(
     probes: SetBatch, answers: Sequence[Answer], truth: Sequence[Any] | None
 ) -> list[AnswerRow]:
-    """A row for each set: what needs a look first."""
+    """A row for each set, those that need a look first."""
     rows = [
         _row(probes, i, answer, None if truth is None or truth[i] is None else str(truth[i]))
         for i, answer in enumerate(answers)
@@ -158,7 +117,7 @@ def answer_rows(
 
 def _row(probes: SetBatch, i: int, answer: Answer, truth: str | None) -> AnswerRow:
     is_out = ~answer.is_typical
-    # Those out of place are on the page: a row shows what the set is.
+    # A row shows what the set is; photos out of place are on its page.
     shown = np.flatnonzero(answer.is_typical)
     shown = shown[choose(np.zeros(len(shown), dtype=np.bool_), _MOST_IN_ROW)]
     return AnswerRow(
@@ -192,46 +151,57 @@ def bars(answer: Answer, most: int = _MOST_BARS) -> tuple[Bar, ...]:
 
 
 def kinds_of(answer: Answer) -> dict[str, str]:
-    """What labels are to a reader: the first, and the second."""
+    """The kind of each label: "first" is the answer, "second" the runner-up."""
     kinds = {} if answer.runner_up is None else {str(answer.runner_up): "second"}
     return kinds | ({str(answer.label): "first"} if answer.is_informed else {})
 
 
 def answer_page(
     gallery: Gallery, probes: SetBatch, row: AnswerRow, answer: Answer, why: Explanation
-) -> AnswerPage:
-    """Everything the page of one set shows."""
+) -> dict[str, Any]:
+    """The content of the page of one set, as ``answer.html.jinja`` names it.
+
+    ``photos`` are evenly spread where there are many, ``out`` are all those out of place, and
+    ``strip`` is a picture of vectors that are no images.
+    """
     i, is_out, kinds = row.index, ~answer.is_typical, kinds_of(answer)
     by_view = votes_by_view(why, kinds)
     with_photos = has_photos(probes)
     tree, tree_note = tree_figure(why, f"Tree of cuts of set {i + 1}, {row.name}")
     shown = choose(is_out, _MOST_ON_PAGE) if with_photos else ()
-    return AnswerPage(
-        row=row,
-        sentence=sentence(answer),
-        photos=tuple(photo(probes, i, int(j), is_out=bool(is_out[j])) for j in shown),
-        out=tuple(photo(probes, i, int(j), is_out=True) for j in np.flatnonzero(is_out)),
-        when=time_span(probes, i),
-        strip="" if with_photos else strip_data_uri(probes[i]),
-        bars=bars(answer),
-        n_more=max(len(answer.classes) - _MOST_BARS, 0),
-        likenesses=_alike(gallery, probes, i, answer),
-        by_view=by_view,
-        meanings=meanings_in(" ".join(by_view)),
-        votes=count_votes(why, kinds),
-        clusters=cluster_table(why, kinds),
-        shown=str(why.shown),
-        snr=number(float(why.snr)),
-        tree=tree,
-        tree_note=tree_note,
-    )
+    return {
+        "row": row,
+        "sentence": sentence(answer),
+        "photos": [photo(probes, i, int(j), is_out=bool(is_out[j])) for j in shown],
+        "out": [photo(probes, i, int(j), is_out=True) for j in np.flatnonzero(is_out)],
+        "when": time_span(probes, i),
+        "strip": "" if with_photos else strip_data_uri(probes[i]),
+        "bars": bars(answer),
+        "n_more": max(len(answer.classes) - _MOST_BARS, 0),
+        "likenesses": _alike(gallery, probes, i, answer),
+        "by_view": by_view,
+        "meanings": meanings_in(" ".join(by_view)),
+        "votes": count_votes(why, kinds),
+        "clusters": cluster_table(why, kinds),
+        "shown": str(why.shown),
+        "snr": number(float(why.snr)),
+        "tree": tree,
+        "tree_note": tree_note,
+    }
 
 
 def _alike(gallery: Gallery, probes: SetBatch, i: int, answer: Answer) -> tuple[Likeness, ...]:
-    """What of the set is most like answer and runner-up, where both sides can be shown."""
+    """The photos most like answer and runner-up, where both sides can be shown."""
     if why_nothing_is_alike(gallery) or not answer.is_informed:
         return ()
     if not (has_photos(probes) and has_photos(gallery.sets)):
         return ()
     labels = (answer.label, *[answer.runner_up] * (answer.runner_up is not None))
     return likenesses(gallery, probes, i, answer.is_typical, labels, _MOST_PAIRS)
+
+
+def meanings_in(text: str) -> dict[str, str]:
+    """The meanings of the words of a text, as far as known."""
+    return {
+        word: meaning for word, meaning in _MEANINGS.items() if re.search(rf"\b{word}\b", text)
+    }

@@ -1,14 +1,17 @@
 """Parts of pages and pictures, for reports of your own."""
 
 from setwise.plots.labels import EndLabel, label_ends, one_line, plain
-from setwise.report.clusters import cluster_table
-from setwise.report.confusion import Confusion, confusion_table
-from setwise.report.inline_svg import picture
-from setwise.report.page import render_page
-from setwise.report.thumbnails import png_data_uri, sprite, strip_data_uri
-from setwise.report.tree_figure import tree_figure
-from setwise.report.votes import count_votes
-from setwise.report.words import number
+from setwise.plots.svg import picture
+from setwise.report.album_page import render_page
+from setwise.report.photos import png_data_uri, sprite, strip_data_uri
+from setwise.report.tables import (
+    Confusion,
+    cluster_table,
+    confusion_table,
+    count_votes,
+    number,
+)
+from setwise.report.tree import tree_figure
 
 __all__ = [
     "Confusion",

@@ -1,4 +1,4 @@
-"""One picture per set: what it is, how sure that is, and what it looks like in the gallery."""
+"""One picture per set: its answer, how sure that is, and the most similar photos."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ from setwise.errors import DataError, reject
 from setwise.plots.answer_picture import AnswerPicture, draw_picture
 from setwise.plots.sheet import WIDTH, Sheet
 from setwise.report.answers import bars
-from setwise.report.likeness import why_nothing_is_alike
-from setwise.report.photos import time_span
+from setwise.report.photos import time_span, why_nothing_is_alike
 from setwise.sets import SetBatch
 from setwise.sets.origins import noun_of
 
@@ -36,12 +35,12 @@ def draw_answers(
     *,
     progress: Progress | None = None,
 ) -> list[Path]:
-    """Draw one picture per set into a folder, and say which: one file each, named after it.
+    """Draw one picture per set into a folder, each named after its set; return the files.
 
     Parameters
     ----------
     folder : path
-        Made if it is not there. Pictures that are there under the same names are replaced.
+        Made if it is not there. Pictures of the same names are replaced.
     gallery, probes, answers
         As for :func:`setwise.report.write_answers`.
     progress : callable, optional
@@ -49,19 +48,16 @@ def draw_answers(
 
     Examples
     --------
-    >>> import numpy as np, tempfile
+    >>> import tempfile
     >>> from setwise import CVC, SetBatch
-    >>> rng = np.random.default_rng(0)
-    >>> stripes = np.add.outer(np.zeros(8), 60 * (np.arange(8) % 2))
-    >>> def album(pattern):
-    ...     return (pattern + rng.integers(0, 60, size=(6, 8, 8))).astype(np.uint8)
-    >>> albums = [album(stripes.T if i % 2 else stripes) for i in range(7)]
-    >>> photos = SetBatch.from_images(albums, list("abcdefg"))
-    >>> clf = CVC(dims=(1, 2)).fit(photos[:6], ["upright", "level"] * 3)
-    >>> answers = list(clf.judge(photos[6:]))
+    >>> from setwise.evaluation.testing import separable_sets
     >>> from setwise.report import draw_answers
+    >>> sets, labels = separable_sets()
+    >>> clf = CVC(dims=(1, 2)).fit(sets[1:], labels[1:])
+    >>> probes = SetBatch.from_list(sets[:1], ["g"])
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     [path.name for path in draw_answers(folder, clf.gallery_, photos[6:], answers)]
+    ...     drawn = draw_answers(folder, clf.gallery_, probes, list(clf.judge(probes)))
+    ...     [path.name for path in drawn]
     ['g.png']
     """
     if len(answers) != len(probes):
@@ -90,40 +86,33 @@ def draw_answer(
 ) -> Path:
     """Draw one set and its answer; needs the extra ``plot``.
 
-    Its photos, those out of place marked and named; how probable the answer, the runner-up
-    and others are; the photos of the gallery that it is most like.
+    Shows its photos, those out of place marked and named; the probabilities; the most similar
+    photos of the gallery.
 
     Parameters
     ----------
     path : path
         Of the picture; the suffix says how (``.png``, ``.svg``, ``.pdf``).
     gallery : Gallery
-        By which it was judged.
     probes : SetBatch
-        The sets.
     i : int
-        Which of them.
+        The index of the set.
     answer : Answer
-        What was said of it.
+        Of set ``i``.
     width : float
         Inches. From 8 on there are two columns, below one.
 
     Examples
     --------
-    >>> import numpy as np, tempfile
+    >>> import tempfile
     >>> from setwise import CVC, SetBatch
-    >>> rng = np.random.default_rng(0)
-    >>> stripes = np.add.outer(np.zeros(8), 60 * (np.arange(8) % 2))
-    >>> def album(pattern):
-    ...     return (pattern + rng.integers(0, 60, size=(6, 8, 8))).astype(np.uint8)
-    >>> albums = [album(stripes.T if i % 2 else stripes) for i in range(7)]
-    >>> photos = SetBatch.from_images(albums, list("abcdefg"))
-    >>> clf = CVC(dims=(1, 2)).fit(photos[:6], ["upright", "level"] * 3)
-    >>> answers = list(clf.judge(photos[6:]))
+    >>> from setwise.evaluation.testing import separable_sets
     >>> from setwise.report import draw_answer
+    >>> sets, labels = separable_sets()
+    >>> clf, probes = CVC(dims=(1, 2)).fit(sets[1:], labels[1:]), SetBatch.from_list(sets[:1])
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = draw_answer(f"{folder}/g.png", clf.gallery_, photos[6:], 0, answers[0])
-    ...     path.stat().st_size > 0
+    ...     (answer,) = clf.judge(probes)
+    ...     draw_answer(f"{folder}/g.png", clf.gallery_, probes, 0, answer).stat().st_size > 0
     True
     """
     file = Path(path)

@@ -1,6 +1,6 @@
 import numpy as np
 
-from setwise.report.confusion import MOST_CLASSES, Confusion, confusion_table
+from setwise.report.tables import MOST_CLASSES, Confusion, confusion_table
 
 
 def table(counts, pictures=None):

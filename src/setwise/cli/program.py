@@ -1,0 +1,79 @@
+"""The ``setwise`` command: its options, its help and its subcommands."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from setwise.cli.common import EXIT_CODES, show_tracebacks
+from setwise.cli.compare import compare, evaluate
+from setwise.cli.demo import demo
+from setwise.cli.doctor import doctor
+from setwise.cli.faces import faces
+from setwise.cli.galleries import enroll, fit, forget
+from setwise.cli.identify import classify, identify
+from setwise.cli.inspect import inspect
+from setwise.cli.options import add_command
+from setwise.cli.plugins import WithPlugins
+from setwise.cli.serve import serve
+
+__all__ = ["app"]
+
+_STATUS = "\n".join(f"  {code:<4} {words}" for code, words in EXIT_CODES.items())
+_EPILOG = f"""\b
+Start with:
+  setwise fit gallery/ -o people.setwise      (gallery/anna/*.jpg, gallery/bert/*.jpg, ...)
+  setwise identify people.setwise album/
+
+\b
+Exit status:
+{_STATUS}"""
+
+app = typer.Typer(
+    name="setwise",
+    cls=WithPlugins,
+    help="Classify sets: one set in, one answer out, with a reason.",
+    epilog=_EPILOG,
+    no_args_is_help=True,
+    pretty_exceptions_show_locals=False,
+    rich_markup_mode=None,  # plain help, in half the time
+)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"setwise {version('setwise')}")
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Show the version.", callback=_show_version, is_eager=True
+        ),
+    ] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show where an error comes from.")
+    ] = False,
+) -> None:
+    """Classify sets: one set in, one answer out, with a reason."""
+    if debug:
+        show_tracebacks()
+
+
+@app.command("version")
+def version_command() -> None:
+    """Show the version."""
+    _show_version(True)
+
+
+for function in (
+    demo, fit, identify, enroll, forget, classify, evaluate, compare, inspect, faces,
+    serve, doctor,
+):  # fmt: skip
+    add_command(app, function)
