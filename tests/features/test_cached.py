@@ -15,17 +15,15 @@ import pytest
 from sklearn.base import clone
 from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
-from tests.features.test_onnx import OnnxEmbedding, network
+from tests.features.test_embedding import OnnxEmbedding, network
 
 from setwise import CVC, SetBatch, Whitener
 from setwise.errors import DataError, ParameterError
 from setwise.features.cached import Cached
+from setwise.features.descriptors import HOG, LBP
 from setwise.features.embedding import Embedding
-from setwise.features.equalise import Equalised
-from setwise.features.hog import HOG
 from setwise.features.images import ImageFeature
-from setwise.features.lbp import LBP
-from setwise.features.pixels import Pixels
+from setwise.features.pixels import Equalised, Pixels
 from setwise.features.vectors import PerVector
 
 

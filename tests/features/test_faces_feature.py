@@ -13,9 +13,10 @@ from PIL import Image, ImageDraw
 from sklearn.base import clone
 
 from setwise import SetBatch
-from setwise._support import face_models, weights_file
 from setwise.errors import DataError, MissingExtraError, ParameterError
 from setwise.features import HOG, Faces
+from setwise.features import faces as face_models
+from setwise.features import weights as weights_file
 from setwise.features.memo import Memo
 from setwise.features.views import View
 

@@ -15,12 +15,10 @@ from sklearn.exceptions import NotFittedError
 from setwise import SetBatch
 from setwise.errors import DataError, MissingExtraError, ParameterError
 from setwise.features.cached import Cached
+from setwise.features.descriptors import HOG, LBP
 from setwise.features.embedding import Embedding
-from setwise.features.equalise import Equalised
-from setwise.features.hog import HOG
 from setwise.features.images import ImageFeature
-from setwise.features.lbp import LBP
-from setwise.features.pixels import Pixels
+from setwise.features.pixels import Equalised, Pixels
 
 
 def row_means(images):

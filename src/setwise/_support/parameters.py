@@ -20,6 +20,7 @@ __all__ = [
     "check_known",
     "check_not_negative",
     "check_number",
+    "check_progress",
     "check_shape",
     "is_whole",
     "pair",
@@ -109,6 +110,12 @@ def check_known(owner: str, kind: str, name: str, known: Collection[str]) -> Non
     expected = f"one of {', '.join(map(repr, known))}" if known else "none at all"
     msg = f"{owner}: there is no {kind} {_shown(name)}. Expected {expected}.{hint}"
     raise ParameterError(msg)
+
+
+def check_progress(owner: str, value: Any) -> None:
+    """Refuse what cannot be called to report progress."""
+    if value is not None and not callable(value):
+        refuse(owner, "progress", "a callable, given (what, done, total), or None", value)
 
 
 def is_whole(value: Any) -> bool:

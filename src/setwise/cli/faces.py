@@ -42,7 +42,7 @@ from setwise.cli.options import Output, command
 
 if TYPE_CHECKING:
     from setwise._support.progress import Progress
-    from setwise.io.faces import FaceTrack, FaceTracks
+    from setwise.faces.tracks import FaceTrack, FaceTracks
 
 __all__ = ["faces"]
 
@@ -239,7 +239,7 @@ class _Work:
 
         from setwise._support.shared import quiet
         from setwise.errors import SkippedFilesWarning
-        from setwise.io import face_tracks
+        from setwise.faces import face_tracks
         from setwise.io.save import add_images
 
         with quiet("", SkippedFilesWarning):  # said here
@@ -288,7 +288,7 @@ class _Work:
                 table.writerow([spreadsheet_cell(cells[column]) for column in COLUMNS])
 
     def _draw_sheet(self) -> None:
-        from setwise.io.contact_sheet import SheetRow, save_contact_sheet
+        from setwise.faces.contact_sheet import SheetRow, save_contact_sheet
 
         rows = []
         for row in self.rows:
@@ -305,7 +305,7 @@ class _Work:
 
 def _find_clips(sources: Sequence[Path]) -> tuple[list[_Clip], list[tuple[Path, str]]]:
     """All clips of files and folders, and notes on what else lies there."""
-    from setwise.io.clips import clip_names, find_clips
+    from setwise.io.video import clip_names, find_clips
     from setwise.io.untrusted import regular_file
 
     found: list[tuple[Path, str | None, str]] = []
@@ -353,7 +353,7 @@ def _shifted(
 
 
 def _rows(clip: _Clip, tracks: FaceTracks, folders: list[Path]) -> Iterator[_Row]:
-    from setwise.io.contact_sheet import spread
+    from setwise.faces.contact_sheet import spread
 
     pictures = () if tracks.origins is None else tracks.origins.thumbnails
     for i, (folder, track) in enumerate(zip(folders, tracks.tracks, strict=True)):

@@ -13,11 +13,11 @@ import numpy.typing as npt
 from setwise._support.extras import require
 from setwise._support.parallel import in_threads
 from setwise._support.parameters import check_choice, check_count, refuse
-from setwise._support.weights_file import WeightsFile
 from setwise.errors import reject
 from setwise.features.images import ImageFeature
 from setwise.features.memo import remembered
 from setwise.features.pixels import as_bytes
+from setwise.features.weights import WeightsFile
 
 __all__ = ["Network"]
 

@@ -1,4 +1,4 @@
-"""Pixels as vectors, and what the other features need of them: size, grey, range."""
+"""Pixels as vectors, and what other features need of them: size, grey, range."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from setwise._support.extras import require
 from setwise._support.parameters import check_choice, check_shape, pair
 from setwise._support.types import FloatArray
 from setwise.errors import reject
 from setwise.features.images import ImageFeature
-from setwise.features.units import unit_rows
+from setwise.features.vectors import unit_rows
 
-__all__ = ["Pixels", "as_bytes", "as_grey", "check_tiles", "resized"]
+__all__ = ["Equalised", "Pixels", "as_bytes", "as_grey", "check_tiles", "resized"]
 
 # How bright red, green and blue look (ITU-R BT.601); Pillow's "L" uses the same.
 LUMA = np.array([0.299, 0.587, 0.114])
@@ -151,3 +152,30 @@ def check_tiles(
         f"{height} x {width}, as {name}={tile} asks for. Expected multiples of it: bring "
         f"images to one by size={nearest}, or choose another {name}."
     )
+
+
+class Equalised(ImageFeature):
+    """Spread the brightness of each image evenly, so that lighting matters less.
+
+    A pixel's new value says what share of the image is at most as bright, of 255. An image of
+    one brightness becomes white. Needs scikit-image: ``pip install "setwise[image]"``.
+
+    Images in, grey images of dtype uint8 out, for another feature to look at. Colour becomes
+    brightness, ``0.299 R + 0.587 G + 0.114 B``. An image of floats of which none exceeds 1 is
+    taken for one in 0 to 1; all other values must lie in 0 to 255.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Equalised().transform(np.array([[[10, 10, 20, 30]]], dtype=np.uint8))
+    array([[[128, 128, 191, 255]]], dtype=uint8)
+    """
+
+    libraries = ("scikit-image",)
+    sees_bytes = True
+
+    def compute(self, images: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
+        """Equalised images."""
+        equalise = require("skimage.exposure", "image").equalize_hist
+        shares = [equalise(image) for image in as_bytes(images, "Equalised")]
+        return np.rint(255 * np.stack(shares)).astype(np.uint8)

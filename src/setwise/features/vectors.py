@@ -1,19 +1,167 @@
-"""Any scikit-learn transformer of rows, on all vectors of all sets."""
+"""Vectors to vectors: unit norm, whitening, any transformer of rows; closest pairs."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from scipy import linalg
 from sklearn.base import BaseEstimator, TransformerMixin, clone
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from setwise._support.parameters import refuse
+from setwise._support.parameters import check_number, refuse
 from setwise._support.types import FloatArray
 from setwise.errors import DataError, reject
 from setwise.sets import SetBatch, check_sets
 
-__all__ = ["PerVector"]
+__all__ = ["Pair", "PerVector", "Whitener", "closest_pairs", "nearest_pairs", "unit_rows"]
+
+
+def unit_rows(vectors: FloatArray) -> FloatArray:
+    """Scale every row to unit norm, whatever its size; zero rows stay zero.
+
+    Unlike scikit-learn's ``normalize``, which takes rows shorter than 2e-15 for zero.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> unit_rows(np.array([[3e-200, 4e-200], [0, 0]]))
+    array([[0.6, 0.8],
+           [0. , 0. ]])
+    """
+    largest = np.abs(vectors).max(axis=1, keepdims=True)
+    scaled = vectors / np.where(largest > 0, largest, 1.0)
+    with np.errstate(under="ignore"):
+        norms = np.linalg.norm(scaled, axis=1, keepdims=True)
+    return scaled / np.where(norms > 0, norms, 1.0)
+
+
+class Whitener(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Soften what all vectors share, so that what tells them apart is heard.
+
+    Vectors are scaled to unit norm, the mean is subtracted, and every principal direction
+    of variance ``v`` is multiplied by ``(v + shrinkage * mean variance) ** (-strength / 2)``.
+    Light, a common background or a loud feature dominate the largest directions of most
+    galleries; after this they do so less. A weak direction is lifted, but not without bound.
+    Directions that the gallery never showed are dropped: nothing is known of them, and of few
+    vectors with many features they would hold most of what a new vector consists of.
+
+    Parameters
+    ----------
+    strength : float, default=0.5
+        1 makes all directions equally loud, 0 leaves them as they are.
+    shrinkage : float, default=0.1
+        How much variance every direction is granted; larger is gentler.
+
+    Attributes
+    ----------
+    mean_ : array of shape (n_features,)
+        Mean of the unit vectors.
+    directions_ : array of shape (n_directions, n_features)
+        Principal directions with any variance.
+    gains_ : array of shape (n_directions,)
+        Factor of each direction, relative to that of one without variance.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from setwise import Whitener
+    >>> vectors = np.random.default_rng(0).normal(size=(200, 3)) * [9.0, 1.0, 1.0]
+    >>> whitener = Whitener().fit(vectors)
+    >>> int(whitener.gains_.argmin()), whitener.transform(vectors).shape
+    (0, (200, 3))
+    """
+
+    def __init__(self, strength: float = 0.5, shrinkage: float = 0.1) -> None:
+        self.strength = strength
+        self.shrinkage = shrinkage
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn mean and principal directions of the rows of ``X``."""
+        for name in ("strength", "shrinkage"):
+            check_number("Whitener", name, getattr(self, name))
+        units = unit_rows(validate_data(self, X, dtype=np.float64))
+        self.mean_: FloatArray = units.mean(axis=0)
+        _, strengths, directions = linalg.svd(units - self.mean_, full_matrices=False)
+        variances = strengths**2 / len(units)
+        floor = self.shrinkage * variances.sum() / units.shape[1]
+        is_kept = strengths > strengths[0] * max(units.shape) * np.finfo(np.float64).eps
+        self.directions_: FloatArray = directions[is_kept]
+        # A common factor means nothing to unit vectors.
+        relative = floor / (variances[is_kept] + floor)
+        self.gains_: FloatArray = relative ** (self.strength / 2)
+        return self
+
+    def transform(self, X: Any) -> FloatArray:
+        """Whiten the rows of ``X`` and scale them to unit norm."""
+        check_is_fitted(self)
+        units = unit_rows(validate_data(self, X, dtype=np.float64, reset=False))
+        centred = units - self.mean_
+        inside = centred @ self.directions_.T
+        # What lies outside, or at the mean, leaves rounding, which is no direction.
+        rounding = max(centred.shape[1], len(self.gains_)) * np.finfo(np.float64).eps
+        inside[np.linalg.norm(inside, axis=1) <= rounding] = 0.0
+        return unit_rows((inside * self.gains_) @ self.directions_)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A vector, and one of another set that is like it.
+
+    Attributes
+    ----------
+    vector : int
+        Which one of the set that was asked about.
+    set, other : int
+        The other set, and which of its vectors.
+    distance : float
+        Of the two, scaled to unit norm.
+    """
+
+    vector: int
+    set: int
+    other: int
+    distance: float
+
+
+def nearest_pairs(vectors: FloatArray, sets: SetBatch, most: int) -> list[Pair]:
+    """The closest pairs of a set's vectors and those of others, scaled to unit norm.
+
+    Parameters
+    ----------
+    vectors : array of shape (n_vectors, n_features)
+        One set.
+    sets : SetBatch
+        The others; none give no pairs.
+    most : int
+        How many pairs.
+    """
+    from sklearn.metrics.pairwise import euclidean_distances
+
+    if len(sets) == 0 or len(vectors) == 0:
+        return []
+    distances = euclidean_distances(unit_rows(vectors), unit_rows(sets.vectors))
+    pairs = []
+    for vector, row in closest_pairs(distances, most):
+        place = int(np.searchsorted(sets.offsets, row, side="right")) - 1
+        other = row - int(sets.offsets[place])
+        pairs.append(Pair(vector, place, other, float(distances[vector, row])))
+    return pairs
+
+
+def closest_pairs(distances: FloatArray, most: int) -> list[tuple[int, int]]:
+    """The closest pairs, each row once, and each column once while there are others."""
+    rows_left = distances.astype(np.float64)
+    both_left = rows_left.copy()
+    pairs: list[tuple[int, int]] = []
+    while len(pairs) < min(most, len(distances)):
+        left = both_left if np.isfinite(both_left).any() else rows_left
+        row, column = map(int, np.unravel_index(left.argmin(), left.shape))
+        pairs.append((row, column))
+        rows_left[row] = both_left[row] = np.inf
+        both_left[:, column] = np.inf
+    return sorted(pairs, key=lambda pair: (distances[pair], pair))
 
 
 class PerVector(TransformerMixin, BaseEstimator):  # type: ignore[misc]

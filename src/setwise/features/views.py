@@ -20,14 +20,12 @@ from sklearn.base import clone
 from setwise._support.parameters import check_choice, check_known, refuse
 from setwise._support.types import BoolArray, FloatArray, IntArray
 from setwise.errors import DataError, ParameterError
+from setwise.features.descriptors import HOG, LBP
 from setwise.features.faces import Faces
-from setwise.features.hog import HOG
 from setwise.features.images import ImageFeature, is_pipeline, steps_of
-from setwise.features.lbp import LBP
 from setwise.features.network import Network
 from setwise.features.pixels import Pixels
-from setwise.features.units import unit_rows
-from setwise.features.whitening import Whitener
+from setwise.features.vectors import Whitener, unit_rows
 
 __all__ = ["FittedView", "Images", "View", "are_equal", "shown_widths"]
 

@@ -13,8 +13,9 @@ import numpy as np
 from setwise._support.parallel import in_threads
 from setwise._support.progress import Progress, reported
 from setwise.errors import DataError, SkippedFilesWarning, reject
+from setwise.faces.detectors import Detector, HaarFaces
+from setwise.faces.tracks import face_tracks
 from setwise.io.datasets.protocols import Dataset, spread_folds
-from setwise.io.faces import Detector, HaarFaces, face_tracks
 from setwise.io.loading_report import LoadedSets, LoadReport, Skipped
 from setwise.sets import SetBatch
 

@@ -11,7 +11,7 @@ import numpy as np
 from setwise._support.types import IntArray
 from setwise.classify import CVC, Explanation
 from setwise.errors import ParameterError, reject
-from setwise.features.nearest import nearest_pairs
+from setwise.features.vectors import nearest_pairs
 from setwise.studies.data import StudyData, read_data
 from setwise.studies.items import Item
 from setwise.studies.kinds.classify import ClassifyItem, Sides, classifier_of, sides_of

@@ -12,14 +12,13 @@ import pytest
 from PIL import Image
 from tests.io.made_videos import numbered_frames, write_video
 
-from setwise._support.face_models import has_face_models
 from setwise.errors import DataError, MissingExtraError, ParameterError
-from setwise.io import detectors
-from setwise.io.detectors import _cascade, cut_out, detect_faces
-from setwise.io.faces import DlibFaces, FaceTrack, HaarFaces, face_tracks
+from setwise.faces import detectors
+from setwise.faces.detectors import _cascade, cut_out, detect_faces
+from setwise.faces.people import Person, Track, person_names
+from setwise.faces.tracks import DlibFaces, FaceTrack, HaarFaces, face_tracks
+from setwise.features.faces import has_face_models
 from setwise.io.frames import Frame
-from setwise.io.people import Person, person_names
-from setwise.io.tracking import Track
 
 HEIGHT, WIDTH, HEAD = 118, 360, 90
 

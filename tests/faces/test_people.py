@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from setwise.io.tracking import Track, drop_nested, group_tracks, overlaps, track_boxes
+from setwise.faces.people import Track, drop_nested, group_tracks, overlaps, track_boxes
 
 NONE = np.zeros((0, 4))
 
