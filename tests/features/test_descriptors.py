@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from setwise import CVC, SetBatch
 from setwise.baselines import MSM
 from setwise.errors import DataError
-from setwise.features.cached import Cached
+from setwise.features.cache import Cached
 from setwise.features.descriptors import HOG, LBP
 from setwise.features.pixels import Equalised, as_grey, resized
 

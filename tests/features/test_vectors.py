@@ -20,7 +20,7 @@ from tests.conftest import toy_sets
 
 from setwise import CVC, SetBatch, Whitener
 from setwise.errors import DataError, ParameterError
-from setwise.features.vectors import PerVector, closest_pairs, nearest_pairs
+from setwise.features.vectors import PerVector, closest_pairs, nearest_pairs, unit_rows
 
 MOST_PAIRS = 8
 
@@ -82,10 +82,12 @@ def test_the_mean_vector_becomes_zero_and_not_nan():
     np.testing.assert_array_equal(Whitener().fit(X[:1]).transform(X[:1]), [[0.0, 0.0]])
 
 
-@pytest.mark.parametrize("value", [0, -1.0, float("nan")])
-@pytest.mark.parametrize("name", ["strength", "shrinkage"])
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("strength", -1.0), ("strength", np.nan), ("shrinkage", 0), ("shrinkage", np.nan)],
+)
 def test_bad_parameters_are_refused(name, value):
-    with pytest.raises(ParameterError, match=f"{name} must be a positive number"):
+    with pytest.raises(ParameterError, match=f"{name} must be a (positive )?number"):
         Whitener(**{name: value}).fit(np.eye(3))
 
 
@@ -209,3 +211,13 @@ def test_refuses_what_a_transformer_makes(seed, function, message):
     sets, _ = toy_sets(seed)
     with pytest.raises(DataError, match=message):
         PerVector(FunctionTransformer(function)).fit_transform(sets)
+
+
+def test_strength_0_subtracts_the_mean_and_whitens_nothing():
+    vectors = np.random.default_rng(0).normal(size=(50, 4)) * [5.0, 1.0, 1.0, 1.0]
+    whitener = Whitener(strength=0).fit(vectors)
+    assert whitener.gains_.tolist() == [1.0] * 4
+    units = unit_rows(vectors)
+    np.testing.assert_allclose(
+        whitener.transform(vectors), unit_rows(units - units.mean(axis=0)), atol=1e-12
+    )

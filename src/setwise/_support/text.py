@@ -9,6 +9,10 @@ from typing import Any
 __all__ = ["distinct_file_names", "file_name", "printable", "spreadsheet_cell"]
 
 
+# Beginning of a formula.
+_FORMULA = re.compile(r"(^|;\s*)(?=[=+\-@|%＝＋－＠])")  # noqa: RUF001
+
+
 def printable(text: str) -> str:
     r"""Text with every character escaped that a terminal would act on instead of showing it.
 
@@ -24,19 +28,21 @@ def printable(text: str) -> str:
 
 
 def spreadsheet_cell(value: Any) -> Any:
-    """What is written into a cell of a CSV file: text that would be a formula is quoted.
+    """Content of a cell of a CSV file: text that spreadsheets take for a formula is quoted.
 
-    Examples
-    --------
+    Full-width signs count as well, and signs after a semicolon, which parts cells in many
+    countries.
+
     >>> spreadsheet_cell("=1+1"), spreadsheet_cell(-0.5), spreadsheet_cell(None)
     ("'=1+1", -0.5, '')
+    >>> spreadsheet_cell("a;=1+1")
+    "a;'=1+1"
     """
     if value is None:
         return ""
     if not isinstance(value, str):
         return value
-    safe = printable(value)
-    return f"'{safe}" if safe.startswith(("=", "+", "-", "@", "|", "%")) else safe
+    return _FORMULA.sub(r"\1'", printable(value))
 
 
 def file_name(name: str) -> str:

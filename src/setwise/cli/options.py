@@ -154,7 +154,7 @@ class Reading:
             if getattr(self, option) is not None:
                 check_count("setwise", f"--{option.replace('_', '-')}", getattr(self, option))
         if self.needs_colour and not self.no_cache:
-            from setwise.features.memo import keep_in_file
+            from setwise.features.cache import keep_in_file
             from setwise.io.datasets.places import cache_folder
 
             keep_in_file(cache_folder() / "embeddings.sqlite")

@@ -1,6 +1,6 @@
 """Images to vectors, and vectors to vectors before any basis: the views of an ensemble."""
 
-from setwise.features.cached import Cached
+from setwise.features.cache import Cached
 from setwise.features.descriptors import HOG, LBP
 from setwise.features.embedding import Embedding, OnnxEmbedding
 from setwise.features.faces import Faces

@@ -16,8 +16,8 @@ from setwise._support.extras import require
 from setwise._support.parameters import check_choice, check_shape
 from setwise._support.progress import reported
 from setwise._support.types import FloatArray
+from setwise.features.cache import through_cache
 from setwise.features.images import ImageFeature
-from setwise.features.memo import remembered
 from setwise.features.pixels import as_bytes, as_grey, resized
 from setwise.features.weights import WeightsFile
 
@@ -286,7 +286,7 @@ class Faces(ImageFeature):
             return describe_faces(chips)
 
         about = f"{sorted(SHA256.items())} {dlib_version()} {self.size}"
-        return remembered(images, about, describe), n_faceless
+        return through_cache(images, about, describe), n_faceless
 
     def _faces(self, images: npt.NDArray[Any]) -> tuple[npt.NDArray[np.uint8], int]:
         """The largest face of each image, upright, and in how many images there is none."""

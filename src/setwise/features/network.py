@@ -14,8 +14,8 @@ from setwise._support.extras import require
 from setwise._support.parallel import in_threads
 from setwise._support.parameters import check_choice, check_count, refuse
 from setwise.errors import reject
+from setwise.features.cache import through_cache
 from setwise.features.images import ImageFeature
-from setwise.features.memo import remembered
 from setwise.features.pixels import as_bytes
 from setwise.features.weights import WeightsFile
 
@@ -111,7 +111,7 @@ class Network(ImageFeature):
             batches = [places[i : i + self.batch] for i in range(0, len(places), self.batch)]
             return np.concatenate(list(in_threads(embed, batches, -1)))
 
-        return remembered(pixels, f"{weights.digest} {self.size}", embed_all)
+        return through_cache(pixels, f"{weights.digest} {self.size}", embed_all)
 
 
 _OPENING = threading.Lock()
@@ -126,7 +126,7 @@ def _session(model: str) -> Any:
 @cache
 def _open(model: str) -> Any:
     from setwise.features.efficientnet import build
-    from setwise.features.torch_weights import read_tensors
+    from setwise.features.weights import read_tensors
 
     weights = MODELS[model]
     onnxruntime = require("onnxruntime", "network")

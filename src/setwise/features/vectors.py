@@ -10,7 +10,7 @@ from scipy import linalg
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from setwise._support.parameters import check_number, refuse
+from setwise._support.parameters import check_not_negative, check_number, refuse
 from setwise._support.types import FloatArray
 from setwise.errors import DataError, reject
 from setwise.sets import SetBatch, check_sets
@@ -79,8 +79,8 @@ class Whitener(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn mean and principal directions of the rows of ``X``."""
-        for name in ("strength", "shrinkage"):
-            check_number("Whitener", name, getattr(self, name))
+        check_not_negative("Whitener", "strength", self.strength)
+        check_number("Whitener", "shrinkage", self.shrinkage)
         units = unit_rows(validate_data(self, X, dtype=np.float64))
         self.mean_: FloatArray = units.mean(axis=0)
         _, strengths, directions = linalg.svd(units - self.mean_, full_matrices=False)
