@@ -514,7 +514,8 @@ FORGED = "anna\t1.000\nbert\x1b[2K"
 
 
 def damaged_lzma(path):
-    npz(path, {"a": npy((2, 3), bytes(48)), "b": npy((2, 3), bytes(48))}, zipfile.ZIP_LZMA)
+    values = np.arange(600.0).tobytes()
+    npz(path, [("a.npy", npy((6, 100), values))], zipfile.ZIP_LZMA)
     content = bytearray(path.read_bytes())
     content[60:90] = b"\xff" * 30
     path.write_bytes(content)

@@ -1,4 +1,4 @@
-"""Local descriptors of images: histograms of oriented gradients, local binary patterns."""
+"""Local descriptors: histograms of oriented gradients, and local binary patterns."""
 
 from __future__ import annotations
 
@@ -27,26 +27,25 @@ METHODS = ("nri_uniform", "uniform")
 
 
 class HOG(ImageFeature):
-    """Histograms of oriented gradients: which way the edges run in each cell of an image.
+    """Histograms of oriented gradients: the directions of edges in each cell of an image.
 
-    scikit-image computes them: ``pip install "setwise[image]"``. Colour becomes brightness,
-    ``0.299 R + 0.587 G + 0.114 B``; values are taken as they are, and as each block is
-    normalised their range hardly matters. An image without edges gives zeros, a vector of
-    no direction; a set of nothing but such is refused by the classifiers.
+    Computed by scikit-image: ``pip install "setwise[image]"``. Colours become brightness,
+    ``0.299 R + 0.587 G + 0.114 B``. Each block is normalised, so that the range of values
+    hardly matters. An image without edges gives zeros; classifiers refuse sets of only such
+    images.
 
     Parameters
     ----------
     size : int or (height, width), optional
-        Bring images to this size first, as :class:`Pixels` does.
+        Resize images first, as :class:`Pixels` does.
     cell : int or (height, width), default=8
         Pixels of a cell. Images must consist of whole cells.
     block : int or (height, width), default=2
-        Cells of a block, within which histograms are normalised; blocks overlap. At most as
-        many as the image has.
+        Cells of a block, within which histograms are normalised; blocks overlap.
     orientations : int, default=9
-        Number of directions told apart.
+        Number of directions.
     norm : {"L2-Hys", "L2", "L1", "L1-sqrt"}, default="L2-Hys"
-        How a block is normalised.
+        Normalisation of a block.
 
     Examples
     --------
@@ -73,7 +72,7 @@ class HOG(ImageFeature):
         self.norm = norm
 
     def check_parameters(self) -> None:
-        """Refuse parameters that no images could be transformed with."""
+        """Refuse parameters that no images can be transformed with."""
         check_shape("HOG", "size", self.size, optional=True)
         check_shape("HOG", "cell", self.cell)
         check_shape("HOG", "block", self.block)
@@ -107,33 +106,33 @@ class HOG(ImageFeature):
 
 
 class LBP(ImageFeature):
-    """Local binary patterns: how often each small texture occurs in each patch of an image.
+    """Local binary patterns: frequencies of small textures in each patch of an image.
 
-    A pixel's pattern says which of the points around it are at least as bright. Patterns
-    with at most two changes on the way round are *uniform* and have a bin each, all others
-    share one. Each patch gives a histogram that sums to 1. What is beyond the border of the
-    image counts as black. Needs scikit-image: ``pip install "setwise[image]"``.
+    A pixel's pattern says which points around it are at least as bright. Patterns with at most
+    two changes on the way round are *uniform* and have a bin each, all others share one. Each
+    patch gives a histogram that sums to 1. Points beyond the image are black. Needs
+    scikit-image: ``pip install "setwise[image]"``.
 
-    Colour becomes brightness, ``0.299 R + 0.587 G + 0.114 B``. An image of floats of which
-    none exceeds 1 is taken for one in 0 to 1; all other values must lie in 0 to 255. Patterns
-    are those of the image rounded to 256 steps.
+    Colours become brightness, ``0.299 R + 0.587 G + 0.114 B``. An image of floats none of which
+    exceeds 1 has the range 0 to 1; all other values must lie in 0 to 255. Patterns are those of
+    the image rounded to 256 steps.
 
     Parameters
     ----------
     size : int or (height, width), optional
-        Bring images to this size first, as :class:`Pixels` does.
+        Resize images first, as :class:`Pixels` does.
     patch : int or (height, width), default=8
         Pixels of a patch. Images must consist of whole patches.
     points : int, default=8
         Number of points around a pixel.
     radius : float, default=1
-        How far from the pixel they are.
+        Distance of the points from the pixel.
     method : {"nri_uniform", "uniform"}, default="nri_uniform"
-        With "nri_uniform" a pattern turned round is another one, and ``p`` points make
-        ``p (p - 1) + 3`` bins (59 of 8); with "uniform" it is the same, in ``p + 2`` bins.
+        With "nri_uniform" rotated patterns differ, and ``p`` points make ``p (p - 1) + 3`` bins
+        (59 of 8); with "uniform" they are the same, in ``p + 2`` bins.
     root : bool, default=True
-        Take the square root of the shares. Each patch is then a vector of unit norm, and the
-        few most frequent patterns drown the others less.
+        Take the square root of the shares: each patch is then a vector of unit norm, in which
+        frequent patterns weigh less.
 
     Examples
     --------
@@ -174,7 +173,7 @@ class LBP(ImageFeature):
         return p * (p - 1) + 3 if self.method == "nri_uniform" else p + 2
 
     def check_parameters(self) -> None:
-        """Refuse parameters that no images could be transformed with."""
+        """Refuse parameters that no images can be transformed with."""
         check_shape("LBP", "size", self.size, optional=True)
         check_shape("LBP", "patch", self.patch)
         check_count("LBP", "points", self.points, at_least=2)
@@ -200,7 +199,7 @@ class LBP(ImageFeature):
 
 
 def _patch_histograms(patterns: IntArray, patch: tuple[int, int], n_bins: int) -> FloatArray:
-    """Shares of the patterns in each patch; all images and patches are counted at once."""
+    """Shares of the patterns in each patch, of all images at once."""
     n_images, height, width = patterns.shape
     rows, columns = height // patch[0], width // patch[1]
     patches = patterns.reshape(n_images, rows, patch[0], columns, patch[1]).swapaxes(2, 3)

@@ -30,25 +30,25 @@ DTYPES = {
 
 
 class Embedding(ImageFeature):
-    """Vectors that any function makes of images, such as a neural network of your own.
+    """Vectors that a function makes of images, such as a neural network of your own.
 
     Parameters
     ----------
     function : callable
-        Is given a copy of some images, ``(n, height, width[, n_channels])`` of the dtype that
-        they have, and returns ``(n, n_features)`` finite numbers. What it makes of one image
-        must not depend on the others: put a network in evaluation mode.
+        Takes a copy of some images, ``(n, height, width[, n_channels])``, of their own dtype,
+        and returns ``(n, n_features)`` finite numbers. The vector of an image must not depend
+        on the others: put a network in evaluation mode.
     batch_size : int, default=64
-        How many images it is given at once.
+        Images per call.
     name : str, optional
-        What it is called in messages. :class:`Cached` knows it by this name alone: give it
-        another whenever it changes.
+        Name for messages. :class:`Cached` knows the function by this name alone: give it
+        another whenever the function changes.
 
     Examples
     --------
     >>> import numpy as np
     >>> mean = Embedding(lambda images: images.mean(axis=(1, 2))[:, None], name="mean v1")
-    >>> mean.transform(np.ones((3, 8, 8))).ravel()
+    >>> mean.transform(np.ones((3, 4, 4)))[:, 0]
     array([1., 1., 1.])
     """
 
@@ -64,7 +64,7 @@ class Embedding(ImageFeature):
         self.name = name
 
     def check_parameters(self) -> None:
-        """Refuse parameters that no images could be transformed with."""
+        """Refuse parameters that no images can be transformed with."""
         if not callable(self.function):
             refuse("Embedding", "function", "a function of images", self.function)
         check_count("Embedding", "batch_size", self.batch_size)
@@ -72,7 +72,7 @@ class Embedding(ImageFeature):
             refuse("Embedding", "name", "a string that is not blank, or None", self.name)
 
     def fingerprint(self) -> dict[str, Any]:
-        """Everything that the values depend on but the images, of types that JSON knows."""
+        """Everything that values depend on besides the images, in JSON types."""
         if self.name is None:
             msg = (
                 f"Embedding: {self._called} has no name, so nothing tells it from another "
@@ -84,7 +84,7 @@ class Embedding(ImageFeature):
         return content
 
     def compute(self, images: npt.NDArray[Any]) -> FloatArray:
-        """Vectors that the function makes of the images, batch by batch."""
+        """Vectors of the images, batch by batch."""
         called = f"Embedding: {self._called}"
         return in_batches(self.function, images, self.batch_size, called)
 
@@ -102,7 +102,7 @@ def in_batches(
     batch_size: int,
     called: str,
 ) -> FloatArray:
-    """Vectors that a function makes of images, a few at a time; checks what it returns."""
+    """A function's vectors of images, a few at a time, checked."""
     parts: list[FloatArray] = []
     starts = range(0, len(images), batch_size)
     for start in reported(starts, len(starts), called):
@@ -142,31 +142,29 @@ def _vectors_of(
 class OnnxEmbedding(ImageFeature):
     """Vectors that a neural network in an ONNX file makes of images.
 
-    The first output of the network is taken, flattened to one vector per image. ONNX Runtime
-    runs it (``pip install "setwise[onnx]"``), on one thread, so that the same images give the
-    same vectors. The session is opened when first needed and stays out of pickles.
-
-    Grey images are repeated for a network that wants three channels; colour becomes
-    brightness for one that wants one.
+    The first output of the network is flattened to one vector per image. ONNX Runtime runs it
+    (``pip install "setwise[onnx]"``) on one thread: the same images give the same vectors. Grey
+    images are repeated for a network of three channels; colours become brightness for one of
+    one.
 
     Parameters
     ----------
     model_path : str or Path
-        The network, all in one file: weights kept in other files are not looked for.
+        The network, all in one file: weights in other files are not read.
     input_name : str, optional
-        Which of its inputs the images go to; needed if there are several.
+        The input for the images; needed if there are several.
     size : int or (height, width), optional
-        Bring images to this size first, as :class:`Pixels` does.
+        Resize images first, as :class:`Pixels` does.
     layout : {"nchw", "nhwc"}, default="nchw"
-        Whether the network wants channels before or after height and width.
+        Whether the network takes channels before or after height and width.
     mean, std : float or sequence of one per channel, default=0 and 1
-        The network is given ``(pixels - mean) / std``, of pixels as they are. Networks made
+        The network gets ``(pixels - mean) / std``, of pixels as they are. Networks made
         with ImageNet often want ``mean=(123.675, 116.28, 103.53)`` and
         ``std=(58.395, 57.12, 57.375)`` of pixels in 0 to 255.
     batch_size : int, default=32
-        How many images it is given at once; one, if that is what the file says.
+        Images per run; one, if the file says so.
     providers : sequence of str, default=("CPUExecutionProvider",)
-        What runs it, see ONNX Runtime. Others than the default may give other last digits.
+        See ONNX Runtime. Others than the default may give other last digits.
 
     Examples
     --------
@@ -178,12 +176,9 @@ class OnnxEmbedding(ImageFeature):
     >>> flatten = helper.make_node("Flatten", ["image"], ["vector"])
     >>> graph = helper.make_graph([flatten], "network", [image], [vector])
     >>> opset = helper.make_opsetid("", 17)
-    >>> network = helper.make_model(graph, opset_imports=[opset], ir_version=8)
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     save(network, f"{folder}/network.onnx")
-    ...     embedding = OnnxEmbedding(f"{folder}/network.onnx", size=4)
-    ...     vectors = embedding.transform(np.zeros((3, 8, 8), dtype=np.uint8))
-    >>> vectors.shape
+    ...     save(helper.make_model(graph, opset_imports=[opset], ir_version=8), f"{folder}/n.onnx")
+    ...     OnnxEmbedding(f"{folder}/n.onnx", size=4).transform(np.zeros((3, 8, 8))).shape
     (3, 16)
     """
 
@@ -211,7 +206,7 @@ class OnnxEmbedding(ImageFeature):
         self.providers = providers
 
     def check_parameters(self) -> None:
-        """Refuse parameters that no images could be transformed with."""
+        """Refuse parameters that no images can be transformed with."""
         owner = "OnnxEmbedding"
         check_shape(owner, "size", self.size, optional=True)
         check_choice(owner, "layout", self.layout, ("nchw", "nhwc"))
@@ -223,13 +218,13 @@ class OnnxEmbedding(ImageFeature):
             refuse(owner, "providers", "a sequence of names", self.providers)
 
     def fingerprint(self) -> dict[str, Any]:
-        """Everything that the values depend on but the images, of types that JSON knows."""
+        """Everything that values depend on besides the images, in JSON types."""
         content = super().fingerprint()
         content["parameters"]["model_path"] = _digest(self.model_path)
         return content
 
     def compute(self, images: npt.NDArray[Any]) -> FloatArray:
-        """First output of the network for each image."""
+        """The network's first output for each image."""
         session = self._open_session()
         entry = self._input(session)
         who = f"OnnxEmbedding: {self.model_path}"
@@ -246,7 +241,7 @@ class OnnxEmbedding(ImageFeature):
         return self.compute(images)
 
     def _prepared(self, images: npt.NDArray[Any], entry: Any) -> npt.NDArray[Any]:
-        """Images of the size, channels, range, layout and dtype that the network wants."""
+        """Images in the size, channels, range, layout and dtype of the network."""
         sides = dict(zip(self.layout, entry.shape, strict=True))
         pixels = _with_channels(images, sides["c"], str(self.model_path))
         if self.size is not None:
@@ -268,7 +263,7 @@ class OnnxEmbedding(ImageFeature):
         return np.moveaxis(scaled, 3, 1) if self.layout == "nchw" else scaled
 
     def _input(self, session: Any) -> Any:
-        """The input that images go to: its name, type and shape."""
+        """The input for the images: its name, type and shape."""
         entries = session.get_inputs()
         names = [entry.name for entry in entries]
         if self.input_name is None and len(entries) > 1:
@@ -290,7 +285,7 @@ class OnnxEmbedding(ImageFeature):
         return entry
 
     def _open_session(self) -> Any:
-        """The session, opened anew when what it is made of has changed."""
+        """The session, opened anew when file or providers have changed."""
         made_of = (_digest(self.model_path), tuple(self.providers))
         if getattr(self, "_session", (None, None))[0] != made_of:
             content = _read(self.model_path)
@@ -331,7 +326,7 @@ def _read(path: str | Path) -> bytes:
 
 
 def _digest(path: str | Path) -> str:
-    """The sha256 of a file, computed again only when the file was written to."""
+    """The sha256 of a file, computed again only when the file has changed."""
     with _readable(path):
         about = Path(path).stat()
     return _digest_of(path, about.st_mtime_ns, about.st_size)

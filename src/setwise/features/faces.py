@@ -1,4 +1,7 @@
-"""Faces by dlib: where they are, and 128 numbers that say whose they are."""
+"""Faces by dlib: where they are, turned upright, and 128 numbers to recognise them by.
+
+The models are files of the package ``face_recognition_models``, whose code is not imported.
+"""
 
 from __future__ import annotations
 
@@ -61,12 +64,12 @@ def has_face_models() -> bool:
 
 
 def dlib_version() -> str:
-    """Of the library that is installed, under whichever name it was."""
+    """Version of the installed library, under any of its package names."""
     return str(require("dlib", FACES_EXTRA).__version__)
 
 
 def model_path(name: str) -> Path:
-    """Where a file of the models is, which is there and undamaged."""
+    """Path of a model file, once its sha256 is right."""
     weights = WeightsFile(PACKAGE, f"models/{name}", SHA256[name], FACES_EXTRA)
     weights.read()  # dlib reads it itself, and does not say what is wrong
     return weights.locate()
@@ -75,22 +78,22 @@ def model_path(name: str) -> Path:
 def find_faces(
     grey: npt.NDArray[np.uint8], scale: float = 1.0, min_score: float = 0.0
 ) -> FloatArray:
-    """Boxes of the faces in a grey image that look at the camera, the surest first.
+    """Boxes of frontal faces in a grey image, those of the highest score first.
 
     Parameters
     ----------
     grey : uint8 array of shape (height, width)
         The image.
     scale : float, default=1.0
-        Look at the image so much larger, or smaller. Faces of about ``80 / scale`` pixels and
-        more are found.
+        Enlargement before the search, which finds faces of about ``80 / scale`` pixels and
+        more.
     min_score : float, default=0.0
-        How sure dlib must be: 0 is its own limit, most faces have more than 0.5.
+        Lowest score of dlib: 0 is its own limit, most faces have more than 0.5.
 
     Returns
     -------
     array of shape (n_faces, 4)
-        ``(left, top, width, height)`` in pixels of the image as given.
+        ``(left, top, width, height)`` in pixels of the given image.
     """
     from PIL import Image
 
@@ -109,19 +112,9 @@ def find_faces(
 def aligned_face(
     pixels: npt.NDArray[np.uint8], box: FloatArray | None = None
 ) -> npt.NDArray[np.uint8]:
-    """The face in a box, turned upright by its eyes and nose, as the network wants it.
+    """The face in a box, upright, as ``(150, 150[, 3])`` pixels for the network.
 
-    Parameters
-    ----------
-    pixels : uint8 array of shape (height, width[, 3])
-        The image.
-    box : array of shape (4,), optional
-        ``(left, top, width, height)`` of the face; without it, the face fills the image.
-
-    Returns
-    -------
-    array of shape (150, 150[, 3])
-        What lies outside of the image is black.
+    Without a box the face fills the image. Pixels outside of the image are black.
     """
     dlib = require("dlib", FACES_EXTRA)
     if box is None:
@@ -131,22 +124,10 @@ def aligned_face(
 
 
 def steady_box(pixels: npt.NDArray[np.uint8], box: FloatArray) -> FloatArray:
-    """The box of a face by its eyes and nose, which trembles less than that of the detector.
+    """A square box of a face placed by eyes and nose, steadier than the detector's.
 
-    The detector moves in steps of a tenth of a face, and its sizes in steps of a fifth; a face
-    that moves evenly is cut out unevenly.
-
-    Parameters
-    ----------
-    pixels : uint8 array of shape (height, width[, 3])
-        The image.
-    box : array of shape (4,)
-        ``(left, top, width, height)`` of :func:`find_faces`.
-
-    Returns
-    -------
-    array of shape (4,)
-        Square, of about the same size; the box itself where eyes and nose are not inside.
+    The detector moves in steps of a tenth of a face, and its sizes in steps of a fifth. The
+    given box is returned where eyes and nose are not inside.
     """
     dlib = require("dlib", FACES_EXTRA)
     place = _eyes_and_nose(np.ascontiguousarray(pixels), box)
@@ -168,13 +149,7 @@ def _eyes_and_nose(pixels: npt.NDArray[np.uint8], box: FloatArray) -> Any:
 
 
 def describe_faces(chips: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
-    """128 numbers for each aligned face; those of one person are less than 0.6 apart.
-
-    Parameters
-    ----------
-    chips : uint8 array of shape (n_faces, 150, 150[, 3])
-        Of :func:`aligned_face`, grey or coloured.
-    """
+    """128 numbers for each aligned face; those of one person are less than 0.6 apart."""
     colour = np.repeat(chips[..., None], 3, axis=-1) if chips.ndim == 3 else chips
     network = _loaded("face_recognition_model_v1", NETWORK)
     made = np.empty((len(colour), 128), dtype=np.float32)
@@ -194,7 +169,7 @@ _LOADING = Lock()
 
 
 def _loaded(kind: str, name: str) -> Any:
-    """A model, read once per process, by whichever thread comes first."""
+    """A model, read once per process."""
     with _LOADING:
         return _read(kind, name)
 
@@ -206,30 +181,28 @@ def _read(kind: str, name: str) -> Any:
 
 
 class Faces(ImageFeature):
-    """Whose face it is: 128 numbers by dlib's network, alike for images of one person.
+    """128 numbers per image by dlib's network, similar for faces of one person.
 
     In each image the largest face is found, turned upright by its eyes and nose, and given to
-    the network. Images may be of a face or of a whole person. Where no face is found, the
-    image itself is taken for one: right for crops that hold nothing else, such as those of
-    :func:`setwise.face_tracks`, and of little worth elsewhere; how many these were is logged.
+    the network. Without a face, the whole image is taken for one: right for crops such as
+    those of :func:`setwise.face_tracks`, and of little worth elsewhere; their number is logged.
 
-    Needs ``pip install "setwise[faces]"``, which brings the models; nothing is downloaded
-    later. An image takes about a tenth of a second, on one core: see :class:`Cached`.
+    Needs ``pip install "setwise[faces]"``, which brings the models. An image takes about a
+    tenth of a second on one core: see :class:`Cached`.
 
     Parameters
     ----------
     model : {"dlib"}, default="dlib"
-        Whose models: dlib's detector of faces that look at the camera, its 5 landmarks, and
-        its network, trained on 3 million faces, for which 0.6 is the distance below which two
-        faces are taken for those of one person.
+        dlib's detector of frontal faces, its 5 landmarks, and its network, trained on 3 million
+        faces, for which faces of one person are less than 0.6 apart.
     size : int or (height, width), optional
-        Bring images to this size first, as :class:`Pixels` does.
+        Resize images first, as :class:`Pixels` does.
 
     Notes
     -----
-    Values of 0 to 255, or floats of 0 to 1; grey or red, green, blue. The detector knows faces
-    of 80 pixels and more; images with a side below 160 are looked at twice as large. The
-    vectors are float32, and some 1.4 long.
+    Values of 0 to 255, or floats of 0 to 1; grey or red, green, blue. The detector finds faces
+    of 80 pixels and more; images with a side below 160 are enlarged twice. The vectors are
+    float32, and some 1.4 long.
 
     Examples
     --------
@@ -247,12 +220,12 @@ class Faces(ImageFeature):
         self.size = size
 
     def check_parameters(self) -> None:
-        """Refuse parameters that no images could be transformed with."""
+        """Refuse parameters that no images can be transformed with."""
         check_choice("Faces", "model", self.model, ("dlib",))
         check_shape("Faces", "size", self.size, optional=True)
 
     def fingerprint(self) -> dict[str, Any]:
-        """Everything that the values depend on but the images, of types that JSON knows."""
+        """Everything that values depend on besides the images, in JSON types."""
         content = super().fingerprint()
         content["versions"]["dlib"] = dlib_version()
         content["weights"] = dict(SHA256)  # what is on disk is compared with these when read
@@ -277,7 +250,7 @@ class Faces(ImageFeature):
         return np.concatenate([vectors for vectors, _ in described])
 
     def _described(self, images: npt.NDArray[Any]) -> tuple[npt.NDArray[np.float32], int]:
-        """Vectors of images, and of how many of those not seen before there is no face."""
+        """Vectors of images, and the number of new images without a face."""
         n_faceless = 0
 
         def describe(places: list[int]) -> npt.NDArray[np.float32]:
@@ -289,7 +262,7 @@ class Faces(ImageFeature):
         return through_cache(images, about, describe), n_faceless
 
     def _faces(self, images: npt.NDArray[Any]) -> tuple[npt.NDArray[np.uint8], int]:
-        """The largest face of each image, upright, and in how many images there is none."""
+        """The largest face of each image, upright, and the number of images without one."""
         boxes = [_largest_face(grey) for grey in as_bytes(images, "Faces", self.size)]
         colours = _as_colour_bytes(images, self.size)
         chips = [aligned_face(*pair) for pair in zip(colours, boxes, strict=True)]
@@ -297,7 +270,7 @@ class Faces(ImageFeature):
 
 
 def _largest_face(grey: npt.NDArray[np.uint8]) -> Any:
-    """The box of the face with the largest area, None where there is no face."""
+    """The box of the face with the largest area, None without a face."""
     is_small = min(grey.shape) < 2 * SMALLEST
     boxes = find_faces(grey, 2.0 if is_small else min(1.0, LARGEST / max(grey.shape)))
     return boxes[np.argmax(boxes[:, 2] * boxes[:, 3])] if len(boxes) else None

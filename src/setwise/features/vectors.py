@@ -21,7 +21,7 @@ __all__ = ["Pair", "PerVector", "Whitener", "closest_pairs", "nearest_pairs", "u
 def unit_rows(vectors: FloatArray) -> FloatArray:
     """Scale every row to unit norm, whatever its size; zero rows stay zero.
 
-    Unlike scikit-learn's ``normalize``, which takes rows shorter than 2e-15 for zero.
+    scikit-learn's ``normalize`` takes rows shorter than 2e-15 for zero.
 
     Examples
     --------
@@ -38,21 +38,20 @@ def unit_rows(vectors: FloatArray) -> FloatArray:
 
 
 class Whitener(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Soften what all vectors share, so that what tells them apart is heard.
+    """Whiten vectors in part, so that shared directions hide differences less.
 
     Vectors are scaled to unit norm, the mean is subtracted, and every principal direction
     of variance ``v`` is multiplied by ``(v + shrinkage * mean variance) ** (-strength / 2)``.
-    Light, a common background or a loud feature dominate the largest directions of most
-    galleries; after this they do so less. A weak direction is lifted, but not without bound.
-    Directions that the gallery never showed are dropped: nothing is known of them, and of few
-    vectors with many features they would hold most of what a new vector consists of.
+    Light, a common background or a dominant feature make up the largest directions of most
+    galleries. Directions without variance in the gallery are dropped: they are unknown, and
+    with few vectors of many features they would make up most of a new vector.
 
     Parameters
     ----------
     strength : float, default=0.5
-        1 makes all directions equally loud, 0 leaves them as they are.
+        1 gives all directions equal variance, 0 changes none.
     shrinkage : float, default=0.1
-        How much variance every direction is granted; larger is gentler.
+        Share of the mean variance added to every direction; larger is gentler.
 
     Attributes
     ----------
@@ -61,7 +60,7 @@ class Whitener(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     directions_ : array of shape (n_directions, n_features)
         Principal directions with any variance.
     gains_ : array of shape (n_directions,)
-        Factor of each direction, relative to that of one without variance.
+        Factor of each direction, relative to one without variance.
 
     Examples
     --------
@@ -107,37 +106,17 @@ class Whitener(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
 @dataclass(frozen=True)
 class Pair:
-    """A vector, and one of another set that is like it.
+    """A vector of a set, and a similar one of another set."""
 
-    Attributes
-    ----------
-    vector : int
-        Which one of the set that was asked about.
-    set, other : int
-        The other set, and which of its vectors.
-    distance : float
-        Of the two, scaled to unit norm.
-    """
-
-    vector: int
-    set: int
-    other: int
-    distance: float
+    vector: int  # of the set in question
+    set: int  # the other set
+    other: int  # of its vectors
+    distance: float  # of both as unit vectors
 
 
 def nearest_pairs(vectors: FloatArray, sets: SetBatch, most: int) -> list[Pair]:
-    """The closest pairs of a set's vectors and those of others, scaled to unit norm.
-
-    Parameters
-    ----------
-    vectors : array of shape (n_vectors, n_features)
-        One set.
-    sets : SetBatch
-        The others; none give no pairs.
-    most : int
-        How many pairs.
-    """
-    from sklearn.metrics.pairwise import euclidean_distances
+    """The ``most`` closest pairs of a set's vectors and those of other sets, as unit
+    vectors.""" from sklearn.metrics.pairwise import euclidean_distances
 
     if len(sets) == 0 or len(vectors) == 0:
         return []
@@ -151,7 +130,7 @@ def nearest_pairs(vectors: FloatArray, sets: SetBatch, most: int) -> list[Pair]:
 
 
 def closest_pairs(distances: FloatArray, most: int) -> list[tuple[int, int]]:
-    """The closest pairs, each row once, and each column once while there are others."""
+    """The closest pairs, each row once, and each column once while others are left."""
     rows_left = distances.astype(np.float64)
     both_left = rows_left.copy()
     pairs: list[tuple[int, int]] = []
@@ -168,25 +147,24 @@ class PerVector(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Apply a transformer of rows to every vector of every set.
 
     It is fitted once, to the vectors of all sets together. Sets in, a
-    :class:`setwise.SetBatch` with their names and labels out; a single 2-D array in, an array
-    out.
+    :class:`setwise.SetBatch` with their names and labels out; a 2-D array in, an array out.
 
     Parameters
     ----------
     transformer : scikit-learn transformer
         Such as ``PCA(50)`` or ``StandardScaler()``. A copy is fitted. One that learns from
-        labels is given each vector's, that of its set.
+        labels gets those of the sets, one per vector.
 
     Attributes
     ----------
     transformer_ : transformer
         The fitted copy.
     n_features_in_ : int
-        Length of the vectors it was fitted to.
+        Length of the vectors in ``fit``.
 
     Notes
     -----
-    What subtracts the mean of all vectors, as PCA does, puts two classes on opposite sides of
+    A transformer that subtracts the mean, such as PCA, puts two classes on opposite sides of
     the origin, and subspaces do not tell a vector from its opposite. ``TruncatedSVD`` makes
     vectors shorter and leaves the origin where it is.
 
@@ -203,16 +181,9 @@ class PerVector(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.transformer = transformer
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Fit the transformer to all vectors.
-
-        Parameters
-        ----------
-        X : SetBatch, sequence of 2-D arrays, or 2-D array
-            Sets, or the vectors of one.
-        y : array, optional
-            One label per set; of a 2-D array, one per row.
-        """
-        if not (hasattr(self.transformer, "fit") and hasattr(self.transformer, "transform")):
+        """Fit the transformer to all vectors; ``y`` has one label per set, or per row of one
+        array.""" if not (hasattr(self.transformer, "fit") and hasattr(self.transformer,
+        "transform")):
             expected = "a scikit-learn transformer, such as PCA(50)"
             refuse("PerVector", "transformer", expected, self.transformer)
         batch = _vectors(X)
