@@ -416,6 +416,8 @@ def test_memory_of_images_that_keep_their_size(tmp_path, monkeypatch):
         {"on_error": "ignore"},
         {"max_bad": -0.1},
         {"max_bad": 1.1},
+        {"max_bad": np.array([1, 2])},
+        {"progress": 3},
         {"max_pixels": 0},
         {"max_files": 1.5},
         {"n_jobs": 0},

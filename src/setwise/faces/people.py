@@ -101,18 +101,6 @@ def track_boxes(
     least ``min_overlap``, is largest. A track may miss ``max_gap`` frames. A box without a
     match begins a track. The order of the boxes inside a frame does not matter.
 
-    Parameters
-    ----------
-    detections : sequence of arrays of shape (n_boxes_i, 4)
-        The boxes ``(left, top, width, height)`` found in each frame.
-    min_overlap, max_gap : float, int
-        See :func:`setwise.face_tracks`.
-
-    Returns
-    -------
-    list of Track
-        In the order in which they begin, and from left to right.
-
     Examples
     --------
     >>> import numpy as np
@@ -197,22 +185,9 @@ def group_tracks(
 ) -> list[list[int]]:
     """Group similar tracks that do not overlap in time.
 
-    Complete linkage: the two groups whose farthest members are closest are joined, again and
+    Returns places in ``tracks``, groups in the order of their first tracks. Complete linkage:
+    the two groups whose farthest members are closest are joined, again and
     again, as long as these are at most ``max_distance`` apart.
-
-    Parameters
-    ----------
-    tracks : sequence of Track
-        Of one clip.
-    vectors : array of shape (n_tracks, n_features)
-        One vector per track.
-    max_distance : float
-        Largest Euclidean distance of two tracks of a group.
-
-    Returns
-    -------
-    list of list of int
-        Tracks of each group by when they begin; groups in the order of their first tracks.
 
     Examples
     --------

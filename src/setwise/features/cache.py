@@ -58,16 +58,9 @@ def through_cache(
 ) -> Values:
     """Values of images, each computed once.
 
-    Parameters
-    ----------
-    images : array of shape (n_images, ...)
-        Pixels.
-    about : str
-        Everything that the values depend on besides the pixels.
-    compute : callable
-        Makes the values of some of the images, given their places.
-    cache : Cache, optional
-        By default the one of this process.
+    ``about`` is everything that the values depend on besides the pixels. ``compute`` makes the
+    values of some of the images, given their places. By default, the cache is that of the
+    process.
     """
     kept = _SHARED if cache is None else cache
     prefix = f"{about} {images.dtype.str} {images.shape[1:]}".encode()

@@ -78,22 +78,10 @@ def model_path(name: str) -> Path:
 def find_faces(
     grey: npt.NDArray[np.uint8], scale: float = 1.0, min_score: float = 0.0
 ) -> FloatArray:
-    """Boxes of frontal faces in a grey image, those of the highest score first.
+    """Boxes ``(left, top, width, height)`` of frontal faces, those of the highest score first.
 
-    Parameters
-    ----------
-    grey : uint8 array of shape (height, width)
-        The image.
-    scale : float, default=1.0
-        Enlargement before the search, which finds faces of about ``80 / scale`` pixels and
-        more.
-    min_score : float, default=0.0
-        Lowest score of dlib: 0 is its own limit, most faces have more than 0.5.
-
-    Returns
-    -------
-    array of shape (n_faces, 4)
-        ``(left, top, width, height)`` in pixels of the given image.
+    Enlarged by ``scale``, the search finds faces of about ``80 / scale`` pixels and more. 0 is
+    dlib's own limit of the score, most faces have more than 0.5.
     """
     from PIL import Image
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from setwise._support.parameters import check_choice, check_count
+from setwise._support.parameters import check_choice, check_count, check_progress
 from setwise._support.progress import Progress
 from setwise.errors import SkippedFilesWarning, reject
 from setwise.io.arrays import load_arrays
@@ -90,6 +90,7 @@ def load_sets(
     """
     check_choice("load_sets", "layout", layout, ("auto", *LAYOUTS))
     check_choice("load_sets", "labelled", labelled, (False, True))
+    check_progress("load_sets", progress)
     path = check_path("load_sets", source, "source")
     pictures: dict[str, Any] = {
         "size": size, "colour": colour, "thumbnails": thumbnails, "on_error": on_error,
