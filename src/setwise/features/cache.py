@@ -86,7 +86,7 @@ class FeatureFile:
         """The known values; damaged ones count as unknown."""
         if not self.path.exists():
             return {}
-        found = {}
+        found: dict[bytes, bytes] = {}
         with self._table() as table:
             for start in range(0, len(keys), ROWS):
                 some = keys[start : start + ROWS]

@@ -186,8 +186,8 @@ class _Images:
     def decode_all(self, n_jobs: int | None, progress: Progress | None) -> None:
         """Read every file, in order."""
         images = self.scanned.images
-        handfuls = (images[i : i + HANDFUL] for i in range(0, len(images), HANDFUL))
-        handfuls = takewhile(lambda _: not self._is_over, handfuls)
+        starts = takewhile(lambda _: not self._is_over, range(0, len(images), HANDFUL))
+        handfuls = (images[i : i + HANDFUL] for i in starts)
         results = in_threads(self._attempts, handfuls, n_jobs)
         told = reported(chain.from_iterable(results), len(images), "load", progress)
         try:
