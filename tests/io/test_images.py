@@ -356,7 +356,8 @@ def test_an_error_of_the_listener_ends_the_load(tmp_path, monkeypatch, n_jobs, e
     before = (list(warnings.filters), warnings.showwarning)
     with pytest.raises(error):
         load_images(tmp_path, n_jobs=n_jobs, progress=stop)
-    assert len(begun) < 2 * module.HANDFUL + 10
+    # Two handfuls are under way; a busy machine may begin two more meanwhile.
+    assert len(begun) <= 4 * module.HANDFUL
     assert (list(warnings.filters), warnings.showwarning) == before
 
 
