@@ -25,7 +25,7 @@ from PIL import Image
 from skimage import data
 
 from harness import publish
-from setwise.io import DlibFaces, HaarFaces, face_tracks
+from setwise.faces import DlibFaces, HaarFaces, face_tracks
 from setwise.io.frames import Reading, open_video
 
 WIDTH, HEIGHT, RATE, HEAD = 1280, 720, 25, 260

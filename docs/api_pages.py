@@ -16,7 +16,8 @@ from typing import Any
 ROOMS = {
     "setwise": "What `import setwise` gives: enough for most uses.",
     "setwise.sets": "What a set is; the input gate; splits that never cut a set.",
-    "setwise.io": "From photos, clips, face tracks, MATLAB and NumPy files to sets, and back.",
+    "setwise.io": "From photos, clips, MATLAB and NumPy files to sets, and back.",
+    "setwise.faces": "From clips to one set of face images per person.",
     "setwise.features": "Images to vectors, vectors to vectors.",
     "setwise.basis": "A set becomes a few unit columns.",
     "setwise.lasso": "The exact lasso under bases and graphs.",

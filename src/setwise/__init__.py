@@ -31,7 +31,7 @@ _HOMES = {
     "LBP": "setwise.features",
     "Pixels": "setwise.features",
     "Whitener": "setwise.features",
-    "face_tracks": "setwise.io",
+    "face_tracks": "setwise.faces",
     "load_arrays": "setwise.io",
     "load_images": "setwise.io",
     "load_mat": "setwise.io",

@@ -45,6 +45,7 @@ def test_names_of_files_are_safe_and_differ_where_case_does_not_count(names, exp
     [
         ("=1+1", "'=1+1"), ("+a", "'+a"), ("-a", "'-a"), ("@a", "'@a"), ("a=b", "a=b"),
         ("\t=1", "\\t=1"), ("a\nb", "a\\nb"), (-3.5, -3.5), (0, 0), (None, ""),
+        ("a;=1+1", "a;'=1+1"), ("a; -b;c", "a; '-b;c"), ("＝1+1", "'＝1+1"), ("＠a", "'＠a"),
     ],
 )  # fmt: skip
 def test_no_cell_is_a_formula(value, cell):

@@ -24,6 +24,8 @@ from setwise.errors import DataError
 from setwise.io import mat73
 from setwise.io.arrays import load_arrays
 from setwise.io.mat import load_mat
+from setwise.page import Limits
+from setwise.page.uploads import receive
 
 SETUP = """
 import json, time
@@ -509,6 +511,32 @@ def test_arrays(tmp_path, monkeypatch):
 # Names that a terminal would obey
 
 FORGED = "anna\t1.000\nbert\x1b[2K"
+
+
+def damaged_lzma(path):
+    values = np.arange(600.0).tobytes()
+    npz(path, [("a.npy", npy((6, 100), values))], zipfile.ZIP_LZMA)
+    content = bytearray(path.read_bytes())
+    content[60:90] = b"\xff" * 30
+    path.write_bytes(content)
+    return path
+
+
+def test_damaged_lzma_in_an_archive_is_one_error(tmp_path):
+    with pytest.raises(DataError, match="It may be damaged or cut short"):
+        load_arrays(damaged_lzma(tmp_path / "a.npz"))
+
+
+def test_damaged_lzma_in_an_upload_loses_that_photo_only(tmp_path):
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_LZMA) as archive:
+        for i in range(2):
+            archive.writestr(f"{i}.jpg", bytes(range(256)) * 40)
+    damaged = bytearray(content.getvalue())
+    damaged[60:90] = b"\xff" * 30
+    received = receive([("a.zip", io.BytesIO(bytes(damaged)))], tmp_path, Limits())
+    assert len(received.files) == 1
+    assert "is damaged inside of the zip file" in repr(received.left_out)
 
 
 def test_labels_and_names_stay_what_they_are(tmp_path):

@@ -15,7 +15,7 @@ from tests.attacks.sandbox import LIMIT_MB, LIMIT_S, attacked
 from tests.io.made_videos import numbered_frames, write_sound, write_video
 
 from setwise.errors import DataError
-from setwise.io.mp4 import check_announced
+from setwise.io.heads import check_announced
 from setwise.io.video import load_video
 
 pytest.importorskip("av")

@@ -11,9 +11,10 @@ import pytest
 from tests.io.made_videos import numbered_frames, write_video
 from typer.testing import CliRunner
 
-from setwise._support.face_models import has_face_models
 from setwise.cli import app
-from setwise.io import HaarFaces, load_images
+from setwise.faces import HaarFaces
+from setwise.features.faces import has_face_models
+from setwise.io import load_images
 
 pytest.importorskip("av")
 needs_dlib = pytest.mark.skipif(
@@ -34,7 +35,7 @@ def looks(monkeypatch):
         return [FACE, FOREHEAD] if grey.max() > 128 else []
 
     monkeypatch.setattr(HaarFaces, "__call__", detect)
-    monkeypatch.setattr("setwise.io.detectors.has_face_models", lambda: False)
+    monkeypatch.setattr("setwise.faces.detectors.has_face_models", lambda: False)
     return looks
 
 
@@ -348,7 +349,7 @@ def test_progress_is_that_of_all_clips(looks, tmp_path):
 def test_a_real_face_is_found_and_written(tmp_path, monkeypatch, has_dlib):
     pytest.importorskip("cv2")
     data = pytest.importorskip("skimage.data")
-    monkeypatch.setattr("setwise.io.detectors.has_face_models", lambda: has_dlib)
+    monkeypatch.setattr("setwise.faces.detectors.has_face_models", lambda: has_dlib)
     head = data.astronaut()[:240, 100:340]
     path = write_video(tmp_path / "eileen.mp4", [head] * 6)
     found = document(path, tmp_path / "tracks", "--equalise")

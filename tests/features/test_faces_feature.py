@@ -13,10 +13,11 @@ from PIL import Image, ImageDraw
 from sklearn.base import clone
 
 from setwise import SetBatch
-from setwise._support import face_models, weights_file
 from setwise.errors import DataError, MissingExtraError, ParameterError
 from setwise.features import HOG, Faces
-from setwise.features.memo import Memo
+from setwise.features import faces as face_models
+from setwise.features import weights as weights_file
+from setwise.features.cache import MemoryCache
 from setwise.features.views import View
 
 needs_models = pytest.mark.skipif(
@@ -128,7 +129,9 @@ def test_bytes_floats_and_fractions_are_the_same_images():
 
 @needs_models
 def test_images_without_a_face_are_counted(astronaut, caplog, monkeypatch):
-    monkeypatch.setattr("setwise.features.memo._MEMO", Memo(10**6))  # none is known yet
+    monkeypatch.setattr(
+        "setwise.features.cache._SHARED", MemoryCache(10**6)
+    )  # none is known yet
     faceless = [astronaut[at : at + 180, at : at + 180] for at in (300, 310)]
     images = np.stack([astronaut[40:220, 130:310], *faceless])
     sets = SetBatch.from_images([images[:2], images[2:]])

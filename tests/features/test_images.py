@@ -14,13 +14,11 @@ from sklearn.exceptions import NotFittedError
 
 from setwise import SetBatch
 from setwise.errors import DataError, MissingExtraError, ParameterError
-from setwise.features.cached import Cached
+from setwise.features.cache import Cached
+from setwise.features.descriptors import HOG, LBP
 from setwise.features.embedding import Embedding
-from setwise.features.equalise import Equalised
-from setwise.features.hog import HOG
 from setwise.features.images import ImageFeature
-from setwise.features.lbp import LBP
-from setwise.features.pixels import Pixels
+from setwise.features.pixels import Equalised, Pixels
 
 
 def row_means(images):
@@ -192,7 +190,7 @@ def test_says_which_extra_is_missing(feature, monkeypatch):
     def absent(module, extra):
         raise MissingExtraError(f'pip install "setwise[{extra}]"')
 
-    monkeypatch.setattr(f"setwise.features.{type(feature).__name__.lower()}.require", absent)
+    monkeypatch.setattr("setwise.features.descriptors.require", absent)
     with pytest.raises(MissingExtraError, match=r"setwise\[image\]"):
         feature.transform(np.ones((1, 16, 16)))
 

@@ -18,9 +18,8 @@ from sklearn.pipeline import make_pipeline
 
 from setwise import CVC, SetBatch, Whitener
 from setwise.errors import DataError, MissingExtraError, ParameterError
-from setwise.features import Cached, Network, images, network
-from setwise.features import memo as memory
-from setwise.features.memo import Memo
+from setwise.features import Cached, Network, cache, images, network
+from setwise.features.cache import MemoryCache
 from setwise.features.network import MODELS
 from setwise.features.views import View
 
@@ -31,9 +30,9 @@ WEIGHTS = MODELS["efficientnet-lite0"]
 @pytest.fixture(autouse=True)
 def forgetful(monkeypatch):
     """No vector is remembered from another test."""
-    memo = Memo(2**20)
-    monkeypatch.setattr(memory, "_MEMO", memo)
-    return memo
+    memory = MemoryCache(2**20)
+    monkeypatch.setattr(cache, "_SHARED", memory)
+    return memory
 
 
 def needs_the_extra():
@@ -86,7 +85,7 @@ def test_knows_photographs():
     import onnxruntime
 
     from setwise.features.efficientnet import build
-    from setwise.features.torch_weights import read_tensors
+    from setwise.features.weights import read_tensors
 
     content = build(read_tensors(WEIGHTS.read(), "weights"), classifies=True)
     session = onnxruntime.InferenceSession(content, providers=["CPUExecutionProvider"])
@@ -104,7 +103,7 @@ def test_knows_photographs():
 @installed
 def test_equals_the_same_in_numpy():
     """Layer by layer, nothing folded, padded as TensorFlow does."""
-    from setwise.features.torch_weights import read_tensors
+    from setwise.features.weights import read_tensors
 
     weights = read_tensors(WEIGHTS.read(), "weights")
     image = pictures(1, (32, 32, 3))
@@ -150,7 +149,7 @@ def layer(weights, values, name, norm, *, stride=1, clips=True):
 def test_batches_threads_and_order_change_no_bit(batch, forgetful):
     pixels = pictures(9)
     alone = np.concatenate([SMALL.transform(pixels[i : i + 1]) for i in range(9)])
-    forgetful._vectors.clear()
+    forgetful._values.clear()
     together = Network(size=32, batch=batch).transform(pixels[::-1])
     assert np.array_equal(together[::-1], alone)
 
@@ -195,16 +194,7 @@ def test_an_image_is_computed_once(monkeypatch, forgetful):
     Network(size=64).transform(pixels[:1])  # another size is another vector
     SMALL.transform(pixels[:1].swapaxes(1, 2).reshape(pixels[:1].shape))
     assert len(seen) == 7
-    assert all(vector.base is None for vector in forgetful._vectors.values())
-
-
-def test_memory_of_vectors_is_bounded():
-    memo = Memo(3 * 40)
-    vectors = {bytes([i]): np.full(10, i, dtype=np.float32) for i in range(5)}
-    memo.keep({key: vectors[key] for key in list(vectors)[:3]})
-    assert set(memo.find([b"\x00"])) == {b"\x00"}  # used last, forgotten last
-    memo.keep(vectors)
-    assert set(memo.find(list(vectors))) == {b"\x00", b"\x03", b"\x04"}
+    assert all(vector.base is None for vector in forgetful._values.values())
 
 
 @installed
@@ -212,7 +202,7 @@ def test_threads_share_one_session(forgetful):
     pixels = pictures(8)
     expected = SMALL.transform(pixels)
     network._open.cache_clear()
-    forgetful._vectors.clear()
+    forgetful._values.clear()
     made = [None] * 4
 
     def work(i):
@@ -239,7 +229,7 @@ def test_is_part_of_pipelines_views_and_caches(tmp_path):
     cached = Cached(SMALL, tmp_path).fit(sets)
     assert np.array_equal(cached.transform(sets).vectors, SMALL.transform(sets).vectors)
     cached.transform(sets)
-    assert (cached.n_hits_, cached.n_misses_) == (6, 6)
+    assert (cached.n_hits_, cached.n_misses_) == (24, 24)
     config = json.loads(json.dumps(View.of(view, "test").to_config()))
     step = View.from_config(config).transformer
     assert step.get_params() == SMALL.get_params()

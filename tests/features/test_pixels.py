@@ -1,13 +1,16 @@
-"""Pixels as vectors; size, grey and range."""
+"""Pixels, their size and brightness, and histogram equalisation."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 from PIL import Image
+from sklearn.pipeline import make_pipeline
 
+from setwise import SetBatch
 from setwise.errors import DataError
-from setwise.features.pixels import Pixels, as_bytes, as_grey, check_tiles, resized
+from setwise.features.descriptors import LBP
+from setwise.features.pixels import Equalised, Pixels, as_bytes, as_grey, check_tiles, resized
 
 
 def literal_weights(n_in, n_out):
@@ -91,3 +94,35 @@ def test_images_of_broken_tiles_are_refused_with_the_nearest_size():
     check_tiles("X", "cell", (4, 8), (8, 8))
     with pytest.raises(DataError, match=r"X: images of 30 x 17 .* cell=8 .* size=\(32, 16\)"):
         check_tiles("X", "cell", 8, (30, 17))
+
+
+def literal(image):
+    """What share of the pixels is at most as bright, of 255."""
+    flat = image.ravel()
+    return np.rint(255 * (flat[None] <= flat[:, None]).mean(axis=1)).reshape(image.shape)
+
+
+def test_equals_the_definition(seed):
+    rng = np.random.default_rng(seed)
+    images = (255 * rng.beta(2, 8, (5, 12, 9))).astype(np.uint8)
+    images[3] = 77
+    made = Equalised().transform(images)
+    assert made.dtype == np.uint8
+    assert np.array_equal(made, [literal(image) for image in images])
+    assert (made[3] == 255).all()
+
+
+def test_dark_and_bright_copies_become_the_same(seed):
+    image = np.random.default_rng(seed).integers(0, 100, (1, 8, 8), dtype=np.uint8)
+    expected = Equalised().transform(image)
+    assert expected.max() == 255
+    assert np.array_equal(Equalised().transform(2 * image + 30), expected)
+    assert np.array_equal(Equalised().transform(image / 255), expected)
+
+
+def test_patterns_of_equalised_sets(seed):
+    rng = np.random.default_rng(seed)
+    sets = SetBatch.from_images([rng.integers(0, 90, (n, 16, 16, 3)) for n in (2, 3)])
+    made = make_pipeline(Equalised(), LBP()).fit_transform(sets)
+    assert made.vectors.shape == (5, 4 * 59)
+    assert Equalised().transform(sets).image_shape == (16, 16)

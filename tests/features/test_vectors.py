@@ -1,4 +1,4 @@
-"""Transformers of rows on all vectors of all sets."""
+"""Whitening, closest pairs, and transformers of rows."""
 
 from __future__ import annotations
 
@@ -7,17 +7,116 @@ import pickle
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
 from tests.conftest import toy_sets
 
-from setwise import CVC, SetBatch
+from setwise import CVC, SetBatch, Whitener
 from setwise.errors import DataError, ParameterError
-from setwise.features.vectors import PerVector
+from setwise.features.vectors import PerVector, closest_pairs, nearest_pairs, unit_rows
+
+MOST_PAIRS = 8
+
+
+def literal(X, Y, strength, shrinkage):
+    """The definition, with a full eigendecomposition."""
+    X = X / np.linalg.norm(X, axis=1, keepdims=True)
+    Y = Y / np.linalg.norm(Y, axis=1, keepdims=True)
+    variance, directions = np.linalg.eigh(np.cov(X.T, bias=True))
+    variance = np.maximum(variance, 0)
+    scale = (variance + shrinkage * variance.mean()) ** (-strength / 2)
+    scale[variance < 1e-12] = 0  # directions that X never shows
+    out = (Y - X.mean(axis=0)) @ directions * scale @ directions.T
+    return out / np.linalg.norm(out, axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("shape", [(50, 8), (8, 50)])
+@pytest.mark.parametrize("shrinkage", [0.1, 1.0, 100.0])
+@pytest.mark.parametrize("strength", [0.5, 1.0])
+def test_equals_the_definition(seed, shape, strength, shrinkage):
+    rng = np.random.default_rng(seed)
+    X, Y = (
+        rng.standard_normal(shape) * np.arange(1, shape[1] + 1),
+        rng.standard_normal((5, shape[1])),
+    )
+    found = Whitener(strength, shrinkage).fit(X).transform(Y)
+    np.testing.assert_allclose(found, literal(X, Y, strength, shrinkage), atol=1e-10)
+
+
+def test_directions_that_the_gallery_never_showed_are_dropped():
+    rng = np.random.default_rng(0)
+    shown = np.hstack([rng.normal(size=(9, 4)), np.zeros((9, 3))])
+    whitener = Whitener().fit(shown)
+    new = np.hstack([rng.normal(size=(2, 4)), 5 * rng.normal(size=(2, 3))])
+    np.testing.assert_allclose(whitener.transform(new)[:, 4:], 0, atol=1e-12)
+    assert np.linalg.norm(whitener.transform(new), axis=1) == pytest.approx(1)
+    mean = np.hstack([whitener.mean_[:4], np.zeros(3)])
+    outside = mean + np.eye(7)[5] * np.sqrt(1 - mean @ mean)
+    np.testing.assert_array_equal(whitener.transform(outside[None]), 0)  # not rounding
+
+
+def test_a_loud_common_direction_no_longer_dominates(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((200, 6)) + 30 * rng.standard_normal((200, 1)) * np.eye(6)[0]
+    units = X / np.linalg.norm(X, axis=1, keepdims=True)
+
+    def dominance(vectors):
+        variance = vectors.var(axis=0)
+        return variance.max() / variance.min()
+
+    half = dominance(Whitener(0.5, 0.01).fit(X).transform(X))
+    full = dominance(Whitener(1.0, 0.01).fit(X).transform(X))
+    assert 1.5 * full < half
+    assert 1.5 * half < dominance(units)
+
+
+def test_the_mean_vector_becomes_zero_and_not_nan():
+    X = np.array([[1.0, 0], [0, 1.0]])
+    np.testing.assert_array_equal(Whitener().fit(X[:1]).transform(X[:1]), [[0.0, 0.0]])
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("strength", -1.0), ("strength", np.nan), ("shrinkage", 0), ("shrinkage", np.nan)],
+)
+def test_bad_parameters_are_refused(name, value):
+    with pytest.raises(ParameterError, match=f"{name} must be a (positive )?number"):
+        Whitener(**{name: value}).fit(np.eye(3))
+
+
+@parametrize_with_checks([Whitener()])
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@given(st.integers(1, 12), st.integers(1, 12), st.integers(0, 2**32 - 1))
+def test_each_image_of_the_probe_once_and_of_the_gallery_while_there_are_others(n, m, seed):
+    distances = np.random.default_rng(seed).integers(0, 5, (n, m)) / 4.0
+    pairs = closest_pairs(distances, MOST_PAIRS)
+    assert len(pairs) == min(MOST_PAIRS, n)
+    assert len({row for row, _ in pairs}) == len(pairs)
+    assert len({column for _, column in pairs}) == min(len(pairs), m)
+    assert distances[pairs[0]] == distances.min()
+
+
+def test_pairs_name_the_set_and_its_vector_whatever_the_lengths():
+    sets = SetBatch.from_list([np.array([[0.0, 1.0]]), np.array([[1.0, 1.0], [5.0, 0.0]])])
+    (pair,) = nearest_pairs(np.array([[2.0, 0.0]]), sets, 8)
+    assert (pair.vector, pair.set, pair.other) == (0, 1, 1)
+    assert pair.distance == pytest.approx(0.0)
+
+
+def test_of_nothing_nothing_is_near():
+    sets = SetBatch.from_rows(np.eye(2))
+    assert nearest_pairs(np.empty((0, 2)), sets, 8) == []
+    assert nearest_pairs(np.eye(2), sets[[]], 8) == []
 
 
 def test_equals_the_transformer_on_stacked_rows(seed):
@@ -112,3 +211,13 @@ def test_refuses_what_a_transformer_makes(seed, function, message):
     sets, _ = toy_sets(seed)
     with pytest.raises(DataError, match=message):
         PerVector(FunctionTransformer(function)).fit_transform(sets)
+
+
+def test_strength_0_subtracts_the_mean_and_whitens_nothing():
+    vectors = np.random.default_rng(0).normal(size=(50, 4)) * [5.0, 1.0, 1.0, 1.0]
+    whitener = Whitener(strength=0).fit(vectors)
+    assert whitener.gains_.tolist() == [1.0] * 4
+    units = unit_rows(vectors)
+    np.testing.assert_allclose(
+        whitener.transform(vectors), unit_rows(units - units.mean(axis=0)), atol=1e-12
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from setwise.graph.other import leave_one_out_least_squares
 from sklearn.linear_model import orthogonal_mp
 from tests.helpers import fingerprint, low_rank_columns, unit_columns
 
@@ -17,7 +18,6 @@ from setwise.graph import (
     LeastSquaresGraph,
     OMPGraph,
 )
-from setwise.graph.least_squares import leave_one_out_least_squares
 
 
 def columns_of_rank(rank, n_features, n_columns):

@@ -356,7 +356,8 @@ def test_an_error_of_the_listener_ends_the_load(tmp_path, monkeypatch, n_jobs, e
     before = (list(warnings.filters), warnings.showwarning)
     with pytest.raises(error):
         load_images(tmp_path, n_jobs=n_jobs, progress=stop)
-    assert len(begun) < 2 * module.HANDFUL + 10
+    # Two handfuls are under way; a busy machine may begin two more meanwhile.
+    assert len(begun) <= 4 * module.HANDFUL
     assert (list(warnings.filters), warnings.showwarning) == before
 
 
@@ -416,6 +417,8 @@ def test_memory_of_images_that_keep_their_size(tmp_path, monkeypatch):
         {"on_error": "ignore"},
         {"max_bad": -0.1},
         {"max_bad": 1.1},
+        {"max_bad": np.array([1, 2])},
+        {"progress": 3},
         {"max_pixels": 0},
         {"max_files": 1.5},
         {"n_jobs": 0},

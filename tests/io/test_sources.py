@@ -150,6 +150,20 @@ def test_a_path_that_no_system_knows(load, path):
         load(path)
 
 
+@pytest.mark.parametrize("load", [load_sets, load_video, load_videos, face_tracks])
+@pytest.mark.parametrize("progress", [3, "yes", np.array([1, 2])])
+def test_progress_is_a_callable(load, progress):
+    with pytest.raises(ParameterError, match="progress must be a callable"):
+        load("nowhere", progress=progress)
+
+
+@pytest.mark.parametrize("load", [load_video, load_videos, face_tracks])
+@pytest.mark.parametrize("name", ["max_bad", "start_s", "stop_s"])
+def test_an_array_is_no_number(load, name):
+    with pytest.raises(ParameterError, match=f"{name} must be a number"):
+        load("nowhere", **{name: np.array([1, 2])})
+
+
 def test_a_matlab_file(tmp_path):
     cells = np.empty(2, dtype=object)
     cells[:] = [np.eye(4)[:, :3], np.eye(4)]

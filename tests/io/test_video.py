@@ -31,7 +31,7 @@ from setwise.errors import (
     TooLargeError,
 )
 from setwise.io.frames import Reading, VideoFrames
-from setwise.io.mp4 import is_other_container
+from setwise.io.heads import is_other_container
 from setwise.io.video import load_video, load_videos
 
 pytest.importorskip("av")

@@ -9,7 +9,7 @@ from tests.io.made_videos import write_video
 from tests.page.page_server import served, settings_for
 
 from setwise import CVC, SetBatch
-from setwise._support.face_models import has_face_models
+from setwise.features.faces import has_face_models
 
 pytest.importorskip("av")
 data = pytest.importorskip("skimage.data")

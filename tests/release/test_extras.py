@@ -11,12 +11,12 @@ from tests.release.use_extra import JOBS
 # What is imported of an extra, and tests that cannot do without it.
 USED = {
     "plot": ("matplotlib", "tests/plots/test_explanation_plot.py"),
-    "image": ("skimage", "tests/features/test_lbp.py"),
+    "image": ("skimage", "tests/features/test_descriptors.py"),
     "video": ("av", "tests/io/made_videos.py"),
     "faces": ("dlib", "tests/features/test_faces_feature.py"),
     "mat": ("h5py", "tests/io/mat73_writer.py"),
     "heif": ("pi_heif", "tests/io/test_decode.py"),
-    "onnx": ("onnxruntime", "tests/features/test_onnx.py"),
+    "onnx": ("onnxruntime", "tests/features/test_embedding.py"),
     "network": ("onnx", "tests/features/test_network.py"),
     "report": ("jinja2", "tests/report/conftest.py"),
     "cuda": ("array_api_compat", "tests/device/test_device_lasso.py"),

@@ -39,7 +39,7 @@ def plot() -> None:
 
 
 def image() -> None:
-    from setwise.features.hog import HOG
+    from setwise.features.descriptors import HOG
 
     setwise.CVC(representations=[(HOG(cell=8), "svd")], dims=(1,)).fit(IMAGES, IMAGES.labels)
 

@@ -9,19 +9,31 @@ from typing import Any
 __all__ = ["distinct_file_names", "file_name", "printable", "spreadsheet_cell"]
 
 
+# Beginning of a formula.
+_FORMULA = re.compile(r"(^|;\s*)(?=[=+\-@|%＝＋－＠])")  # noqa: RUF001
+
+
 def printable(text: str) -> str:
     """Text with control characters, escape codes, marks of direction and newlines escaped."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def spreadsheet_cell(value: Any) -> Any:
-    """A value for a cell of a CSV file: text that would be a formula is quoted."""
+    """A value for a cell of a CSV file: text that would be a formula is quoted.
+
+    Full-width signs count as well, and signs after a semicolon, which separates cells in many
+    countries.
+
+    >>> spreadsheet_cell("=1+1"), spreadsheet_cell(-0.5), spreadsheet_cell(None)
+    ("'=1+1", -0.5, '')
+    >>> spreadsheet_cell("a;=1+1")
+    "a;'=1+1"
+    """
     if value is None:
         return ""
     if not isinstance(value, str):
         return value
-    safe = printable(value)
-    return f"'{safe}" if safe.startswith(("=", "+", "-", "@", "|", "%")) else safe
+    return _FORMULA.sub(r"\1'", printable(value))
 
 
 def file_name(name: str) -> str:

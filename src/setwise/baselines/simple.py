@@ -10,7 +10,7 @@ from scipy.spatial.distance import cdist
 from setwise._support.parameters import check_choice, check_count
 from setwise._support.types import FloatArray, IntArray
 from setwise.baselines.base import Baseline, NearestSet, nearest_by_class, relative_softmax
-from setwise.features.units import unit_rows
+from setwise.features.vectors import unit_rows
 from setwise.sets import SetBatch
 
 __all__ = ["FrameVote", "MeanCosine", "MeanVector", "MinimumDistance"]

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from setwise._support.types import BoolArray
 from setwise.classify.explanation import Explanation, explain
 from setwise.classify.gallery import Gallery
-from setwise.features.nearest import Pair, nearest_pairs
+from setwise.features.vectors import Pair, nearest_pairs
 from setwise.sets import SetBatch
 from setwise.sets.batch import default_names
 from setwise.sets.origins import has_photos, photo_name, pixels

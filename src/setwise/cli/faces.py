@@ -12,7 +12,7 @@ What ``--json`` prints::
         "class": null,                        or the folder that the clip lies in
         "folder": "anna/track 1 (frames 3-40)",      inside of "folder"
         "first_frame": 3, "last_frame": 40,   from 0
-        "start_s": 0.12, "seconds": 1.48,     when it is first seen, and for how long
+        "start_s": 0.12, "seconds": 1.48,     first seen, and for how long
         "n_faces": 36,
         "median_size": 88.0,                  pixels
         "n_tracks": 1                         more where tracks of one person were joined
@@ -42,14 +42,13 @@ from setwise.cli.options import Output, command
 
 if TYPE_CHECKING:
     from setwise._support.progress import Progress
-    from setwise.io.faces import FaceTrack, FaceTracks
+    from setwise.faces.tracks import FaceTrack, FaceTracks
 
 __all__ = ["faces"]
 
 OWNER = "setwise faces"
 MAX_FILES = 100_000
-# Heads hardly move by more than half of their width in this time, and more frames of one
-# second say little more.
+# Heads seldom move by more than half of their width in this time, and more frames add little.
 EVERY_S = 0.2
 COLUMNS = (
     "clip", "class", "folder", "first_frame", "last_frame", "start_s", "seconds", "n_faces",
@@ -76,36 +75,36 @@ def faces(
         int, typer.Option(min=1, help="Leave out tracks of fewer faces.")
     ] = 5,
     min_size: Annotated[
-        int, typer.Option(min=1, help="Leave out faces of fewer pixels a side.")
+        int, typer.Option(min=1, help="Leave out faces with a side of fewer pixels.")
     ] = 30,
     every_s: Annotated[
-        float, typer.Option(help="Look at a frame each so many seconds.")
+        float, typer.Option(help="Seconds between two frames that are read.")
     ] = EVERY_S,
     every: Annotated[
-        int | None, typer.Option(min=1, help="Look at each n-th frame instead.")
+        int | None, typer.Option(min=1, help="Read each n-th frame instead.")
     ] = None,
     margin: Annotated[
-        float, typer.Option(min=0, help="Cut out more at each side, as a part of the face.")
+        float, typer.Option(min=0, help="Enlarge faces at each side by this share.")
     ] = 0.0,
     join: Annotated[
         bool | None,
         typer.Option(
             "--join/--no-join",
-            help="Join tracks of one person in a clip; by default where dlib is installed.",
+            help="Join tracks of one person in a clip; by default if dlib is installed.",
             show_default=False,
         ),
     ] = None,
     skip_bad: Annotated[
-        bool, typer.Option("--skip-bad", help="List clips that give no track, and go on.")
+        bool, typer.Option("--skip-bad", help="List clips without a track, and go on.")
     ] = False,
 ) -> None:
     """Find and follow the faces of clips, and write each track as a set of images.
 
-    Faces are found by dlib where it is installed, and tracks of one person joined.
-    OUT is read by all other commands. A track of clip.mp4 goes to OUT/clip/track 1 (...)/, and
-    one of anna/clip.mp4 to OUT/anna/clip_track 1 (...)/, so that anna is its class.
-    OUT/contact.pdf shows all tracks at a glance: delete the folders of those that are no faces.
-    OUT/tracks.csv lists when each was seen. Clips that are done stay, whatever happens later.
+    Faces are found by dlib if it is installed; tracks of one person are then joined.
+    All other commands read OUT. A track of clip.mp4 goes to OUT/clip/track 1 (...)/, and
+    one of anna/clip.mp4 to OUT/anna/clip_track 1 (...)/, with the class anna.
+    OUT/contact.pdf shows all tracks: delete the folders of tracks that are no faces.
+    OUT/tracks.csv lists the times of each. Finished clips stay if a later one fails.
 
     Example: setwise faces clips/ tracks/ --min-length 10 && setwise inspect tracks/
     """
@@ -135,7 +134,7 @@ def faces(
 
 
 class _Clip(NamedTuple):
-    """A video file, the class it is of, and what its sets and their folders are called."""
+    """A video file, its class, and the names of its sets and top folder."""
 
     path: Path
     label: str | None
@@ -162,7 +161,7 @@ class _Row(NamedTuple):
 
 @dataclass
 class _Work:
-    """Clips to be looked at, one after the other, and what became of them."""
+    """Clips read one after the other, and their results."""
 
     out: Path
     options: dict[str, Any]
@@ -176,7 +175,7 @@ class _Work:
         return len({row.clip for row in self.rows})
 
     def do_all(self, clips: list[_Clip], progress: Progress | None) -> None:
-        """Look at all clips; whatever happens, those that are done have their rows."""
+        """Read all clips; each finished one has its rows."""
         from setwise.errors import reject
 
         with self._kept(len(clips)):
@@ -191,7 +190,7 @@ class _Work:
                 reject(f"{OWNER}: none of {len(clips)} clips gives a track. First: {reason}")
 
     def to_dict(self) -> dict[str, Any]:
-        """For ``--json``; see the top of this file."""
+        """Content of ``--json``; see the top of this file."""
         return {
             "folder": str(self.out),
             "table": str(self.out / "tracks.csv"),
@@ -204,7 +203,7 @@ class _Work:
 
     def summary(self) -> str:
         done = {row.clip.path for row in self.rows}
-        # Of a clip that is done, single frames may be missing.
+        # Single frames of a finished clip may be skipped.
         n_left_out = len({path for path, _ in self.skipped} - done)
         left_out = f", {n_left_out} clips left out" if n_left_out else ""
         return f"{len(self.rows)} tracks of {self.n_clips} clips in {self.out}{left_out}"
@@ -222,7 +221,7 @@ class _Work:
         say(f"{self.summary()}; look at {self.out / 'contact.pdf'}")
 
     def _open_all(self, clips: list[_Clip], progress: Progress | None) -> dict[_Clip, int]:
-        """How many frames each clip has; what is no video is met before the long work."""
+        """Number of frames of each clip; refuses non-videos before the long work."""
         from setwise._support.progress import reported
         from setwise.io.frames import Reading, open_video
 
@@ -239,7 +238,7 @@ class _Work:
 
         from setwise._support.parallel import quiet
         from setwise.errors import SkippedFilesWarning
-        from setwise.io import face_tracks
+        from setwise.faces import face_tracks
         from setwise.io.save import add_images
 
         with quiet("", SkippedFilesWarning):  # said here
@@ -263,7 +262,7 @@ class _Work:
 
     @contextmanager
     def _kept(self, n_clips: int) -> Iterator[None]:
-        """Whatever ends the work, clips that are done stay, with their table and sheet."""
+        """Write table and sheet of the finished clips, whatever ends the work."""
         try:
             yield
         except BaseException:
@@ -276,7 +275,7 @@ class _Work:
                 self._write_table()
                 self._draw_sheet()
             else:
-                with suppress(OSError):  # somebody else may have put something there
+                with suppress(OSError):  # another program may have put something there
                     self.out.rmdir()
 
     def _write_table(self) -> None:
@@ -288,7 +287,7 @@ class _Work:
                 table.writerow([spreadsheet_cell(cells[column]) for column in COLUMNS])
 
     def _draw_sheet(self) -> None:
-        from setwise.io.contact_sheet import SheetRow, save_contact_sheet
+        from setwise.faces.contact_sheet import SheetRow, save_contact_sheet
 
         rows = []
         for row in self.rows:
@@ -304,9 +303,9 @@ class _Work:
 
 
 def _find_clips(sources: Sequence[Path]) -> tuple[list[_Clip], list[tuple[Path, str]]]:
-    """All clips of files and folders, and notes on what else lies there."""
-    from setwise.io.clips import clip_names, find_clips
+    """All clips of files and folders, and notes on other files there."""
     from setwise.io.untrusted import regular_file
+    from setwise.io.video import clip_names, find_clips
 
     found: list[tuple[Path, str | None, str]] = []
     notes: list[tuple[Path, str]] = []
@@ -324,7 +323,7 @@ def _find_clips(sources: Sequence[Path]) -> tuple[list[_Clip], list[tuple[Path, 
 
 
 def _name_clips(found: Sequence[tuple[Path, str | None, str]]) -> list[_Clip]:
-    """Clips whose names are different, and can be those of folders."""
+    """Clips with distinct names that folders can have."""
     labels = {label: None for _, label, _ in found if label is not None}
     top_folders = dict(zip(labels, distinct_file_names(labels), strict=True))
     clips = {}
@@ -340,7 +339,7 @@ def _name_clips(found: Sequence[tuple[Path, str | None, str]]) -> list[_Clip]:
 def _shifted(
     progress: Progress | None, n_before: int, n_frames: int, lengths: dict[_Clip, int]
 ) -> Progress | None:
-    """Word of one clip as word of all: frames of earlier clips are done."""
+    """Progress of one clip as progress of all: frames of earlier clips are done."""
     if progress is None:
         return None
     total = sum(lengths.values())
@@ -353,7 +352,7 @@ def _shifted(
 
 
 def _rows(clip: _Clip, tracks: FaceTracks, folders: list[Path]) -> Iterator[_Row]:
-    from setwise.io.contact_sheet import spread
+    from setwise.faces.contact_sheet import spread
 
     pictures = () if tracks.origins is None else tracks.origins.thumbnails
     for i, (folder, track) in enumerate(zip(folders, tracks.tracks, strict=True)):
@@ -363,7 +362,7 @@ def _rows(clip: _Clip, tracks: FaceTracks, folders: list[Path]) -> Iterator[_Row
 
 
 def _shown(row: _Row) -> tuple[str, ...]:
-    """A track in words."""
+    """A row of the printed table."""
     track = row.track
     return (
         row.folder.as_posix(),

@@ -10,10 +10,9 @@ import numpy as np
 
 from setwise._support.compiled import kernels_of
 from setwise._support.types import Adjacency, BoolArray, FloatArray, IntArray
-from setwise.cut.edges import Edges
+from setwise.cut.bisect import CutRule, halves_by_sweep
+from setwise.cut.edges import Edges, ncut
 from setwise.cut.fiedler import Fiedler, local_vector
-from setwise.cut.laplacian import ncut
-from setwise.cut.rules import CutRule, halves_by_sweep
 from setwise.errors import ConvergenceWarning, DegenerateSplitWarning, ParameterError
 
 __all__ = ["Cut", "bisect", "components", "in_scale", "local_cut", "spectral_cut"]
@@ -77,7 +76,7 @@ def bisect(adjacency: Adjacency, cut: str | CutRule = "sweep") -> Cut:
     cut : {"sweep", "exact", "paper"} or CutRule
         The exact Fiedler vector cut at its best threshold, the same cut at zero (vertices
         whose entry cannot be told from zero stay together), or Algorithm 3, literally; see
-        :mod:`setwise.cut.rules`.
+        :mod:`setwise.cut.bisect`.
 
     Warns
     -----

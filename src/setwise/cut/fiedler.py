@@ -3,7 +3,7 @@
 The null vector ``u`` of the normalised Laplacian is known, so it is moved out of the way
 symmetrically: ``L + 3 u u'`` has the eigenpairs of ``L`` except that ``u`` now sits at 3, above
 the spectrum, which ends at 2. No shift is needed, and nothing depends on the scale of the
-weights (the paper's over-deflation needs one and does: see :mod:`setwise.cut.dfvc`).
+weights (the paper's over-deflation needs one and does: see :mod:`setwise.cut.fiedler`).
 
 Only signs matter for a cut, and the sign of an entry that is zero but for rounding means
 nothing. For a computed pair with residual ``r`` and distance ``gap`` to the next eigenvalue,

@@ -12,11 +12,9 @@ from setwise._support.compiled import kernels_of
 from setwise._support.parameters import check_count, check_number
 from setwise._support.parts import Part
 from setwise._support.types import Adjacency, BoolArray
-from setwise.cut.dfvc import dfvc
-from setwise.cut.edges import Edges
-from setwise.cut.fiedler import Fiedler, exact_fiedler
-from setwise.cut.laplacian import degrees
-from setwise.cut.sweep import sweep
+from setwise.cut.bisect import sweep
+from setwise.cut.edges import Edges, degrees
+from setwise.cut.fiedler import Fiedler, dfvc, exact_fiedler
 
 __all__ = ["CutRule", "ExactCut", "PaperCut", "SweepCut", "halves_by_sweep"]
 
@@ -90,7 +88,7 @@ class ExactCut(CutRule):
 
 @dataclass(frozen=True)
 class PaperCut(CutRule):
-    """Algorithm 3, literally; see :func:`setwise.cut.dfvc`.
+    """Algorithm 3, literally; see :func:`setwise.cut.fiedler`.
 
     Its start vector depends on the order of the vertices, and so does the cut where the
     iteration stops before it has converged; no start vector that ignores the order would do

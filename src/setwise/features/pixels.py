@@ -1,4 +1,4 @@
-"""Pixels as vectors, and what the other features need of them: size, grey, range."""
+"""Pixels as vectors, and what other features need of them: size, grey, range."""
 
 from __future__ import annotations
 
@@ -7,35 +7,34 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from setwise._support.extras import require
 from setwise._support.parameters import check_choice, check_shape, pair
 from setwise._support.types import FloatArray
 from setwise.errors import reject
 from setwise.features.images import ImageFeature
-from setwise.features.units import unit_rows
+from setwise.features.vectors import unit_rows
 
-__all__ = ["Pixels", "as_bytes", "as_grey", "check_tiles", "resized"]
+__all__ = ["Equalised", "Pixels", "as_bytes", "as_grey", "check_tiles", "resized"]
 
 # How bright red, green and blue look (ITU-R BT.601); Pillow's "L" uses the same.
 LUMA = np.array([0.299, 0.587, 0.114])
 
 
 class Pixels(ImageFeature):
-    """The pixels themselves, row by row, as they are or at a smaller size.
+    """The pixels, row by row, at their own or another size.
 
-    Values are taken as they are: 0 to 255 or 0 to 1, nothing is rescaled but by
-    ``unit_norm``. At their own size they keep their dtype.
+    Values keep their range. At their own size they keep their dtype.
 
     Parameters
     ----------
     size : int or (height, width), optional
-        Bring images to this size first; an int stands for a square. Pillow's bilinear filter
-        does it, in single precision: each new pixel averages all old ones that it covers, so
-        that nothing is aliased.
+        Resize images first, by Pillow's bilinear filter in single precision. Each new pixel
+        averages all old ones that it covers, so that nothing is aliased.
     grey : bool, default=False
-        Look at the brightness of colour images, ``0.299 R + 0.587 G + 0.114 B``.
+        Turn colours into brightness, ``0.299 R + 0.587 G + 0.114 B``.
     unit_norm : bool, default=False
-        Scale the vector of each image to unit norm, which takes away how bright it is. A
-        black image stays zero.
+        Scale the vector of each image to unit norm, which removes overall brightness. A black
+        image stays zero.
 
     Examples
     --------
@@ -60,7 +59,7 @@ class Pixels(ImageFeature):
         self.unit_norm = unit_norm
 
     def check_parameters(self) -> None:
-        """Refuse parameters that no images could be transformed with."""
+        """Refuse parameters that no images can be transformed with."""
         check_shape("Pixels", "size", self.size, optional=True)
         for name in ("grey", "unit_norm"):
             check_choice("Pixels", name, getattr(self, name), (True, False))
@@ -76,15 +75,7 @@ class Pixels(ImageFeature):
 
 
 def as_grey(images: npt.NDArray[Any], caller: str) -> npt.NDArray[Any]:
-    """Brightness of colour images, as float64; grey ones stay as they are.
-
-    Parameters
-    ----------
-    images : array of shape (n_images, height, width[, n_channels])
-        Three channels are red, green, blue; one channel is grey.
-    caller : str
-        Who asks, for the message.
-    """
+    """Brightness of colour images, as float64; grey images stay as they are."""
     if images.ndim == 3:
         return images
     n_channels = images.shape[3]
@@ -101,11 +92,10 @@ def as_grey(images: npt.NDArray[Any], caller: str) -> npt.NDArray[Any]:
 def as_bytes(
     images: npt.NDArray[Any], caller: str, size: int | tuple[int, int] | None = None
 ) -> npt.NDArray[np.uint8]:
-    """Brightness of images of 0 to 255 in whole steps, at another size if one is given.
+    """Brightness of images in whole steps of 0 to 255, resized if wanted.
 
-    An image of floats of which none exceeds 1 is one in 0 to 1, and multiplied by 255; that
-    its values lie in range is checked elsewhere. Rounding comes last, so that the same images
-    as bytes and as floats give the same.
+    Floats of an image that do not exceed 1 are multiplied by 255; ranges are checked elsewhere.
+    Rounding comes last: the same images as bytes and as floats give the same result.
     """
     levels = as_grey(images, caller)
     if levels.dtype == np.uint8 and size is None:
@@ -119,10 +109,7 @@ def as_bytes(
 
 
 def resized(images: npt.NDArray[Any], size: int | tuple[int, int]) -> FloatArray:
-    """Images at another size, by Pillow's bilinear filter in single precision.
-
-    Made smaller, each new pixel averages all old ones that it covers.
-    """
+    """Images at another size, by Pillow's bilinear filter in single precision."""
     from PIL import Image
 
     height, width = pair(size)
@@ -139,7 +126,7 @@ def resized(images: npt.NDArray[Any], size: int | tuple[int, int]) -> FloatArray
 def check_tiles(
     owner: str, name: str, tile: int | tuple[int, int], shape: tuple[int, ...]
 ) -> None:
-    """Refuse images that do not consist of whole tiles: none is cut off unseen."""
+    """Refuse images that do not consist of whole tiles."""
     height, width = pair(tile)
     if shape[0] % height == 0 and shape[1] % width == 0:
         return
@@ -151,3 +138,30 @@ def check_tiles(
         f"{height} x {width}, as {name}={tile} asks for. Expected multiples of it: bring "
         f"images to one by size={nearest}, or choose another {name}."
     )
+
+
+class Equalised(ImageFeature):
+    """Equalise the histogram of each image, against differences in lighting.
+
+    A pixel's new value is the share of the image that is at most as bright, times 255. An
+    image of one brightness becomes white. Grey images of dtype uint8 come out, for another
+    feature. Needs scikit-image: ``pip install "setwise[image]"``.
+
+    Colours become brightness, ``0.299 R + 0.587 G + 0.114 B``. An image of floats none of which
+    exceeds 1 has the range 0 to 1; all other values must lie in 0 to 255.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Equalised().transform(np.array([[[10, 10, 20, 30]]], dtype=np.uint8))
+    array([[[128, 128, 191, 255]]], dtype=uint8)
+    """
+
+    libraries = ("scikit-image",)
+    sees_bytes = True
+
+    def compute(self, images: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
+        """Equalised images."""
+        equalise = require("skimage.exposure", "image").equalize_hist
+        shares = [equalise(image) for image in as_bytes(images, "Equalised")]
+        return np.rint(255 * np.stack(shares)).astype(np.uint8)

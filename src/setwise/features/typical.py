@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from setwise._support.types import BoolArray, FloatArray
-from setwise.features.units import unit_rows
+from setwise.features.vectors import unit_rows
 
 __all__ = ["is_out_of_place", "is_typical", "majority_direction"]
 

@@ -1,44 +1,170 @@
-"""Any scikit-learn transformer of rows, on all vectors of all sets."""
+"""Vectors to vectors: unit norm, whitening, any transformer of rows; closest pairs."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from scipy import linalg
 from sklearn.base import BaseEstimator, TransformerMixin, clone
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from setwise._support.parameters import refuse
+from setwise._support.parameters import check_not_negative, check_number, refuse
 from setwise._support.types import FloatArray
 from setwise.errors import DataError, reject
 from setwise.sets import SetBatch, check_sets
 
-__all__ = ["PerVector"]
+__all__ = ["Pair", "PerVector", "Whitener", "closest_pairs", "nearest_pairs", "unit_rows"]
+
+
+def unit_rows(vectors: FloatArray) -> FloatArray:
+    """Scale every row to unit norm, whatever its size; zero rows stay zero.
+
+    scikit-learn's ``normalize`` takes rows shorter than 2e-15 for zero.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> unit_rows(np.array([[3e-200, 4e-200], [0, 0]]))
+    array([[0.6, 0.8],
+           [0. , 0. ]])
+    """
+    largest = np.abs(vectors).max(axis=1, keepdims=True)
+    scaled = vectors / np.where(largest > 0, largest, 1.0)
+    with np.errstate(under="ignore"):
+        norms = np.linalg.norm(scaled, axis=1, keepdims=True)
+    return scaled / np.where(norms > 0, norms, 1.0)
+
+
+class Whitener(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Whiten vectors in part, so that shared directions hide differences less.
+
+    Vectors are scaled to unit norm, the mean is subtracted, and every principal direction
+    of variance ``v`` is multiplied by ``(v + shrinkage * mean variance) ** (-strength / 2)``.
+    Light, a common background or a dominant feature make up the largest directions of most
+    galleries. Directions without variance in the gallery are dropped: they are unknown, and
+    with few vectors of many features they would make up most of a new vector.
+
+    Parameters
+    ----------
+    strength : float, default=0.5
+        1 gives all directions equal variance, 0 changes none.
+    shrinkage : float, default=0.1
+        Share of the mean variance added to every direction; larger is gentler.
+
+    Attributes
+    ----------
+    mean_ : array of shape (n_features,)
+        Mean of the unit vectors.
+    directions_ : array of shape (n_directions, n_features)
+        Principal directions with any variance.
+    gains_ : array of shape (n_directions,)
+        Factor of each direction, relative to one without variance.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from setwise import Whitener
+    >>> vectors = np.random.default_rng(0).normal(size=(200, 3)) * [9.0, 1.0, 1.0]
+    >>> whitener = Whitener().fit(vectors)
+    >>> int(whitener.gains_.argmin()), whitener.transform(vectors).shape
+    (0, (200, 3))
+    """
+
+    def __init__(self, strength: float = 0.5, shrinkage: float = 0.1) -> None:
+        self.strength = strength
+        self.shrinkage = shrinkage
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn mean and principal directions of the rows of ``X``."""
+        check_not_negative("Whitener", "strength", self.strength)
+        check_number("Whitener", "shrinkage", self.shrinkage)
+        units = unit_rows(validate_data(self, X, dtype=np.float64))
+        self.mean_: FloatArray = units.mean(axis=0)
+        _, strengths, directions = linalg.svd(units - self.mean_, full_matrices=False)
+        variances = strengths**2 / len(units)
+        floor = self.shrinkage * variances.sum() / units.shape[1]
+        is_kept = strengths > strengths[0] * max(units.shape) * np.finfo(np.float64).eps
+        self.directions_: FloatArray = directions[is_kept]
+        # A common factor means nothing to unit vectors.
+        relative = floor / (variances[is_kept] + floor)
+        self.gains_: FloatArray = relative ** (self.strength / 2)
+        return self
+
+    def transform(self, X: Any) -> FloatArray:
+        """Whiten the rows of ``X`` and scale them to unit norm."""
+        check_is_fitted(self)
+        units = unit_rows(validate_data(self, X, dtype=np.float64, reset=False))
+        centred = units - self.mean_
+        inside = centred @ self.directions_.T
+        # What lies outside, or at the mean, leaves rounding, which is no direction.
+        rounding = max(centred.shape[1], len(self.gains_)) * np.finfo(np.float64).eps
+        inside[np.linalg.norm(inside, axis=1) <= rounding] = 0.0
+        return unit_rows((inside * self.gains_) @ self.directions_)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A vector of a set, and a similar one of another set."""
+
+    vector: int  # of the set in question
+    set: int  # the other set
+    other: int  # of its vectors
+    distance: float  # of both as unit vectors
+
+
+def nearest_pairs(vectors: FloatArray, sets: SetBatch, most: int) -> list[Pair]:
+    """The ``most`` closest pairs of a set's vectors and those of others, as unit vectors."""
+    from sklearn.metrics.pairwise import euclidean_distances
+
+    if len(sets) == 0 or len(vectors) == 0:
+        return []
+    distances = euclidean_distances(unit_rows(vectors), unit_rows(sets.vectors))
+    pairs = []
+    for vector, row in closest_pairs(distances, most):
+        place = int(np.searchsorted(sets.offsets, row, side="right")) - 1
+        other = row - int(sets.offsets[place])
+        pairs.append(Pair(vector, place, other, float(distances[vector, row])))
+    return pairs
+
+
+def closest_pairs(distances: FloatArray, most: int) -> list[tuple[int, int]]:
+    """The closest pairs, each row once, and each column once while others are left."""
+    rows_left = distances.astype(np.float64)
+    both_left = rows_left.copy()
+    pairs: list[tuple[int, int]] = []
+    while len(pairs) < min(most, len(distances)):
+        left = both_left if np.isfinite(both_left).any() else rows_left
+        row, column = map(int, np.unravel_index(left.argmin(), left.shape))
+        pairs.append((row, column))
+        rows_left[row] = both_left[row] = np.inf
+        both_left[:, column] = np.inf
+    return sorted(pairs, key=lambda pair: (distances[pair], pair))
 
 
 class PerVector(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Apply a transformer of rows to every vector of every set.
 
     It is fitted once, to the vectors of all sets together. Sets in, a
-    :class:`setwise.SetBatch` with their names and labels out; a single 2-D array in, an array
-    out.
+    :class:`setwise.SetBatch` with their names and labels out; a 2-D array in, an array out.
 
     Parameters
     ----------
     transformer : scikit-learn transformer
         Such as ``PCA(50)`` or ``StandardScaler()``. A copy is fitted. One that learns from
-        labels is given each vector's, that of its set.
+        labels gets those of the sets, one per vector.
 
     Attributes
     ----------
     transformer_ : transformer
         The fitted copy.
     n_features_in_ : int
-        Length of the vectors it was fitted to.
+        Length of the vectors in ``fit``.
 
     Notes
     -----
-    What subtracts the mean of all vectors, as PCA does, puts two classes on opposite sides of
+    A transformer that subtracts the mean, such as PCA, puts two classes on opposite sides of
     the origin, and subspaces do not tell a vector from its opposite. ``TruncatedSVD`` makes
     vectors shorter and leaves the origin where it is.
 
@@ -55,15 +181,7 @@ class PerVector(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.transformer = transformer
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Fit the transformer to all vectors.
-
-        Parameters
-        ----------
-        X : SetBatch, sequence of 2-D arrays, or 2-D array
-            Sets, or the vectors of one.
-        y : array, optional
-            One label per set; of a 2-D array, one per row.
-        """
+        """Fit the transformer to all vectors; ``y`` has a label per set (row, of an array)."""
         if not (hasattr(self.transformer, "fit") and hasattr(self.transformer, "transform")):
             expected = "a scikit-learn transformer, such as PCA(50)"
             refuse("PerVector", "transformer", expected, self.transformer)

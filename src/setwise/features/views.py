@@ -1,7 +1,7 @@
-"""Views: what is done to the vectors of a set before they become a basis.
+"""Views: transformations of the vectors of a set before they become a basis.
 
-A view is a name and a transformer of rows. One whose first step looks at images is parted
-there: what that step makes of an image is computed once, however many views begin with it.
+A view is a name and a transformer of rows. An image feature as the first step is computed once
+per image, however many views begin with it.
 """
 
 from __future__ import annotations
@@ -20,14 +20,12 @@ from sklearn.base import clone
 from setwise._support.parameters import check_choice, check_known, refuse
 from setwise._support.types import BoolArray, FloatArray, IntArray
 from setwise.errors import DataError, ParameterError
+from setwise.features.descriptors import HOG, LBP
 from setwise.features.faces import Faces
-from setwise.features.hog import HOG
 from setwise.features.images import ImageFeature, is_pipeline, steps_of
-from setwise.features.lbp import LBP
 from setwise.features.network import Network
 from setwise.features.pixels import Pixels
-from setwise.features.units import unit_rows
-from setwise.features.whitening import Whitener
+from setwise.features.vectors import Whitener, unit_rows
 
 __all__ = ["FittedView", "Images", "View", "are_equal", "shown_widths"]
 
@@ -39,18 +37,17 @@ _STEPS: dict[str, type[Any]] = {
 
 @dataclass(frozen=True)
 class View:
-    """What is done to the vectors of a set first.
+    """A named transformation of the vectors of a set.
 
-    Attributes
+    Parameters
     ----------
     name : str
-        What it is called.
+        Name for messages and files.
     transformer : scikit-learn transformer of rows, or None
-        What is done; None leaves the vectors as they are.
+        None leaves the vectors as they are.
     has_lengths : bool
-        Whether vectors keep their lengths, relative to those of their set, instead of being
-        scaled to unit norm each: for columns of a covariance, or other vectors of which the
-        long ones say more.
+        Keep the lengths of vectors, relative to those of their set: for columns of a
+        covariance, or other vectors of which the long ones matter more.
     """
 
     name: str
@@ -62,15 +59,7 @@ class View:
 
     @classmethod
     def of(cls, value: Any, owner: str) -> View:
-        """The view that a parameter of ``owner`` names or is.
-
-        Parameters
-        ----------
-        value : str, transformer or (name, transformer)
-            A transformer alone is called by its class.
-        owner : str
-            Who asks, for the message where it is none of them.
-        """
+        """The view that ``value`` is or names; ``owner`` is for the message."""
         if isinstance(value, View):
             return value
         if isinstance(value, str) and value in KNOWN:
@@ -88,16 +77,16 @@ class View:
 
     @property
     def steps(self) -> tuple[Any, ...]:
-        """The transformers it is made of, in order."""
+        """The transformers in order."""
         return () if self.transformer is None else tuple(_steps(self.transformer))
 
     @property
     def feature(self) -> str:
-        """What it looks at, in words: equal for a view and its whitened form."""
+        """The features in words, equal for a view and its whitened form."""
         return " ".join(str(step) for step in self.steps if not isinstance(step, Whitener))
 
     def to_config(self) -> dict[str, Any]:
-        """Its name and the parameters of its steps, of types that JSON knows."""
+        """Name and parameters of the steps, in JSON types."""
         steps = []
         for step in self.steps:
             if type(step) not in _STEPS.values():
@@ -113,7 +102,7 @@ class View:
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> View:
-        """The view that :meth:`to_config` wrote down."""
+        """The view of a configuration from :meth:`to_config`."""
         steps = []
         for step in config["steps"]:
             check_known(f"view {config['name']!r}", "step", step["name"], _STEPS)
@@ -126,7 +115,7 @@ class View:
         return cls(config["name"], _in_a_row(steps), config["has_lengths"])
 
     def fit(self, images: Images) -> FittedView:
-        """Learn from the vectors of a gallery what the view needs."""
+        """Fit the view to the vectors of a gallery."""
         view = self.unfitted()
         if view.feature is not None and images.shape is None:
             msg = (
@@ -139,14 +128,14 @@ class View:
         return view
 
     def unfitted(self) -> FittedView:
-        """Copies of its steps, parted where images become vectors, that have seen nothing."""
+        """Unfitted copies of the steps, the image feature apart."""
         steps = [clone(step) for step in self.steps]
         feature = steps.pop(0) if steps and isinstance(steps[0], ImageFeature) else None
         return FittedView(self.name, feature, _in_a_row(steps), self.has_lengths)
 
 
 def _steps(transformer: Any) -> Iterator[Any]:
-    """The transformers that a pipeline, of pipelines perhaps, consists of."""
+    """The transformers of a pipeline, also of nested ones."""
     if not is_pipeline(transformer):
         yield transformer
         return
@@ -155,7 +144,7 @@ def _steps(transformer: Any) -> Iterator[Any]:
 
 
 def _in_a_row(steps: Sequence[Any]) -> Any:
-    """One transformer that does what several do, None if there are none."""
+    """One transformer that applies several, None for none."""
     if len(steps) < 2:
         return steps[0] if steps else None
     from sklearn.pipeline import make_pipeline
@@ -171,14 +160,14 @@ KNOWN = {
 
 
 class _Table:
-    """What one feature made of some images: a row for each, filled when first asked for."""
+    """Values of one feature, a row per image, computed when first wanted."""
 
     def __init__(self, feature: Any, vectors: FloatArray, shape: tuple[int, ...]) -> None:
         self.feature = feature
         self._vectors, self._shape = vectors, shape
         self._is_made = np.zeros(len(vectors), dtype=np.bool_)
         self._values: FloatArray | None = None
-        self._lock = Lock()  # two threads that want one image must not both look at it
+        self._lock = Lock()  # two threads that want one image compute it once
 
     def rows(self, rows: IntArray) -> FloatArray:
         with self._lock:
@@ -187,7 +176,7 @@ class _Table:
                 images = self._vectors[missing].reshape(-1, *self._shape)
                 made = np.asarray(self.feature.transform(images))
                 if made.ndim != 2 or len(made) != len(missing):
-                    return made  # the view will say what is wrong with it
+                    return made  # the view refuses it
                 if self._values is None:
                     self._values = np.empty((len(self._vectors), made.shape[1]), made.dtype)
                 self._values[missing], self._is_made[missing] = made, True
@@ -195,48 +184,39 @@ class _Table:
             return self._values[rows]
 
 
-class _Tables:
-    """What features made of some images, each of which they look at once."""
-
-    def __init__(self, vectors: FloatArray, shape: tuple[int, ...]) -> None:
-        self._vectors, self._shape = vectors, shape
-        self._tables: list[_Table] = []
-        self._lock = Lock()
-
-    def of(self, feature: Any) -> _Table:
-        with self._lock:
-            for table in self._tables:
-                if are_equal(feature, table.feature):
-                    return table
-            self._tables.append(_Table(feature, self._vectors, self._shape))
-            return self._tables[-1]
-
-
 class Images:
-    """Vectors, as rows or as the images they are, and what features made of them.
+    """Vectors, as rows or as images, and features of them.
 
-    Parts of them share that: however they are divided, each feature looks once at each image.
+    Parts share their features: however images are divided, each is computed once.
 
     Parameters
     ----------
     vectors : array of shape (n_vectors, n_features)
         One vector per row.
     shape : tuple of int or None
-        Of the images whose pixels the vectors are.
+        Shape of the images whose pixels the vectors are.
     """
 
     def __init__(self, vectors: FloatArray, shape: tuple[int, ...] | None) -> None:
-        self.vectors = vectors
-        self.shape = shape
+        self.vectors, self.shape = vectors, shape
         self._rows: IntArray = np.arange(len(vectors))
-        self._tables = None if shape is None else _Tables(vectors, shape)
+        self._whole = vectors
+        self._tables: list[_Table] = []
+        self._lock = Lock()
 
     def seen_by(self, feature: Any) -> FloatArray:
-        """What an image feature makes of them, computed once; None leaves them as they are."""
+        """Values of an image feature; None leaves the vectors as they are."""
         if feature is None:
             return self.vectors
-        assert self._tables is not None  # noqa: S101
-        return self._tables.of(feature).rows(self._rows)
+        assert self.shape is not None  # noqa: S101
+        with self._lock:
+            for table in self._tables:
+                if are_equal(feature, table.feature):
+                    break
+            else:
+                table = _Table(feature, self._whole, self.shape)
+                self._tables.append(table)
+        return table.rows(self._rows)
 
     def part(self, start: int, stop: int) -> Images:
         """The vectors between two places."""
@@ -253,7 +233,7 @@ class Images:
 
 
 def are_equal(one: Any, other: Any) -> bool:
-    """Whether two transformers do the same: of one class, and of equal parameters."""
+    """Whether two transformers are of one class with equal parameters."""
     if one is other:
         return True
     if type(one) is not type(other) or not hasattr(one, "get_params"):
@@ -261,41 +241,26 @@ def are_equal(one: Any, other: Any) -> bool:
     mine, others = one.get_params(), other.get_params()
     try:
         return all(bool(value == others[name]) for name, value in mine.items())
-    except ValueError:  # arrays: who knows
+    except ValueError:  # arrays cannot be compared so
         return False
 
 
 @dataclass(frozen=True)
 class FittedView:
-    """A view that has seen a gallery.
-
-    Attributes
-    ----------
-    name : str
-        Of the view.
-    feature : ImageFeature or None
-        What looks at the images first.
-    rest : transformer or None
-        What is done to the vectors then, fitted to the gallery.
-    has_lengths : bool
-        Whether vectors keep their lengths, relative to those of their set.
-    """
+    """A view fitted to a gallery."""
 
     name: str
-    feature: Any
-    rest: Any
+    feature: Any  # image feature or None
+    rest: Any  # transformer of its vectors, fitted to the gallery, or None
     has_lengths: bool = False
 
     @property
     def learns(self) -> bool:
-        """Whether another gallery may make it show the same vectors otherwise."""
+        """Whether its vectors may depend on the gallery."""
         return self.rest is not None
 
     def shows_as(self, other: FittedView) -> bool:
-        """Whether it is known to show every vector as another fit of the same view does.
-
-        It has learnt the same, then. What cannot be compared may have learnt anything.
-        """
+        """Whether it has learnt the same as another fit; False if that cannot be compared."""
         if self.rest is None:
             return True
         try:
@@ -304,7 +269,7 @@ class FittedView:
             return False
 
     def show(self, images: Images) -> FloatArray:
-        """The vectors of a set as the view shows them, scaled to unit norm, or all alike."""
+        """The vectors of a set in this view, of unit norm, or scaled as a whole."""
         values = images.seen_by(self.feature)
         if self.rest is not None:
             values = self.rest.transform(values)
@@ -325,14 +290,6 @@ class FittedView:
 def shown_widths(
     views: Mapping[str, FittedView], n_features: int, image_shape: tuple[int, ...] | None
 ) -> dict[str, int]:
-    """How long vectors are in each view, by what it shows of one.
-
-    Parameters
-    ----------
-    views : dict of str to FittedView
-        The views.
-    n_features, image_shape : int, tuple of int or None
-        Of the vectors that come in.
-    """
+    """Length of the vectors in each view, for vectors of a given shape."""
     blank = Images(np.ones((1, n_features)), image_shape)
     return {name: view.show(blank).shape[1] for name, view in views.items()}

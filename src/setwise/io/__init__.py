@@ -1,7 +1,6 @@
 """What comes in: image folders, video, MATLAB files, NumPy archives."""
 
 from setwise.io.arrays import load_arrays
-from setwise.io.faces import DlibFaces, HaarFaces, face_tracks
 from setwise.io.images import load_images
 from setwise.io.loading_report import LoadedSets, LoadReport, Skipped
 from setwise.io.mat import load_mat
@@ -10,12 +9,9 @@ from setwise.io.sources import load_sets
 from setwise.io.video import load_video, load_videos
 
 __all__ = [
-    "DlibFaces",
-    "HaarFaces",
     "LoadReport",
     "LoadedSets",
     "Skipped",
-    "face_tracks",
     "load_arrays",
     "load_images",
     "load_mat",

@@ -1,4 +1,4 @@
-"""The arrays of NumPy's own files, read after their headers were checked."""
+"""NumPy files, read once their headers are checked."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ __all__ = ["Header", "Members", "array_of", "read_npy"]
 
 MAX_HEADER = 10_000
 MAX_MEMBERS = 100_000
-# Of an array of a prepared archive: far more than its few numbers per set.
+# Of an array of a prepared archive, which has a few numbers per set.
 MAX_BYTES = 100_000_000
 
 
 class Header(NamedTuple):
-    """What an array says of itself."""
+    """Shape and dtype that an array declares."""
 
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
 
     @property
     def n_bytes(self) -> int:
-        """Bytes that the values take."""
+        """Bytes of the values."""
         return math.prod(self.shape) * self.dtype.itemsize
 
 
@@ -61,11 +61,11 @@ class Members:
         return list(self._members)
 
     def read(self, keys: Sequence[str]) -> dict[str, npt.NDArray[Any]]:
-        """These arrays, once all of them are known to fit."""
+        """Arrays by key, once all of them are known to fit."""
         return {key: self._read(key) for key in self.headers(keys)}
 
     def read_stacked(self, headers: dict[str, Header]) -> npt.NDArray[Any]:
-        """Arrays one below the other; no more than one of them is there twice at any time."""
+        """Arrays one below the other, with at most one of them in memory twice."""
         if len(headers) == 1:
             return self._read(next(iter(headers)))
         shapes = [header.shape for header in headers.values()]
@@ -80,7 +80,7 @@ class Members:
         return stacked
 
     def headers(self, keys: Sequence[str]) -> dict[str, Header]:
-        """Shape and dtype of these arrays, once all of them are known to fit."""
+        """Shape and dtype of arrays, once all of them are known to fit."""
         for key in keys:
             if key not in self._members:
                 shown = ", ".join(map(repr, self.keys[:20])) or "nothing"
@@ -91,7 +91,7 @@ class Members:
         return headers
 
     def refuse(self, why: str) -> NoReturn:
-        """Say what is wrong with the archive."""
+        """Raise what is wrong with the archive."""
         reject(f"load_arrays: {str(self.path)!r} {why}.")
 
     def _check_fits(self, n_bytes: int, what: str) -> None:
@@ -110,7 +110,7 @@ class Members:
 
 
 def array_of(path: Path, key: str) -> npt.NDArray[Any]:
-    """Read one array of a prepared ``.npz``; nothing is ever unpickled."""
+    """One array of a prepared ``.npz``; nothing is ever unpickled."""
     source = regular_file("load", path)
     with one_kind_of_error("load", source), zipfile.ZipFile(source) as archive:
         return Members(source, archive, MAX_BYTES).read([key])[key]
@@ -126,7 +126,7 @@ def read_npy(path: Path, max_bytes: int) -> npt.NDArray[Any]:
 
 
 def _header(stream: IO[bytes], what: str, size: int) -> Header:
-    """What an array says it is, which must agree with the size of its file."""
+    """The declared header of an array, which must agree with the size of its file."""
     version = np.lib.format.read_magic(stream)
     readers = {
         (1, 0): np.lib.format.read_array_header_1_0,

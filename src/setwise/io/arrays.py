@@ -1,4 +1,4 @@
-"""NumPy archives and arrays become sets, after a look at what they declare."""
+"""NumPy archives and arrays become sets."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from setwise.sets import SetBatch
 
 __all__ = ["load_arrays"]
 
-# The key of the labels that an archive may have or not.
+# Default key of the labels, which an archive may lack.
 LABELS = "set_labels"
 
 
@@ -50,22 +50,20 @@ def load_arrays(
         The file.
     vectors : str, optional
         Key of all vectors, ``(n_vectors, n_features)``, or images, ``(n_images, height,
-        width[, n_channels])``. By default ``"images"`` or ``"features"``, whichever is there.
+        width[, n_channels])``. By default ``"images"`` or ``"features"``, whichever exists.
     set_index : str, default="set_index"
         Key of the set of each vector, a number from 0.
     labels : str, default="set_labels"
-        Key of the class of each set; where there is no ``set_index``, of each vector.
+        Key of the class of each set; without ``set_index``, of each vector.
     groups : str, optional
         Key of the set of each vector, by any name or number. Without it and without
         ``set_index``, all vectors of a class are one set.
     class_names : str, default="class_names"
-        Key of the names of the classes, which the labels then count from 0. Labels stay as
-        they are where there is none.
+        Key of the names of the classes, which integer labels then count from 0.
     names : str, default="set_names"
         Key of the names of the sets.
     max_bytes : int, default=2 GiB
-        The most memory that the arrays may take; a larger file is refused before it is read.
-        While it is read, up to twice as much is needed.
+        Most memory for the arrays, checked before reading; loading takes up to twice as much.
 
     Returns
     -------
@@ -134,7 +132,7 @@ def _from_archive(
     groups: str | None,
     about: dict[str, str],
 ) -> tuple[SetBatch, str]:
-    """The sets of an archive, and how it was understood."""
+    """The sets of an archive, and its layout."""
     if about["labels"] != LABELS:
         members.headers([about["labels"]])  # which must be there, as it was asked for
     has_index = set_index in members.keys
@@ -149,7 +147,7 @@ def _from_archive(
 def _grouped(
     members: Members, vectors: str | None, groups: str | None, about: dict[str, str]
 ) -> tuple[SetBatch, str]:
-    """All vectors in one array, and in others the set and the class of each."""
+    """Sets of one array of vectors, and arrays with the set and class of each."""
     ids_key = groups or about["labels"]
     key = _key_of_vectors(members, vectors, ids_key)
     extra = [about[k] for k in ("labels", "class_names") if about[k] in members.keys]
@@ -172,7 +170,7 @@ def _grouped(
 def _indexed(
     members: Members, vectors: str | None, set_index: str, about: dict[str, str]
 ) -> tuple[SetBatch, str]:
-    """All vectors in one array, and in another the set of each."""
+    """Sets of one array of vectors, and an array with the number of the set of each."""
     key = _key_of_vectors(members, vectors, set_index)
     extra = [name for name in about.values() if name in members.keys]
     arrays = members.read(list(dict.fromkeys([key, set_index, *extra])))
@@ -209,7 +207,7 @@ def _key_of_vectors(members: Members, vectors: str | None, set_index: str) -> st
 def _by_set(
     members: Members, index: npt.NDArray[Any], n_vectors: int, n_sets: int
 ) -> tuple[IntArray | None, IntArray]:
-    """Order that puts the sets one after the other, where it is not theirs already."""
+    """Order that sorts vectors by set, None if sorted, and the offsets of the sets."""
     if index.shape != (n_vectors,) or index.dtype.kind not in "iu":
         members.refuse(
             f"has a set_index of shape {index.shape} and dtype {index.dtype} for {n_vectors} "

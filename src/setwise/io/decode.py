@@ -1,7 +1,8 @@
-"""One image file in, one array out; whatever is wrong with the file becomes a DataError."""
+"""Image files become arrays; every fault of a file becomes a DataError."""
 
 from __future__ import annotations
 
+import io
 import stat
 import threading
 import warnings
@@ -20,25 +21,20 @@ import numpy.typing as npt
 from setwise._support.extras import require
 from setwise._support.parallel import SharedContext
 from setwise.errors import DataError, reject
-from setwise.io.bursts import time_taken
-from setwise.io.image_heads import costly, is_heif
-from setwise.io.thumbnails import SIDE, fitted_size, small_jpeg
+from setwise.io.heads import costly, is_heif
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
 __all__ = [
-    "DAMAGED",
-    "FORMATS",
-    "SUFFIXES",
-    "NotSupportedError",
-    "Picture",
-    "Wanted",
-    "decode",
-    "pillow_at_work",
-]
+    "DAMAGED", "FORMATS", "SIDE", "SUFFIXES", "NotSupportedError", "Picture", "Wanted",
+    "decode", "fitted_size", "pillow_at_work", "small_jpeg",
+]  # fmt: skip
 
-# Rare formats are where decoders have their holes; nothing else is ever tried.
+# The longest side, in pixels.
+SIDE = 64
+QUALITY = 80
+# No rare formats, whose decoders are the weakest.
 FORMATS = ("JPEG", "PNG", "BMP", "PPM", "TIFF", "WEBP", "AVIF")
 SUFFIXES = frozenset((
     ".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".bmp", ".ppm", ".pgm", ".pbm", ".pnm",
@@ -49,45 +45,73 @@ ON_BLACK = "laid on black where transparent"
 FIRST_OF_MANY = "of several pictures in one photo (MPO), the first read"
 DAMAGED = "with damaged metadata, read without it"
 
-# Photos of several pictures, of which one is the photo and the others help to show it.
+# Formats of one photo with auxiliary pictures.
 _OF_SEVERAL = ("MPO", "HEIF")
-# How the parts of a JPEG are numbered that is neither JFIF nor Adobe, as cameras write it.
+# Numbers of the components of a camera's JPEG that is neither JFIF nor Adobe.
 _YCC_PARTS = [1, 2, 3]
-# Thumbnails are made of so many times their pixels: of more, nobody sees the difference.
+# Thumbnails are made from this many pixels a side: more make no visible difference.
 _ENOUGH = 4 * SIDE
 
-# How Pillow calls the kinds of pixels that have a known scale.
+# Pillow's modes of a known scale.
 _EIGHT_BITS = {"1", "L", "LA", "P", "PA", "RGB", "RGBA", "RGBX", "CMYK", "YCbCr", "LAB"}
 _SIXTEEN_BITS = {"I;16", "I;16L", "I;16B", "I;16N"}
-_ORIENTATION = 0x0112
+_KINDS = {stat.S_IFIFO: "pipe", stat.S_IFDIR: "folder", stat.S_IFSOCK: "socket"}
+# Tags of EXIF.
+_ORIENTATION, _EXIF, _TAKEN, _TAKEN_FRACTION = 0x0112, 0x8769, 0x9003, 0x9291
 _TURNS = dict(enumerate(
     ("FLIP_LEFT_RIGHT", "ROTATE_180", "FLIP_TOP_BOTTOM", "TRANSPOSE", "ROTATE_270",
      "TRANSVERSE", "ROTATE_90"), start=2,
 ))  # fmt: skip
 
 
+def fitted_size(size: tuple[int, int], side: int = SIDE) -> tuple[int, int]:
+    """``(width, height)`` with the longest side at most ``side``.
+
+    >>> fitted_size((4000, 3000)), fitted_size((20, 30))
+    ((64, 48), (20, 30))
+    """
+    longest = max(size)
+    if longest <= side:
+        return size
+    width, height = (max(1, round(length * side / longest)) for length in size)
+    return width, height
+
+
+def small_jpeg(image: Image) -> bytes:
+    """A colour JPEG of at most 64 x 64 pixels, without metadata."""
+    from PIL import Image as pillow
+
+    # Whole pixels are added up first, which is much faster.
+    size, method = fitted_size(image.size), pillow.Resampling.BILINEAR
+    small = image.resize(size, method, reducing_gap=1.0)
+    if small.mode != "YCbCr":  # as which JPEG has its colours
+        small = small.convert("RGB")
+    # Pillow writes the profile and comment that it finds there.
+    small.info = {}
+    buffer = io.BytesIO()
+    small.save(buffer, "JPEG", quality=QUALITY)
+    return buffer.getvalue()
+
+
 @dataclass(frozen=True)
 class Wanted:
-    """What every image is turned into: ``size`` is ``(height, width)``, or ``None`` to keep.
+    """What every image is turned into."""
 
-    With ``needs_time``, an image that does not say when it was taken is of no use.
-    """
-
-    size: tuple[int, int] | None
+    size: tuple[int, int] | None  # (height, width), None keeps the size
     colour: bool
     max_pixels: int
-    needs_time: bool = False
+    needs_time: bool = False  # an image without a time of its own is left out
     thumbnail: bool = False
 
     @property
     def mode(self) -> str:
-        """What Pillow calls such pixels."""
+        """Pillow's name of such pixels."""
         return "RGB" if self.colour else "L"
 
 
 @dataclass(frozen=True)
 class Picture:
-    """The pixels of a file, what was done to get them, when they were taken, a small JPEG."""
+    """Pixels of a file, remarks on them, time taken, and a small JPEG."""
 
     pixels: npt.NDArray[np.uint8]
     remarks: tuple[str, ...] = ()
@@ -96,23 +120,16 @@ class Picture:
 
 
 class NotSupportedError(DataError):
-    """A good image, as far as one knows, that something not installed could read."""
+    """An image that needs a package that is not installed."""
 
 
 def decode(path: Path, wanted: Wanted) -> Picture:
     """Read one image file, in a block of `pillow_at_work`.
 
-    16-bit images keep their high byte, transparency is laid on black (what cannot be seen adds
-    nothing to a vector), palettes, CMYK and single bits become plain grey or colour, and the
-    EXIF orientation is applied. Animations and many-paged files are refused, but of the
-    several pictures of one photo (MPO, HEIC) the first is read. A thumbnail does not change
-    the pixels by a single bit.
-
-    Raises
-    ------
-    DataError
-        Naming the file and what is wrong with it; NotSupportedError where it is HEIC and
-        nothing is installed that reads it.
+    16-bit images keep their high byte, transparency becomes black, palettes, CMYK and bits
+    become plain grey or colour, and the EXIF orientation is applied. Animations and files of
+    several pages are refused. Of several pictures of one photo (MPO, HEIC) the first is read.
+    A thumbnail does not change the pixels by a single bit.
     """
     with _heard() as warned:
         try:
@@ -129,10 +146,11 @@ def decode(path: Path, wanted: Wanted) -> Picture:
 
 
 def _check_file(path: Path, max_pixels: int) -> None:
-    """Refuse what must not even be opened: a pipe would wait for ever."""
+    """Refuse files that must not be opened, such as a pipe, which would block."""
     about = path.stat()
     if not stat.S_ISREG(about.st_mode):
-        reject(f"{path} is no regular file but a {_kind(about.st_mode)}. Leave it out.")
+        kind = _KINDS.get(stat.S_IFMT(about.st_mode), "device")
+        reject(f"{path} is no regular file but a {kind}. Leave it out.")
     if about.st_size == 0:
         reject(f"{path} is empty (0 bytes). Expected an image.")
     # Some decoders read the file as a whole before they look at it.
@@ -144,21 +162,16 @@ def _check_file(path: Path, max_pixels: int) -> None:
         )
 
 
-def _kind(mode: int) -> str:
-    return {stat.S_IFIFO: "pipe", stat.S_IFDIR: "folder", stat.S_IFSOCK: "socket"}.get(
-        stat.S_IFMT(mode), "device"
-    )
-
-
 def _read(path: Path, wanted: Wanted) -> Picture:
     from PIL import Image
 
-    # Not opened by its path: Pillow would map raw pixels into memory, where a file cut short
-    # meanwhile ends the process, and where turned TIFFs come out garbled (Pillow 13.0).
+    # Opened by its path, Pillow would map raw pixels into memory: a file cut short meanwhile
+    # then ends the process, and turned TIFFs come out garbled (Pillow 13.0).
     with ExitStack() as stack:
         file = stack.enter_context(path.open("rb"))
         _check_head(path, file)
-        image = stack.enter_context(Image.open(file, formats=_formats()))
+        formats = (*FORMATS, "HEIF") if _reads_heif() else FORMATS
+        image = stack.enter_context(Image.open(file, formats=formats))
         _check_header(path, image, wanted.max_pixels)
         # A JPEG can be decoded at a half, a quarter or an eighth, and without its colours,
         # which is much faster; twice the wanted size leaves the resampling its work.
@@ -185,7 +198,7 @@ def _read(path: Path, wanted: Wanted) -> Picture:
 
 
 def _check_head(path: Path, file: BinaryIO) -> None:
-    """Refuse what takes very long to read, or cannot be read here at all."""
+    """Refuse files that take very long to read, or need a missing package."""
     problem = costly(file)
     if problem:
         reject(f"{path} {problem}. Save it again in a plain way, or leave it out.")
@@ -195,7 +208,7 @@ def _check_head(path: Path, file: BinaryIO) -> None:
 
 
 def _draft_mode(image: Image, wanted: Wanted) -> str:
-    """How a JPEG is decoded: its brightness is the same number by number, with colours or not.
+    """Mode for decoding a JPEG: its brightness is the same with and without colours.
 
     Not so in RGB. The few JPEGs that hold RGB themselves get grey thumbnails.
     """
@@ -208,7 +221,7 @@ def _draft_mode(image: Image, wanted: Wanted) -> str:
 
 
 def _preview(image: Image) -> Image:
-    """The image in colour, a few times larger than a thumbnail, without a copy of all of it."""
+    """The image in colour, a few times larger than a thumbnail, without a full copy."""
     from PIL import Image as pillow
 
     shrunk = image.resize(fitted_size(image.size, _ENOUGH), pillow.Resampling.NEAREST)
@@ -216,14 +229,17 @@ def _preview(image: Image) -> Image:
 
 
 def _turned(image: Image, turn: str | None) -> Image:
-    """Not ImageOps.exif_transpose, which also rewrites the tags and fails on odd ones."""
+    """The image turned upright.
+
+    ImageOps.exif_transpose also rewrites the tags, and fails on odd ones.
+    """
     from PIL import Image as pillow
 
     return image if turn is None else image.transpose(pillow.Transpose[turn])
 
 
 def _check_header(path: Path, image: Any, max_pixels: int) -> None:
-    """Refuse, before any pixel is decoded, what is too large or no single image."""
+    """Refuse large and multi-frame images before any pixel is decoded."""
     width, height = image.size
     if width * height > max_pixels:
         reject(
@@ -274,7 +290,7 @@ def _plain(image: Image, mode: str) -> Image:
 
 
 def _is_transparent(image: Image) -> bool:
-    """Whether any pixel may be, but for the one shade of 16 bits that a PNG can name."""
+    """Whether any pixel may be; ignores the one 16-bit shade that a PNG can name."""
     return image.mode not in _SIXTEEN_BITS and image.has_transparency_data
 
 
@@ -293,7 +309,7 @@ def _what_is_wrong(error: Exception, max_pixels: int) -> str:
 
 
 class _Hearing(threading.local):
-    """What Pillow has warned of in this thread, while it decodes a file."""
+    """Pillow's warnings in this thread while it decodes a file."""
 
     words: list[str] | None = None
 
@@ -303,7 +319,7 @@ _HEARING = _Hearing()
 
 @contextmanager
 def _pillow_heard() -> Iterator[None]:
-    """Take Pillow's warnings about a file to whoever decodes it; pass on all others."""
+    """Collect Pillow's warnings about a file for its decoder; pass on all others."""
     from PIL.Image import DecompressionBombWarning
 
     with warnings.catch_warnings():
@@ -313,7 +329,7 @@ def _pillow_heard() -> Iterator[None]:
             if _HEARING.words is None:
                 pass_on(message, category, *where, **more)
             elif not issubclass(category, DecompressionBombWarning):
-                # Of how many pixels are too many, max_pixels is the judge.
+                # max_pixels limits the number of pixels.
                 _HEARING.words.append(str(message))
 
         warnings.showwarning = show
@@ -326,20 +342,16 @@ _PILLOW = SharedContext(_pillow_heard)
 
 @cache
 def _reads_heif() -> bool:
-    """Whether HEIC can be read; Pillow is told of it once."""
+    """Whether HEIC can be read; registers the reader once."""
     if find_spec("pi_heif") is None:
         return False
     require("pi_heif", "heif").register_heif_opener()
     return True
 
 
-def _formats() -> tuple[str, ...]:
-    return (*FORMATS, "HEIF") if _reads_heif() else FORMATS
-
-
 @contextmanager
 def pillow_at_work() -> Iterator[None]:
-    """What `decode` needs around it: Pillow's formats known, and its warnings kept in."""
+    """The context that `decode` needs: formats registered, warnings collected."""
     # Otherwise the first file of a rarer format would import every format there is.
     from PIL import (  # noqa: F401
         AvifImagePlugin,
@@ -357,10 +369,29 @@ def pillow_at_work() -> Iterator[None]:
 
 @contextmanager
 def _heard() -> Iterator[list[str]]:
-    """The warnings of this thread from here on."""
+    """Warnings of this thread within the block."""
     words: list[str] = []
     _HEARING.words = words
     try:
         yield words
     finally:
         _HEARING.words = None
+
+
+def time_taken(exif: Any) -> datetime | None:
+    """When a photo was taken by the camera's clock, None without EXIF time."""
+    try:
+        tags = exif.get_ifd(_EXIF)
+        whole = datetime.strptime(_tag_text(tags[_TAKEN]), "%Y:%m:%d %H:%M:%S")
+    except Exception:
+        # Pillow raises anything on damaged tags. Cameras without a clock write zeros.
+        return None
+    fraction = _tag_text(tags.get(_TAKEN_FRACTION, ""))
+    if not (fraction.isascii() and fraction.isdigit()):
+        return whole
+    return whole.replace(microsecond=int(fraction[:6].ljust(6, "0")))
+
+
+def _tag_text(value: Any) -> str:
+    text = value.decode("ascii") if isinstance(value, bytes) else str(value)
+    return text.strip("\0 ")

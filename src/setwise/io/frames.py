@@ -1,4 +1,4 @@
-"""The frames of a video file, one at a time, and nothing but a local file is opened."""
+"""The frames of a video, one at a time, from a local file or given as arrays."""
 
 from __future__ import annotations
 
@@ -15,19 +15,24 @@ import numpy as np
 import numpy.typing as npt
 
 from setwise._support.extras import require
-from setwise._support.parameters import check_choice, check_count, check_number, refuse
+from setwise._support.parameters import (
+    check_choice,
+    check_count,
+    check_not_negative,
+    check_number,
+    refuse,
+)
 from setwise.errors import DataError, reject
+from setwise.io.decode import SIDE, fitted_size, small_jpeg
+from setwise.io.heads import check_announced, is_other_container
 from setwise.io.loading_report import Skipped
-from setwise.io.mp4 import check_announced, is_other_container
 from setwise.io.sampling import Sampling
-from setwise.io.thumbnails import SIDE, fitted_size, small_jpeg
 from setwise.io.untrusted import one_kind_of_error, regular_file
 
 __all__ = ["Frame", "Reading", "VideoFrames", "open_video"]
 
-# Containers that hold a film themselves, mp4 first. Playlists and scripts (hls, dash, concat,
-# ...), which make FFmpeg open other files or addresses, are not among them, and neither are
-# the hundreds of rare formats that nobody looks after.
+# Containers that hold a film themselves, mp4 first. Not among them are playlists and scripts
+# (hls, dash, concat, ...), which make FFmpeg open other files or addresses, and rare formats.
 CONTAINERS = (
     "mov,mp4,m4a,3gp,3g2,mj2", "avi", "matroska,webm", "mpeg", "mpegts", "ogg", "flv", "asf",
     "gif",
@@ -46,7 +51,7 @@ AV_TIME_BASE = 1_000_000
 
 
 class Frame(NamedTuple):
-    """A frame, its number in the file, from 0, and a small JPEG of it where wanted."""
+    """A frame, its number in the file, from 0, and a small JPEG if wanted."""
 
     number: int
     pixels: npt.NDArray[np.uint8]
@@ -55,7 +60,7 @@ class Frame(NamedTuple):
 
 @dataclass(frozen=True)
 class Reading:
-    """Which frames to read, and how; see :func:`setwise.io.video.load_video`."""
+    """Which frames to read, and how; see :func:`setwise.io.load_video`."""
 
     every: int = 1
     max_frames: int | None = None
@@ -70,7 +75,7 @@ class Reading:
     every_s: float | None = None
 
     def check(self, owner: str) -> None:
-        """Refuse what is no way to read a video."""
+        """Refuse values that no video can be read with."""
         check_count(owner, "every", self.every)
         if self.every_s is not None:
             check_number(owner, "every_s", self.every_s)
@@ -83,15 +88,15 @@ class Reading:
         check_choice(owner, "colour", self.colour, (False, True))
         check_choice(owner, "thumbnails", self.thumbnails, (False, True))
         check_choice(owner, "on_error", self.on_error, ("raise", "skip", "list"))
-        for name in ("start_s", "stop_s", "max_bad"):
-            value = getattr(self, name)
-            if value != 0 and not (value is None and name == "stop_s"):
-                check_number(owner, name, value, at_most=1.0 if name == "max_bad" else np.inf)
+        check_not_negative(owner, "start_s", self.start_s)
+        if self.stop_s is not None:
+            check_not_negative(owner, "stop_s", self.stop_s)
+        check_not_negative(owner, "max_bad", self.max_bad, at_most=1.0)
         if self.stop_s is not None and self.stop_s <= self.start_s:
             refuse(owner, "stop_s", f"above start_s ({self.start_s:g})", self.stop_s)
 
     def expected(self, announced: int) -> int:
-        """About how many of the announced frames will be taken, 0 where nobody knows."""
+        """About how many of the announced frames are taken, 0 if unknown."""
         taken = -(-announced // self.every)
         limit = self.max_frames
         return taken if limit is None else min(taken or limit, limit)
@@ -101,7 +106,7 @@ class Reading:
 def open_video(
     owner: str, path: str | os.PathLike[str], reading: Reading
 ) -> Iterator[VideoFrames]:
-    """The frames of a file, opened so that it cannot make FFmpeg open anything else."""
+    """The frames of a file, opened so that FFmpeg opens nothing else."""
     av = require("av", "video")
     film = VideoFrames(owner, regular_file(owner, path), reading)
     with one_kind_of_error(owner, film.path):
@@ -127,34 +132,17 @@ def open_video(
 
 
 class VideoFrames:
-    """The frames of a video that were asked for, decoded one by one, to be read once.
-
-    Attributes
-    ----------
-    path : Path
-        The file.
-    announced : int
-        How many frames the file says it has, 0 where it does not say. It may lie: nothing is
-        allocated by it.
-    n_decoded, n_taken, n_rotated : int
-        How many frames were decoded, how many of these were taken, and how many of these
-        were turned upright.
-    length_s, end_s : float
-        How long the video lasts by what the file says, 0 where it does not, and when the last
-        frame decoded is shown.
-    is_over : bool
-        Whether the file was read to its end.
-    skipped : list of Skipped
-        What could not be decoded.
-    """
+    """The selected frames of a video, decoded one by one, to be read once."""
 
     def __init__(self, owner: str, path: Path, reading: Reading) -> None:
         self.owner = owner
         self.path = path
         self.reading = reading
-        self.announced = self.n_decoded = self.n_taken = self.n_rotated = 0
-        self.length_s = self.end_s = 0.0
-        self.is_over = False
+        # What the file announces, 0 if nothing. It may lie: nothing is allocated by it.
+        self.announced, self.length_s = 0, 0.0
+        self.n_decoded = self.n_taken = self.n_rotated = 0
+        self.end_s = 0.0  # time of the last decoded frame
+        self.is_over = False  # read to the end
         self.skipped: list[Skipped] = []
         self._sampling: Sampling | None = None
 
@@ -164,7 +152,7 @@ class VideoFrames:
 
     @property
     def expected(self) -> int:
-        """About how many frames will be taken, 0 where nobody knows."""
+        """About how many frames are taken, 0 if unknown."""
         if self.reading.every_s is None:
             return self.reading.expected(self.announced)
         stop_s = min(self.reading.stop_s or self.length_s, self.length_s)
@@ -173,7 +161,7 @@ class VideoFrames:
         )
 
     def notes(self) -> tuple[str, ...]:
-        """What should be known of this file."""
+        """Differences between the file's announcements and its frames, and rotations."""
         notes = []
         n_there = self.n_decoded if self._sampling is None else self._sampling.n_packets
         if self.is_over and self.announced not in (0, n_there):
@@ -194,7 +182,7 @@ class VideoFrames:
         return tuple(notes)
 
     def choose_stream(self, container: Any) -> None:
-        """Find the moving pictures of an open file, and check them before any is decoded."""
+        """Find the video stream of an open file, and check it before decoding."""
         cover = require("av.stream", "video").Disposition.attached_pic
         films = [s for s in container.streams.video if not s.disposition & cover]
         if not films:
@@ -222,7 +210,7 @@ class VideoFrames:
         self.length_s = max((container.duration or 0) / AV_TIME_BASE, 0.0)
 
     def _taken(self) -> Iterator[Frame]:
-        """Those of the frames that were asked for."""
+        """The selected frames."""
         start, stop = self.reading.start_s, self.reading.stop_s
         n_inside = 0
         for number, frame in self._decoded():
@@ -231,20 +219,15 @@ class VideoFrames:
                 return
             if time < start:
                 continue
-            if self._is_taken(n_inside, time):
+            sampling = self._sampling
+            if sampling.is_taken(time) if sampling else n_inside % self.reading.every == 0:
                 self.n_taken += 1
                 yield Frame(number, self._pixels(frame), self._thumbnail(frame))
             n_inside += 1
         self.is_over = True
 
-    def _is_taken(self, n_before: int, time: float) -> bool:
-        """Whether a frame is taken, before which so many were inside of the times."""
-        if self._sampling is None:
-            return n_before % self.reading.every == 0
-        return self._sampling.is_taken(time)
-
     def _decoded(self) -> Iterator[tuple[int, Any]]:
-        """All undamaged frames of the file that are needed, with their numbers."""
+        """All undamaged frames that are needed, with their numbers."""
         av = require("av", "video")
         packets = self._container.demux(self._stream)
         while True:
@@ -265,7 +248,7 @@ class VideoFrames:
                     yield self._number(frame), frame
 
     def _number(self, frame: Any) -> int:
-        """Of the frame decoded last, from 0."""
+        """Number of the last decoded frame, from 0."""
         number = None if self._sampling is None else self._sampling.number(frame)
         return self.n_decoded + len(self.skipped) - 1 if number is None else number
 
@@ -290,7 +273,7 @@ class VideoFrames:
         return _turned(pixels, quarters)
 
     def _thumbnail(self, frame: Any) -> bytes:
-        """A small JPEG, made of the frame itself: the pixels wanted may be grey, or smaller."""
+        """A small JPEG of the frame itself: the returned pixels may be grey or smaller."""
         from PIL import Image
 
         if not self.reading.thumbnails:
@@ -321,7 +304,7 @@ class VideoFrames:
         self.skipped.append(Skipped(self.path, f"{where} {reason}"))
 
     def _check_enough(self) -> None:
-        """A file that opens is no evidence: there must be frames."""
+        """Refuse files with too few good frames."""
         n_bad, reading = len(self.skipped), self.reading
         if self.n_decoded == 0:
             limit = f"at most max_pixels = {reading.max_pixels}"
@@ -340,13 +323,13 @@ class VideoFrames:
             )
 
     def refuse(self, problem: str, advice: str, cause: Exception | None = None) -> NoReturn:
-        """Say what is wrong with this file."""
+        """Raise what is wrong with this file."""
         msg = f"{self.owner}: {str(self.path)!r} {problem}. {advice}."
         raise DataError(msg) from cause
 
 
 def _quarters(frame: Any) -> int:
-    """How many quarters to the left a frame is to be turned."""
+    """Number of quarter turns to the left that put a frame upright."""
     return round(getattr(frame, "rotation", 0) / 90) % 4  # unknown to old PyAV
 
 
@@ -355,6 +338,6 @@ def _turned(pixels: npt.NDArray[np.uint8], quarters: int) -> npt.NDArray[np.uint
 
 
 def _reason(error: Exception) -> str:
-    """What FFmpeg said, without the number and the name of the file."""
+    """FFmpeg's message, without number and file name."""
     reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
     return " ".join(reason.split())

@@ -6,11 +6,10 @@ import math
 import time
 import warnings
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from itertools import chain, takewhile
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -20,7 +19,9 @@ from setwise._support.parameters import (
     check_choice,
     check_count,
     check_jobs,
+    check_not_negative,
     check_number,
+    check_progress,
     check_shape,
     pair,
 )
@@ -36,9 +37,9 @@ from setwise.sets.origins import Origins
 
 __all__ = ["load_images"]
 
-# Images that a thread reads at once.
+# Images handed to a thread at once: one small JPEG takes as long to hand over as to read.
 HANDFUL = 16
-# About what a small picture takes.
+# About the size of a small picture.
 THUMBNAIL_BYTES = 2000
 
 
@@ -62,13 +63,12 @@ def load_images(
 ) -> LoadedSets:
     """Read a folder of images as sets of images.
 
-    The order of sets and images is that of their names, with numbers as numbers, and never
-    that of the file system. JPEG, PNG, BMP, PPM, TIFF, WEBP and AVIF are read, whatever the
-    name of the file says, with ``pip install "setwise[heif]"`` HEIC, too, and nothing else.
-    Images are turned as their EXIF tag says; 16-bit images keep their high byte; transparency
-    is laid on black. Files of several frames are refused. Hidden files and files of other
-    kinds are ignored. The report counts all of this, and ``origins`` remembers the file (its
-    path below the root), the time and a small picture of each image.
+    Sets and images are in the order of their names, with numbers by value. JPEG, PNG, BMP, PPM,
+    TIFF, WEBP and AVIF are read, whatever the name of the file says, with
+    ``pip install "setwise[heif]"`` also HEIC. Images are turned as their EXIF tag says; 16-bit
+    images keep their high byte; transparency becomes black. Files of several frames are
+    refused. Hidden files and files of other kinds are ignored. The report counts all of this.
+    ``origins`` holds the path below the root, the time and a small picture of each image.
 
     Parameters
     ----------
@@ -80,36 +80,35 @@ def load_images(
         takes folders at depths one and two as sets without labels, unless one holds another.
         ``"class"`` (``root/class/image``) makes one set per class. ``"bursts"`` and
         ``"class/bursts"`` (with labels) make sets of photos taken one after the other, by their
-        EXIF time, from all folders below the root or the class, such as those of a card.
+        EXIF time, from all folders below the root or the class.
     size : int, (height, width) or None, default=64
-        What images are resized to, bilinear with antialiasing. ``None`` keeps their size, which
-        must then be the same for all.
+        Size of the images, resized bilinearly with antialiasing. None keeps their size, which
+        must be the same for all.
     colour : bool, default=False
-        Images of shape ``(height, width, 3)`` rather than grey ones.
+        Images of shape ``(height, width, 3)`` instead of grey ones.
     gap_s : float, default=30.0
         Pause between two photos, in seconds, that begins a new burst.
     on_error : {"raise", "skip", "list"}, default="raise"
-        Whether a file that cannot be read is an error, or left out and reported; with
-        ``"list"`` however many they are, and sets of which nothing is left, too. HEIC files
-        that cannot be read for want of a package are always left out and reported.
+        Raise for a file that cannot be read, or leave it out and report it; ``"list"`` sets no
+        limit, and leaves out sets without any image. HEIC files are always left out where the
+        package for them is missing.
     max_bad : float, default=0.05
-        With ``"skip"``, the share of files that may be left out before it is an error.
+        With ``"skip"``, the share of files that may be left out.
     max_pixels : int, default=25_000_000
-        Pixels of one image; more is refused before it is decoded. Pillow's own limit
+        Largest image, in pixels; checked before decoding. Pillow's own limit
         (``PIL.Image.MAX_IMAGE_PIXELS``) holds as well.
     max_files : int, default=100_000
-        Files and folders below the root; looking stops where there are more.
+        Most files and folders below the root; the search stops there.
     exclude : str or sequence of str, default=()
-        What to pass by: patterns, such as ``"thumbs"``, ``"*.tmp"`` or ``"raw/*"``, of the name
-        of a file or folder anywhere, or of a whole path below the root. Upper and lower case
-        are the same.
+        Patterns to leave out, such as ``"thumbs"``, ``"*.tmp"`` or ``"raw/*"``: of the name of
+        a file or folder anywhere, or of a whole path below the root, in any case.
     follow_links : bool, default=False
-        Follow links also out of the root.
+        Follow links out of the root, too.
     labelled : bool, default=False
-        The sets must have classes, as those of a gallery: ``"auto"`` then takes the first
-        folder for the class. Photos directly in it are one set, and each folder in it is one.
+        Require classes, as a gallery does: ``"auto"`` takes the first folder for the class.
+        Photos directly in it are one set, and each folder in it is one.
     thumbnails : bool, default=True
-        Keep a small colour picture of each image, of some 2 kB. The images do not depend on it.
+        Keep a small colour picture of each image, of some 2 kB.
     n_jobs : int, optional
         Threads. The result does not depend on them.
     progress : callable, optional
@@ -119,16 +118,6 @@ def load_images(
     -------
     LoadedSets
         Sets of uint8 images, named after their folders or times, with a ``report``.
-
-    Raises
-    ------
-    DataError
-        Naming the file or folder at fault.
-
-    Warns
-    -----
-    SkippedFilesWarning
-        Where files were left out.
 
     Examples
     --------
@@ -146,10 +135,15 @@ def load_images(
     started = time.perf_counter()
     check_choice("load_images", "layout", layout, ("auto", *LAYOUTS))
     check_choice("load_images", "on_error", on_error, ("raise", "skip", "list"))
-    _check_switches(
-        colour=colour, follow_links=follow_links, labelled=labelled, thumbnails=thumbnails
-    )
-    _check_numbers(gap_s, max_bad, max_pixels, max_files, n_jobs)
+    for name, value in (("colour", colour), ("follow_links", follow_links),
+                        ("labelled", labelled), ("thumbnails", thumbnails)):  # fmt: skip
+        check_choice("load_images", name, value, (False, True))
+    check_number("load_images", "gap_s", gap_s)
+    check_count("load_images", "max_pixels", max_pixels)
+    check_count("load_images", "max_files", max_files)
+    check_not_negative("load_images", "max_bad", max_bad, at_most=1.0)
+    check_jobs("load_images", n_jobs)
+    check_progress("load_images", progress)
     check_shape("load_images", "size", size, optional=True)
     patterns = check_exclude("load_images", exclude)
     folder = check_path("load_images", root, "root")
@@ -169,9 +163,9 @@ def load_images(
 
 
 class _Images:
-    """The images of a folder, a row of pixels each, and the files that were left out.
+    """The images of a folder, a row of pixels each, and the files left out.
 
-    ``max_bad`` is the share of files that may be left out; with ``None`` the first one raises.
+    ``max_bad`` is the share of files that may be left out; with None the first one raises.
     """
 
     def __init__(self, scanned: Scan, wanted: Wanted, max_bad: float | None) -> None:
@@ -192,7 +186,8 @@ class _Images:
     def decode_all(self, n_jobs: int | None, progress: Progress | None) -> None:
         """Read every file, in order."""
         images = self.scanned.images
-        handfuls = takewhile(lambda _: not self._is_over, _in_handfuls(images))
+        starts = takewhile(lambda _: not self._is_over, range(0, len(images), HANDFUL))
+        handfuls = (images[i : i + HANDFUL] for i in starts)
         results = in_threads(self._attempts, handfuls, n_jobs)
         told = reported(chain.from_iterable(results), len(images), "load", progress)
         try:
@@ -202,7 +197,7 @@ class _Images:
                 else:
                     self._leave_out(image, result)
         finally:
-            # An error or Ctrl-C waits for the few files that the threads are at, no more.
+            # An error or Ctrl-C waits for no more than the files that threads are reading.
             self._is_over = True
             deque(results, maxlen=0)
 
@@ -210,14 +205,14 @@ class _Images:
         return [_attempt(image, self.wanted) for image in images if not self._is_over]
 
     def notes(self) -> list[str]:
-        """What was done to images, how often, and an example."""
+        """Remarks on images, each with a count and an example."""
         return [
             f"{remark}: {len(paths)}, such as {paths[0]}"
             for remark, paths in sorted(self.remarks.items())
         ]
 
     def origins(self) -> Origins:
-        """Where the images come from."""
+        """File, time and thumbnail of each image."""
         files = ["/".join(image.parts) for image in self.kept]
         return Origins.of_files(files, self.times, self.thumbnails)
 
@@ -271,13 +266,8 @@ class _Images:
             raise DataError(msg) from error
 
 
-def _in_handfuls(images: Sequence[FoundFile]) -> Iterator[Sequence[FoundFile]]:
-    """Images a few at a time: handing a small JPEG to a thread takes as long as reading it."""
-    return (images[i : i + HANDFUL] for i in range(0, len(images), HANDFUL))
-
-
 def _attempt(image: FoundFile, wanted: Wanted) -> Picture | DataError:
-    """Decode a file; errors are returned, so that the first in order can be raised."""
+    """Decode a file; errors are returned, so that the first in order is raised."""
     if image.problem is not None:
         return DataError(f"{image.path} {image.problem}")
     try:
@@ -319,7 +309,7 @@ def _make_batch(
 
 
 def _lost_sets(read: _Images, layout: Layout, may_lose: bool) -> list[Skipped]:
-    """The sets without any image that can be read; an error, or what is told of each."""
+    """The sets without a readable image: an error, or a report of each."""
     full = {layout.home(image) for image in read.kept}
     reasons = {left.path: left.reason for left in read.skipped}
     lost: dict[tuple[str, ...], FoundFile] = {}
@@ -343,19 +333,3 @@ def _warn(skipped: list[Skipped], n_images: int) -> None:
         f"{skipped[0].path}, which {skipped[0].reason} The report lists them all."
     )
     warnings.warn(msg, SkippedFilesWarning, stacklevel=3)
-
-
-def _check_switches(**switches: Any) -> None:
-    for name, value in switches.items():
-        check_choice("load_images", name, value, (False, True))
-
-
-def _check_numbers(
-    gap_s: float, max_bad: float, max_pixels: int, max_files: int, n_jobs: int | None
-) -> None:
-    check_number("load_images", "gap_s", gap_s)
-    check_count("load_images", "max_pixels", max_pixels)
-    check_count("load_images", "max_files", max_files)
-    if max_bad != 0:
-        check_number("load_images", "max_bad", max_bad, at_most=1.0)
-    check_jobs("load_images", n_jobs)

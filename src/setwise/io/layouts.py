@@ -1,4 +1,4 @@
-"""Which of the folders of images are sets, and which are classes."""
+"""Which folders of images are sets, and which are classes."""
 
 from __future__ import annotations
 
@@ -10,41 +10,50 @@ from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 from setwise.errors import reject
-from setwise.io.bursts import burst_name, bursts
 from setwise.io.scan import FoundFile, Scan, check_any
 
 __all__ = [
-    "LAYOUTS",
-    "Layout",
-    "SetOfFiles",
-    "decide_layout",
-    "group_into_sets",
-    "refuse_unlabelled",
-]
+    "LAYOUTS", "Layout", "SetOfFiles", "burst_name", "bursts", "decide_layout",
+    "group_into_sets", "refuse_unlabelled",
+]  # fmt: skip
+
+
+def bursts(times: Sequence[datetime], gap_s: float) -> list[list[int]]:
+    """Group photos by time: a pause of more than ``gap_s`` seconds begins a new burst.
+
+    Examples
+    --------
+    >>> at = [datetime(2024, 5, 1, 12, 0, second) for second in (40, 0, 2)]
+    >>> bursts(at, gap_s=30.0)
+    [[1, 2], [0]]
+    """
+    groups: list[list[int]] = []
+    for i in sorted(range(len(times)), key=times.__getitem__):
+        if groups and (times[i] - times[groups[-1][-1]]).total_seconds() <= gap_s:
+            groups[-1].append(i)
+        else:
+            groups.append([i])
+    return groups
+
+
+def burst_name(first: datetime) -> str:
+    """Name of a burst: the time of its first photo.
+
+    >>> burst_name(datetime(2024, 5, 1, 12, 0, 30))
+    '2024-05-01 12:00:30'
+    """
+    return first.isoformat(sep=" ")
 
 
 @dataclass(frozen=True)
 class Layout:
-    """How images lie below the root.
-
-    Attributes
-    ----------
-    name : str
-        What it is called.
-    least, most : int
-        How many folders lie between the root and an image; ``most`` is ``None`` where there
-        may be any number of them.
-    has_labels : bool
-        Whether the first folder is the class.
-    by_time : bool
-        Whether sets are told apart by time, not by folder.
-    """
+    """Where images lie below the root."""
 
     name: str
-    least: int
-    most: int | None
-    has_labels: bool = False
-    by_time: bool = False
+    least: int  # folders between the root and an image
+    most: int | None  # None: any number
+    has_labels: bool = False  # the first folder is the class
+    by_time: bool = False  # sets are bursts, not folders
 
     @property
     def is_uneven(self) -> bool:
@@ -52,11 +61,11 @@ class Layout:
         return not self.by_time and self.least != self.most
 
     def has(self, image: FoundFile) -> bool:
-        """Whether an image lies where images of this layout do."""
+        """Whether an image lies at a depth of this layout."""
         return self.least <= image.depth and (self.most is None or image.depth <= self.most)
 
     def home(self, image: FoundFile) -> tuple[str, ...]:
-        """The folder that an image is in one set with, or in bursts with."""
+        """The folder that holds the set, or the bursts, of an image."""
         if self.by_time:
             return image.parts[: self.least]
         return image.parts[:-1]
@@ -81,7 +90,7 @@ _SHAPES = (
 
 
 class SetOfFiles(NamedTuple):
-    """A set to be: its name, its class where it has one, and which images are its own."""
+    """Name of a set, its class if any, and its images."""
 
     name: str
     label: str | None
@@ -89,24 +98,9 @@ class SetOfFiles(NamedTuple):
 
 
 def decide_layout(scanned: Scan, name: str, labelled: bool = False) -> Layout:
-    """The layout of a scanned folder: the one named, or for ``"auto"`` what its depths say.
+    """The named layout of a scanned folder, or for ``"auto"`` the one its depths show.
 
     Folders of photos look like folders of sets: bursts are never guessed.
-
-    Parameters
-    ----------
-    scanned : Scan
-        What was found.
-    name : str
-        One of `LAYOUTS`, or ``"auto"``.
-    labelled : bool
-        Whether the sets must have classes.
-
-    Raises
-    ------
-    DataError
-        Where there are no images, or images at depths that the layout does not have, or no
-        classes where there must be.
     """
     check_any(scanned)
     images = [image for image in scanned.images if image.problem is None]
@@ -125,7 +119,7 @@ def decide_layout(scanned: Scan, name: str, labelled: bool = False) -> Layout:
 
 
 def refuse_unlabelled(source: Path, reason: str) -> NoReturn:
-    """Say how sets get their classes."""
+    """Explain how sets get their classes."""
     reject(
         f"{source}: the sets need classes, and {reason}. Expected a folder per class: "
         "gallery/anna/*.jpg, where each is one set, or class/set/*.jpg, such as "
@@ -144,7 +138,7 @@ def _refuse_depth(root: Path, image: FoundFile, layout: Layout) -> NoReturn:
 
 
 def _guess(root: Path, images: Sequence[FoundFile]) -> Layout:
-    """What the depths say where no classes are asked for."""
+    """The layout that the depths show where no classes are required."""
     _check_not_deep(root, images)
     depths = {image.depth for image in images}
     if len(depths) == 1:
@@ -154,13 +148,13 @@ def _guess(root: Path, images: Sequence[FoundFile]) -> Layout:
         above = (folders.get(image.parts[:n]) for n in range(image.depth))
         outer = next(filter(None, above), None)
         if outer is not None:
-            # Whether it belongs to the set of the folder above, nobody can tell.
+            # It may belong to the set of the folder above, or not.
             _refuse_mixture(root, outer, image)
     return replace(LAYOUTS["set"], most=2)
 
 
 def _guess_labelled(root: Path, images: Sequence[FoundFile]) -> Layout:
-    """What the depths say where the first folder is the class."""
+    """The layout that the depths show where the first folder is the class."""
     loose = next((image for image in images if image.depth == 0), None)
     if loose is not None:
         refuse_unlabelled(root, f"{loose.path} lies in no folder")
@@ -194,21 +188,7 @@ def group_into_sets(
     layout: Layout,
     gap_s: float,
 ) -> list[SetOfFiles]:
-    """The sets that images belong to: by folder, in natural order, or by time.
-
-    Parameters
-    ----------
-    images : sequence of FoundFile
-        Images in natural order.
-    times : sequence of datetime or None
-        When each was taken; only bursts look at them.
-    scanned : Scan
-        Where they were found.
-    layout : Layout
-        How they lie there.
-    gap_s : float
-        Pause that begins a new burst.
-    """
+    """The sets of images in natural order: by folder, or bursts by time."""
     sets = []
     homes = groupby(range(len(images)), key=lambda row: layout.home(images[row]))
     for home, members in homes:

@@ -1,4 +1,4 @@
-"""What was read: sets that remember their files."""
+"""Sets read from files, with a report of the reading."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["LoadReport", "LoadedSets", "Skipped"]
 
 @dataclass(frozen=True)
 class Skipped:
-    """A file, or a frame of one, that was left out, and why.
+    """A file, or a frame of one, that was left out, and the reason.
 
     Examples
     --------
@@ -30,25 +30,7 @@ class Skipped:
 
 @dataclass(frozen=True)
 class LoadReport:
-    """What a loader read.
-
-    Attributes
-    ----------
-    source : Path
-        The folder or file it was asked for.
-    layout : str
-        How it was understood, such as ``"class/set"``.
-    files : tuple of Path
-        Where each vector comes from, in the order of the vectors.
-    skipped : tuple of Skipped
-        What could not be read, or is of another kind than the rest.
-    notes : tuple of str
-        What else should be known, such as how many images were rotated by their EXIF tag, or
-        that fewer frames were decoded than announced.
-    seconds : float
-        Wall clock.
-    what : str
-        What the vectors are.
+    """What a loader read: ``files`` has the file of each vector.
 
     Examples
     --------
@@ -62,12 +44,12 @@ class LoadReport:
     """
 
     source: Path
-    layout: str
+    layout: str  # such as "class/set"
     files: tuple[Path, ...]
     skipped: tuple[Skipped, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # such as how many images were turned by their EXIF tag
     seconds: float = 0.0
-    what: str = "images"
+    what: str = "images"  # what the vectors are
 
     def __str__(self) -> str:
         lines = [
@@ -81,7 +63,7 @@ class LoadReport:
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
-        """The report in types that JSON knows; the files are counted, not listed."""
+        """The report in JSON types; files are counted, not listed."""
         return {
             "source": str(self.source),
             "layout": self.layout,
@@ -93,7 +75,7 @@ class LoadReport:
 
 
 class LoadedSets(SetBatch):
-    """Sets from files, with a ``report`` of what was read. Any part of it is a `SetBatch`.
+    """Sets from files, with a ``report``. Any part of it is a `SetBatch`.
 
     Examples
     --------
@@ -107,12 +89,6 @@ class LoadedSets(SetBatch):
     """
 
     def __init__(self, sets: SetBatch, report: LoadReport) -> None:
-        super().__init__(
-            sets.vectors,
-            sets.offsets,
-            sets.names,
-            sets.labels,
-            sets.image_shape,
-            sets.origins,
-        )
+        content = (sets.vectors, sets.offsets, sets.names, sets.labels)
+        super().__init__(*content, sets.image_shape, sets.origins)
         self.report = report

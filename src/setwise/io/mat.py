@@ -20,8 +20,17 @@ from setwise.errors import reject
 from setwise.io.loading_report import LoadedSets, LoadReport
 from setwise.io.mat5 import NUMERIC, Mat5, is_mat5
 from setwise.io.mat73 import Mat73, is_mat73
-from setwise.io.mat_matrix import is_matrix, matrices, read_matrix
-from setwise.io.mat_values import Value, describe, get, read_labels, refuse_choice, times
+from setwise.io.mat_values import (
+    Value,
+    describe,
+    get,
+    is_matrix,
+    matrices,
+    read_labels,
+    read_matrix,
+    refuse_choice,
+    times,
+)
 from setwise.io.untrusted import check_declared, one_kind_of_error, regular_file
 from setwise.sets import SetBatch
 
@@ -30,7 +39,7 @@ __all__ = ["load_mat"]
 
 @dataclass(frozen=True)
 class Cell:
-    """A set before it is read: its name, such as ``MOBO{2,4}``, and row 2; 0 of a vector."""
+    """A set before it is read: its name, such as ``MOBO{2,4}``, and row 2 (0 in a vector)."""
 
     name: str
     row: int
@@ -53,9 +62,9 @@ def load_mat(
 ) -> LoadedSets:
     """Read the sets of a MATLAB file, of version 5 to 7.3.
 
-    The sets are a cell array with one matrix per set. They come in MATLAB's own order, down the
-    columns of the cell array, and bear MATLAB's own names, such as ``ETH_train{3}`` or
-    ``MOBO{2,4}``. Empty cells are left out, and counted in ``report.notes``.
+    The sets are a cell array with one matrix per set. They keep MATLAB's order, down the
+    columns of the cell array, and MATLAB's names, such as ``ETH_train{3}`` or ``MOBO{2,4}``.
+    Empty cells are left out, and counted in ``report.notes``.
 
     Or they are one matrix of all samples, ``X``, with the class of each, such as ``gnd``, the
     set of each, or both. Sets come in the order of their first samples, and are named after
@@ -66,36 +75,28 @@ def load_mat(
     path : path
         The file. Version 7.3 needs ``pip install "setwise[mat]"``.
     variable : str or sequence of str, optional
-        Which cell array holds the sets; several are read one after the other. Or the matrix
-        of samples. Not needed where the file has only one that could be meant.
+        The cell array of the sets; several are read one after the other. Or the matrix of
+        samples. Needed only where the file has several.
     labels : str or sequence of str, optional
-        Variable with the class of each cell, one after the other: a numeric vector, a char
-        matrix or a cell array of strings. Without it, the rows of a cell array of several
-        rows and columns are the classes, from 1; other sets get no labels. Of a matrix, the
-        class of each sample.
+        Variable with the class of each cell, or of each sample of a matrix: a numeric vector, a
+        char matrix or a cell array of strings. Without it, the rows of a cell array of several
+        rows and columns are the classes, from 1; other cells get no labels.
     groups : str, optional
         Variable with the set of each sample of a matrix. Without it, all samples of a class
         are one set.
     vectors : {"columns", "rows"}, optional
-        Whether a set is ``n_features`` x ``n_vectors``, as most files have it, or transposed.
-        For cells ``"columns"`` by default; a matrix shows by how many labels there are where
-        its samples lie.
+        Whether a set is ``n_features`` x ``n_vectors``, as in most files, or transposed.
+        By default ``"columns"`` for cells, and the side as long as the labels for a matrix.
     image_shape : tuple of int, optional
-        ``(height, width)`` or ``(height, width, n_channels)`` where vectors are images, which
+        ``(height, width)`` or ``(height, width, n_channels)`` of vectors that are images, which
         MATLAB flattens column by column. They are turned to the rows of ``batch.images``.
     max_bytes : int, default=2 GiB
-        The most memory that the sets may take; a larger file is refused before it is read.
+        Most memory for the sets, checked before reading.
 
     Returns
     -------
     LoadedSets
-        The sets, in the number type that MATLAB gave them; logical ones are ``uint8``.
-
-    Raises
-    ------
-    DataError
-        The file is broken, or a cell is no matrix of real numbers. Where the variable is not
-        there, or must be named, the message lists those of the file.
+        The sets, in MATLAB's number type; logical ones are ``uint8``.
 
     Examples
     --------
@@ -140,7 +141,7 @@ def load_mat(
 def _read_cells(
     file: Mat5 | Mat73, wanted: list[str], labelled: list[str], vectors: str
 ) -> tuple[SetBatch, str, tuple[str, ...]]:
-    """One set per cell, how it was understood, and what was left out."""
+    """One set per cell, the layout, and notes on empty cells."""
     cells = _check_cells(file, chain.from_iterable(_cells(file, name) for name in wanted))
     kept = [i for i, cell in enumerate(cells) if not cell.is_empty]
     sets = _read_sets(file, [cells[i] for i in kept], vectors)
@@ -221,7 +222,7 @@ def _cells(file: Mat5 | Mat73, name: str) -> Iterator[Cell]:
 
 
 def _check_cells(file: Mat5 | Mat73, cells: Iterable[Cell]) -> list[Cell]:
-    """The cells, all of them matrices; stops at the first that is none or is too much."""
+    """The cells, all of them matrices; stops at the first bad or too large one."""
     checked, declared = [], 0
     for cell in cells:
         kind, shape = cell.value.kind, cell.value.shape
@@ -239,7 +240,7 @@ def _check_cells(file: Mat5 | Mat73, cells: Iterable[Cell]) -> list[Cell]:
 
 
 def _read_sets(file: Mat5 | Mat73, cells: list[Cell], vectors: str) -> list[npt.NDArray[Any]]:
-    """Sets with one vector per row, once all are known to have equally many features."""
+    """Sets with one vector per row, all with equally many features."""
     if not cells:
         reject(
             f"load_mat: there is no set in {str(file.path)!r}: no cells, or only empty ones."

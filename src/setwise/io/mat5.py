@@ -1,15 +1,16 @@
-"""MATLAB files of version 5 to 7.2: variables, read without trusting a single length.
+"""MATLAB files of version 5 to 7.2, read without trusting a single length.
 
-The format is a chain of elements, each a type, a length and as many bytes. The reader is our
-own and not SciPy's: that one believes the lengths inside a cell array and inside what is
-compressed, so that a damaged file takes any amount of memory, or the process with it. Cells
-are unpacked one by one, and no further than the numbers that their size asks for.
+The format is a chain of elements, each a type, a length and as many bytes. SciPy's reader is
+not used: it believes the lengths inside of cells and compressed data, so that a damaged file
+takes any amount of memory, or the process with it. Here, cells are unpacked one by one, and no
+further than the numbers that their size asks for.
 """
 
 from __future__ import annotations
 
 import math
 import struct
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -20,47 +21,36 @@ from typing import Any, BinaryIO, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from setwise.io.mat5_content import COMPRESSED, MATRIX, Content
 from setwise.io.untrusted import broken, check_declared
 
 __all__ = ["MAX_CELLS", "MAX_VARIABLES", "NUMERIC", "WHOLE", "Mat5", "Value5", "is_mat5"]
 
-# Every cell costs time, however small; a file may claim billions.
+# Each cell costs time, however small; a file may claim billions.
 MAX_CELLS = 100_000
 MAX_VARIABLES = 10_000
-# Enough for flags, sizes and name of a variable.
+# Bytes; enough for flags, sizes and name of a variable.
 HEAD = 4096
+PIECE = 2**20
 
 NUMERIC = {
-    "double": "f8",
-    "single": "f4",
-    "int8": "i1",
-    "uint8": "u1",
-    "int16": "i2",
-    "uint16": "u2",
-    "int32": "i4",
-    "uint32": "u4",
-    "int64": "i8",
-    "uint64": "u8",
-    "logical": "u1",
-}
+    "double": "f8", "single": "f4", "int8": "i1", "uint8": "u1", "int16": "i2", "uint16": "u2",
+    "int32": "i4", "uint32": "u4", "int64": "i8", "uint64": "u8", "logical": "u1",
+}  # fmt: skip
 # Classes whose values are never stored as fractions.
 WHOLE = ("char", *(kind for kind, dtype in NUMERIC.items() if dtype[0] != "f"))
-CLASSES = [
-    *("unknown", "cell", "struct", "object", "char", "sparse", "double", "single", "int8"),
-    *("uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "function_handle"),
+CLASSES = (
+    "unknown", "cell", "struct", "object", "char", "sparse", "double", "single", "int8",
+    "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "function_handle",
     "opaque object",
-]
+)  # fmt: skip
 WITHOUT_SIZE = ("unknown", "function_handle", "opaque object")
 IS_COMPLEX, IS_LOGICAL = 0x0800, 0x0200
-
+# Types of elements.
+INT32, MATRIX, COMPRESSED = 5, 14, 15
 STORED = {
-    **{1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8"},
-    **{12: "i8", 13: "u8"},
-}
+    1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8",
+}  # fmt: skip
 TEXT = {16: "utf-8", 17: "utf-16", 18: "utf-32"}
-INT32 = 5
-
 
 # Type, beginning and length of an element of the file.
 Place: TypeAlias = tuple[int, int, int]
@@ -73,20 +63,10 @@ def is_mat5(head: bytes) -> bool:
 
 @dataclass(frozen=True)
 class Value5:
-    """A variable or a cell: what it is, its size, and its numbers as they are stored.
+    """A variable or cell: class and size in MATLAB's words, and the stored bytes."""
 
-    Attributes
-    ----------
-    name : str
-        Empty for a cell.
-    kind : str
-        Its class, as MATLAB calls it; ``"complex double"`` and the like where it is complex.
-    shape : tuple of int
-        Its size, as MATLAB shows it.
-    """
-
-    name: str
-    kind: str
+    name: str  # empty for a cell
+    kind: str  # such as "double" or "complex double"
     shape: tuple[int, ...]
     order: str
     stored: int = 0
@@ -95,21 +75,21 @@ class Value5:
 
     def read(self) -> npt.NDArray[Any]:
         """Numbers, or the codes of characters, in MATLAB's shape."""
+        dtype = NUMERIC.get(self.kind, "u4")
         if 0 in self.shape:
-            return np.zeros(self.shape, NUMERIC.get(self.kind, "u4"))
+            return np.zeros(self.shape, dtype)
         if self.stored in TEXT:
-            codec = TEXT[self.stored] + ("" if self.stored == 16 else _endian(self.order))
-            values = np.array([ord(c) for c in str(self.payload, codec)], dtype="u4")
-        elif self.stored in STORED and not (
-            STORED[self.stored][0] == "f" and self.kind in WHOLE
-        ):
-            values = np.frombuffer(self.payload, self.order + STORED[self.stored])
+            end = "" if self.stored == 16 else {"<": "-le", ">": "-be"}[self.order]
+            text = str(self.payload, TEXT[self.stored] + end)
+            values = np.array([ord(c) for c in text], dtype="u4")
         else:
-            broken(f"type {self.stored} was found where numbers are expected")
+            stored = STORED.get(self.stored, "")
+            if not stored or (stored[0] == "f" and self.kind in WHOLE):
+                broken(f"type {self.stored} was found where numbers are expected")
+            values = np.frombuffer(self.payload, self.order + stored)
         if values.size != math.prod(self.shape):
             broken(f"{values.size} values are stored for the size {self.shape}")
-        numbers = values.astype(NUMERIC.get(self.kind, "u4"), copy=False)
-        return numbers.reshape(self.shape, order="F")
+        return values.astype(dtype, copy=False).reshape(self.shape, order="F")
 
     def cells(self) -> Iterator[Value5]:
         """The cells of a variable, down the columns, read from the file one by one."""
@@ -119,20 +99,7 @@ class Value5:
 
 
 class Mat5:
-    """The variables of a MATLAB 5 file.
-
-    Parameters
-    ----------
-    path : Path
-        A file for which `is_mat5` holds.
-    max_bytes : int
-        The most memory a variable may take.
-
-    Attributes
-    ----------
-    variables : dict of str to Value5
-        Name, class and size of each; their contents are for `get`.
-    """
+    """A MATLAB 5 file; ``variables`` have names, classes and sizes, `get` the contents."""
 
     def __init__(self, path: Path, max_bytes: int) -> None:
         self.path, self.max_bytes = path, max_bytes
@@ -141,10 +108,10 @@ class Mat5:
         with path.open("rb") as stream:
             self._order = "<" if stream.read(128).endswith(b"IM") else ">"
             for place in _places(stream, path.stat().st_size, self._order):
-                value = _head(Content(stream, place, self._order))
+                value = _head(_Content(stream, place, self._order))
                 if value.name in self.variables:
                     broken(f"it holds two variables named {value.name!r}")
-                if value.name:  # without a name: what MATLAB keeps for its function handles
+                if value.name:  # MATLAB keeps its function handles in one without a name
                     self.variables[value.name] = value
                     self._places[value.name] = place
 
@@ -162,12 +129,12 @@ class Mat5:
             return value
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Do nothing: no file is held open."""
 
     @contextmanager
-    def _open(self, name: str) -> Iterator[Content]:
+    def _open(self, name: str) -> Iterator[_Content]:
         with self.path.open("rb") as stream:
-            yield Content(stream, self._places[name], self._order)
+            yield _Content(stream, self._places[name], self._order)
 
     def _cells(self, name: str) -> Iterator[Value5]:
         with self._open(name) as content:
@@ -177,10 +144,13 @@ class Mat5:
                     broken(f"type {stored} was found where a cell is expected")
                 after = content.left - length
                 cell = _with_numbers(_head(content), content) if length else EMPTY
-                # Whoever does not want such a cell stops here, before the rest is unpacked.
-                yield cell
+                yield cell  # a caller that refuses it stops before the rest is unpacked
                 content.skip(content.left - after, is_known=bool(cell.payload))
             content.check_over()
+
+
+# How MATLAB writes [].
+EMPTY = Value5("", "double", (0, 0), "<")
 
 
 def _places(stream: BinaryIO, size: int, order: str) -> Iterator[Place]:
@@ -200,12 +170,8 @@ def _places(stream: BinaryIO, size: int, order: str) -> Iterator[Place]:
     broken(f"it holds more than {MAX_VARIABLES} variables")
 
 
-# How MATLAB writes [].
-EMPTY = Value5("", "double", (0, 0), "<")
-
-
-def _head(content: Content) -> Value5:
-    """Name, class and size of the variable or cell that begins here, without its numbers."""
+def _head(content: _Content) -> Value5:
+    """Name, class and size of the variable or cell that begins here."""
     _, words = content.take_element(HEAD)
     flags = struct.unpack_from(content.order + "I", words)[0]
     kind = CLASSES[flags & 0xFF] if flags & 0xFF < len(CLASSES) else "unknown"
@@ -223,8 +189,8 @@ def _head(content: Content) -> Value5:
     return Value5(str(name, "latin-1"), kind, shape, content.order)
 
 
-def _with_numbers(value: Value5, content: Content) -> Value5:
-    """A value with what is stored of it; other classes than those that are read stay bare."""
+def _with_numbers(value: Value5, content: _Content) -> Value5:
+    """A value with its stored bytes, if it is of a class that is read."""
     if value.kind not in (*NUMERIC, "char") or 0 in value.shape:
         return value
     # No number and no letter is stored in more than 8 bytes.
@@ -232,5 +198,84 @@ def _with_numbers(value: Value5, content: Content) -> Value5:
     return replace(value, stored=stored, payload=payload)
 
 
-def _endian(order: str) -> str:
-    return "-le" if order == "<" else "-be"
+class _Content:
+    """The bytes of a variable, unpacked as they are taken; ``left`` is the declared rest."""
+
+    def __init__(self, stream: BinaryIO, place: Place, order: str) -> None:
+        stored, at, length = place
+        stream.seek(at)
+        self.order, self.left = order, length
+        self._stream, self._n_packed = stream, length
+        self._inflater = zlib.decompressobj() if stored == COMPRESSED else None
+        if self._inflater is not None:
+            self.left = 8
+            stored, self.left = self.take_tag()
+            if stored != MATRIX:
+                broken(f"compressed data holds type {stored}, where a variable is expected")
+
+    def take_tag(self) -> tuple[int, int]:
+        """Type and length of the element that begins here."""
+        stored, length = struct.unpack(self.order + "II", self._take(8))
+        return stored, length
+
+    def take_element(self, at_most: int) -> tuple[int, bytes | bytearray]:
+        """Type and bytes of the element that begins here."""
+        tag = self._take(8)
+        stored, length = struct.unpack(self.order + "II", tag)
+        is_small, limit = stored >> 16, min(at_most, self.left)
+        if is_small:  # up to four bytes, kept beside their type
+            stored, length, limit = stored & 0xFFFF, stored >> 16, 4
+        if length > limit:
+            broken(f"an element of {length} bytes is cut off after {limit}")
+        if is_small:
+            return stored, tag[4 : 4 + length]
+        payload = self._take(length)
+        self._take(min(-length % 8, self.left))
+        return stored, payload
+
+    def skip(self, n_bytes: int, *, is_known: bool) -> None:
+        """Go on to the next cell; nothing may follow known numbers in a cell."""
+        if n_bytes < 0 or (is_known and n_bytes >= 8):
+            broken(f"a cell has {n_bytes} bytes more than its size asks for")
+        for start in range(0, n_bytes, PIECE):
+            self._take(min(PIECE, n_bytes - start))
+
+    def check_over(self) -> None:
+        """Refuse a variable that goes on after its end, or whose checksum is wrong."""
+        if self.left >= 8:
+            broken(f"a variable has {self.left} bytes more than its size asks for")
+        self._take(self.left)
+        while self._inflater is not None and not self._inflater.eof:
+            packed = self._packed(self._inflater)
+            if self._inflater.decompress(packed, 1) or not packed:
+                broken("compressed data does not end where it says")
+
+    def _take(self, n_bytes: int) -> bytes | bytearray:
+        """The next bytes, all of them."""
+        if n_bytes > self.left:
+            broken(f"an element of {n_bytes} bytes is cut off after {self.left}")
+        self.left -= n_bytes
+        unpack = self._stream.read if self._inflater is None else self._unpack
+        taken: bytes | bytearray = unpack(n_bytes)
+        if len(taken) < n_bytes:
+            broken(f"it ends {n_bytes - len(taken)} bytes too early")
+        return taken
+
+    def _unpack(self, n_bytes: int) -> bytearray:
+        """The next bytes of compressed data, piece by piece, so that no copy is made."""
+        unpacked, inflater = bytearray(), self._inflater
+        while inflater is not None and len(unpacked) < n_bytes:
+            packed = self._packed(inflater)
+            piece = inflater.decompress(packed, min(PIECE, n_bytes - len(unpacked)))
+            if not piece and not packed:
+                break
+            unpacked += piece
+        return unpacked
+
+    def _packed(self, inflater: zlib._Decompress) -> bytes:
+        """Compressed bytes not looked at yet, none at the end."""
+        if inflater.unconsumed_tail:
+            return inflater.unconsumed_tail
+        packed = self._stream.read(min(self._n_packed, PIECE))
+        self._n_packed -= len(packed)
+        return packed

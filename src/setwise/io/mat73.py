@@ -1,7 +1,7 @@
-"""MATLAB files of version 7.3, which are HDF5: variables, read without trusting the file.
+"""MATLAB files of version 7.3, which are HDF5, read without trusting the file.
 
 HDF5 can point to other files, unfold a few bytes to terabytes, and leave out what it declares.
-None of that is used by MATLAB, and none of it is followed here.
+MATLAB uses none of that, and none of it is followed here.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ MAGIC = b"\x89HDF\r\n\x1a\n"
 # Kept by MATLAB for itself.
 PRIVATE = ("#refs#", "#subsystem#")
 DEFLATE, SHUFFLE = 1, 2
-# HDF5 unpacks a whole chunk to read one number of it. MATLAB's own are far smaller.
+# HDF5 unpacks a whole chunk to read one number. MATLAB's own are far smaller.
 MAX_CHUNK = 2**26
-# How the values of a class may be stored.
+# Kinds of dtype that may store the values of a class.
 ALLOWED = {"double": "iuf", "single": "iuf", "cell": "", **dict.fromkeys(WHOLE, "iu")}
 
 
@@ -38,15 +38,7 @@ def is_mat73(head: bytes) -> bool:
 
 
 class Value73:
-    """A variable or a cell: what it is, its size, and how to read it.
-
-    Attributes
-    ----------
-    kind : str
-        Its class, as MATLAB calls it; ``"complex double"`` and the like where it is complex.
-    shape : tuple of int
-        Its size, as MATLAB shows it; HDF5 shows it the other way round.
-    """
+    """A variable or cell: its class and size in MATLAB's words, and how to read it."""
 
     def __init__(self, node: Any, file: Mat73) -> None:
         self._node, self._file = node, file
@@ -80,20 +72,7 @@ class Value73:
 
 
 class Mat73:
-    """The variables of a MATLAB 7.3 file.
-
-    Parameters
-    ----------
-    path : Path
-        A file for which `is_mat73` holds.
-    max_bytes : int
-        The most memory a variable may take.
-
-    Attributes
-    ----------
-    variables : dict of str to Value73
-        All variables. Links are not followed: their class is ``"link"``.
-    """
+    """A MATLAB 7.3 file and its ``variables``; links, of kind ``"link"``, are not followed."""
 
     def __init__(self, path: Path, max_bytes: int) -> None:
         self._h5py = require("h5py", "mat")
@@ -112,7 +91,7 @@ class Mat73:
         return self.variables[name]
 
     def follow(self, reference: Any) -> Value73:
-        """What a cell holds; cells may share it, as empty ones do."""
+        """The content of a cell; several cells may share it."""
         if not reference:
             broken("a cell refers to nothing")
         # Equal for equal places in the file, unlike references.
@@ -161,7 +140,7 @@ def _is_empty(node: Any) -> bool:
 
 
 def _text(attributes: Any, name: str) -> str:
-    """A short attribute; anything else counts as none."""
+    """A short text attribute, empty if it is missing or of another kind."""
     if name not in attributes:
         return ""
     attribute = attributes.get_id(name)
@@ -172,7 +151,7 @@ def _text(attributes: Any, name: str) -> str:
 
 
 def _empty_shape(node: Any) -> tuple[int, ...]:
-    """Of an empty array, its size is what is stored."""
+    """Size of an empty array, which is stored in place of its values."""
     if node.dtype.kind not in "iu" or not 0 < math.prod(node.shape) <= 32:
         broken("an empty array does not say its size")
     shape = tuple(int(n) for n in node[()].ravel())
@@ -182,7 +161,7 @@ def _empty_shape(node: Any) -> tuple[int, ...]:
 
 
 def _check_storage(node: Any, file: Mat73) -> None:
-    """Refuse an array whose values are not all in this file, or that grows while it is read."""
+    """Refuse an array with values outside of this file, or of more bytes than declared."""
     if node.external or node.is_virtual:
         broken("an array keeps its values in another file, which is not followed")
     declared = math.prod(node.shape) * node.dtype.itemsize
@@ -194,7 +173,7 @@ def _check_storage(node: Any, file: Mat73) -> None:
 
 
 def _check_chunks(node: Any, file: Mat73) -> None:
-    """Every chunk must be there and unfold to its own size: HDF5 does not look."""
+    """Require every chunk, and its declared size once unfolded: HDF5 does not check."""
     full = math.prod(node.chunks) * node.dtype.itemsize
     if full > MAX_CHUNK:
         broken(f"an array comes in chunks of {full} bytes, of at most {MAX_CHUNK}")

@@ -1,4 +1,4 @@
-"""One frame each so many seconds, and no more of a film decoded than that needs."""
+"""One frame per so many seconds, decoding no more of a film than that needs."""
 
 from __future__ import annotations
 
@@ -13,21 +13,12 @@ IN_TIME_S = 1e-6
 
 
 class Sampling:
-    """Which packets of a stream are decoded, and which frames are taken.
+    """The packets of a stream to decode, and the frames to take.
 
-    The first frame at or after 0, ``every_s``, twice ``every_s``, ... is taken. Between two
-    keyframes, what comes after the last frame that is taken is not decoded; nor is a frame,
-    if the file says so, that neither is taken nor helps to decode others. All packets are
-    counted, so that frames have their numbers nevertheless.
-
-    Parameters
-    ----------
-    stream : av.VideoStream
-        Of an open file.
-    every_s : float
-        Seconds.
-    start_s : float
-        From when on.
+    The first frame at or after ``start_s``, one ``every_s`` later, and so on is taken. Not
+    decoded are packets between the last frame taken and the next keyframe, and frames that are
+    neither taken nor needed to decode others, where the file says so. All packets are counted,
+    so that frames keep their numbers.
     """
 
     def __init__(self, stream: Any, every_s: float, start_s: float) -> None:
@@ -37,23 +28,23 @@ class Sampling:
         self._time_base = stream.time_base
         self._begin = stream.start_time or 0
         self._context = stream.codec_context
-        # Of a file that has no index, or half of one, more is decoded than is needed.
+        # Without a full index, more is decoded than needed.
         self._keyframes = sorted(e.timestamp for e in stream.index_entries if e.is_keyframe)
         self._delay_s = 0.0
         self._last_slot = -1
-        # When frames are shown whose packets were seen; a decoder holds back a few.
+        # Display times of frames whose packets were seen; a decoder holds back a few.
         self._waiting: list[int] = []
         self._n_shown = 0
 
     def is_taken(self, time_s: float) -> bool:
-        """Whether a frame is the first of its interval; frames come in the order shown."""
+        """Whether a frame is the first of its interval; frames come in display order."""
         slot = self._slot(time_s)
         is_first = slot > self._last_slot
         self._last_slot = max(slot, self._last_slot)
         return is_first
 
     def is_needed(self, packet: Any) -> bool:
-        """Whether a packet goes to the decoder, which is told how carefully to look at it."""
+        """Whether a packet goes to the decoder; also sets how carefully it is decoded."""
         if packet.size == 0:  # the last one, which makes the decoder give back the rest
             return True
         self.n_packets += 1
@@ -76,7 +67,7 @@ class Sampling:
         return True
 
     def number(self, frame: Any) -> int | None:
-        """How many frames are shown before this one, None where nobody knows."""
+        """Number of frames shown before this one, None if unknown."""
         if frame.pts is None:
             return None
         while self._waiting and self._waiting[0] <= frame.pts:
@@ -91,7 +82,7 @@ class Sampling:
         return int((time_s - self.start_s + IN_TIME_S) // self.every_s)
 
     def _next_time(self, time_s: float) -> float:
-        """The first time after a given one at which a frame is wanted."""
+        """The first sampling time after a given time."""
         return self.start_s + max(self._slot(time_s) + 1, 0) * self.every_s
 
     def _next_keyframe(self, ticks: int) -> float:

@@ -1,4 +1,4 @@
-"""Sets of images written as a folder that :func:`setwise.io.load_images` reads."""
+"""Sets of images written as folders that `load_images` reads."""
 
 from __future__ import annotations
 
@@ -22,13 +22,6 @@ def save_images(sets: SetBatch, folder: str | Path) -> Path:
 
     Nothing appears under the name of the folder before all of it is written.
 
-    Parameters
-    ----------
-    sets : SetBatch
-        Images of dtype uint8.
-    folder : str or Path
-        A folder that is not there yet.
-
     Examples
     --------
     >>> import numpy as np, tempfile
@@ -51,21 +44,9 @@ def save_images(sets: SetBatch, folder: str | Path) -> Path:
 
 
 def add_images(sets: SetBatch, folder: str | Path) -> list[Path]:
-    """Write sets as :func:`save_images` does, into a folder that may hold other sets.
+    """Write sets into a folder that may hold other sets; returns the folder of each.
 
     Nothing appears in it before all of these sets are written.
-
-    Parameters
-    ----------
-    sets : SetBatch
-        Images of dtype uint8.
-    folder : str or Path
-        A folder that is there.
-
-    Returns
-    -------
-    list of Path
-        The folder of each set.
     """
     target, set_folders = Path(folder), _set_folders(sets)
     for set_folder in set_folders:
@@ -84,20 +65,7 @@ def add_images(sets: SetBatch, folder: str | Path) -> list[Path]:
 
 
 def claim_folder(owner: str, folder: str | Path) -> Path:
-    """Make the folder for results that will take long, and see that it can be written to.
-
-    Parameters
-    ----------
-    owner : str
-        Who asks, for messages.
-    folder : str or Path
-        A folder that is not there yet, or empty.
-
-    Raises
-    ------
-    DataError
-        Where something is there already, or nothing can be written.
-    """
+    """Make the folder for results of long work, which must be new or empty and writable."""
     target = check_path(owner, folder, "folder")
     try:
         if target.exists() and not target.is_dir():
@@ -120,7 +88,7 @@ def claim_folder(owner: str, folder: str | Path) -> Path:
 
 @contextmanager
 def _written(sets: SetBatch, set_folders: list[Path], beside: Path) -> Iterator[Path]:
-    """A folder with all sets in it, to be moved from, hidden in the one beside its target."""
+    """A hidden temporary folder of all sets beside their target, to be moved from."""
     from PIL import Image
 
     images = sets.images

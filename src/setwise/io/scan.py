@@ -1,4 +1,4 @@
-"""Which files lie below a folder, and what was met beside them."""
+"""Which files lie below a folder, and what else lies there."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ __all__ = ["FoundFile", "Scan", "check_any", "check_exclude", "natural_key", "sc
 
 # The folders that lead to a file or folder, from the root on, and its own name.
 Parts: TypeAlias = tuple[str, ...]
-# Kinds of ignored files that are named; a folder may hold a new kind in every file.
+# A folder may hold a new kind in every file: only so many are named.
 MOST_KINDS = 20
 
 
 @dataclass(frozen=True)
 class FoundFile:
-    """An image file, the folders and name that lead to it, and why it must not be opened."""
+    """An image file, the folders that lead to it, and why it must not be opened."""
 
     path: Path
     parts: Parts
@@ -34,13 +34,13 @@ class FoundFile:
 
     @property
     def depth(self) -> int:
-        """How many folders lie between the root and the image."""
+        """Number of folders between the root and the image."""
         return len(self.parts) - 1
 
 
 @dataclass
 class Scan:
-    """The images of a folder in natural order, and what else was met there."""
+    """The images of a folder in natural order, and everything else there."""
 
     root: Path
     what: str
@@ -52,11 +52,11 @@ class Scan:
     n_entries: int = 0
 
     def set_name(self, folder: Parts) -> str:
-        """What the images of a folder are called together."""
+        """Name of the set of a folder."""
         return "/".join(folder) or self.root.resolve().name
 
     def notes(self) -> list[str]:
-        """What was left aside: how many of each kind, and an example."""
+        """Counts of what was left aside, each kind with an example."""
         notes = []
         if self.hidden:
             notes.append(f"ignored, hidden: {_tally(self.hidden)}")
@@ -86,7 +86,7 @@ def _first(paths: list[str]) -> str:
 
 @dataclass(frozen=True)
 class _Rules:
-    """What is looked for, how far, and what is passed by."""
+    """What is searched, how far, and what is left aside."""
 
     max_files: int
     suffixes: Set[str]
@@ -94,7 +94,7 @@ class _Rules:
     follow_links: bool
 
     def excluding(self, parts: Parts) -> str | None:
-        """The pattern that excludes an entry: by its own name, or by its path."""
+        """The pattern that excludes an entry, by its name or its path."""
         names = (parts[-1].casefold(), "/".join(parts).casefold())
         matching = (p for p, rule in self.exclude.items() if any(map(rule.match, names)))
         return next(matching, None)
@@ -104,12 +104,12 @@ class _Rules:
 class _Folder:
     path: Path
     parts: Parts
-    # Where it and the folders above it really are: meeting one again is a loop.
+    # Real paths of it and the folders above: meeting one again is a loop.
     real: tuple[str, ...]
 
 
 def check_exclude(owner: str, exclude: Any) -> tuple[str, ...]:
-    """The patterns that were given, one or several."""
+    """The given patterns, one or several, as a tuple."""
     patterns = (exclude,) if isinstance(exclude, str) else exclude
     is_several = isinstance(patterns, list | tuple)
     if not is_several or not all(isinstance(p, str) and p.strip("/") for p in patterns):
@@ -127,19 +127,11 @@ def scan(
     exclude: Sequence[str] = (),
     follow_links: bool = False,
 ) -> Scan:
-    """Find every image below a folder; the order does not depend on the file system.
+    """Find every image below a folder, in an order that no file system changes.
 
-    With other ``suffixes``, find ``what`` is named so.
-
-    Hidden files, files of other kinds and what matches a pattern of ``exclude`` are counted,
-    not read. Links are followed where they stay inside the root, with ``follow_links`` also
-    where they leave it.
-
-    Raises
-    ------
-    DataError
-        Where the root is no folder, holds more than ``max_files`` entries, has a loop of links,
-        a link to a folder outside, or a name that cannot be shown.
+    With other ``suffixes``, find ``what`` has these. Hidden files, other kinds of files and
+    matches of ``exclude`` are counted and not read. Links are followed where they stay inside
+    the root, with ``follow_links`` also outside.
     """
     if not root.is_dir():
         there = "is a file" if root.exists() else "does not exist"
@@ -159,7 +151,7 @@ def scan(
 
 
 def check_any(scanned: Scan, suffixes: Set[str] = SUFFIXES) -> None:
-    """Refuse a folder in which there is nothing to read."""
+    """Refuse a folder without any file of the kind."""
     if not scanned.images:
         met = "; ".join(scanned.notes()) or "it is empty"
         names = ", ".join(sorted(suffixes))
@@ -167,7 +159,7 @@ def check_any(scanned: Scan, suffixes: Set[str] = SUFFIXES) -> None:
 
 
 def _look_into(folder: _Folder, scanned: Scan, rules: _Rules) -> Iterator[_Folder]:
-    """Take note of the files of a folder, and yield the folders in it."""
+    """Record the files of a folder, and yield the folders in it."""
     # Counted before anything is done to them: a folder may hold millions.
     entries = list(islice(_entries(folder), rules.max_files - scanned.n_entries + 1))
     scanned.n_entries += len(entries)
@@ -184,7 +176,7 @@ def _look_into(folder: _Folder, scanned: Scan, rules: _Rules) -> Iterator[_Folde
 def _is_passed_by(
     entry: os.DirEntry[str], folder: _Folder, scanned: Scan, rules: _Rules
 ) -> bool:
-    """Whether an entry is hidden or excluded, which is then noted."""
+    """Whether an entry is hidden or excluded, which is then recorded."""
     parts = (*folder.parts, entry.name)
     pattern = rules.excluding(parts)
     if entry.name.startswith("."):
@@ -214,7 +206,7 @@ def _take_note(
 
 def _entries(folder: _Folder) -> Iterator[os.DirEntry[str]]:
     try:
-        # Where it really is: a path through many links takes long to follow.
+        # By its real path: one through many links takes long to follow.
         with os.scandir(folder.real[-1]) as entries:
             yield from entries
     except OSError as error:
@@ -224,7 +216,7 @@ def _entries(folder: _Folder) -> Iterator[os.DirEntry[str]]:
 def _locate(
     entry: os.DirEntry[str], folder: _Folder, root: Path, follow_links: bool
 ) -> tuple[str, str | None]:
-    """Where an entry really is, and what forbids to follow it there."""
+    """Real path of an entry, and why it must not be opened."""
     path, real = folder.path / entry.name, f"{folder.real[-1]}{os.sep}{entry.name}"
     if entry.is_symlink():
         try:
@@ -240,7 +232,7 @@ def _locate(
                 _check_name(entry.name, folder.path)
                 reject(f"{path} {problem}")
             return real, problem
-    # Outside of the root, also a plain folder may be one that was met above.
+    # Outside of the root, a plain folder may also be one of those above.
     if real in folder.real:
         _check_name(entry.name, folder.path)
         reject(
@@ -250,7 +242,7 @@ def _locate(
 
 
 def _check_name(name: str, folder: Path) -> None:
-    """Refuse names that would break a line of a report, or are no text at all."""
+    """Refuse names that break a line of a report or are no valid text."""
     if name.isprintable():
         return
     if any(unicodedata.category(letter) in ("Cc", "Cs", "Zl", "Zp") for letter in name):
@@ -266,10 +258,8 @@ def _kind(name: str) -> str:
 
 
 def natural_key(name: str) -> tuple[tuple[str | int, ...], str]:
-    """Sort key in which numbers count as numbers: ``img2`` comes before ``img10``.
+    """Sort key that compares numbers by value: ``img2`` before ``img10``.
 
-    Examples
-    --------
     >>> sorted(["img10.png", "img2.png"], key=natural_key)
     ['img2.png', 'img10.png']
     """

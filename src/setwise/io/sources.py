@@ -1,4 +1,4 @@
-"""Whatever is there: one call that finds out which loader to use."""
+"""One call that reads sets from any supported source."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from setwise._support.parameters import check_choice, check_count
+from setwise._support.parameters import check_choice, check_count, check_progress
 from setwise._support.progress import Progress
 from setwise.errors import SkippedFilesWarning, reject
 from setwise.io.arrays import load_arrays
@@ -47,33 +47,36 @@ def load_sets(
 ) -> LoadedSets:
     """Read sets from a folder of photos or clips, a video, a MATLAB file or a NumPy archive.
 
-    Each kind has a loader of its own with more to choose: :func:`load_images`,
-    :func:`load_videos`, :func:`load_video`, :func:`load_mat`, :func:`load_arrays`.
+    Each kind has a loader of its own with more options: :func:`load_images`,
+    :func:`load_videos`, :func:`load_video`, :func:`load_mat`, :func:`load_arrays`. They
+    describe the parameters that are not described here.
 
-    A folder of photos and clips is read as what most of its files are, photos where there are
-    equally many. The others are left out, listed in ``report.skipped``, and warned of.
+    A folder of both photos and clips is read as what most of its files are, photos if equal.
+    The other files are left out, listed in ``report.skipped``, and warned of.
 
     Parameters
     ----------
     source : str or Path
         A folder, or a file.
     layout : str, default="auto"
-        For folders, see :func:`load_images`; in ``"class/set"`` and ``"set"``, a clip is a set.
+        For folders; in ``"class/set"`` and ``"set"``, a clip is a set.
     labelled : bool, default=False
-        The sets must have classes, as those of a gallery. A folder of photos is then one set
-        of the class it is named after, see :func:`load_images`; a source that has no classes
-        is refused.
-    on_error, max_bad, max_pixels
-        For folders and video, see :func:`load_images`.
+        Require classes, as a gallery does. A folder of photos is then one set of the class it
+        is named after; a source without classes is refused.
+    size, colour, thumbnails, on_error, max_bad, max_pixels
+        For images and video, see :func:`load_images`.
     gap_s, max_files, exclude, follow_links, n_jobs
         For folders, see :func:`load_images`.
-    size, colour, thumbnails
-        For images and video, see :func:`load_images`.
     variable, labels, groups
         For MATLAB files, see :func:`load_mat`; for archives they are the ``vectors``,
         ``labels`` and ``groups`` of :func:`load_arrays`.
     progress : callable, optional
-        Called with what is being done, how many steps of it are over, and of how many.
+        Called with the name of the step, the steps done, and the number of steps.
+
+    Returns
+    -------
+    LoadedSets
+        The sets, with a ``report``.
 
     Examples
     --------
@@ -87,6 +90,7 @@ def load_sets(
     """
     check_choice("load_sets", "layout", layout, ("auto", *LAYOUTS))
     check_choice("load_sets", "labelled", labelled, (False, True))
+    check_progress("load_sets", progress)
     path = check_path("load_sets", source, "source")
     pictures: dict[str, Any] = {
         "size": size, "colour": colour, "thumbnails": thumbnails, "on_error": on_error,
@@ -135,7 +139,7 @@ def _load_file(
 def _load_folder(
     root: Path, search: dict[str, Any], options: dict[str, Any], of_photos: dict[str, Any]
 ) -> LoadedSets:
-    """Read a folder as what most of its files are, and say which files were left out."""
+    """Read a folder as what most of its files are, and report the other files."""
     wanted = SUFFIXES | VIDEO_SUFFIXES
     files = scan(root, suffixes=wanted, what="images or videos", **search).images
     photos = [file for file in files if file.path.suffix.lower() in SUFFIXES]

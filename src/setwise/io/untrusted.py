@@ -1,8 +1,9 @@
-"""Files are not trusted: sizes are checked before reading, and errors are of one kind."""
+"""Untrusted files: sizes are checked before reading, all faults become a DataError."""
 
 from __future__ import annotations
 
 import errno
+import lzma
 import os
 import struct
 import zipfile
@@ -18,22 +19,22 @@ from setwise.errors import DataError, reject
 __all__ = ["broken", "check_declared", "check_path", "one_kind_of_error", "regular_file"]
 
 
-# What Python, NumPy, h5py, zlib and zipfile raise on a file that is not there or broken.
+# Raised by Python, NumPy, h5py, zlib and zipfile on missing or broken files.
 BROKEN: tuple[type[Exception], ...] = (
     *(OSError, MemoryError, ValueError, TypeError, KeyError, RuntimeError, OverflowError),
-    *(EOFError, struct.error, zlib.error, zipfile.BadZipFile),
+    *(EOFError, struct.error, zlib.error, zipfile.BadZipFile, lzma.LZMAError),
 )
 
 
 def check_path(owner: str, path: Any, parameter: str = "path") -> Path:
-    """The path that was given, once it is known to be one that can be looked for."""
+    """The given path, once it is one that the system can look up."""
     if not isinstance(path, str | os.PathLike) or not str(path):
         refuse(owner, parameter, "a str or a path", path)
     given = Path(path)
     try:
         given.stat()
     except (OSError, ValueError) as error:
-        # That it is not there is for the caller to say, who knows what was expected.
+        # The caller, who knows what was expected, reports a missing file.
         if isinstance(error, ValueError) or error.errno == errno.ENAMETOOLONG:
             reason = getattr(error, "strerror", None) or error
             msg = (
@@ -45,7 +46,7 @@ def check_path(owner: str, path: Any, parameter: str = "path") -> Path:
 
 
 def regular_file(owner: str, path: str | os.PathLike[str]) -> Path:
-    """The path of a file that is there and not empty."""
+    """The path of a file that exists and is not empty."""
     given = check_path(owner, path)
     if not given.is_file():
         kind = "a folder" if given.is_dir() else "not there, or no regular file"
@@ -56,7 +57,7 @@ def regular_file(owner: str, path: str | os.PathLike[str]) -> Path:
 
 
 def check_declared(owner: str, path: Path, what: str, n_bytes: int, max_bytes: int) -> None:
-    """Refuse what would take more memory than was allowed, before any is taken."""
+    """Refuse content larger than ``max_bytes`` before memory is taken for it."""
     if n_bytes > max_bytes:
         reject(
             f"{owner}: {what} of {str(path)!r} would take {_size(n_bytes)}, more than "
@@ -66,13 +67,13 @@ def check_declared(owner: str, path: Path, what: str, n_bytes: int, max_bytes: i
 
 
 def broken(what: str) -> NoReturn:
-    """Say what is wrong inside a file; `one_kind_of_error` adds which file, and what to do."""
+    """Raise what is wrong inside a file; `one_kind_of_error` adds its name and advice."""
     raise ValueError(what)
 
 
 @contextmanager
 def one_kind_of_error(owner: str, path: Path) -> Iterator[None]:
-    """Turn whatever the readers of a format raise into a `DataError` that names the file."""
+    """Turn every exception of a format's reader into a `DataError` that names the file."""
     try:
         yield
     except DataError:

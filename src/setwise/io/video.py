@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 import warnings
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -20,25 +21,76 @@ from setwise._support.parameters import (
     check_choice,
     check_count,
     check_jobs,
+    check_progress,
     check_shape,
     pair,
 )
 from setwise._support.progress import Progress, reported
 from setwise.errors import DataError, SkippedFilesWarning, reject
-from setwise.io.clips import LAYOUTS, VIDEO_SUFFIXES, clip_names, find_clips
 from setwise.io.frames import Reading, VideoFrames, open_video
 from setwise.io.loading_report import LoadedSets, LoadReport, Skipped
-from setwise.io.scan import check_exclude
+from setwise.io.scan import check_any, check_exclude, scan
 from setwise.io.untrusted import check_declared, check_path
 from setwise.sets import SetBatch
 from setwise.sets.origins import Origins
 
-__all__ = ["VIDEO_SUFFIXES", "load_video", "load_videos", "resize_image"]
+__all__ = [
+    "LAYOUTS", "VIDEO_SUFFIXES", "clip_names", "find_clips", "load_video", "load_videos",
+    "resize_image",
+]  # fmt: skip
 
+VIDEO_SUFFIXES = frozenset({
+    ".mp4", ".m4v", ".mov", ".3gp", ".avi", ".mkv", ".webm", ".mpg", ".mpeg", ".ts", ".mts",
+    ".m2ts", ".vob", ".ogv", ".flv", ".wmv", ".asf", ".gif",
+})  # fmt: skip
+# How many folders lie between the root and its clips, in the words of `load_images`.
+LAYOUTS = {"class/set": 1, "set": 0}
 Size: TypeAlias = int | tuple[int, int] | None
 # Frames between two looks at the memory that is left.
 CHUNK = 256
 SMALLER = "Take fewer frames (every, max_frames) or smaller ones (size)."
+
+
+def find_clips(
+    root: Path,
+    layout: str,
+    max_files: int,
+    exclude: Sequence[str] = (),
+    follow_links: bool = False,
+) -> tuple[str, list[Path], tuple[str, ...]]:
+    """Layout and files of a folder of videos, in natural order, and notes."""
+    scanned = scan(
+        root, max_files, VIDEO_SUFFIXES, "videos", exclude=exclude, follow_links=follow_links
+    )
+    check_any(scanned, VIDEO_SUFFIXES)
+    first = scanned.images[0]
+    if layout == "auto":
+        layout = next((name for name in LAYOUTS if LAYOUTS[name] == first.depth), "class/set")
+    for clip in scanned.images:
+        if clip.problem is not None:
+            reject(f"{clip.path} {clip.problem}")
+        if clip.depth != LAYOUTS[layout]:
+            reject(
+                f"{clip.path} lies {clip.depth} folders below {root}, and the layout "
+                f"{layout!r} has its clips {LAYOUTS[layout]} below. Expected all clips as "
+                "root/class/clip.mp4 or all as root/clip.mp4: move or exclude it, or choose a "
+                "layout."
+            )
+    return layout, [clip.path for clip in scanned.images], tuple(scanned.notes())
+
+
+def clip_names(clips: Sequence[Path]) -> list[str]:
+    """Names of sets: the path of each clip without suffix, unless two would be equal.
+
+    >>> clip_names([Path("a/1.mp4"), Path("b/1.mp4"), Path("b/1.avi")])
+    ['a/1', 'b/1.mp4', 'b/1.avi']
+    """
+    plain = [clip.with_suffix("").as_posix() for clip in clips]
+    counts = Counter(plain)
+    return [
+        name if counts[name] == 1 else clip.as_posix()
+        for name, clip in zip(plain, clips, strict=True)
+    ]
 
 
 def load_video(
@@ -61,46 +113,45 @@ def load_video(
 ) -> LoadedSets:
     """Read a video file as one set of images.
 
-    Frames are decoded one by one and resized at once, so that the memory needed is that of
-    the images kept. Needs ``pip install "setwise[video]"``.
+    Frames are decoded and resized one by one: memory is needed for the returned images only.
+    Needs ``pip install "setwise[video]"``.
 
     Parameters
     ----------
     path : str or path
-        A local file: mp4, mov, avi, mkv, webm, mpeg, ts, ogg, flv, wmv or gif. Its content
-        counts, not its suffix. Addresses and playlists are refused.
+        A local file: mp4, mov, avi, mkv, webm, mpeg, ts, ogg, flv, wmv or gif, by its content,
+        whatever its suffix. Addresses and playlists are refused.
     every : int, default=1
         Take each ``every``-th frame, beginning with the first.
     every_s : float, optional
         Instead, take the first frame at or after ``start_s``, ``start_s + every_s`` and so
-        on, in seconds. Frames that are not needed for this are not decoded, where the file
-        says which: with one frame per several seconds, most of them.
+        on, in seconds. Most other frames are then not decoded.
     max_frames : int, optional
-        Stop after so many taken frames. To spread them over the video, raise ``every`` or
-        ``every_s``.
+        Most frames to take, from the beginning.
     start_s, stop_s : float, default=0.0 and None
         Take frames shown at or after ``start_s`` and before ``stop_s``, in seconds from the
-        beginning. What comes before is decoded all the same.
+        beginning. Earlier frames are decoded all the same.
     size : int, (int, int) or None, default=64
-        Height and width of the images, one number for both; ``None`` keeps the frames as they
-        are, and they must all be of one size.
+        Height and width of the images, one number for both; None keeps the frames' own size,
+        which must be the same for all.
     colour : bool, default=False
         Keep red, green and blue instead of grey.
     max_pixels : int, default=25_000_000
-        Refuse larger frames, before they are decoded.
+        Largest frame, in pixels; checked before decoding.
     on_error : {"raise", "skip", "list"}, default="raise"
-        What to do about frames that cannot be decoded: refuse the file, or leave them out,
-        warn, and list them in the report; with ``"list"`` however many they are.
+        Refuse a file with frames that cannot be decoded, or leave these out, warn, and list
+        them in the report; ``"list"`` sets no limit.
     max_bad : float, default=0.05
-        With ``on_error="skip"``, the part of the frames that may be left out.
+        With ``on_error="skip"``, the share of frames that may be left out.
     max_bytes : int, default=2 GiB
-        The most memory that the images may take. A small file may hold millions of frames.
+        Most memory for the images. A small file may hold millions of frames.
     thumbnails : bool, default=True
         Keep a small colour picture of each frame, of some 2 kB.
     name : str, optional
-        What the set is called; the name of the file without its suffix by default.
+        Name of the set; by default that of the file without its suffix.
     progress : callable, optional
-        Called with what is done, how many frames are over, and of how many (0: nobody knows).
+        Called with the name of the step, the frames done, and the number of frames (0:
+        unknown).
 
     Returns
     -------
@@ -108,28 +159,15 @@ def load_video(
         One set of uint8 images, without a label, with its ``report``; its ``origins`` are
         ``"clip.mp4, frame 12"`` and so on, with frames counted from 0.
 
-    Raises
-    ------
-    DataError
-        When the file is no video, is damaged, or has no frame where one was asked for.
-
     Examples
     --------
     >>> import numpy as np, tempfile
-    >>> import av
-    >>> def write_clip(path):
-    ...     with av.open(path, "w") as clip:
-    ...         stream = clip.add_stream("mpeg4", rate=10)
-    ...         stream.width, stream.height, stream.pix_fmt = 64, 48, "yuv420p"
-    ...         for _ in range(10):
-    ...             black = np.zeros((48, 64), np.uint8)
-    ...             frame = av.VideoFrame.from_ndarray(black, format="gray")
-    ...             clip.mux(stream.encode(frame))
-    ...         clip.mux(stream.encode())
+    >>> from PIL import Image
     >>> from setwise import load_video
+    >>> frames = [Image.fromarray(np.full((48, 64), i, np.uint8)) for i in range(10)]
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_clip(f"{folder}/clip.mp4")
-    ...     sets = load_video(f"{folder}/clip.mp4", every=2, size=32)
+    ...     frames[0].save(f"{folder}/clip.gif", save_all=True, append_images=frames[1:])
+    ...     sets = load_video(f"{folder}/clip.gif", every=2, size=32)
     >>> sets.names, sets.sizes, sets.image_shape
     (('clip',), array([5]), (32, 32))
     """
@@ -139,8 +177,8 @@ def load_video(
         *(on_error, max_bad, max_bytes, thumbnails, every_s),
     )
     reading.check(owner)
-    check_shape(owner, "size", size, optional=True)
-    wanted = None if size is None else pair(size)
+    check_progress(owner, progress)
+    wanted = _checked_size(owner, size)
     with open_video(owner, path, reading) as video:
         called = video.path.stem if name is None else str(name)
         images, origins = _images(video, wanted, video.path.name, progress)
@@ -189,31 +227,31 @@ def load_videos(
     Parameters
     ----------
     root : str or path
-        The folder. Hidden files and files of other kinds are left aside; links must stay
-        inside of it. Clips are sorted with numbers as numbers.
+        The folder. Hidden files and files of other kinds are ignored; links must stay
+        inside of it. Clips are in the order of their names, with numbers by value.
     layout : {"auto", "class/set", "set"}, default="auto"
-        A clip is a set: ``root/class/clip.mp4``, with the class as label, or
-        ``root/clip.mp4``, without labels. By default, what is found.
+        ``root/class/clip.mp4``, with the class as label, or ``root/clip.mp4``, without
+        labels. By default, as the files lie.
     every, every_s, max_frames, start_s, stop_s, size, colour, max_pixels
         As for :func:`load_video`, for each clip.
     max_files : int, default=100_000
-        Refuse folders of more entries.
+        Most files and folders below the root.
     on_error : {"raise", "skip", "list"}, default="raise"
         Refuse clips or frames that cannot be read, or leave them out, warn, and list them in
-        the report; with ``"list"`` however many they are.
+        the report; ``"list"`` sets no limit.
     max_bad : float, default=0.05
-        With ``on_error="skip"``, the part of the clips, and of the frames of each, that may be
-        left out.
+        With ``on_error="skip"``, the share of clips, and of frames of each, that may be left
+        out.
     max_bytes : int, default=2 GiB
-        The most memory that the images of a clip may take.
+        Most memory for the images of a clip.
     exclude, follow_links
         As for :func:`load_images`.
     thumbnails : bool, default=True
         Keep a small colour picture of each frame, of some 2 kB.
     n_jobs : int, optional
-        How many clips to read at once; -1 is one per core.
+        Clips read at once; -1 is one per core.
     progress : callable, optional
-        Called with what is done, how many clips are over, and of how many.
+        Called with the name of the step, the clips done, and the number of clips.
 
     Returns
     -------
@@ -223,20 +261,12 @@ def load_videos(
     Examples
     --------
     >>> import numpy as np, tempfile
-    >>> import av
-    >>> def write_clip(path):
-    ...     with av.open(path, "w") as clip:
-    ...         stream = clip.add_stream("mpeg4", rate=10)
-    ...         stream.width, stream.height, stream.pix_fmt = 64, 48, "yuv420p"
-    ...         for _ in range(10):
-    ...             black = np.zeros((48, 64), np.uint8)
-    ...             frame = av.VideoFrame.from_ndarray(black, format="gray")
-    ...             clip.mux(stream.encode(frame))
-    ...         clip.mux(stream.encode())
+    >>> from PIL import Image
     >>> from setwise import load_videos
+    >>> frames = [Image.fromarray(np.full((48, 64), i, np.uint8)) for i in range(10)]
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_clip(f"{folder}/monday.mp4")
-    ...     write_clip(f"{folder}/tuesday.mp4")
+    ...     for day in ("monday", "tuesday"):
+    ...         frames[0].save(f"{folder}/{day}.gif", save_all=True, append_images=frames[1:])
     ...     sets = load_videos(folder, every_s=0.5, size=32)
     >>> sets.names, sets.sizes
     (('monday', 'tuesday'), array([2, 2]))
@@ -247,8 +277,8 @@ def load_videos(
         *(on_error, max_bad, max_bytes, thumbnails, every_s),
     )
     reading.check(owner)
-    check_shape(owner, "size", size, optional=True)
-    wanted = None if size is None else pair(size)
+    check_progress(owner, progress)
+    wanted = _checked_size(owner, size)
     check_choice(owner, "layout", layout, ("auto", *LAYOUTS))
     check_count(owner, "max_files", max_files)
     check_jobs(owner, n_jobs)
@@ -274,9 +304,14 @@ def load_videos(
     return LoadedSets(_batch(owner, folder, layout, kept), report)
 
 
+def _checked_size(owner: str, size: Size) -> tuple[int, int] | None:
+    check_shape(owner, "size", size, optional=True)
+    return None if size is None else pair(size)
+
+
 @dataclass(frozen=True)
 class _Clip:
-    """What became of a file: its images, none where it was left out."""
+    """The images of a file, none where it was left out."""
 
     path: Path
     images: npt.NDArray[np.uint8]
@@ -328,7 +363,7 @@ def _images(
     name: str,
     progress: Progress | None = None,
 ) -> tuple[npt.NDArray[np.uint8], Origins]:
-    """All frames that were asked for, resized, and where in the file of this name they are."""
+    """All selected frames, resized, and their places in the file."""
     kept, shape = bytearray(), ()
     files: list[str] = []
     thumbnails: list[bytes] = []
@@ -349,7 +384,7 @@ def _images(
 
 
 def _check_room(video: VideoFrames, i: int, n_bytes: int) -> None:
-    """Refuse more frames of so many bytes each than were allowed, or than there is room for."""
+    """Refuse more frames than allowed, or than memory has room for."""
     what = f"the first {i + 1} frames"
     check_declared(video.owner, video.path, what, (i + 1) * n_bytes, video.reading.max_bytes)
     what = f"{video.owner}: to keep frames {i} to {i + CHUNK} of {video.path}"
@@ -357,7 +392,7 @@ def _check_room(video: VideoFrames, i: int, n_bytes: int) -> None:
 
 
 def resize_image(pixels: npt.NDArray[np.uint8], size: tuple[int, int]) -> npt.NDArray[np.uint8]:
-    """An image of another ``(height, width)``, made as :func:`load_images` makes it."""
+    """An image of another ``(height, width)``, resized as :func:`load_images` does."""
     from PIL import Image
 
     image = Image.fromarray(pixels).resize(size[::-1], Image.Resampling.BILINEAR)

@@ -28,7 +28,7 @@ from setwise._support.progress import reported
 from setwise._support.types import BoolArray, FloatArray, IntArray
 from setwise.errors import ConvergenceWarning
 from setwise.lasso.codes import Codes
-from setwise.lasso.scratch import MAX_STEPS, Scratch, run_with_room
+from setwise.lasso.solver import MAX_STEPS, Scratch, run_with_room
 
 __all__ = ["BLOCK_BYTES", "POOL_SIZE", "SLACK", "Pools", "code_blocks", "code_changed"]
 

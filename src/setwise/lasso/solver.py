@@ -12,7 +12,7 @@ from setwise._support.compiled import kernels_of
 from setwise._support.types import FloatArray, IntArray
 from setwise.errors import ConvergenceWarning
 from setwise.lasso.codes import Codes
-from setwise.lasso.scratch import MAX_STEPS, Scratch, run_with_room
+from setwise.lasso.solver import MAX_STEPS, Scratch, run_with_room
 
 __all__ = [
     "code_by_gram",

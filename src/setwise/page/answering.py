@@ -11,7 +11,7 @@ import numpy as np
 from setwise._support.types import IntArray
 from setwise.classify import Answer, Explanation
 from setwise.classify.explanation import CutStep
-from setwise.features.units import unit_rows
+from setwise.features.vectors import unit_rows
 from setwise.page import models
 from setwise.page.asking import Found
 from setwise.page.insight import Insight

@@ -14,8 +14,9 @@ from setwise._support.parallel import quiet
 from setwise._support.progress import Progress
 from setwise.classify import Answer, Explanation, Gallery
 from setwise.errors import DataError, NoInformationWarning, SkippedFilesWarning, reject
+from setwise.faces import face_tracks
 from setwise.features.faces import Faces
-from setwise.io import LoadedSets, face_tracks, load_images, load_video
+from setwise.io import LoadedSets, load_images, load_video
 from setwise.page.living import State
 from setwise.page.uploads import Received, ReceivedFile
 from setwise.page.work import Job

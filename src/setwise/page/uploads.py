@@ -6,6 +6,7 @@ ever made of them. Zip files are opened here, with what they hold counted while 
 
 from __future__ import annotations
 
+import lzma
 import shutil
 import stat
 import struct
@@ -277,7 +278,8 @@ class _Room:
         try:
             with archive.open(entry) as stream:
                 self._write(parts, suffix, self._counted(stream, "/".join(parts)))
-        except (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, RuntimeError):
+        except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, NotImplementedError, EOFError,
+                RuntimeError):  # fmt: skip
             self._leave_out(parts, "is damaged inside of the zip file.")
 
     def _counted(self, stream: IO[bytes], name: str) -> Iterable[bytes]:

@@ -13,7 +13,8 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from setwise.errors import DataError, SkippedFilesWarning, reject
-from setwise.io import HaarFaces, LoadedSets, LoadReport, Skipped, face_tracks, load_images
+from setwise.faces import HaarFaces, face_tracks
+from setwise.io import LoadedSets, LoadReport, Skipped, load_images
 from setwise.sets import SetBatch
 from setwise_paper.datasets.protocols import Dataset, spread_folds
 from setwise_paper.support import Progress, reported

@@ -1,10 +1,14 @@
-"""Where the faces of a frame are, and how they are cut out."""
+"""Frames of a video and the faces in them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+import os
+from collections.abc import Callable, Iterable, Iterator, Sized
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from threading import get_ident
 from typing import Any, TypeAlias
@@ -13,11 +17,12 @@ import numpy as np
 import numpy.typing as npt
 
 from setwise._support.extras import require
-from setwise._support.face_models import SMALLEST, find_faces, has_face_models, steady_box
-from setwise._support.parameters import check_count, check_number
+from setwise._support.parameters import check_count, check_number, refuse
 from setwise._support.types import FloatArray
 from setwise.errors import DataError, SetwiseError, reject
-from setwise.io.frames import Frame
+from setwise.features.faces import SMALLEST, find_faces, has_face_models, steady_box
+from setwise.io.frames import Frame, Reading, VideoFrames, open_video
+from setwise.io.loading_report import Skipped
 
 __all__ = [
     "Detector", "DlibFaces", "HaarFaces", "cut_out", "detect_faces", "installed_detector",
@@ -31,27 +36,24 @@ Detector: TypeAlias = Callable[[npt.NDArray[np.uint8]], npt.ArrayLike]
 class DlibFaces:
     """Find faces that look at the camera, by dlib's histograms of oriented gradients.
 
-    Surer than :class:`HaarFaces`, which takes folds of clothes for faces, and several times as
-    fast. As the boxes are placed by eyes and nose, they tremble less. dlib's network, which
-    also knows faces seen from the side, is not used: without a graphics card it takes seconds
-    for a frame.
+    Makes fewer mistakes than :class:`HaarFaces`, and is several times as fast. Boxes are
+    placed by eyes and nose, which makes them steadier. dlib's network, which also finds faces
+    seen from the side, is not used: without a graphics card it takes seconds per frame.
 
     Parameters
     ----------
     min_size : int, default=40
-        Smallest side of a face, in pixels. dlib knows none below 80: frames are resized, so
-        that faces of this size have 80 pixels.
+        Smallest side of a face, in pixels. dlib finds none below 80, so frames are enlarged.
     max_width : int, default=1280
-        Frames are resized to at most this width, as time grows with the area. Small faces of
-        wide frames are missed by this: those below 120 pixels in frames of 1920.
+        Frames are resized to at most this width, as time grows with the area. Faces below 120
+        pixels in frames of 1920 are missed by this.
     min_score : float, default=0.2
-        How sure dlib must be. Most faces have more than 0.5, and most of what has less than
-        0.2 is none.
+        Lowest score of dlib. Most faces have more than 0.5; most below 0.2 are no faces.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from setwise.io import DlibFaces
+    >>> from setwise.faces import DlibFaces
     >>> len(DlibFaces()(np.zeros((120, 160), dtype=np.uint8)))
     0
     """
@@ -77,31 +79,30 @@ class DlibFaces:
 
 @dataclass(frozen=True)
 class HaarFaces:
-    """Find faces that look at the camera, by the cascade of Haar features of OpenCV.
+    """Find faces that look at the camera, by OpenCV's cascade of Haar features.
 
     Fast and old: it misses faces that are turned away or in shade, and takes some walls for
-    faces. Short tracks, which :func:`face_tracks` leaves out, are mostly such mistakes.
+    faces. :func:`face_tracks` leaves out short tracks, which are mostly such mistakes.
 
     Parameters
     ----------
     scale_factor : float, default=1.1
-        Faces are looked for at sizes that grow by this factor. Smaller finds more, slower.
+        Factor between the sizes that are searched. Smaller finds more, slower.
     min_neighbours : int, default=8
-        How many overlapping hits make a face. Larger makes fewer mistakes and finds fewer.
+        Overlapping hits that make a face. Larger makes fewer mistakes and finds fewer.
     min_size : int, default=30
-        Smallest side of a face, in pixels; the cascade knows none below 24.
+        Smallest side of a face, in pixels; the cascade finds none below 24.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from setwise.io import HaarFaces
+    >>> from setwise.faces import HaarFaces
     >>> len(HaarFaces()(np.zeros((120, 160), dtype=np.uint8)))
     0
     """
 
     scale_factor: float = 1.1
-    # Not 5, as usual: in a small trial on photos, 8 made fewer false tracks and found as many
-    # faces. Nobody has tried it on many films yet.
+    # More than the usual 5: on a few photos, 8 found as many faces with fewer mistakes.
     min_neighbours: int = 8
     min_size: int = 30
 
@@ -122,14 +123,14 @@ class HaarFaces:
 
 
 def installed_detector(min_size: int | None = None) -> DlibFaces | HaarFaces:
-    """The better of the detectors that are installed, for faces of ``min_size`` and more."""
+    """The better of the installed detectors, for faces of ``min_size`` and more."""
     kind = DlibFaces if has_face_models() else HaarFaces
     return kind() if min_size is None else kind(min_size=min_size)
 
 
 @cache
 def _cascade(thread: int) -> Any:
-    """The cascade, one for each thread, for it keeps notes while it looks."""
+    """The cascade, one per thread, as it has a state while it searches."""
     cv2 = require("cv2", "faces")
     return cv2.CascadeClassifier(
         str(Path(cv2.data.haarcascades) / "haarcascade_frontalface_default.xml")
@@ -137,13 +138,7 @@ def _cascade(thread: int) -> Any:
 
 
 def detect_faces(owner: str, detector: Detector, frame: Frame) -> FloatArray:
-    """What a detector finds in a frame, checked: it may be anybody's.
-
-    Returns
-    -------
-    array of shape (n_boxes, 4)
-        Boxes ``(left, top, width, height)``, each with some of it inside of the frame.
-    """
+    """Boxes ``(left, top, width, height)`` of a detector, checked."""
     try:
         boxes = np.asarray(detector(frame.pixels), dtype=np.float64)
     except SetwiseError:
@@ -183,10 +178,8 @@ def _problem(boxes: FloatArray, shape: tuple[int, ...]) -> str | None:
 def cut_out(
     pixels: npt.NDArray[np.uint8], box: FloatArray, margin: float = 0.0
 ) -> npt.NDArray[np.uint8]:
-    """What a frame shows in a box, made larger by ``margin`` of its sides at each side.
+    """The part of a frame in a box, enlarged by ``margin`` of its sides at each side.
 
-    Examples
-    --------
     >>> frame = np.arange(25, dtype=np.uint8).reshape(5, 5)
     >>> cut_out(frame, np.array([3, 0, 2, 2]), margin=0.5)
     array([[ 2,  3,  4],
@@ -201,9 +194,77 @@ def cut_out(
 def _edges(
     boxes: FloatArray, margin: float, shape: tuple[int, ...]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """First pixel, and the one after the last, of each box, across and down, in the frame."""
+    """First pixel, and the one after the last, of each box, clipped to the frame."""
     inside = np.array([shape[1], shape[0]])
     more = margin * boxes[:, 2:]
     starts = np.clip(np.floor(boxes[:, :2] - more + 0.5), 0, inside)
     ends = np.clip(np.floor(boxes[:, :2] + boxes[:, 2:] + more + 0.5), 0, inside)
     return starts.astype(np.int64), ends.astype(np.int64)
+
+
+@dataclass
+class GivenFrames:
+    """Frames given as arrays, read like those of a file."""
+
+    owner: str
+    source: Iterable[npt.NDArray[np.uint8]]
+    reading: Reading
+    path: Path = Path("frames")
+    skipped: tuple[Skipped, ...] = ()
+    # When the last frame is shown: given frames have no times.
+    end_s: float = math.nan
+
+    def __iter__(self) -> Iterator[Frame]:
+        taken = islice(enumerate(self.source), 0, None, self.reading.every)
+        n_taken = 0
+        for number, pixels in islice(taken, self.reading.max_frames):
+            n_taken += 1
+            yield Frame(number, self._grey(number, pixels))
+        if n_taken == 0:
+            reject(
+                f"{self.owner}: there are no frames. Expected a path, or at least one frame."
+            )
+
+    @property
+    def expected(self) -> int:
+        """How many frames are taken, 0 if unknown."""
+        n_frames = len(self.source) if isinstance(self.source, Sized) else 0
+        return self.reading.expected(n_frames)
+
+    def notes(self) -> tuple[str, ...]:
+        """No notes."""
+        return ()
+
+    def _grey(self, number: int, pixels: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+        from PIL import Image
+
+        shape = np.shape(pixels)
+        is_image = len(shape) == 2 or (len(shape) == 3 and shape[2] == 3)
+        if not is_image or getattr(pixels, "dtype", None) != np.uint8 or 0 in shape:
+            reject(
+                f"{self.owner}: frame {number} has shape {shape} and dtype "
+                f"{getattr(pixels, 'dtype', type(pixels).__name__)}. Expected a uint8 array of "
+                "shape (height, width) or (height, width, 3)."
+            )
+        grey = pixels if len(shape) == 2 else np.asarray(Image.fromarray(pixels).convert("L"))
+        return np.ascontiguousarray(grey)
+
+
+@contextmanager
+def open_frames(
+    owner: str,
+    source: str | os.PathLike[str] | Iterable[npt.NDArray[np.uint8]],
+    reading: Reading,
+) -> Iterator[VideoFrames | GivenFrames]:
+    """The frames of a file, or the given frames."""
+    if isinstance(source, str | os.PathLike):
+        with open_video(owner, source, reading) as video:
+            yield video
+        return
+    if not isinstance(source, Iterable):
+        refuse(owner, "source", "a path or an iterable of frames", source)
+    times = (reading.start_s, reading.stop_s, reading.every_s)
+    if times != (0.0, None, None):
+        names = "start_s and stop_s" if reading.every_s is None else "every_s"
+        refuse(owner, names, "left out where frames are given, which have no times", times)
+    yield GivenFrames(owner, source, reading)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from setwise.io.tracking import Track, drop_nested, group_tracks, overlaps, track_boxes
+from setwise.faces.people import Track, drop_nested, group_tracks, overlaps, track_boxes
 
 NONE = np.zeros((0, 4))
 
@@ -104,7 +104,7 @@ boxes_of_a_frame = st.lists(st.tuples(places, places, sides, sides), max_size=4)
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(boxes_of_a_frame, boxes_of_a_frame, st.floats(0.0, 0.9))
 def test_matching_is_as_good_as_the_best_of_all(boxes, others, min_overlap):
     tracks = track_boxes([boxes, others], min_overlap=min_overlap)
@@ -115,7 +115,7 @@ def test_matching_is_as_good_as_the_best_of_all(boxes, others, min_overlap):
     assert sum(shared) == pytest.approx(expected)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.lists(boxes_of_a_frame, max_size=6), st.floats(0.0, 0.9), st.integers(0, 3))
 def test_every_detection_is_in_one_track_and_no_track_twice_in_a_frame(
     seen, min_overlap, max_gap
@@ -131,7 +131,7 @@ def test_every_detection_is_in_one_track_and_no_track_twice_in_a_frame(
             assert tuple(seen[frame][pick]) == where
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.lists(boxes_of_a_frame, max_size=6), st.integers(0, 2**32 - 1))
 def test_the_order_inside_a_frame_does_not_matter(seen, seed):
     rng = np.random.default_rng(seed)
@@ -212,7 +212,7 @@ some_tracks = st.lists(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(some_tracks, st.randoms(use_true_random=False))
 def test_nested_tracks_are_those_found_pixel_by_pixel_in_any_order(tracks, random):
     left = drop_nested(tracks)
@@ -222,7 +222,7 @@ def test_nested_tracks_are_those_found_pixel_by_pixel_in_any_order(tracks, rando
     assert as_values(drop_nested(shuffled)) == as_values(left)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(some_tracks)
 def test_a_track_alone_is_never_dropped(tracks):
     assert all(drop_nested([t]) == [t] for t in tracks)
@@ -257,7 +257,7 @@ spans = st.tuples(st.integers(0, 12), st.integers(1, 4))
 points = st.tuples(st.integers(0, 3), st.integers(0, 3))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.lists(st.tuples(spans, points), max_size=8, unique=True), st.randoms())
 def test_groups_in_any_order_are_apart_in_time_close_and_as_large_as_can_be(drawn, random):
     """Ties are many on this grid; equal tracks with equal vectors are left out."""

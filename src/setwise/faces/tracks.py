@@ -1,4 +1,4 @@
-"""Faces of a video: found, followed and cut out, each track a set."""
+"""Faces of a video: found, followed and cut out, one set per person."""
 
 from __future__ import annotations
 
@@ -14,61 +14,61 @@ import numpy as np
 import numpy.typing as npt
 
 from setwise._support.extras import require
-from setwise._support.parameters import check_choice, check_count, check_number, refuse
+from setwise._support.parameters import (
+    check_choice,
+    check_count,
+    check_number,
+    check_progress,
+    refuse,
+)
 from setwise._support.progress import Progress, reported
 from setwise._support.types import FloatArray
 from setwise.errors import DataError, SkippedFilesWarning
-from setwise.io.detectors import (
+from setwise.faces.detectors import (
     Detector,
     DlibFaces,
+    GivenFrames,
     HaarFaces,
     cut_out,
     detect_faces,
     installed_detector,
+    open_frames,
 )
+from setwise.faces.people import (
+    Person,
+    Track,
+    aligned_jpeg,
+    by_person,
+    drop_nested,
+    each_alone,
+    person_names,
+    track_boxes,
+)
+from setwise.io.decode import small_jpeg
 from setwise.io.frames import Reading, VideoFrames
-from setwise.io.given_frames import GivenFrames, open_frames
 from setwise.io.loading_report import LoadedSets, LoadReport
-from setwise.io.people import Person, aligned_jpeg, by_person, each_alone, person_names
-from setwise.io.thumbnails import small_jpeg
-from setwise.io.tracking import Track, drop_nested, track_boxes
 from setwise.io.video import resize_image
 from setwise.sets import SetBatch
 from setwise.sets.origins import Origins
 
-__all__ = ["Detector", "DlibFaces", "FaceTrack", "FaceTracks", "HaarFaces", "face_tracks"]
+__all__ = ["FaceTrack", "FaceTracks", "face_tracks"]
 
 
 @dataclass(frozen=True)
 class FaceTrack:
-    """A face that was followed: when it was seen, how often, and how large it was.
+    """When a followed face was seen, how often, and how large."""
 
-    Attributes
-    ----------
-    first_frame, last_frame : int
-        Numbers of frames, from 0, as in the file.
-    start_s, seconds : float
-        When it was first seen, and how long after that it was last seen; NaN where frames were
-        given, which have no times.
-    n_faces : int
-        In how many frames it was found.
-    median_size : float
-        Half of its faces are larger: the shorter side of the box, in pixels.
-    n_tracks : int
-        How many tracks of one person were joined to this one.
-    """
-
-    first_frame: int
+    first_frame: int  # from 0, as in the file
     last_frame: int
-    start_s: float
+    start_s: float  # NaN for given frames, which have no times
     seconds: float
     n_faces: int
-    median_size: float
-    n_tracks: int = 1
+    median_size: float  # shorter side of the box, in pixels
+    n_tracks: int = 1  # more if tracks of one person were joined
 
 
 class FaceTracks(LoadedSets):
-    """One set per person or face that was followed; ``tracks`` says what is known of each."""
+    """One set per person or followed face; ``tracks`` describes each."""
 
     def __init__(
         self, sets: SetBatch, report: LoadReport, tracks: tuple[FaceTrack, ...]
@@ -100,14 +100,13 @@ def face_tracks(
     name: str | None = None,
     progress: Progress | None = None,
 ) -> FaceTracks:
-    """Read the faces of a video: each one that is followed through it becomes a set.
+    """Read the faces of a video: one set per followed face.
 
-    Faces are detected in each frame, followed by how much they overlap from frame to frame,
-    cut out, made grey and resized. Tracks of one person at different times are joined. The
-    paper made its sets of YouTube Celebrities in this way
-    ("automatically detected, tracked and cropped to 30 x 30 gray-scale images"), without
-    saying by which detector and tracker. What is followed inside of a face, such as a
-    forehead, is left out (see :func:`setwise.io.tracking.drop_nested`).
+    Faces are detected in each frame, followed by the overlap of their boxes, cut out, made grey
+    and resized. Tracks of one person at different times are joined. Boxes followed inside of a
+    face, such as a forehead, are left out. The paper made its sets of YouTube Celebrities so
+    ("automatically detected, tracked and cropped to 30 x 30 gray-scale images"), without naming
+    detector and tracker.
 
     Parameters
     ----------
@@ -116,51 +115,43 @@ def face_tracks(
     detector : callable, optional
         Takes a grey frame, a uint8 array of shape (height, width), and returns boxes
         ``(left, top, width, height)``, array-like of shape (n_faces, 4), in pixels. By
-        default :class:`DlibFaces`, or :class:`HaarFaces` where dlib is not installed; the
-        notes of the ``report`` say which. Both need ``pip install "setwise[faces]"``.
+        default :class:`DlibFaces`, or :class:`HaarFaces` without dlib; the notes of the
+        ``report`` name it. Both need ``pip install "setwise[faces]"``.
     every, every_s, max_frames, start_s, stop_s, max_pixels, on_error, max_bad
         As for :func:`load_video`. Times need a video file.
     size : int, default=30
         Height and width of the face images.
     equalise : bool, default=False
-        Spread the grey values of each face image evenly (histogram equalisation).
+        Equalise the histogram of each face image.
     margin : float, default=0.0
-        How much more than the box is cut out at each side, as a part of its width and height.
-        What lies outside of the frame is left out.
+        Enlargement of the box at each side, as a share of its width and height.
     min_overlap : float, default=0.3
-        How much two successive boxes of a track must overlap: shared area over the area of
-        both together. At the default, a face may move by half of its width between two frames
-        looked at: enough for ``every_s=0.2`` unless people run; tracks that break are joined.
+        Least overlap of successive boxes of a track (intersection over union). At the default,
+        a face may move by half of its width from one frame read to the next.
     max_gap : int, default=3
-        In how many of the frames looked at a track may go unseen and still go on.
+        Most frames read in a row in which a track may be missing.
     min_length : int, default=5
         Tracks of fewer faces are left out; most of them are no faces.
     min_size : int, optional
-        Faces with a side of fewer pixels are left out and counted: they say little, and many
-        are no faces. By default the detector decides: :class:`DlibFaces` looks for 40 or more,
-        :class:`HaarFaces` for 30.
+        Faces with a side of fewer pixels are left out and counted. By default the detector's:
+        40 for :class:`DlibFaces`, 30 for :class:`HaarFaces`.
     join : bool, optional
-        Join tracks that do not overlap in time into one set, where dlib's network takes their
-        faces for one person's: where the means of five faces of each are at most 0.5 apart.
-        First, tracks are split where one face takes the place of another, as at a cut.
-        By default where :class:`DlibFaces` finds the faces; other detectors may find anything.
+        Join tracks that do not overlap in time where dlib's network takes their faces for one
+        person's: the means of five faces of each are at most 0.5 apart. First, tracks are split
+        where the face becomes another, as at a cut. By default with :class:`DlibFaces` only.
     name : str, optional
-        What the sets are called; the name of the file by default.
+        Name of the sets; by default that of the file.
     progress : callable, optional
-        Called with what is done, how many frames are over, and of how many (0: nobody knows).
+        Called with the name of the step, the frames done, and the number of frames (0:
+        unknown).
 
     Returns
     -------
     FaceTracks
         One set per track, such as ``"clip/track 2 (frames 3-40)"``, or per person, such as
         ``"clip/person 1 (tracks 1+4 frames 3-200)"``, without labels. Frames are numbered
-        from 0, as in the file. ``tracks`` says when each was seen, ``origins`` which
-        frame each image comes from, and the notes of the ``report`` what was left out.
-
-    Raises
-    ------
-    DataError
-        When there is no face, or no track of ``min_length``; or the file cannot be read.
+        from 0, as in the file. ``tracks`` says when each was seen, ``origins`` the frame of
+        each image, and the notes of the ``report`` what was left out.
 
     Examples
     --------
@@ -182,6 +173,7 @@ def face_tracks(
     smallest = 1 if min_size is None else min_size
     following = _Following(min_overlap, max_gap, min_length, smallest)
     following.check(owner)
+    check_progress(owner, progress)
     check_choice(owner, "join", join, (None, False, True))
     chosen = installed_detector(min_size) if detector is None else detector
     is_joined = isinstance(chosen, DlibFaces) if join is None else join
@@ -210,7 +202,7 @@ def face_tracks(
 
 @dataclass(frozen=True)
 class _Following:
-    """Which faces are followed, how, and which tracks are kept; see `face_tracks`."""
+    """Which faces are followed and which tracks are kept; see `face_tracks`."""
 
     min_overlap: float
     max_gap: int
@@ -243,7 +235,7 @@ class _Cutting:
             check_number(owner, "margin", self.margin)
 
     def cut(self, pixels: npt.NDArray[np.uint8], box: FloatArray) -> _Face:
-        """The face in a box, as an image of the set and as a small picture."""
+        """The face in a box."""
         from PIL import Image
 
         crop = cut_out(pixels, box, self.margin)
@@ -254,7 +246,7 @@ class _Cutting:
 
 
 class _Face(NamedTuple):
-    """A face as it goes into its set, a small JPEG of it, and one to know the person by."""
+    """An image for the set, a small JPEG, and one to recognise the person by."""
 
     image: npt.NDArray[np.uint8]
     thumbnail: bytes
@@ -263,7 +255,7 @@ class _Face(NamedTuple):
 
 @dataclass
 class _Seen:
-    """What was found in each frame: its number and time, the boxes, and the face in each."""
+    """Faces of each frame, with its number and time."""
 
     numbers: list[int] = field(default_factory=list)
     times: list[float] = field(default_factory=list)
@@ -286,7 +278,7 @@ def _find_faces(
     min_size: int,
     progress: Progress | None,
 ) -> _Seen:
-    """Find and cut out the faces of each frame; the frames themselves are not kept."""
+    """Find and cut out the faces of each frame; frames are not kept."""
     seen = _Seen()
     for frame in reported(video, video.expected, "find faces", progress):
         boxes = detect_faces(owner, cutting.detector, frame)
@@ -302,7 +294,7 @@ def _find_faces(
 def _follow(
     owner: str, path: Path, seen: _Seen, cutting: _Cutting, following: _Following
 ) -> tuple[list[Person], list[str]]:
-    """The tracks that are kept, by person where asked for, and notes on those that are not."""
+    """The kept tracks, joined by person if wanted, and notes on the others."""
     tracks = track_boxes(
         seen.boxes, min_overlap=following.min_overlap, max_gap=following.max_gap
     )
@@ -379,7 +371,7 @@ def _summary(person: Person, seen: _Seen) -> FaceTrack:
 
 
 def _batch(called: str, path: Path, people: list[Person], seen: _Seen) -> SetBatch:
-    """A set for each person, or track."""
+    """One set per person or track."""
     sets, frames = [], []
     files: list[str] = []
     thumbnails: list[bytes] = []

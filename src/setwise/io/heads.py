@@ -1,16 +1,17 @@
-"""How many frames an mp4 file announces, looked at before FFmpeg believes it.
+"""First bytes of images and videos, checked before Pillow and FFmpeg read them.
 
-FFmpeg makes an index of all announced frames, of about 70 bytes each, when it opens such a
-file: 1 kB of file can make it take gigabytes. No option of FFmpeg prevents that.
-
-The file is read piece by piece and never mapped into memory, where a file that another process
-cuts short meanwhile would end this one.
+Some small images take Pillow minutes. FFmpeg allocates about 70 bytes for each frame that an
+mp4 announces, so that 1 kB of file can take gigabytes; none of its options prevents that.
+Files are read piece by piece and never mapped into memory: a mapped file that another process
+cuts short ends this process.
 """
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
@@ -18,12 +19,30 @@ from typing import BinaryIO
 from setwise._support.memory import require_memory
 from setwise.errors import reject
 
-__all__ = ["check_announced", "is_other_container"]
+__all__ = ["check_announced", "costly", "is_heif", "is_other_container"]
 
-# How files of the other containers begin: avi, matroska, ogg, flv, asf, mpegts and gif.
+# A scan of a JPEG goes over all pixels and may have only a few bytes. Programs write some 20
+# at most; libtiff has the same limit.
+JPEG, SCAN = b"\xff\xd8", b"\xff\xda"
+MOST_SCANS = 100
+# Headers of JPEGs that are coded row by row, and markers that may stand before the first scan.
+SEQUENTIAL = (b"\xff\xc0", b"\xff\xc1")
+HARMLESS = (b"\xff\xc4", b"\xff\xdb", b"\xff\xdd", b"\xff\xfe", *(
+    bytes([0xFF, 0xE0 + i]) for i in range(16)
+))  # fmt: skip
+# Pillow reads comments and blanks in the header of a PPM one byte at a time.
+PNM = tuple(b"P%c" % letter for letter in b"0123456fy")
+PNM_HEAD = 4096
+_NUMBER = rb"(?:\s|#[^\r\n]*[\r\n])+-?\d+"
+PNM_SIZE = re.compile(rb"P(?:[14]" + 2 * _NUMBER + rb"|[^14]\w*" + 3 * _NUMBER + rb")")
+# Kinds of HEIC. AVIF shares some of these names, and then names itself further on.
+HEIF = tuple(b"ftyp" + kind for kind in (
+    b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"hevm", b"hevs", b"mif1", b"msf1",
+))  # fmt: skip
+# First bytes of other containers: avi, matroska, ogg, flv, asf, mpegts and gif.
 OTHERS = (b"RIFF", b"\x1a\x45\xdf\xa3", b"OggS", b"FLV", b"\x30\x26\xb2\x75", b"G")
 MPEG = b"\x00\x00\x01\xba"
-# The boxes that announce frames, and where, counted from their name, the number is.
+# Boxes that announce frames, and the offset of the number from their name.
 TABLES = {b"stsz": 12, b"stz2": 12, b"trun": 8}
 # A header that is packed with zlib may hide such boxes.
 PACKED = b"cmov"
@@ -34,8 +53,50 @@ MOST_SEARCHED = 2**28
 PIECE = 2**20
 
 
+def is_heif(file: BinaryIO) -> bool:
+    """Whether a file is HEIC, as phones write it. The file stays at its beginning."""
+    head = file.read(64)
+    file.seek(0)
+    return head[4:].startswith(HEIF) and b"avif" not in head
+
+
+def costly(file: BinaryIO) -> str | None:
+    """Why decoding an image takes very long whatever its size, or None.
+
+    The file stays at its beginning.
+    """
+    head = file.read(PNM_HEAD)
+    problem = None
+    if head.startswith(PNM) and len(head) == PNM_HEAD and not PNM_SIZE.match(head):
+        problem = f"does not say its size in its first {PNM_HEAD} bytes"
+    elif head.startswith(JPEG) and not _has_one_scan(file):
+        file.seek(0)
+        n_scans = sum(piece.count(SCAN) for piece in iter(partial(file.read, 2**20), b""))
+        if n_scans > MOST_SCANS:
+            problem = f"is made of {n_scans} scans, of at most {MOST_SCANS}"
+    file.seek(0)
+    return problem
+
+
+def _has_one_scan(file: BinaryIO) -> bool:
+    """Whether the first scan of a JPEG holds all its channels, after which libjpeg stops."""
+    file.seek(len(JPEG))
+    n_channels = 0
+    while head := file.read(4):
+        marker, length = head[:2], int.from_bytes(head[2:])
+        if marker == SCAN:
+            return 0 < n_channels == int.from_bytes(file.read(1))
+        if marker in SEQUENTIAL:
+            n_channels = int.from_bytes(file.read(6)[5:])
+            length -= 6
+        elif marker not in HARMLESS:
+            return False
+        file.seek(max(length - 2, 0), 1)
+    return False
+
+
 def is_other_container(file: BinaryIO) -> bool:
-    """Whether a file begins like a video, but not like an mp4 or mov."""
+    """Whether a file begins like a video that is neither mp4 nor mov."""
     head = _read(file, 0, 8)
     file.seek(0)
     # The packets of an m2ts begin with the time; no box of an mp4 has such a name.
@@ -85,7 +146,7 @@ def _announced(
 
 
 def _tables(file: BinaryIO, places: list[tuple[int, int]]) -> Iterator[tuple[bytes, int]]:
-    """Name and place of each table, wherever it is: FFmpeg finds them in odd places, too."""
+    """Name and place of each table; FFmpeg finds them in odd places, too."""
     for start, end in places:
         for begin in range(start, end, PIECE):
             # A name may begin in this piece and end in the next one.
@@ -98,7 +159,7 @@ def _tables(file: BinaryIO, places: list[tuple[int, int]]) -> Iterator[tuple[byt
 
 
 def _boxes(file: BinaryIO, n_bytes: int) -> Iterator[tuple[int, int, bytes]]:
-    """Where the boxes that a file is made of begin and end, and their names."""
+    """Begin, end and name of each top-level box."""
     start = 0
     while start < n_bytes:
         head = _read(file, start, 16)

@@ -1,4 +1,4 @@
-"""A contact sheet: some pictures of each set in a row, to be seen at a glance."""
+"""A contact sheet: some pictures of each set in a row."""
 
 from __future__ import annotations
 
@@ -33,31 +33,17 @@ FONTS = ("DejaVuSans.ttf", "NotoSans-Regular.ttf", "Arial.ttf", "LiberationSans-
 
 @dataclass(frozen=True)
 class SheetRow:
-    """One set on a contact sheet.
+    """One set on a contact sheet."""
 
-    Attributes
-    ----------
-    group : str
-        What heads the rows of one group, such as a clip; they follow one another.
-    title : str
-        The set.
-    details : tuple of str
-        What else to say of it, a line each; there is room for two.
-    pictures : tuple of bytes
-        Up to 10 images, such as JPEG, in the order in which they are shown.
-    """
-
-    group: str
+    group: str  # heads the rows of a group, such as a clip, which follow one another
     title: str
-    details: tuple[str, ...]
-    pictures: tuple[bytes, ...]
+    details: tuple[str, ...]  # at most two lines
+    pictures: tuple[bytes, ...]  # at most 10 image files
 
 
 def spread(n_pictures: int) -> list[int]:
-    """Which of so many pictures a row shows: at most 10, evenly spread, first and last too.
+    """Indices of at most 10 pictures, evenly spread, with the first and the last.
 
-    Examples
-    --------
     >>> spread(3), spread(100)
     ([0, 1, 2], [0, 11, 22, 33, 44, 55, 66, 77, 88, 99])
     """
@@ -66,30 +52,14 @@ def spread(n_pictures: int) -> list[int]:
 
 
 def save_contact_sheet(rows: Sequence[SheetRow], path: Path) -> None:
-    """Write a contact sheet as PDF: unlike an image, no loader takes it for one of a set.
-
-    Parameters
-    ----------
-    rows : sequence of SheetRow
-        At least one.
-    path : Path
-        Where to, such as ``contact.pdf``.
-    """
+    """Write a contact sheet as PDF, which no loader takes for an image of a set."""
     first, *others = sheet_pages(rows)
-    first.save(
-        path,
-        "PDF",
-        save_all=True,
-        append_images=others,
-        resolution=200,
-        quality=90,
-        title="Contact sheet",
-        producer="setwise",
-    )
+    about = {"title": "Contact sheet", "producer": "setwise", "resolution": 200}
+    first.save(path, "PDF", save_all=True, append_images=others, quality=90, **about)
 
 
 def sheet_pages(rows: Sequence[SheetRow]) -> Iterator[Image]:
-    """Draw the pages of a contact sheet, one after the other."""
+    """Draw the pages of a contact sheet."""
     for start in range(0, len(rows), ROWS_PER_PAGE):
         groups = groupby(rows[start : start + ROWS_PER_PAGE], key=lambda row: row.group)
         yield _page([(group, list(members)) for group, members in groups])
@@ -128,7 +98,7 @@ def _draw_row(page: Image, draw: Any, top: int, row: SheetRow) -> None:
 def _write(
     draw: Any, place: tuple[int, int], text: str, size: int, colour: str, room: int
 ) -> None:
-    """Write a line, cut short where there is no room for all of it."""
+    """Write a line, cut short to the room."""
     font, line = _font(size), printable(text)
     if font.getlength(line) > room:
         while line and font.getlength(f"{line}...") > room:
@@ -139,7 +109,7 @@ def _write(
 
 @cache
 def _font(size: int) -> Any:
-    """A font of this system or of Matplotlib with many letters, or else Pillow's own."""
+    """A font of the system or of Matplotlib with many letters, or else Pillow's own."""
     from PIL import ImageFont
 
     plots = find_spec("matplotlib")

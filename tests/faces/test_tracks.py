@@ -12,14 +12,13 @@ import pytest
 from PIL import Image
 from tests.io.made_videos import numbered_frames, write_video
 
-from setwise._support.face_models import has_face_models
 from setwise.errors import DataError, MissingExtraError, ParameterError
-from setwise.io import detectors
-from setwise.io.detectors import _cascade, cut_out, detect_faces
-from setwise.io.faces import DlibFaces, FaceTrack, HaarFaces, face_tracks
+from setwise.faces import DlibFaces, HaarFaces, detectors, people
+from setwise.faces.detectors import _cascade, cut_out, detect_faces
+from setwise.faces.people import Person, Track, person_names
+from setwise.faces.tracks import FaceTrack, face_tracks
+from setwise.features.faces import has_face_models
 from setwise.io.frames import Frame
-from setwise.io.people import Person, person_names
-from setwise.io.tracking import Track
 
 HEIGHT, WIDTH, HEAD = 118, 360, 90
 
@@ -29,6 +28,35 @@ needs_dlib = pytest.mark.skipif(
 )
 HAAR, DLIB = HaarFaces(), pytest.param(DlibFaces(), marks=needs_dlib)
 both = pytest.mark.parametrize("detector", [HAAR, DLIB])
+
+
+FOUND = {}
+
+
+def once(function):
+    """The function, asked once for equal arguments: most frames come several times."""
+
+    def found(*given):
+        parts = (part if isinstance(part, np.ndarray) else repr(part) for part in given)
+        parts = ((p.shape, p.tobytes()) if isinstance(p, np.ndarray) else p for p in parts)
+        key = (function, *parts)
+        if key not in FOUND:
+            FOUND[key] = function(*given)
+        return FOUND[key]
+
+    return found
+
+
+@pytest.fixture(autouse=True)
+def look_once(monkeypatch):
+    for module, name in (
+        (detectors, "find_faces"),
+        (detectors, "steady_box"),
+        (people, "aligned_face"),
+        (people, "describe_faces"),
+        (HaarFaces, "__call__"),
+    ):
+        monkeypatch.setattr(module, name, once(getattr(module, name)))
 
 
 @pytest.fixture

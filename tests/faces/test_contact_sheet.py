@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from setwise.io.contact_sheet import (
+from setwise.faces.contact_sheet import (
     CELL,
     EDGE,
     GAP,

@@ -1,0 +1,352 @@
+"""Faces followed through a clip, and the tracks of one person joined."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from itertools import pairwise
+from operator import add
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from setwise._support.types import FloatArray
+from setwise.features.faces import aligned_face, describe_faces
+
+__all__ = [
+    "Person", "Track", "aligned_jpeg", "by_person", "drop_nested", "each_alone",
+    "group_tracks", "join_people", "overlaps", "person_names", "split_people", "track_boxes",
+]  # fmt: skip
+
+# Share of a box that lies inside another one: the box of a forehead sticks out a little, while
+# two heads side by side share far less.
+INSIDE = 0.6
+# Share of the frames in which the box of a nested track does: detectors miss some, and a face
+# may pass another one for a moment.
+NESTED = 0.5
+# The result of `aligned_jpeg` for a frame and the index of a face in it.
+JpegOf: TypeAlias = Callable[[int, int], bytes]
+
+# dlib takes two faces less than 0.6 apart for one person's. Means of several faces lie closer
+# together than single faces, and two sets of one person are better than one set of two.
+ONE_PERSON = 0.5
+# Faces of a track that are averaged, evenly spread: a head turns. More would change the mean
+# little, and each takes a tenth of a second.
+N_FACES = 5
+# Pixels of upright faces in neighbouring frames correlate by 0.9 and more for one person, and
+# by less than 0.8 for two (of 22 faces). The network, which takes longer, decides only below.
+ALIKE = 0.8
+SMALL = 30
+# Most tracks that a name lists.
+N_NAMED = 6
+
+
+@dataclass
+class Track:
+    """One object seen in several frames, in order."""
+
+    frames: list[int] = field(default_factory=list)
+    picks: list[int] = field(default_factory=list)  # index of the detection in its frame
+    boxes: list[tuple[float, ...]] = field(default_factory=list)  # left, top, width, height
+
+    def __len__(self) -> int:
+        return len(self.frames)
+
+    def __add__(self, later: Track) -> Track:
+        return Track(
+            self.frames + later.frames, self.picks + later.picks, self.boxes + later.boxes
+        )
+
+    def part(self, begin: int, end: int) -> Track:
+        """The detections between two places."""
+        return Track(self.frames[begin:end], self.picks[begin:end], self.boxes[begin:end])
+
+    def follow(self, frame: int, pick: int, box: tuple[float, ...]) -> None:
+        """Add the detection of a later frame."""
+        self.frames.append(frame)
+        self.picks.append(pick)
+        self.boxes.append(box)
+
+
+def overlaps(boxes: FloatArray, others: FloatArray) -> FloatArray:
+    """Overlap of each box with each other: intersection over union.
+
+    Boxes are rows ``(left, top, width, height)``.
+
+    >>> import numpy as np
+    >>> overlaps(np.array([[0, 0, 2, 2]]), np.array([[1, 0, 2, 2], [5, 5, 1, 1]])).round(3)
+    array([[0.333, 0.   ]])
+    """
+    first, second = boxes[:, None, :], others[None, :, :]
+    shared = _shared_areas(first, second)
+    return shared / (np.prod(first[..., 2:], -1) + np.prod(second[..., 2:], -1) - shared)
+
+
+def _shared_areas(boxes: FloatArray, others: FloatArray) -> FloatArray:
+    """Area of the intersection of boxes, for arrays of them that broadcast."""
+    starts = np.maximum(boxes[..., :2], others[..., :2])
+    ends = np.minimum(boxes[..., :2] + boxes[..., 2:], others[..., :2] + others[..., 2:])
+    return np.prod(np.maximum(ends - starts, 0.0), axis=-1)
+
+
+def track_boxes(
+    detections: Sequence[FloatArray], *, min_overlap: float = 0.3, max_gap: int = 3
+) -> list[Track]:
+    """Join boxes of successive frames that overlap.
+
+    In each frame, living tracks and boxes are matched so that the sum of the overlaps, each at
+    least ``min_overlap``, is largest. A track may miss ``max_gap`` frames. A box without a
+    match begins a track. The order of the boxes inside a frame does not matter.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> right, left = [40, 0, 9, 9], [0, 0, 9, 9]
+    >>> seen = [np.array([right]), np.array([left, right]), np.array([left])]
+    >>> [track.frames for track in track_boxes(seen)]
+    [[0, 1], [1, 2]]
+    """
+    tracks: list[Track] = []
+    alive: list[Track] = []
+    for frame, boxes_found in enumerate(detections):
+        boxes = np.asarray(boxes_found, dtype=np.float64).reshape(-1, 4)
+        # From left to right, so that ties do not hang on the order of the detections.
+        order = np.lexsort(boxes.T[::-1])
+        alive = [track for track in alive if frame - track.frames[-1] <= max_gap + 1]
+        continued = _matches(alive, boxes[order], min_overlap)
+        for place, pick in enumerate(order):
+            if place in continued:
+                track = alive[continued[place]]
+            else:
+                track = Track()
+                tracks.append(track)
+                alive.append(track)
+            track.follow(frame, int(pick), tuple(boxes[pick].tolist()))
+    return tracks
+
+
+def _matches(alive: list[Track], boxes: FloatArray, min_overlap: float) -> dict[int, int]:
+    """The track that each box continues, if any."""
+    from scipy.optimize import linear_sum_assignment
+
+    if not alive or not len(boxes):
+        return {}
+    gains = overlaps(boxes, np.array([track.boxes[-1] for track in alive]))
+    gains[gains < min_overlap] = 0.0
+    pairs = zip(*linear_sum_assignment(gains, maximize=True), strict=True)
+    return {int(box): int(track) for box, track in pairs if gains[box, track] > 0}
+
+
+def drop_nested(tracks: Sequence[Track]) -> list[Track]:
+    """Leave out tracks inside others, such as a forehead that is followed inside of its face.
+
+    A track is dropped if, in at least half of its frames, at least 60 % of its box lies in the
+    box of another track that covers more: the sum of areas of its boxes is larger. The order of
+    the tracks decides that of the result only.
+
+    >>> face = Track([0, 1], [0, 0], [(0, 0, 9, 9), (1, 0, 9, 9)])
+    >>> forehead = Track([1], [1], [(3, 1, 4, 4)])
+    >>> drop_nested([forehead, face]) == [face]
+    True
+    """
+    areas = [sum(width * height for _, _, width, height in track.boxes) for track in tracks]
+    # Ties are broken by content, so that the order of the tracks does not count.
+    ranked = sorted(
+        range(len(tracks)), key=lambda i: (areas[i], tracks[i].frames, tracks[i].boxes)
+    )
+    nested = {
+        i
+        for place, i in enumerate(ranked)
+        if any(_is_inside(tracks[i], tracks[j]) for j in ranked[place + 1 :])
+    }
+    return [track for i, track in enumerate(tracks) if i not in nested]
+
+
+def _is_inside(track: Track, other: Track) -> bool:
+    """Whether a track lies in another one in enough of its frames."""
+    there = dict(zip(other.frames, other.boxes, strict=True))
+    pairs = [
+        (box, there[frame])
+        for frame, box in zip(track.frames, track.boxes, strict=True)
+        if frame in there
+    ]
+    if len(pairs) < NESTED * len(track):
+        return False
+    boxes, others = np.asarray(pairs, dtype=np.float64).transpose(1, 0, 2)
+    shares = _shared_areas(boxes, others) / np.prod(boxes[:, 2:], axis=1)
+    return bool(np.sum(shares >= INSIDE) >= NESTED * len(track))
+
+
+def group_tracks(
+    tracks: Sequence[Track], vectors: FloatArray, max_distance: float
+) -> list[list[int]]:
+    """Group similar tracks that do not overlap in time.
+
+    Returns places in ``tracks``, groups in the order of their first tracks. Complete linkage:
+    the two groups whose farthest members are closest are joined, again and
+    again, as long as these are at most ``max_distance`` apart.
+
+    Examples
+    --------
+    >>> one, two, three = (Track([i], [0], [(0, 0, 9, 9)]) for i in (0, 0, 1))
+    >>> group_tracks([one, two, three], np.array([[0.0], [0.1], [0.2]]), 0.5)
+    [[0], [1, 2]]
+    """
+    # Ties are broken by content, so that the order of the tracks does not count.
+    ranked = sorted(
+        range(len(tracks)),
+        key=lambda i: (tracks[i].frames, tracks[i].boxes, vectors[i].tolist()),
+    )
+    distances = _track_distances([tracks[i] for i in ranked], vectors[ranked])
+    groups = [[place] for place in range(len(ranked))]
+    while len(groups) > 1:
+        closest = np.unravel_index(np.argmin(distances), distances.shape)
+        if not distances[closest] <= max_distance:
+            break
+        first, second = sorted(int(place) for place in closest)
+        groups[first] = sorted(groups[first] + groups.pop(second))
+        farthest = np.maximum(distances[first], distances[second])
+        distances[first], distances[:, first] = farthest, farthest
+        distances = np.delete(np.delete(distances, second, axis=0), second, axis=1)
+    return [[ranked[place] for place in group] for group in sorted(groups)]
+
+
+def _track_distances(tracks: Sequence[Track], vectors: FloatArray) -> FloatArray:
+    """Distances of the vectors of each two tracks, inf for tracks that overlap in time."""
+    values = np.asarray(vectors, dtype=np.float64)
+    distances = np.linalg.norm(values[:, None, :] - values[None, :, :], axis=2)
+    firsts = np.array([track.frames[0] for track in tracks])
+    lasts = np.array([track.frames[-1] for track in tracks])
+    # A track overlaps itself.
+    overlap = (firsts[:, None] <= lasts[None, :]) & (firsts[None, :] <= lasts[:, None])
+    distances[overlap] = np.inf
+    return distances
+
+
+@dataclass(frozen=True)
+class Person:
+    """One or more tracks that make a set."""
+
+    track: Track  # all of them, one after the other
+    numbers: tuple[int, ...]  # of the tracks in the clip, from 1
+
+
+def each_alone(tracks: Sequence[Track]) -> list[Person]:
+    """One person per track."""
+    return [Person(track, (number,)) for number, track in enumerate(tracks, start=1)]
+
+
+def by_person(
+    tracks: Sequence[Track], jpeg_of: JpegOf, min_length: int
+) -> tuple[list[Person], list[str]]:
+    """Tracks split and joined by person, and notes on what changed.
+
+    ``jpeg_of`` gives the result of :func:`aligned_jpeg` for a frame and the index of a face in
+    it. Parts of fewer than ``min_length`` faces are left out.
+    """
+    notes = []
+    parts = split_people(tracks, jpeg_of)
+    kept = [part for part in parts if len(part) >= min_length]
+    if kept and len(parts) > len(tracks):
+        n_left_out = sum(map(len, parts)) - sum(map(len, kept))
+        notes.append(
+            f"split: {len(tracks)} tracks into {len(parts)}, as another face took the place "
+            f"of the first; {n_left_out} faces of short ones left out"
+        )
+    # If no part is long enough, tracks stay as they are.
+    people = join_people(kept or tracks, jpeg_of)
+    joined = [len(person.numbers) for person in people if len(person.numbers) > 1]
+    if joined:
+        whose = f"{len(joined)} people" if len(joined) > 1 else "one person"
+        notes.append(f"joined: {sum(joined)} tracks of {whose}")
+    return people, notes
+
+
+def split_people(tracks: Sequence[Track], jpeg_of: JpegOf) -> list[Track]:
+    """Split tracks where a face becomes another person's, as at a cut.
+
+    A needless split does no harm: its parts are joined again.
+    """
+    parts = []
+    for track in tracks:
+        ends = [0, *_changes(track, jpeg_of), len(track)]
+        parts += [track.part(begin, end) for begin, end in pairwise(ends)]
+    return sorted(parts, key=lambda part: (part.frames[0], part.boxes[0]))
+
+
+def join_people(tracks: Sequence[Track], jpeg_of: JpegOf) -> list[Person]:
+    """Join tracks of one person at different times, in the order of their first frames."""
+    if len(group_tracks(tracks, np.zeros((len(tracks), 1)), ONE_PERSON)) == len(tracks):
+        return each_alone(tracks)  # all are seen at one time: nothing to ask the network
+    vectors = np.stack([_mean_face(track, jpeg_of) for track in tracks])
+    return [
+        Person(reduce(add, [tracks[i] for i in group]), tuple(i + 1 for i in group))
+        for group in group_tracks(tracks, vectors, ONE_PERSON)
+    ]
+
+
+def aligned_jpeg(pixels: npt.NDArray[np.uint8], box: FloatArray) -> bytes:
+    """The upright face in a box as a JPEG of some 5 kB, kept until it is needed."""
+    from PIL import Image
+
+    content = io.BytesIO()
+    Image.fromarray(aligned_face(pixels, box)).save(content, "JPEG", quality=90)
+    return content.getvalue()
+
+
+def person_names(people: Sequence[Person], frames: Sequence[str]) -> list[str]:
+    """Names of the sets, such as "track 1 (frames 0-9)", or "person 1 (...)" if joined.
+
+    They can be names of folders. ``frames`` has texts such as ``"frames 0-9"``.
+    """
+    names, n_joined = [], 0
+    for person, when in zip(people, frames, strict=True):
+        if len(person.numbers) == 1:
+            names.append(f"track {person.numbers[0]} ({when})")
+            continue
+        n_joined += 1
+        listed = f"tracks {'+'.join(map(str, person.numbers))}"
+        if len(person.numbers) > N_NAMED:
+            listed = f"{len(person.numbers)} tracks"
+        names.append(f"person {n_joined} ({listed} {when})")
+    return names
+
+
+def _mean_face(track: Track, jpeg_of: JpegOf) -> FloatArray:
+    places = np.unique(np.linspace(0, len(track) - 1, N_FACES).round().astype(int))
+    faces = np.stack([_face(track, place, jpeg_of) for place in places.tolist()])
+    return describe_faces(faces).astype(np.float64).mean(axis=0)
+
+
+def _changes(track: Track, jpeg_of: JpegOf) -> list[int]:
+    """Where the face of a track becomes another person's."""
+    rows = np.stack([_small_row(_face(track, i, jpeg_of)) for i in range(len(track))])
+    likeness = np.sum(rows[1:] * rows[:-1], axis=1)
+    changes = []
+    for i in (np.flatnonzero(likeness < ALIKE) + 1).tolist():
+        pair = np.stack([_face(track, place, jpeg_of) for place in (i - 1, i)])
+        before, after = describe_faces(pair)
+        if np.linalg.norm(after - before) > ONE_PERSON:
+            changes.append(i)
+    return changes
+
+
+def _face(track: Track, place: int, jpeg_of: JpegOf) -> npt.NDArray[np.uint8]:
+    from PIL import Image
+
+    content = io.BytesIO(jpeg_of(track.frames[place], track.picks[place]))
+    with Image.open(content) as image:
+        return np.asarray(image)
+
+
+def _small_row(face: npt.NDArray[np.uint8]) -> FloatArray:
+    """Pixels of a face, scaled so that products of two faces are their correlations."""
+    from PIL import Image
+
+    small = Image.fromarray(face).resize((SMALL, SMALL), Image.Resampling.BILINEAR)
+    row = np.asarray(small, dtype=np.float64).ravel()
+    row -= row.mean()
+    return row / max(float(np.linalg.norm(row)), 1e-9)

@@ -1,0 +1,211 @@
+"""Local descriptors: histograms of oriented gradients, and local binary patterns."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from setwise._support.extras import require
+from setwise._support.parameters import (
+    check_choice,
+    check_count,
+    check_number,
+    check_shape,
+    pair,
+)
+from setwise._support.types import FloatArray, IntArray
+from setwise.errors import reject
+from setwise.features.images import ImageFeature
+from setwise.features.pixels import as_bytes, as_grey, check_tiles, resized
+
+__all__ = ["HOG", "LBP"]
+
+NORMS = ("L2-Hys", "L2", "L1", "L1-sqrt")
+METHODS = ("nri_uniform", "uniform")
+
+
+class HOG(ImageFeature):
+    """Histograms of oriented gradients: the directions of edges in each cell of an image.
+
+    Computed by scikit-image: ``pip install "setwise[image]"``. Colours become brightness,
+    ``0.299 R + 0.587 G + 0.114 B``. Each block is normalised, so that the range of values
+    hardly matters. An image without edges gives zeros; classifiers refuse sets of only such
+    images.
+
+    Parameters
+    ----------
+    size : int or (height, width), optional
+        Resize images first, as :class:`Pixels` does.
+    cell : int or (height, width), default=8
+        Pixels of a cell. Images must consist of whole cells.
+    block : int or (height, width), default=2
+        Cells of a block, within which histograms are normalised; blocks overlap.
+    orientations : int, default=9
+        Number of directions.
+    norm : {"L2-Hys", "L2", "L1", "L1-sqrt"}, default="L2-Hys"
+        Normalisation of a block.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> HOG(cell=8, block=2).transform(np.zeros((3, 64, 64))).shape
+    (3, 1764)
+    """
+
+    libraries = ("scikit-image", "pillow")
+
+    def __init__(
+        self,
+        size: int | tuple[int, int] | None = None,
+        *,
+        cell: int | tuple[int, int] = 8,
+        block: int | tuple[int, int] = 2,
+        orientations: int = 9,
+        norm: str = "L2-Hys",
+    ) -> None:
+        self.size = size
+        self.cell = cell
+        self.block = block
+        self.orientations = orientations
+        self.norm = norm
+
+    def check_parameters(self) -> None:
+        """Refuse parameters that no images can be transformed with."""
+        check_shape("HOG", "size", self.size, optional=True)
+        check_shape("HOG", "cell", self.cell)
+        check_shape("HOG", "block", self.block)
+        check_count("HOG", "orientations", self.orientations)
+        check_choice("HOG", "norm", self.norm, NORMS)
+
+    def compute(self, images: npt.NDArray[Any]) -> FloatArray:
+        """Normalised histograms of the blocks of each image, side by side."""
+        self._check_size(images.shape[1:3] if self.size is None else pair(self.size))
+        grey = as_grey(images, "HOG")
+        if self.size is not None:
+            grey = resized(grey, self.size)
+        hog = require("skimage.feature", "image").hog
+        return np.stack(
+            [
+                hog(image, self.orientations, pair(self.cell), pair(self.block), self.norm)
+                for image in grey.astype(np.float64)
+            ]
+        )
+
+    def _check_size(self, shape: tuple[int, ...]) -> None:
+        check_tiles("HOG", "cell", self.cell, shape)
+        cell, block = pair(self.cell), pair(self.block)
+        if any(side < c * b for side, c, b in zip(shape, cell, block, strict=True)):
+            needed = f"{cell[0] * block[0]} x {cell[1] * block[1]}"
+            reject(
+                f"HOG: images of {shape[0]} x {shape[1]} are smaller than one block. Expected "
+                f"at least {needed} for block={self.block} and cell={self.cell}: make them "
+                "larger by `size`, or cells or blocks smaller."
+            )
+
+
+class LBP(ImageFeature):
+    """Local binary patterns: frequencies of small textures in each patch of an image.
+
+    A pixel's pattern says which points around it are at least as bright. Patterns with at most
+    two changes on the way round are *uniform* and have a bin each, all others share one. Each
+    patch gives a histogram that sums to 1. Points beyond the image are black. Needs
+    scikit-image: ``pip install "setwise[image]"``.
+
+    Colours become brightness, ``0.299 R + 0.587 G + 0.114 B``. An image of floats none of which
+    exceeds 1 has the range 0 to 1; all other values must lie in 0 to 255. Patterns are those of
+    the image rounded to 256 steps.
+
+    Parameters
+    ----------
+    size : int or (height, width), optional
+        Resize images first, as :class:`Pixels` does.
+    patch : int or (height, width), default=8
+        Pixels of a patch. Images must consist of whole patches.
+    points : int, default=8
+        Number of points around a pixel.
+    radius : float, default=1
+        Distance of the points from the pixel.
+    method : {"nri_uniform", "uniform"}, default="nri_uniform"
+        With "nri_uniform" rotated patterns differ, and ``p`` points make ``p (p - 1) + 3`` bins
+        (59 of 8); with "uniform" they are the same, in ``p + 2`` bins.
+    root : bool, default=True
+        Take the square root of the shares: each patch is then a vector of unit norm, in which
+        frequent patterns weigh less.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> LBP.as_for_mobo().transform(np.zeros((2, 60, 50), dtype=np.uint8)).shape
+    (2, 1475)
+    """
+
+    libraries = ("scikit-image", "pillow")
+    sees_bytes = True
+
+    def __init__(
+        self,
+        size: int | tuple[int, int] | None = None,
+        *,
+        patch: int | tuple[int, int] = 8,
+        points: int = 8,
+        radius: float = 1,
+        method: str = "nri_uniform",
+        root: bool = True,
+    ) -> None:
+        self.size = size
+        self.patch = patch
+        self.points = points
+        self.radius = radius
+        self.method = method
+        self.root = root
+
+    @classmethod
+    def as_for_mobo(cls) -> Self:
+        """The paper's features of CMU MoBo: 40 x 40 pixels in 8 x 8 patches, 25 x 59 values."""
+        return cls(size=40, patch=8, root=False)
+
+    @property
+    def n_bins(self) -> int:
+        """Number of bins of the histogram of a patch."""
+        p = self.points
+        return p * (p - 1) + 3 if self.method == "nri_uniform" else p + 2
+
+    def check_parameters(self) -> None:
+        """Refuse parameters that no images can be transformed with."""
+        check_shape("LBP", "size", self.size, optional=True)
+        check_shape("LBP", "patch", self.patch)
+        check_count("LBP", "points", self.points, at_least=2)
+        check_number("LBP", "radius", self.radius)
+        check_choice("LBP", "method", self.method, METHODS)
+        check_choice("LBP", "root", self.root, (True, False))
+
+    def compute(self, images: npt.NDArray[Any]) -> FloatArray:
+        """Histograms of the patches of each image, side by side."""
+        shape = images.shape[1:3] if self.size is None else pair(self.size)
+        check_tiles("LBP", "patch", self.patch, shape)
+        shares = _patch_histograms(self._patterns(images), pair(self.patch), self.n_bins)
+        return np.sqrt(shares) if self.root else shares
+
+    def _patterns(self, images: npt.NDArray[Any]) -> IntArray:
+        find = require("skimage.feature", "image").local_binary_pattern
+        return np.stack(
+            [
+                find(image, self.points, self.radius, self.method).astype(np.int64)
+                for image in as_bytes(images, "LBP", self.size)
+            ]
+        )
+
+
+def _patch_histograms(patterns: IntArray, patch: tuple[int, int], n_bins: int) -> FloatArray:
+    """Shares of the patterns in each patch, of all images at once."""
+    n_images, height, width = patterns.shape
+    rows, columns = height // patch[0], width // patch[1]
+    patches = patterns.reshape(n_images, rows, patch[0], columns, patch[1]).swapaxes(2, 3)
+    n_patches = n_images * rows * columns
+    first_bins = n_bins * np.arange(n_patches)[:, None]
+    counts = np.bincount(
+        (patches.reshape(n_patches, -1) + first_bins).ravel(), minlength=n_bins * n_patches
+    )
+    return counts.reshape(n_images, -1) / (patch[0] * patch[1])
