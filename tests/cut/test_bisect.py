@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from scipy.optimize import brentq
-from tests.named_graphs import LARGE, complete, path, star
+from tests.named_graphs import LARGE, band, complete, path, same_partition, star
 from tests.reference.algorithms import GRAPHS, NCut, connected_components, laplacian
 
 from setwise.cut import ExactCut, Fiedler, PaperCut, bisect, exact_fiedler, fiedler, ncut
@@ -45,10 +45,6 @@ def weakly_joined(weight):
     A = blocks(complete(4), complete(5))
     A[3, 4] = A[4, 3] = weight
     return A
-
-
-def same_partition(side, other):
-    return bool((side == other).all() or (side != other).all())
 
 
 def random_graphs(n_graphs, smallest=3, largest=50):
@@ -175,7 +171,7 @@ def test_a_cut_that_did_not_converge_says_so(cut, stored, monkeypatch):
     # The paper's iteration converges at once; it has a limit of its own.
     rule = PaperCut(max_iter=1) if cut == "paper" else cut
     with pytest.warns(ConvergenceWarning, match=rf"{cut}' cut of 320 .* \d+ iterations"):
-        found = bisect(stored(path(LARGE + 20)), rule)
+        found = bisect(stored(band(LARGE + 20)), rule)
     assert not found.has_converged
 
 

@@ -7,7 +7,7 @@ from tests.named_graphs import path
 from tests.reference.algorithms import DFVC, GRAPHS, laplacian, one_percent
 
 from setwise.cut import dfvc, sign_switches
-from setwise.cut.dfvc import DFVC_LIMIT
+from setwise.cut.fiedler import DFVC_LIMIT
 
 N_GRAPHS = 50  # of each kind
 ENDLESS = -1.0  # a share of sign changes that no iteration can stay below

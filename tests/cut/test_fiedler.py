@@ -3,11 +3,13 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from tests.named_graphs import LARGE, complete, path, star
+from scipy.linalg import eigh
+from tests.named_graphs import LARGE, band, complete, path, same_partition, star
 from tests.reference.algorithms import GRAPHS, laplacian
 
-from setwise.cut import exact_fiedler, fiedler
-from setwise.cut.fiedler import with_canonical_sign
+from setwise.cluster import CutTree
+from setwise.cut import bisect, exact_fiedler, fiedler, ncut
+from setwise.cut.fiedler import WEAK, with_canonical_sign
 
 STORAGES = {"dense": np.array, "sparse": sp.csr_array}
 # Smallest and largest number of vertices, on both sides of full orthogonality.
@@ -177,7 +179,78 @@ def test_too_few_steps_have_not_converged(most_steps, monkeypatch):
     """As many as there are vertices are too few where rounding brings copies."""
     monkeypatch.setattr(fiedler, "MOST_STEPS", most_steps)
     monkeypatch.setattr(fiedler, "ENOUGH", 1e-30)
-    assert not exact_fiedler(sp.csr_array(path(LARGE + 20))).has_converged
+    found = exact_fiedler(sp.csr_array(band(LARGE + 20)))
+    assert found.connectivity > WEAK
+    assert not found.has_converged
+
+
+# ------------------------------------------------------------- clusters with weak links
+
+
+def chain_of_clusters(seed):
+    """Four random clusters of equal size in a row, with equal links of 1e-7 to 1e-4."""
+    rng = np.random.default_rng(seed)
+    k, m = 4, int(rng.integers(60, 110))
+    half = np.triu((rng.random((m, m)) < 0.3) * rng.random((m, m)), 1)
+    half += np.diag(np.full(m - 1, 0.5), 1)
+    A = np.kron(np.eye(k), half + half.T)
+    first = np.arange(k - 1) * m
+    A[first, first + m] = A[first + m, first] = 10 ** rng.uniform(-7, -4)
+    return A, rng.permutation(len(A))
+
+
+def fiedler_by_eigh(A):
+    """The vector, and the distance of its eigenvalue to the next."""
+    root = np.sqrt(A.sum(axis=0))
+    deflated = laplacian(A) + 3 * np.outer(root, root) / (root @ root)
+    values, vectors = eigh(deflated, subset_by_index=[0, 1])
+    return vectors[:, 0], values[1] - values[0]
+
+
+def distance(vector, other):
+    return np.linalg.norm(vector - np.sign(vector @ other) * other)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_weak_links_in_a_chain_of_clusters_spoil_neither_vector_nor_cut(seed):
+    """A Krylov space may take the small eigenvalues of such a graph for a single one."""
+    A, order = chain_of_clusters(seed)
+    true, gap = fiedler_by_eigh(A)
+    found = exact_fiedler(sp.csr_array(A))
+    assert found.has_converged
+    assert distance(found.vector, true) <= found.accuracy + 1e-13 / gap
+    side = np.empty(len(A), dtype=bool)
+    side[order] = bisect(sp.csr_array(A[order][:, order])).side
+    straight = bisect(sp.csr_array(A))
+    assert same_partition(straight.side, side)
+    tree = CutTree(sp.csr_array(A))
+    tree.split(0)
+    assert same_partition(tree.nodes[0].cut.side, side)
+    middle = np.arange(len(A)) < len(A) // 2
+    assert straight.ncut <= 1.05 * ncut(A, middle)
+
+
+def test_where_starts_disagree_and_no_direct_solver_can_be_asked_it_says_so(monkeypatch):
+    for seed in range(40):
+        A, _ = chain_of_clusters(seed)
+        monkeypatch.setattr(fiedler, "PRECISE_LIMIT", 3000)
+        settled = exact_fiedler(sp.csr_array(A))
+        if settled.n_iterations == 0:  # by the direct solver
+            break
+    monkeypatch.setattr(fiedler, "PRECISE_LIMIT", 100)
+    found = exact_fiedler(sp.csr_array(A), precise=True)
+    assert not found.has_converged
+    assert found.accuracy > 1e-6
+    assert distance(found.vector, settled.vector) <= 2 * found.accuracy
+
+
+def test_a_multiple_eigenvalue_of_weak_links_needs_no_agreement():
+    """A star of equal clusters: every vector of a plane is a Fiedler vector."""
+    A = np.kron(np.eye(4), chain_of_clusters(0)[0][:60, :60])
+    A[0, [60, 120, 180]] = A[[60, 120, 180], 0] = 1e-6
+    found = exact_fiedler(sp.csr_array(A))
+    assert found.has_converged
+    assert np.linalg.norm(laplacian(A) @ found.vector) < 1e-5
 
 
 def test_a_dense_array_of_few_edges_is_taken_for_the_sparse_graph_it_is():

@@ -1,12 +1,18 @@
 """Graph to two halves: components, Laplacian, Fiedler vector, sweep cut, NCut value."""
 
-from setwise.cut.bisect import Cut, bisect, components, in_scale, local_cut, spectral_cut
-from setwise.cut.dfvc import dfvc, sign_switches
-from setwise.cut.edges import Edges
-from setwise.cut.fiedler import Fiedler, exact_fiedler
-from setwise.cut.laplacian import degrees, ncut, normalised_laplacian
-from setwise.cut.rules import CutRule, ExactCut, PaperCut, SweepCut
-from setwise.cut.sweep import sweep
+from setwise.cut.bisect import (
+    Cut,
+    CutRule,
+    ExactCut,
+    PaperCut,
+    SweepCut,
+    bisect,
+    local_cut,
+    spectral_cut,
+    sweep,
+)
+from setwise.cut.edges import Edges, components, degrees, in_scale, ncut, normalised_laplacian
+from setwise.cut.fiedler import Fiedler, dfvc, exact_fiedler, sign_switches
 
 __all__ = [
     "Cut",

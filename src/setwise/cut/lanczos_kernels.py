@@ -1,6 +1,6 @@
 """Lanczos on ``D^-1/2 A D^-1/2``, away from its known eigenvector ``D^1/2 1``.
 
-Nothing here makes an array: ``rows`` has :data:`N_ROWS` rows to work in, as long as there are
+Nothing here makes an array: ``rows`` has :data:`N_LANCZOS_ROWS` rows to work in, as long as there are
 vertices, ``lanes`` has the shape :data:`LANES`, and ``vectors`` room for the Lanczos vectors.
 """
 
@@ -10,11 +10,17 @@ import numpy as np
 
 from setwise._support.compiled import inlined, inner
 
-__all__ = ["LANES", "N_ROWS", "find_fiedler", "make_sign_canonical", "top_of_tridiagonal"]
+__all__ = [
+    "LANES",
+    "N_LANCZOS_ROWS",
+    "find_fiedler",
+    "make_sign_canonical",
+    "top_of_tridiagonal",
+]
 
 # How many shifts are tried at once: they share the time that one waits for a division.
 _N_SHIFTS = 8
-N_ROWS, LANES = 11, (3, _N_SHIFTS)
+N_LANCZOS_ROWS, LANES = 11, (3, _N_SHIFTS)
 # Which row is what: D^-1/2, the known eigenvector, the last two Lanczos vectors, two products
 # with the matrix, the tridiagonal matrix and what solves it.
 _SCALE, _NULL, _CURRENT, _PREVIOUS, _PRODUCT, _SCALED = range(6)
