@@ -199,7 +199,7 @@ def _smaller(x, y):
 
 @inner
 def part_by_sign(indptr, indices, data, n, degree, vector, accuracy, side):
-    """Positive entries against negative ones; those that may be zero stay together.
+    """Positive entries against negative ones; entries that may be zero stay together.
 
     The sign of an entry below the vector's accuracy is rounding. All such vertices go to the
     side that makes NCut smaller; where that is a tie, to the side of less volume; where that
@@ -219,7 +219,7 @@ def part_by_sign(indptr, indices, data, n, degree, vector, accuracy, side):
             below += degree[i]
             first_sign = -1 if first_sign == 0 else first_sign
     n_clear = n_above + n_below
-    # Whether those that may be zero go to the high side.
+    # Whether entries that may be zero go to the high side.
     choice = 1 if n_above == 0 else -1 if n_below == 0 else 0
     if choice == 0 and n_clear < n:
         for i in range(n):
