@@ -118,7 +118,8 @@ class PaperCut(CutRule):
     --------
     >>> import numpy as np
     >>> from setwise.cut import PaperCut, bisect
-    >>> cut = bisect(np.array([[0, 1, 0], [1, 0, 0.1], [0, 0.1, 0]]), PaperCut())
+    >>> adjacency = np.array([[0, 1, 0, 0], [1, 0, 0.1, 0], [0, 0.1, 0, 1], [0, 0, 1, 0]])
+    >>> cut = bisect(adjacency, PaperCut(max_iter=200))
     >>> cut.kind, bool(cut.side[0] == cut.side[1])
     ('paper', True)
     """
