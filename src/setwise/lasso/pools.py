@@ -136,7 +136,7 @@ def code_changed(
     >>> known = code_blocks(rows, rows[:0], targets, 0.1, Codes.none(2), rows)
     >>> probe = np.array([[0.6, 0.8]], dtype=np.float32)
     >>> code_changed(rows, probe, targets, 0.1, *known)[0].counts
-    array([1, 1])
+    array([2, 2])
     """
     codes, residuals = _code_in_pools(rows, extra, targets, penalty, start, pools)
     margins = pools.margins - np.linalg.norm(residuals - before, axis=1)
