@@ -107,6 +107,7 @@ def test_every_kernel_carries_the_stamp():
     for package, module in [
         ("setwise.lasso", "kernels"),
         ("setwise.lasso", "pool_kernels"),
+        ("setwise.lasso", "ball_kernels"),
         ("setwise.graph", "kernels"),
         ("setwise.cut", "kernels"),
         ("setwise.basis", "kernels"),

@@ -8,8 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-
-from setwise.device.devices import Host
+from tests.device.host import Host
 
 
 def choose(gradients, owns, pools, counts, cutoffs, n, stride, share, *, MOST, SAMPLE, TILE):

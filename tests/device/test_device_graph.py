@@ -61,6 +61,6 @@ def test_a_gallery_is_put_on_the_device_once(columns, monkeypatch):
     for _ in range(2):
         recoded_on(host, device, [columns[:, 50:52]])
     assert puts.count((50, 40)) == 2  # columns and residuals, at the first time
-    n_kept = len(host._kept)
+    n_kept = len(host._cache)
     del device
-    assert len(host._kept) == n_kept - 1
+    assert len(host._cache) == n_kept - 1

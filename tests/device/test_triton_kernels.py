@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from tests.device import reference
+from tests.device.host import Host
 
 from setwise.device import DeviceAtoms, code_all
-from setwise.device.devices import Host
 from setwise.lasso import lasso_codes
 
 pytest.importorskip("triton", reason="Triton is not installed")

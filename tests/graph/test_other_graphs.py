@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from setwise.graph.other import leave_one_out_least_squares
 from sklearn.linear_model import orthogonal_mp
 from tests.helpers import fingerprint, low_rank_columns, unit_columns
 
@@ -18,6 +17,7 @@ from setwise.graph import (
     LeastSquaresGraph,
     OMPGraph,
 )
+from setwise.graph.other import leave_one_out_least_squares
 
 
 def columns_of_rank(rank, n_features, n_columns):
@@ -82,7 +82,7 @@ def test_a_graph_goes_by_its_name_or_as_itself(name):
 
 @pytest.mark.parametrize("wrong", ["lasagne", None, 3])
 def test_an_unknown_graph_is_refused_with_the_known_names(wrong):
-    with pytest.raises(ParameterError, match="graph must be one of 'gaussian', 'lasso'"):
+    with pytest.raises(ParameterError, match="graph must be one of 'lasso', 'gaussian'"):
         Graph.of(wrong, "CVC")
 
 

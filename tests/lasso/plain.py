@@ -9,13 +9,7 @@ from types import SimpleNamespace
 import setwise.lasso
 from setwise._support import compiled
 
-NAMES = [
-    "factor_kernels",
-    "descent_kernels",
-    "working_set_kernels",
-    "kernels",
-    "pool_kernels",
-]
+NAMES = ["descent_kernels", "pool_kernels", "kernels", "ball_kernels"]
 
 
 def plain_kernels() -> SimpleNamespace:

@@ -124,22 +124,6 @@ def test_a_sparse_matrix_of_codes_has_one_a_column_and_indices_scikit_learn_take
     assert said
 
 
-@given(matrices(), st.integers(0, 3))
-def test_a_table_is_read_as_far_as_its_counts(matrix, spare):
-    codes = as_codes(matrix)
-    width = int(codes.counts.max(initial=0)) + spare
-    atoms = np.full((len(codes), width), -7)
-    values = np.full((len(codes), width), np.nan)
-    for t, (first, last) in enumerate(
-        zip(codes.pointers[:-1], codes.pointers[1:], strict=True)
-    ):
-        atoms[t, : last - first] = codes.atoms[first:last]
-        values[t, : last - first] = codes.values[first:last]
-    read = Codes.from_table(atoms, values, codes.counts)
-    assert_well_formed(read, len(matrix))
-    np.testing.assert_array_equal(dense(read, len(matrix)), matrix)
-
-
 @pytest.mark.parametrize("n_targets", [0, 1, 5])
 def test_none_are_codes_without_any_atom(n_targets):
     codes = Codes.none(n_targets)

@@ -22,7 +22,7 @@ from tests.lasso.problems import (
 )
 
 from setwise.errors import ConvergenceWarning
-from setwise.lasso import Codes, Pools, code_blocks, code_changed, pools
+from setwise.lasso import Codes, Pools, code_blocks, code_changed, pools, solver
 
 PENALTIES = [1e-6, 1e-3, 0.05, 0.5]
 
@@ -326,7 +326,7 @@ def test_columns_are_solved_again_only_where_an_atom_outside_the_pool_could_ente
 
 
 def test_too_few_steps_give_a_warning(monkeypatch):
-    monkeypatch.setattr(pools, "MAX_STEPS", 1)
+    monkeypatch.setattr(solver, "MAX_STEPS", 1)
     rows = as_rows(unit_columns(np.random.default_rng(3), 30, 12))
     with pytest.warns(ConvergenceWarning, match="12 of 12 columns .* in 1 steps"):
         code_all(rows, 0.05)

@@ -25,9 +25,9 @@ from tests.reference.l1_ball import l1_ball_codes
 
 from setwise.errors import ConvergenceWarning
 from setwise.lasso import (
+    ball_kernels,
     code_by_gram,
     descent_kernels,
-    kernels,
     lasso_codes,
     optimality_violation,
     solver,
@@ -365,5 +365,7 @@ def test_too_few_steps_in_the_ball_are_told_and_keep_the_bound():
     rng = np.random.default_rng(10)
     atoms, vectors = ATOMS["independent"](rng), rng.standard_normal((10, 8))
     codes = np.ones((10, 4))
-    assert not kernels.code_in_l1_ball(atoms.T @ atoms, vectors @ atoms, 0.5, codes, 1).any()
+    assert not ball_kernels.code_in_l1_ball(
+        atoms.T @ atoms, vectors @ atoms, 0.5, codes, 1
+    ).any()
     assert np.abs(codes).sum(axis=1).max() <= 0.5 * (1 + 1e-12)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from setwise.lasso import kernels
+from setwise.lasso import ball_kernels
 
 
 def l1_ball_codes(
@@ -15,5 +15,5 @@ def l1_ball_codes(
     """Code vectors on a few atoms with ``||a||_1 <= radius``, exactly, one code per row."""
     codes = np.zeros(correlations.shape) if start is None else np.array(start, float, order="C")
     arguments = [np.ascontiguousarray(one, dtype=float) for one in (gram, correlations)]
-    assert kernels.code_in_l1_ball(*arguments, float(radius), codes, 100_000).all()
+    assert ball_kernels.code_in_l1_ball(*arguments, float(radius), codes, 100_000).all()
     return codes

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from setwise._support.compiled import kernel
-from setwise.lasso.kernels import code_in_l1_ball
+from setwise.lasso.ball_kernels import code_in_l1_ball
 
 __all__ = ["alternate"]
 

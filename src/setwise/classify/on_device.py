@@ -108,7 +108,7 @@ def make_bases_on(
         return
     offered = representation.basis.offered(dims)
     seen = [one.seen(representation.view.name) for one in bases]
-    with device.alone(f"bases of {len(bases)} sets"):
+    with device.exclusive(f"bases of {len(bases)} sets"):
         found = principal_directions_of_all(device, seen, max(offered), centred=centred)
     for one, columns in zip(bases, found, strict=True):
         if columns is not None:

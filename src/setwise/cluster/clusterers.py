@@ -58,14 +58,13 @@ class Clustering(Protocol):
     Examples
     --------
     >>> import numpy as np
-    >>> adjacency = np.array([[0, 1, 0, 0], [1, 0, 0.1, 0], [0, 0.1, 0, 1], [0, 0, 1, 0]])
     >>> from scipy.sparse import csr_array
     >>> from setwise.cluster import PROBE, Clusterer
     >>> from setwise.cut import SweepCut
-    >>> how = Clusterer.of("shc", "CVC")
-    >>> clustering = how.start(csr_array(adjacency), lambda: None, cut=SweepCut(), seed=0)
-    >>> clustering.under(np.array([0, 1, 1, PROBE])).labels
-    array([0, 0, 1, 1])
+    >>> graph = csr_array([[0, 1, 0], [1, 0, 0.1], [0, 0.1, 0]])
+    >>> how = Clusterer.of("shc", "CVC").start(graph, lambda: None, cut=SweepCut(), seed=0)
+    >>> how.under(np.array([0, PROBE, 1])).labels
+    array([0, 0, 1])
     """
 
     def under(self, class_codes: IntArray) -> Clusters:
@@ -106,16 +105,8 @@ class Clusterer(Part, ABC):
     ) -> Clustering:
         """Begin with columns whose graph is ``adjacency``.
 
-        Parameters
-        ----------
-        adjacency : csr_array of shape (n_columns, n_columns)
-            The proximity graph.
-        columns : function
-            Gives the unit columns, of shape (n_features, n_columns); SHC does not need them.
-        cut : CutRule
-            How SHC divides, see :func:`setwise.cut.bisect`.
-        seed : int
-            Of clusterers that start at random.
+        ``columns`` is a function that gives the unit columns, which SHC does not need; ``cut``
+        is how SHC divides, see :func:`setwise.cut.bisect`.
         """
 
 
@@ -247,7 +238,7 @@ class _Spectral(_Estimators):
 
 
 def _rival(name: str, *arguments: Any, **options: Any) -> Any:
-    # The rivals stand above this room, and are looked up when somebody asks for one.
+    # The rivals stand above this room, and are imported when one is asked for.
     return getattr(import_module("setwise.baselines.clusterers"), name)(*arguments, **options)
 
 

@@ -1,31 +1,73 @@
 """The loops of the tree of cuts: a cluster into its parts, and Algorithm 2's walk.
 
-``nodes`` is the table of a :class:`setwise.cluster.tree.CutTree`; ``order`` holds the vertices
-of node ``i`` from ``nodes[i]["start"]`` to ``nodes[i]["end"]``, ascending while it is
-undivided. ``subgraph``, ``number`` and ``room`` are places to work in: nothing here makes an
-array of any size.
+``nodes`` is the table of a :class:`setwise.cluster.CutTree`; ``order`` holds the vertices of
+node ``i`` from ``nodes[i]["start"]`` to ``nodes[i]["end"]``, ascending while it is undivided.
+Nothing here makes an array of any size.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from setwise._support.compiled import inlined, inner, kernel
+from setwise._support.types import BoolArray, FloatArray, IntArray
 from setwise.cut.graph_kernels import (
     across_by_volumes,
     join_components,
+    part_by_sign,
+    part_by_sweep,
     sum_rows,
     take_subgraph,
 )
-from setwise.cut.halves_kernels import part_by_sign, part_by_sweep
-from setwise.cut.lanczos_kernels import N_ROWS, find_fiedler
+from setwise.cut.lanczos_kernels import LANES, N_LANCZOS_ROWS, find_fiedler
 
-__all__ = ["divide", "grow", "indivisible", "split"]
+__all__ = ["LANES", "N_ROWS", "How", "Room", "Walk", "divide", "grow", "indivisible", "split"]
 
 _PROBE = -1
-# Rows of the room, behind those of Lanczos and of the sweep.
-_DEGREE, _VECTOR = N_ROWS, N_ROWS + 1
+# Rows of floats in the room: those of Lanczos and of the sweep, degrees, the Fiedler vector.
+N_ROWS = N_LANCZOS_ROWS + 2
+_DEGREE, _VECTOR = N_LANCZOS_ROWS, N_LANCZOS_ROWS + 1
+# Rows of integers in the room, beside the three of the sweep.
 _PART, _SPARE, _PLACE = 3, 0, 1
+
+
+class How(NamedTuple):
+    """How clusters are cut, as :mod:`setwise.cut.fiedler` names it, and of which sizes."""
+
+    start: FloatArray
+    by_sign: bool
+    enough: float
+    full_limit: int
+    most_steps: int
+    weak: float
+    largest: int
+
+
+class Room(NamedTuple):
+    """Arrays to work in: a sub-graph, a number per vertex (-1), and what a cut needs."""
+
+    indptr: IntArray
+    indices: IntArray
+    data: FloatArray
+    number: IntArray
+    rows: FloatArray
+    numbers: IntArray
+    side: BoolArray
+    lanes: FloatArray
+    vectors: FloatArray
+
+
+class Walk(NamedTuple):
+    """Where Algorithm 2 is; ``counts`` says how many leaves, divided and waiting nodes."""
+
+    class_codes: IntArray
+    labels: IntArray
+    leaves: IntArray
+    inside: IntArray
+    waiting: IntArray
+    counts: IntArray
 
 
 @inner
@@ -51,20 +93,25 @@ def _make_children(nodes, order, index, part, n_parts, n_nodes, spare, place):
 
 
 @inlined
-def _cut_in_two(node, n, graph, room, how):
-    """Cut a connected graph along its Fiedler vector; False if one half would be empty."""
-    indptr, indices, data = graph
-    rows, numbers, side, lanes, vectors = room
-    start, by_sign, enough, full_limit, most_steps = how
+def _cut_in_two(node, n, room, how):
+    """Cut the connected graph in the room along its Fiedler vector.
+
+    False if one half would be empty, or if the vector has to be verified (``how.weak``).
+    """
+    indptr, indices, data = room.indptr, room.indices, room.data
+    rows, numbers, side = room.rows, room.numbers, room.side
     degree, vector, part = rows[_DEGREE], rows[_VECTOR], numbers[_PART]
     sum_rows(indptr, data, n, degree)
     node["connectivity"], node["n_iterations"], node["has_converged"] = find_fiedler(
-        indptr, indices, data, n, degree, start, enough, n <= full_limit,
-        min(n - 1, most_steps), rows, lanes, vectors, vector,
+        indptr, indices, data, n, degree, how.start, how.enough, n <= how.full_limit,
+        min(n - 1, how.most_steps), rows, room.lanes, room.vectors, vector,
     )  # fmt: skip
-    if by_sign:
+    is_whole_space = n <= how.full_limit and node["n_iterations"] == n - 1
+    if node["connectivity"] < how.weak and not is_whole_space:
+        return False
+    if how.by_sign:
         is_proper = part_by_sign(
-            indptr, indices, data, n, degree, vector, 2**0.5 * enough, side
+            indptr, indices, data, n, degree, vector, 2**0.5 * how.enough, side
         )
     else:
         is_proper = part_by_sweep(indptr, indices, data, n, degree, vector, rows, numbers, side)
@@ -78,26 +125,28 @@ def _cut_in_two(node, n, graph, room, how):
 
 
 @inlined
-def _divide(index, graph, nodes, order, n_nodes, subgraph, number, room, how, largest):
+def _divide(index, graph, nodes, order, n_nodes, room, how):
     """Divide a node into its components, or in two; how many nodes there are then.
 
-    As many as before where others must cut it: it is connected and has more than ``largest``
-    vertices, or one half would be empty.
+    As many as before where Python must cut it: it is connected and has more than
+    ``how.largest`` vertices, or :func:`_cut_in_two` did not.
     """
-    node, numbers = nodes[index], room[1]
-    n = node["end"] - node["start"]
+    node, part, spare = nodes[index], room.numbers[_PART], room.numbers[_SPARE]
+    start, end = node["start"], node["end"]
     take_subgraph(
-        graph[0], graph[1], graph[2], order, node["start"], node["end"], number,
-        subgraph[0], subgraph[1], subgraph[2],
+        graph[0], graph[1], graph[2], order, start, end, room.number,
+        room.indptr, room.indices, room.data,
     )  # fmt: skip
-    n_parts = join_components(subgraph[0], subgraph[1], n, numbers[_PART], numbers[_SPARE])
-    if n_parts == 1 and n <= largest and _cut_in_two(node, n, subgraph, room, how):
+    n_parts = join_components(room.indptr, room.indices, end - start, part, spare)
+    if (
+        n_parts == 1
+        and end - start <= how.largest
+        and _cut_in_two(node, end - start, room, how)
+    ):
         n_parts = 2
     if n_parts > 1:
-        n_nodes = _make_children(
-            nodes, order, index, numbers[_PART], n_parts, n_nodes,
-            numbers[_SPARE], numbers[_PLACE],
-        )  # fmt: skip
+        place = room.numbers[_PLACE]
+        n_nodes = _make_children(nodes, order, index, part, n_parts, n_nodes, spare, place)
     return n_nodes
 
 
@@ -124,54 +173,47 @@ def indivisible(class_codes, vertices):
 
 @kernel
 def divide(nodes, order, index, side, n_nodes):
-    """Make the children of a node that others have cut; how many nodes there are then."""
+    """Make the children of a node that Python has cut; how many nodes there are then."""
     spare, place = np.empty(side.shape[0], np.int64), np.empty(3, np.int64)
     return _make_children(nodes, order, index, side.view(np.uint8), 2, n_nodes, spare, place)
 
 
 @kernel
-def split(index, graph, nodes, order, n_nodes, subgraph, number, room, how, largest):
+def split(index, graph, nodes, order, n_nodes, room, how):
     """Divide a node, see :func:`grow`; how many nodes there are then."""
-    return _divide(index, graph, nodes, order, n_nodes, subgraph, number, room, how, largest)
+    return _divide(index, graph, nodes, order, n_nodes, room, how)
 
 
 @kernel
-def grow(
-    class_codes, labels, leaves, inside, waiting, counts,
-    graph, nodes, order, n_nodes, subgraph, number, room, how, largest,
-):  # fmt: skip
+def grow(walk, graph, nodes, order, n_nodes, room, how):
     """Divide clusters until each is indivisible (Algorithm 2, with a stack).
 
-    ``counts`` says how many ``leaves``, divided nodes (``inside``) and nodes ``waiting`` there
-    are, so that the walk can go on where it stopped: at a cluster that is connected and has
-    more than ``largest`` vertices, which others must cut first. Returns that node, or -1, and
-    how many nodes there are.
+    Stops at a node that Python must cut first, see :func:`_divide`, and goes on from there
+    when called again. Returns that node, or -1, and how many nodes there are.
     """
-    n_leaves, n_inside, n_waiting = counts[0], counts[1], counts[2]
+    n_leaves, n_inside, n_waiting = walk.counts[0], walk.counts[1], walk.counts[2]
     uncut = -1
     while n_waiting > 0 and uncut < 0:
-        index = waiting[n_waiting - 1]
+        index = walk.waiting[n_waiting - 1]
         node = nodes[index]
         start, end = node["start"], node["end"]
-        if end - start < 2 or _is_indivisible(class_codes, order, start, end):
+        if end - start < 2 or _is_indivisible(walk.class_codes, order, start, end):
             for m in range(start, end):
-                labels[order[m]] = n_leaves
-            leaves[n_leaves] = index
+                walk.labels[order[m]] = n_leaves
+            walk.leaves[n_leaves] = index
             n_leaves += 1
             n_waiting -= 1
             continue
         if node["n_children"] == 0:
-            n_nodes = _divide(
-                index, graph, nodes, order, n_nodes, subgraph, number, room, how, largest
-            )
+            n_nodes = _divide(index, graph, nodes, order, n_nodes, room, how)
         if node["n_children"] == 0:
             uncut = index
             continue
-        inside[n_inside] = index
+        walk.inside[n_inside] = index
         n_inside += 1
         for child in range(node["n_children"]):
             last = node["first_child"] + node["n_children"] - 1
-            waiting[n_waiting - 1 + child] = last - child
+            walk.waiting[n_waiting - 1 + child] = last - child
         n_waiting += node["n_children"] - 1
-    counts[0], counts[1], counts[2] = n_leaves, n_inside, n_waiting
+    walk.counts[0], walk.counts[1], walk.counts[2] = n_leaves, n_inside, n_waiting
     return uncut, n_nodes

@@ -36,26 +36,16 @@ PROBE = -1
 class HierarchicalClusters:
     """The leaves SHC stopped at.
 
-    Attributes
-    ----------
-    labels : array of int, shape (n_vertices,)
-        Cluster of each vertex, numbered as ``leaves``.
-    leaves : tuple of int
-        Nodes of ``tree`` that are clusters, left to right.
-    inner : tuple of int
-        Nodes that were divided, in the order of division.
-    tree : CutTree
-        Where the cuts are.
+    ``labels`` number the ``leaves``, nodes of ``tree`` left to right; ``inner`` are the divided
+    nodes, in the order of division.
 
     Examples
     --------
     >>> import numpy as np
-    >>> adjacency = np.array([[0, 1, 0, 0], [1, 0, 0.1, 0], [0, 0.1, 0, 1], [0, 0, 1, 0]])
     >>> from setwise.cluster import PROBE, CutTree, shc
-    >>> tree = CutTree(adjacency)
-    >>> clusters = shc(tree, np.array([0, 0, 1, PROBE]))
-    >>> clusters.labels, clusters.leaves
-    (array([0, 0, 1, 1]), (1, 2))
+    >>> tree = CutTree(np.array([[0, 1, 0], [1, 0, 0.1], [0, 0.1, 0]]))
+    >>> shc(tree, np.array([0, PROBE, 1])).leaves
+    (1, 2)
     """
 
     labels: IntArray
@@ -83,22 +73,16 @@ def shc(tree: CutTree, class_codes: IntArray) -> HierarchicalClusters:
 
     The paper's recursion may go as deep as there are vertices; a stack may too.
 
-    Parameters
-    ----------
-    tree : CutTree
-        Cuts of the graph; the ones needed and not there yet are made.
-    class_codes : array of int, shape (n_vertices,)
-        Class of each vertex, ``PROBE`` for the unlabelled.
+    ``class_codes`` is the class of each vertex, ``PROBE`` for the unlabelled; cuts that the
+    tree does not have yet are made.
 
     Examples
     --------
     >>> import numpy as np
-    >>> adjacency = np.array([[0, 1, 0, 0], [1, 0, 0.1, 0], [0, 0.1, 0, 1], [0, 0, 1, 0]])
     >>> from setwise.cluster import PROBE, CutTree, shc
-    >>> tree = CutTree(adjacency)
-    >>> clusters = shc(tree, np.array([0, 1, 1, PROBE]))
-    >>> clusters.labels
-    array([0, 0, 1, 1])
+    >>> tree = CutTree(np.array([[0, 1, 0], [1, 0, 0.1], [0, 0.1, 0]]))
+    >>> shc(tree, np.array([0, PROBE, 1])).labels
+    array([0, 0, 1])
     """
     labels, leaves, inner = tree.grow(class_codes)
     return HierarchicalClusters(labels, tuple(leaves.tolist()), tuple(inner.tolist()), tree)

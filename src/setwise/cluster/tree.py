@@ -1,4 +1,4 @@
-"""The tree of cuts of one graph, grown where somebody asks.
+"""The tree of cuts of one graph, grown on demand.
 
 A cut looks at the graph alone, never at labels, so one tree serves every labelling of the
 same vertices: each asks for the cuts its stopping rule needs, and none is made twice.
@@ -25,7 +25,14 @@ from setwise.cut import (
     spectral_cut,
 )
 from setwise.cut.bisect import REPAIRS
-from setwise.cut.fiedler import ENOUGH, FULL_LIMIT, MOST_STEPS, PRECISE_LIMIT, start_vector
+from setwise.cut.fiedler import (
+    ENOUGH,
+    FULL_LIMIT,
+    MOST_STEPS,
+    PRECISE_LIMIT,
+    WEAK,
+    start_vector,
+)
 from setwise.errors import ParameterError
 
 __all__ = ["LOCAL_ABOVE", "CutTree", "Node"]
@@ -50,28 +57,18 @@ _NODE = np.dtype(
 
 @dataclass(frozen=True)
 class Node:
-    """A cluster of vertices, and what it was divided into once somebody asked.
+    """A cluster of vertices (ascending) and what it was divided into.
 
-    Attributes
-    ----------
-    vertices : array of int
-        Its members, ascending.
-    depth, parent : int
-        Depth in the tree, and index of the parent (-1 for the root).
-    children : tuple of int
-        Indices of its components, or of its two halves; empty while undivided.
-    cut : Cut or None
-        The cut between two halves; None while undivided, and between components.
+    ``children`` are indices of its components, or of its two halves; ``cut`` is the cut
+    between two halves, None between components. The parent of the root is -1.
 
     Examples
     --------
     >>> import numpy as np
-    >>> adjacency = np.array([[0, 1, 0, 0], [1, 0, 0.1, 0], [0, 0.1, 0, 1], [0, 0, 1, 0]])
-    >>> from setwise.cluster import PROBE, CutTree, shc
-    >>> tree = CutTree(adjacency)
-    >>> root = tree.nodes[0]
+    >>> from setwise.cluster import CutTree
+    >>> root = CutTree(np.array([[0, 1, 0], [1, 0, 0.1], [0, 0.1, 0]])).nodes[0]
     >>> root.vertices, root.depth, root.children
-    (array([0, 1, 2, 3]), 0, ())
+    (array([0, 1, 2]), 0, ())
     """
 
     vertices: IntArray
@@ -92,18 +89,16 @@ class CutTree:
         How to divide a connected cluster, see :func:`setwise.cut.bisect`.
     seeds : array of int, optional
         Vertices of interest. A cluster of more than :data:`LOCAL_ABOVE` vertices is divided
-        around those of them that it holds (:func:`setwise.cut.local_cut`): there may be a
-        thousand clusters to take off before the one that holds them, and each would take as
-        long.
+        around the seeds in it (:func:`setwise.cut.local_cut`): there may be a thousand
+        clusters to take off before the one with the seeds, and each would take as long.
 
     Examples
     --------
     >>> import numpy as np
-    >>> adjacency = np.array([[0, 1, 0, 0], [1, 0, 0.1, 0], [0, 0.1, 0, 1], [0, 0, 1, 0]])
-    >>> from setwise.cluster import PROBE, CutTree, shc
-    >>> tree = CutTree(adjacency)
+    >>> from setwise.cluster import CutTree
+    >>> tree = CutTree(np.array([[0, 1, 0], [1, 0, 0.1], [0, 0.1, 0]]))
     >>> [tree.nodes[child].vertices.tolist() for child in tree.split(0)]
-    [[0, 1], [2, 3]]
+    [[0, 1], [2]]
     """
 
     def __init__(
@@ -141,7 +136,7 @@ class CutTree:
         return int(np.count_nonzero(self._table["repair"]))
 
     def split(self, index: int) -> tuple[int, ...]:
-        """Indices of the children of a node, cutting it if nobody did before.
+        """Indices of the children of a node, which is divided if it was not.
 
         A disconnected cluster falls into its components, all at once: separating them costs
         nothing, and which of them came first must not matter. A connected one is cut in two.
@@ -153,7 +148,7 @@ class CutTree:
             raise ParameterError(msg)
         if not node["n_children"]:
             split = kernels_of("setwise.cluster").split
-            self._n_nodes = split(index, *self._state(), *self._how())
+            self._n_nodes = split(index, *self._state(), *self._room_and_how())
         if not node["n_children"]:
             self._cut_by_rule(index)
         return self._children(index)
@@ -164,31 +159,45 @@ class CutTree:
         Returns the cluster of each vertex, which node each cluster is, and the nodes that
         were divided.
         """
-        n = len(self._order)
+        n, kernels = len(self._order), kernels_of("setwise.cluster")
         codes = np.ascontiguousarray(class_codes, dtype=np.int64)
-        labels, leaves, inside, waiting = np.zeros((4, n + 1), dtype=np.int64)
-        counts = np.array([0, 0, 1])
-        walk, how = (codes, labels, leaves, inside, waiting, counts), self._how()
-        grow = kernels_of("setwise.cluster").grow
-        uncut, self._n_nodes = grow(*walk, *self._state(), *how)
+        arrays = np.zeros((4, n + 1), dtype=np.int64)
+        walk = kernels.Walk(codes, *arrays, np.array([0, 0, 1]))
+        room, how = self._room_and_how()
+        uncut, self._n_nodes = kernels.grow(walk, *self._state(), room, how)
         while uncut >= 0:
             self._cut_by_rule(uncut)
-            uncut, self._n_nodes = grow(*walk, *self._state(), *how)
-        return labels[:n].copy(), leaves[: counts[0]], inside[: counts[1]]
+            uncut, self._n_nodes = kernels.grow(walk, *self._state(), room, how)
+        n_leaves, n_inside, _ = walk.counts
+        return walk.labels[:n].copy(), walk.leaves[:n_leaves], walk.inside[:n_inside]
 
     def _state(self) -> tuple[Any, ...]:
         return tuple(self._graph), self._table, self._order, self._n_nodes
 
-    def _how(self) -> tuple[Any, ...]:
-        """How the kernels cut, in which room, and up to how many vertices."""
-        n = len(self._order)
+    def _room_and_how(self) -> tuple[Any, Any]:
+        """In which arrays the kernels work, and how they cut."""
+        n, kernels = len(self._order), kernels_of("setwise.cluster")
         by_sign = _COMPILED.get(type(self.cut))
         largest = 0 if by_sign is None else min(LOCAL_ABOVE, PRECISE_LIMIT)
-        how = start_vector(n), bool(by_sign), ENOUGH, FULL_LIMIT, MOST_STEPS
-        return *_room_for(n, len(self._graph.data), min(n, largest)), how, largest
+        how = kernels.How(
+            start_vector(n), bool(by_sign), ENOUGH, FULL_LIMIT, MOST_STEPS, WEAK, largest
+        )
+        n_edges, n_cut = len(self._graph.data), min(n, largest)
+        room = kernels.Room(
+            indptr=np.empty(n + 1, np.int32),
+            indices=np.empty(n_edges, np.int32),
+            data=np.empty(n_edges),
+            number=np.full(n, -1, dtype=np.int32),
+            rows=np.empty((kernels.N_ROWS, n_cut + 1)),
+            numbers=np.empty((4, n + 1), dtype=np.int64),
+            side=np.empty(n, dtype=np.bool_),
+            lanes=np.empty(kernels.LANES),
+            vectors=np.empty((min(n_cut, MOST_STEPS + 1), n_cut)),
+        )
+        return room, how
 
     def _cut_by_rule(self, index: int) -> None:
-        """Cut a connected cluster by a rule, or of a size, that is not compiled."""
+        """Cut a connected cluster that the compiled walk leaves to Python."""
         vertices = self._vertices(index)
         graph = self._graph.inside(vertices)
         candidates = self.seeds if len(vertices) > LOCAL_ABOVE else self.seeds[:0]
@@ -254,17 +263,3 @@ class _Nodes(Sequence[Node]):
             children=self.tree._children(index),
             cut=self.tree._cut_of(index),
         )
-
-
-def _room_for(n: int, n_edges: int, n_cut: int) -> tuple[Any, ...]:
-    """Room for the kernels: a sub-graph, a number per vertex, and what a cut needs."""
-    lanczos = kernels_of("setwise.cut", "lanczos_kernels")
-    subgraph = np.empty(n + 1, np.int32), np.empty(n_edges, np.int32), np.empty(n_edges)
-    room = (
-        np.empty((lanczos.N_ROWS + 2, n_cut + 1)),
-        np.empty((4, n + 1), dtype=np.int64),
-        np.empty(n, dtype=np.bool_),
-        np.empty(lanczos.LANES),
-        np.empty((min(n_cut, MOST_STEPS + 1), n_cut)),
-    )
-    return subgraph, np.full(n, -1, dtype=np.int32), room

@@ -7,13 +7,11 @@ from setwise.cut.bisect import (
     PaperCut,
     SweepCut,
     bisect,
-    components,
-    in_scale,
     local_cut,
     spectral_cut,
     sweep,
 )
-from setwise.cut.edges import Edges, degrees, ncut, normalised_laplacian
+from setwise.cut.edges import Edges, components, degrees, in_scale, ncut, normalised_laplacian
 from setwise.cut.fiedler import Fiedler, dfvc, exact_fiedler, sign_switches
 
 __all__ = [

@@ -1,35 +1,49 @@
-"""The exact Fiedler vector.
+"""The two vectors along which a graph is cut: the exact Fiedler vector, and the paper's.
 
-The null vector ``u`` of the normalised Laplacian is known, so it is moved out of the way
-symmetrically: ``L + 3 u u'`` has the eigenpairs of ``L`` except that ``u`` now sits at 3, above
-the spectrum, which ends at 2. No shift is needed, and nothing depends on the scale of the
-weights (the paper's over-deflation needs one and does: see :mod:`setwise.cut.fiedler`).
+**Exact** (:func:`exact_fiedler`). Lanczos on ``D^-1/2 A D^-1/2``, away from its known
+eigenvector ``u = D^1/2 1``; nothing depends on the scale of the weights. For a computed pair
+with residual ``r`` and distance ``gap`` to the next eigenvalue, the true vector differs by at
+most ``sqrt(2) r / gap``. The iteration stops once that is below a fixed accuracy, and entries
+below the accuracy count as zero. A Krylov space shows several nearly equal eigenvalues as one,
+and the gap is then wrong; so where the eigenvalue is small enough to have such neighbours, a
+run from a second start has to find the same vector, or a direct solver decides.
 
-Only signs matter for a cut, and the sign of an entry that is zero but for rounding means
-nothing. For a computed pair with residual ``r`` and distance ``gap`` to the next eigenvalue,
-the true vector differs by at most ``sqrt(2) r / gap``; the iteration stops once that is below
-a fixed accuracy, and entries below the accuracy count as zero.
+**Paper** (:func:`dfvc`), Algorithm 3. It iterates with the inverse of ``M = L - u 1' - eta I``,
+where ``eta = 1 / vol^2``, until at most 1 % of the signs change. Two things to know:
+
+* The right eigenvector of ``M`` is not the Fiedler vector ``v`` but ``v + c u`` with
+  ``c = -(1'v) / (lambda_2 + 1'u)``: the Fiedler vector moved along ``u`` until its entries
+  nearly sum to zero. The signs cut ``D^-1/2 v`` at ``-c``, not at 0.
+* Where ``lambda_2`` is close to ``lambda_3`` the 1 % rule stops early, with a mixture of both
+  vectors: a good cut, but one that depends on the start vector, and so on the order of the
+  vertices. ``docs/theory.md`` shows that no start vector without that order would do.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 import numpy as np
+from scipy import linalg
+from scipy.linalg import lapack
 
 from setwise._support.compiled import kernels_of
 from setwise._support.types import Adjacency, FloatArray, IntArray
-from setwise.cut.edges import Edges
+from setwise.cut.edges import Edges, normalised_laplacian
 
 __all__ = [
+    "DFVC_LIMIT",
     "ENOUGH",
     "FULL_LIMIT",
     "MOST_STEPS",
     "PRECISE_LIMIT",
+    "WEAK",
     "Fiedler",
+    "dfvc",
     "exact_fiedler",
     "local_vector",
+    "sign_switches",
     "start_vector",
     "with_canonical_sign",
 ]
@@ -45,12 +59,21 @@ PRECISE_LIMIT = 3000
 ENOUGH = 1e-8
 # Or, where it is as large as sqrt(n) entries of a hundredth of the usual size.
 _ENOUGH_FOR_SIGNS = 0.005
+# Below this, lambda_2 may have neighbours that are nearly equal (clusters with weak links): a
+# second start has to agree. Mixtures were found at distances of up to 1e-7 from lambda_3.
+WEAK = 1e-3
+# Starts agree when their vectors differ by at most so many times the accuracy of one.
+_AGREEMENT = 4.0
+# What rounding does to an eigenvector, times the gap; eigenvalues closer than that are one.
+_ROUNDING = 1e-14
 # A ratio that no iteration reaches: it takes all the steps that it may.
 _NEVER = -1.0
 MOST_STEPS = 1000
 # How far a local cut looks around its seeds.
 LOCAL_STEPS = 8
 _MOST_BYTES = 2**31
+# A QR of more vertices than this takes seconds and hundreds of megabytes.
+DFVC_LIMIT = 2000
 
 
 @dataclass(frozen=True)
@@ -64,11 +87,11 @@ class Fiedler:
     connectivity : float
         That eigenvalue, the algebraic connectivity.
     accuracy : float
-        Entries of at most this size cannot be told from zero.
+        Distance to the true vector at most: entries of this size cannot be told from zero.
     n_iterations : int
         Matrix applications or inverse iterations; 0 for a direct solver.
     has_converged : bool
-        False when an iteration limit was hit.
+        False when an iteration limit was hit, or two starts disagree.
     sign_switches : array of int, shape (n_vertices,)
         How often each entry changed sign on the way; empty unless the method iterates on
         the vector (DFVC).
@@ -76,11 +99,10 @@ class Fiedler:
     Examples
     --------
     >>> import numpy as np
-    >>> adjacency = np.array([[0, 1, 0, 0], [1, 0, 0.1, 0], [0, 0.1, 0, 1], [0, 0, 1, 0]])
     >>> from setwise.cut import exact_fiedler
-    >>> found = exact_fiedler(adjacency)
-    >>> np.sign(found.vector).tolist(), round(found.connectivity, 3)
-    ([1.0, 1.0, -1.0, -1.0], 0.091)
+    >>> found = exact_fiedler(np.array([[0, 1, 0], [1, 0, 0.1], [0, 0.1, 0]]))
+    >>> np.sign(found.vector[[0, 2]]).tolist(), found.has_converged
+    ([-1.0, 1.0], True)
     """
 
     vector: FloatArray
@@ -109,15 +131,13 @@ def local_vector(adjacency: Adjacency, seeds: IntArray) -> Fiedler:
 def exact_fiedler(adjacency: Adjacency, *, precise: bool | None = None) -> Fiedler:
     """Fiedler vector of the normalised Laplacian of a connected graph.
 
-    By Lanczos.
-
     Parameters
     ----------
     adjacency : symmetric non-negative matrix of shape (n_vertices, n_vertices)
         A connected graph, sparse or dense.
     precise : bool, optional
-        Whether to go on until the vector is known to rounding, so that not even the order of
-        the vertices matters, or only until its signs are settled. By default, precise up to
+        Whether the vector is computed to rounding, so that not even the order of the vertices
+        matters, or only until its signs are settled. By default, precise up to
         :data:`PRECISE_LIMIT` vertices.
 
     Examples
@@ -132,7 +152,33 @@ def exact_fiedler(adjacency: Adjacency, *, precise: bool | None = None) -> Fiedl
     n = edges.n_vertices
     is_precise = n <= PRECISE_LIMIT if precise is None else precise
     enough = ENOUGH if is_precise else _ENOUGH_FOR_SIGNS / np.sqrt(n)
-    return _by_lanczos(edges, start_vector(n), enough, MOST_STEPS)
+    found = _by_lanczos(edges, start_vector(n), enough, MOST_STEPS)
+    is_whole_space = n <= FULL_LIMIT and found.n_iterations == n - 1
+    if found.connectivity >= WEAK or is_whole_space:
+        return found
+    if found.has_converged:
+        again = _by_lanczos(edges, start_vector(n, 1), enough, MOST_STEPS)
+        opposite = np.sign(found.vector @ again.vector)
+        distance = float(np.linalg.norm(found.vector - opposite * again.vector))
+        if again.has_converged and distance <= _AGREEMENT * found.accuracy:
+            return found
+        found = replace(found, accuracy=distance, has_converged=False)
+    return found if n > PRECISE_LIMIT else _directly(edges, found)
+
+
+def _directly(edges: Edges, found: Fiedler) -> Fiedler:
+    """The vector by a dense solver, where Lanczos has ``found`` an approximate one."""
+    null = np.sqrt(edges.degrees / edges.degrees.sum())
+    deflated = normalised_laplacian(edges.toarray()) + 3.0 * np.outer(null, null)
+    values, vectors = linalg.eigh(deflated, subset_by_index=[0, 1], check_finite=False)
+    of_lanczos = float(np.sqrt(2.0) * ENOUGH)
+    gap = float(values[1] - values[0])
+    return Fiedler(
+        vector=with_canonical_sign(vectors[:, 0]),
+        connectivity=max(float(values[0]), 0.0),
+        # Of a multiple eigenvalue, all vectors of a plane are Fiedler vectors.
+        accuracy=max(of_lanczos, _ROUNDING / gap) if gap > _ROUNDING else of_lanczos,
+    )
 
 
 def _by_lanczos(edges: Edges, start: FloatArray, enough: float, most_steps: int) -> Fiedler:
@@ -159,13 +205,74 @@ def with_canonical_sign(vector: FloatArray) -> FloatArray:
 
 
 @cache
-def _random_pool(size: int) -> FloatArray:
-    return np.random.default_rng(0).standard_normal(size)
+def _random_pool(size: int, seed: int) -> FloatArray:
+    return np.random.default_rng(seed).standard_normal(size)
 
 
-def start_vector(n: int) -> FloatArray:
+def start_vector(n: int, seed: int = 0) -> FloatArray:
     """Random numbers, always the same: the same graph always gives the same vector.
 
     Those of fewer vertices are the first of those of more.
     """
-    return _random_pool(max(1024, 1 << n.bit_length()))[:n]
+    return _random_pool(max(1024, 1 << n.bit_length()), seed)[:n]
+
+
+def dfvc(adjacency: Adjacency, *, max_changes: float = 0.01, max_iter: int = 100) -> Fiedler:
+    """Fiedler vector by over-deflated inverse iteration, stopped on signs (Algorithm 3).
+
+    The start vector is the sum of all columns but the last of an orthogonal factor, less
+    ``u``: it depends on the order of the vertices, and so do the number of iterations, the
+    sign switches, and the cut where the iteration stops early. The limit of the iteration
+    does not.
+
+    Parameters
+    ----------
+    adjacency : symmetric matrix of shape (n_vertices, n_vertices)
+        A connected graph.
+    max_changes : float
+        Stop when at most this share of the signs changes in an iteration (the paper's
+        epsilon_s). The sign of the whole vector is arbitrary and does not count: with it,
+        the literal rule never stops where eta exceeds lambda_2.
+    max_iter : int
+        Give up then, with ``has_converged`` False.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from setwise.cut import dfvc
+    >>> dfvc(np.array([[0, 1, 0], [1, 0, 0.1], [0, 0.1, 0]])).has_converged
+    True
+    """
+    edges = Edges.of(adjacency)
+    kernels = kernels_of("setwise.cut")
+    columns = kernels.over_deflated(*edges, edges.degrees)
+    # The signs of Q's columns are Householder's. Q itself, which would take as long again and
+    # more, is never formed.
+    factors, taus, _, _ = lapack.dgeqrf(columns.T, lwork=32 * len(columns), overwrite_a=True)
+    vector, switches, n_iterations, has_converged = kernels.settle_signs(
+        factors.T, taus, np.sqrt(edges.degrees), max_changes, max_iter
+    )
+    return Fiedler(
+        vector=with_canonical_sign(vector),
+        connectivity=kernels.rayleigh_quotient(*edges, edges.degrees, vector),
+        n_iterations=n_iterations,
+        has_converged=has_converged,
+        sign_switches=switches,
+    )
+
+
+def sign_switches(adjacency: Adjacency) -> IntArray | None:
+    """How often each vertex changes sides in Algorithm 3, the paper's alarm.
+
+    None for more than :data:`DFVC_LIMIT` vertices: the start vector of the iteration needs a
+    dense orthogonal factor, whose memory grows with the square of their number.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from setwise.cut import sign_switches
+    >>> sign_switches(np.array([[0, 1, 0], [1, 0, 0.1], [0, 0.1, 0]])).shape
+    (3,)
+    """
+    n = adjacency.n_vertices if isinstance(adjacency, Edges) else adjacency.shape[0]
+    return dfvc(adjacency).sign_switches if n <= DFVC_LIMIT else None

@@ -1,7 +1,8 @@
-"""The loops over a graph: degrees, components, sub-graphs, the weight across a cut.
+"""The loops over a graph: degrees, components, sub-graphs, and a vector into two halves.
 
 A graph is ``indptr, indices, data`` as in SciPy's sparse rows, without stored zeros. Nothing
 here makes an array: results are written into arrays that are given, which may be longer.
+``rows`` and ``numbers`` have :data:`N_ROWS` rows to work in; halves are written into ``side``.
 """
 
 from __future__ import annotations
@@ -10,7 +11,25 @@ import numpy as np
 
 from setwise._support.compiled import inner
 
-__all__ = ["across_by_volumes", "join_components", "sum_rows", "take_subgraph"]
+__all__ = [
+    "N_ROWS",
+    "across_by_volumes",
+    "join_components",
+    "part_by_sign",
+    "part_by_sweep",
+    "part_somehow",
+    "sum_rows",
+    "sweep_values",
+    "take_subgraph",
+]
+
+N_ROWS = 4
+# Values closer than this (relative to their root mean square, weighted by degree, which no
+# nearly isolated vertex can spoil) are one value: no threshold between them, or the order of
+# the rows would decide.
+_SAME = 1e-9
+# NCut values and volumes closer than this, relative to their sum, are a tie.
+_TIE = 1e-9
 
 
 @inner
@@ -83,3 +102,146 @@ def across_by_volumes(indptr, indices, data, n, degree, side):
             if not side[indices[e]]:
                 across += data[e]
     return across / inside + across / outside if across > 0.0 else 0.0
+
+
+@inner
+def _sort(values, n, numbers):
+    """Which of two rows has the indices that sort the values; equal ones keep their order."""
+    here = 0
+    for i in range(n):
+        numbers[0, i] = i
+    width = 1
+    while width < n:
+        order, spare = numbers[here], numbers[1 - here]
+        for low in range(0, n, 2 * width):
+            middle, high = min(low + width, n), min(low + 2 * width, n)
+            i, j = low, middle
+            for k in range(low, high):
+                if i < middle and (j >= high or values[order[i]] <= values[order[j]]):
+                    spare[k] = order[i]
+                    i += 1
+                else:
+                    spare[k] = order[j]
+                    j += 1
+        here = 1 - here
+        width *= 2
+    return here
+
+
+@inner
+def _best_threshold(order, values, n, degree, surplus, gap, high, from_high):
+    """How many of the vertices in ``order`` come before the cut of smallest NCut; 0 for none.
+
+    ``surplus`` is the weight that begins to be across as a vertex changes sides, less what
+    stops to be. Both sides are summed from their own end and the lighter one decides what is
+    across: the volume of a light side would be lost in the rounding of a sum that began at
+    the other.
+    """
+    high[n], from_high[n] = 0.0, 0.0
+    for i in range(n - 1, -1, -1):
+        high[i] = high[i + 1] + degree[order[i]]
+        from_high[i] = from_high[i + 1] - surplus[i]
+    low, from_low = 0.0, 0.0
+    best, where = np.inf, 0
+    for i in range(n - 1):
+        low += degree[order[i]]
+        from_low += surplus[i]
+        if values[order[i + 1]] - values[order[i]] <= gap:
+            continue
+        across = max(from_low if low <= high[i + 1] else from_high[i + 1], 0.0)
+        ncut = across / low + across / high[i + 1] if across > 0.0 else 0.0
+        if ncut < best:
+            best, where = ncut, i + 1
+    return where
+
+
+@inner
+def sweep_values(indptr, indices, data, n, degree, values, rows, numbers, side):
+    """Cut where the sorted values give the smallest NCut; True on the high side.
+
+    False if there is no place for a cut: equal values are not parted.
+    """
+    order, rank, surplus = numbers[_sort(values, n, numbers)], numbers[2], rows[0]
+    size, volume = 0.0, 0.0
+    for i in range(n):
+        rank[order[i]] = i
+        part = np.sqrt(degree[i]) * values[i]
+        size += part * part
+        volume += degree[i]
+    for i in range(n):
+        to_earlier = 0.0
+        for e in range(indptr[order[i]], indptr[order[i] + 1]):
+            if rank[indices[e]] < i:
+                to_earlier += data[e]
+        surplus[i] = degree[order[i]] - 2.0 * to_earlier
+    gap = _SAME * (np.sqrt(size) / np.sqrt(volume))
+    n_low = _best_threshold(order, values, n, degree, surplus, gap, rows[1], rows[2])
+    for i in range(n):
+        side[order[i]] = i >= n_low
+    return n_low > 0
+
+
+@inner
+def part_by_sweep(indptr, indices, data, n, degree, vector, rows, numbers, side):
+    """The best threshold of ``D^-1/2 v``, the relaxed NCut indicator (paper eq. 10)."""
+    for i in range(n):
+        rows[3, i] = vector[i] / np.sqrt(degree[i])
+    return sweep_values(indptr, indices, data, n, degree, rows[3], rows, numbers, side)
+
+
+@inner
+def _smaller(x, y):
+    """1 where ``x`` is smaller, -1 where ``y`` is, 0 where they are as good as equal."""
+    if abs(x - y) <= _TIE * (x + y):
+        return 0
+    return 1 if x < y else -1
+
+
+@inner
+def part_by_sign(indptr, indices, data, n, degree, vector, accuracy, side):
+    """Positive entries against negative ones; entries that may be zero stay together.
+
+    The sign of an entry below the vector's accuracy is rounding. All such vertices go to the
+    side that makes NCut smaller; where that is a tie, to the side of less volume; where that
+    is one too, to the side of the first vertex that has a sign. Only the last rule looks at
+    the order of the vertices: the graph may be its own mirror image. False if one side would
+    be empty.
+    """
+    n_above, n_below, first_sign = 0, 0, 0
+    above, below = 0.0, 0.0
+    for i in range(n):
+        if vector[i] > accuracy:
+            n_above += 1
+            above += degree[i]
+            first_sign = 1 if first_sign == 0 else first_sign
+        elif vector[i] < -accuracy:
+            n_below += 1
+            below += degree[i]
+            first_sign = -1 if first_sign == 0 else first_sign
+    n_clear = n_above + n_below
+    # Whether entries that may be zero go to the high side.
+    choice = 1 if n_above == 0 else -1 if n_below == 0 else 0
+    if choice == 0 and n_clear < n:
+        for i in range(n):
+            side[i] = vector[i] >= -accuracy
+        with_above = across_by_volumes(indptr, indices, data, n, degree, side)
+        for i in range(n):
+            side[i] = vector[i] > accuracy
+        with_below = across_by_volumes(indptr, indices, data, n, degree, side)
+        choice = _smaller(with_above, with_below)
+        choice = _smaller(above, below) if choice == 0 else choice
+        choice = first_sign if choice == 0 else choice
+    for i in range(n):
+        side[i] = vector[i] > accuracy or (choice > 0 and vector[i] >= -accuracy)
+    return n_clear > 0 and (n_clear < n or (n_above > 0 and n_below > 0))
+
+
+@inner
+def part_somehow(indptr, indices, data, n, degree, vector, rows, numbers, side):
+    """Halves where another rule left one empty: by the sweep (1), or at the median (2)."""
+    if part_by_sweep(indptr, indices, data, n, degree, vector, rows, numbers, side):
+        return 1
+    order = numbers[_sort(vector, n, numbers)]
+    for i in range(n):
+        side[order[i]] = i >= n // 2
+    return 2

@@ -1,7 +1,7 @@
 """Lanczos on ``D^-1/2 A D^-1/2``, away from its known eigenvector ``D^1/2 1``.
 
-Nothing here makes an array: ``rows`` has :data:`N_ROWS` rows to work in, as long as there are
-vertices, ``lanes`` has the shape :data:`LANES`, and ``vectors`` room for the Lanczos vectors.
+Nothing here makes an array: ``rows`` has :data:`N_LANCZOS_ROWS` rows to work in, as long as
+there are vertices, ``lanes`` the shape :data:`LANES`, ``vectors`` room for Lanczos vectors.
 """
 
 from __future__ import annotations
@@ -10,11 +10,17 @@ import numpy as np
 
 from setwise._support.compiled import inlined, inner
 
-__all__ = ["LANES", "N_ROWS", "find_fiedler", "make_sign_canonical", "top_of_tridiagonal"]
+__all__ = [
+    "LANES",
+    "N_LANCZOS_ROWS",
+    "find_fiedler",
+    "make_sign_canonical",
+    "top_of_tridiagonal",
+]
 
 # How many shifts are tried at once: they share the time that one waits for a division.
 _N_SHIFTS = 8
-N_ROWS, LANES = 11, (3, _N_SHIFTS)
+N_LANCZOS_ROWS, LANES = 11, (3, _N_SHIFTS)
 # Which row is what: D^-1/2, the known eigenvector, the last two Lanczos vectors, two products
 # with the matrix, the tridiagonal matrix and what solves it.
 _SCALE, _NULL, _CURRENT, _PREVIOUS, _PRODUCT, _SCALED = range(6)
@@ -107,8 +113,11 @@ def _step(indptr, indices, data, n, rows, vectors, k, is_full):
 def _largest_but(diagonal, squares, size, skipped, end, share, lanes):
     """Largest eigenvalue after ``skipped`` others, none above ``end``; from above.
 
-    By counting those above some shifts (Sturm), to rounding, or to a ``share`` of its distance
-    from ``end``. ``lanes`` holds shifts, pivots and counts.
+    Bisection with Sturm counts: as many eigenvalues lie above a shift as the factorisation of
+    the shifted matrix has positive pivots. Each pass tries :data:`_N_SHIFTS` shifts and keeps
+    the interval between two of them, to rounding, or to a ``share`` of its distance from
+    ``end``. ``lanes`` holds shifts, pivots and counts. ``tests/cut/test_tridiagonal.py`` has
+    the same with one shift.
     """
     low, high = -1.5, end  # the spectrum of D^-1/2 A D^-1/2 begins at -1
     while high - low > share * (end - high):

@@ -13,7 +13,7 @@ from setwise.device.devices import Device
 __all__ = ["principal_directions_of_all"]
 
 # The squares of singular values are what is computed. One of less than this share of the
-# first has lost half of its digits, and whether it stands above rounding is not to be told.
+# first has lost half of its digits, and cannot be distinguished from round-off.
 _SURE = 1e-6
 
 
@@ -24,21 +24,7 @@ def principal_directions_of_all(
 
     With the signs of :func:`setwise.basis.principal_directions`, which they equal to rounding.
 
-    Parameters
-    ----------
-    device : Device
-        Where.
-    sets : sequence of arrays of shape (n_vectors_i, n_features)
-        One vector per row.
-    most : int
-        How many.
-    centred : bool
-        Whether the mean of each set is taken off first.
-
-    Returns
-    -------
-    list of arrays of shape (n_features, most), or None
-        None for sets that may have fewer, and are better left to the processor.
+    None for sets that may have fewer than ``most``, and are better left to the processor.
     """
     directions: list[FloatArray | None] = [None] * len(sets)
     sizes = np.array([len(vectors) for vectors in sets])

@@ -1,4 +1,4 @@
-"""Which device arrays are on, and the few things that each does in its own way."""
+"""The device that arrays are on, and operations that differ between devices."""
 
 from __future__ import annotations
 
@@ -19,34 +19,29 @@ from setwise._support.extras import require
 from setwise._support.parameters import refuse
 from setwise.errors import DeviceError, TooLargeError
 
-__all__ = ["Device", "Host", "check_device", "current_device", "on_device"]
+__all__ = ["Device", "check_device", "current_device", "on_device", "triton_kernels"]
 
 _CURRENT: ContextVar[Device | None] = ContextVar("device", default=None)
-Kept = TypeVar("Kept")
+Value = TypeVar("Value")
 # Of the memory that is free on a device, the share that blocks of work may take.
 _SHARE = 0.25
 
 
 class Device(ABC):
-    """Where arrays are, and what is done to them there.
+    """Where arrays are, and the operations that each device does in its own way."""
 
-    Attributes
-    ----------
-    xp : module
-        The functions on its arrays, as the Python array API standard names them.
-    """
-
+    #: The module of functions on its arrays, as the Python array API standard names them.
     xp: Any
     #: What running out of memory raises.
     no_memory: type[Exception] = MemoryError
 
     def __init__(self) -> None:
-        self._kept: dict[int, Any] = {}
+        self._cache: dict[int, Any] = {}
         self._lock = RLock()
 
     @contextmanager
-    def alone(self, what: str) -> Iterator[None]:
-        """Nobody else works on the device meanwhile; running out of memory has a name."""
+    def exclusive(self, what: str) -> Iterator[None]:
+        """Hold the device's lock; running out of memory names ``what`` was done."""
         with self._lock:
             try:
                 yield
@@ -60,13 +55,13 @@ class Device(ABC):
                 )
                 raise TooLargeError(msg) from error
 
-    def kept(self, owner: object, make: Callable[[], Kept]) -> Kept:
-        """What was made of an object before, as long as that exists, or is made now."""
+    def cached(self, owner: object, make: Callable[[], Value]) -> Value:
+        """The value made of ``owner`` once, for as long as that exists."""
         key = id(owner)
-        if key not in self._kept:
-            self._kept[key] = make()
-            weakref.finalize(owner, self._kept.pop, key, None)
-        made: Kept = self._kept[key]
+        if key not in self._cache:
+            self._cache[key] = make()
+            weakref.finalize(owner, self._cache.pop, key, None)
+        made: Value = self._cache[key]
         return made
 
     @abstractmethod
@@ -95,20 +90,20 @@ class Device(ABC):
 
     @abstractmethod
     def free_bytes(self) -> int:
-        """How much memory is free."""
+        """Free memory in bytes."""
 
     @property
     def block_bytes(self) -> int:
-        """How much a block of work may take."""
+        """Memory that a block of work may take."""
         return int(_SHARE * self.free_bytes())
 
     @contextmanager
-    def roughly(self) -> Iterator[None]:
-        """Products of single precision may be rounded more than that meanwhile."""
+    def tf32(self) -> Iterator[None]:
+        """Allow products of single precision to be rounded to TF32 meanwhile."""
         yield
 
     def require(self, n_bytes: int, what: str) -> None:
-        """Refuse what does not fit, with the number."""
+        """Refuse more memory than is free."""
         free = self.free_bytes()
         if n_bytes > free:
             msg = (
@@ -154,7 +149,7 @@ class Cuda(Device):
     def run(self, kernel: str, n_programs: int, *arguments: Any, **constants: Any) -> None:
         """See :class:`Device`."""
         if n_programs:
-            getattr(_kernels(), kernel)[(n_programs,)](*arguments, **constants)
+            getattr(triton_kernels(), kernel)[(n_programs,)](*arguments, **constants)
 
     def largest(self, values: Any, count: int) -> Any:
         """See :class:`Device`."""
@@ -174,8 +169,8 @@ class Cuda(Device):
         return int(free + reserved - self._torch.cuda.memory_allocated(self._device))
 
     @contextmanager
-    def roughly(self) -> Iterator[None]:
-        """On the tensor cores, with ten bits of each number."""
+    def tf32(self) -> Iterator[None]:
+        """On the tensor cores."""
         before = self._torch.get_float32_matmul_precision()
         self._torch.set_float32_matmul_precision("high")
         try:
@@ -184,93 +179,9 @@ class Cuda(Device):
             self._torch.set_float32_matmul_precision(before)
 
 
-class Host(Device):
-    """The same on NumPy's arrays, with Triton's interpreter: slow, for tests.
-
-    ``TRITON_INTERPRET=1`` must be set before anything imports Triton.
-    """
-
-    def __init__(self, memory: int = 2**30) -> None:
-        super().__init__()
-        self.xp = require("array_api_compat.numpy", "cuda")
-        self._memory = memory
-
-    def put(self, array: npt.NDArray[Any]) -> Any:
-        """See :class:`Device`."""
-        return np.ascontiguousarray(array)
-
-    def get(self, array: Any) -> npt.NDArray[Any]:
-        """See :class:`Device`."""
-        return np.asarray(array)
-
-    def new(self, shape: tuple[int, ...], dtype: str) -> Any:
-        """See :class:`Device`."""
-        return np.zeros(shape, dtype)
-
-    def run(self, kernel: str, n_programs: int, *arguments: Any, **constants: Any) -> None:
-        """See :class:`Device`."""
-        wrapped = [_Tensor(a) if isinstance(a, np.ndarray) else a for a in arguments]
-        options = {k: v for k, v in constants.items() if k != "num_warps"}
-        getattr(_kernels(), kernel)[(n_programs,)](*wrapped, **options)
-
-    def largest(self, values: Any, count: int) -> Any:
-        """See :class:`Device`."""
-        return np.argsort(-values, axis=1, kind="stable")[:, :count]
-
-    def solve_definite(self, matrices: Any, right: Any) -> tuple[Any, Any]:
-        """One after the other."""
-        solved, is_definite = np.zeros_like(right), np.zeros(len(right), dtype=bool)
-        for i, matrix in enumerate(matrices):
-            try:
-                factor = np.linalg.cholesky(matrix)
-            except np.linalg.LinAlgError:
-                continue
-            solved[i] = np.linalg.solve(factor.T, np.linalg.solve(factor, right[i]))
-            is_definite[i] = True
-        return solved, is_definite
-
-    def free_bytes(self) -> int:
-        """What was given."""
-        return self._memory
-
-
-class _Tensor:
-    """An array as Triton's interpreter wants to see it, which knows tensors only."""
-
-    def __init__(self, array: npt.NDArray[Any]) -> None:
-        self.array = array
-        self.dtype = array.dtype
-
-    def data_ptr(self) -> int:
-        return self.array.ctypes.data
-
-    def untyped_storage(self) -> _Tensor:
-        return self
-
-    def cpu(self) -> _Tensor:
-        return self
-
-    def copy_(self, other: _Tensor) -> None:
-        """Nothing to do: the interpreter's copy is the array itself."""
-
-    def new_empty(self, *_: Any, **__: Any) -> _Tensor:
-        return self
-
-    def set_(self, *_: Any) -> None:
-        """Nothing to do, again."""
-
-    def storage_offset(self) -> int:
-        return 0
-
-    def size(self) -> tuple[int, ...]:
-        return self.array.shape
-
-    def stride(self) -> tuple[int, ...]:
-        return self.array.strides
-
-
 @cache
-def _kernels() -> Any:
+def triton_kernels() -> Any:
+    """The module of Triton kernels, imported when the first of them runs."""
     return import_module("setwise.device.triton_kernels")
 
 
@@ -280,7 +191,7 @@ def _cuda(name: str) -> Cuda:
 
 
 def check_device(owner: str, device: Any) -> None:
-    """Refuse what cannot name a device; whether it is there is seen when it is used."""
+    """Refuse a value that names no device; its presence is checked when it is used."""
     is_cuda = isinstance(device, str) and (device + ":").startswith("cuda:")
     if not (device is None or is_cuda or isinstance(device, Device)):
         refuse(owner, "device", 'None, "cuda", or "cuda:0" and so on', device)
@@ -290,8 +201,8 @@ def check_device(owner: str, device: Any) -> None:
 def on_device(device: str | Device | None) -> Iterator[None]:
     """Solve and insert on a device meanwhile; None is the processor.
 
-    Like ``joblib.parallel_config``: whoever fits or judges says once where, and the steps that
-    can make use of it look (:func:`current_device`).
+    Like ``joblib.parallel_config``: fit and judge set it once, and steps that can use a device
+    ask for it (:func:`current_device`).
     """
     found = _cuda(device) if isinstance(device, str) else device
     token = _CURRENT.set(found)

@@ -56,17 +56,7 @@ _SAMPLE, _CHOOSE_TILE = 4096, 1024
 
 @dataclass(frozen=True)
 class DeviceAtoms:
-    """Unit columns on the device, as rows.
-
-    Attributes
-    ----------
-    device : Device
-        Where they are.
-    rows : float64 array of shape (n_atoms, n_features)
-        The columns.
-    rough : float32 array of shape (n_atoms, n_features)
-        The same, to rank them.
-    """
+    """Unit columns on the device, as rows, and ``rough`` copies in float32 to rank them."""
 
     device: Device
     rows: Any
@@ -87,16 +77,8 @@ class DeviceAtoms:
 class DeviceCodes:
     """Codes of some columns as the device has found them.
 
-    Attributes
-    ----------
-    codes : Codes
-        One per column.
-    residuals : array of shape (n_columns, n_features)
-        What the codes leave; still on the device.
-    largest : array of shape (n_columns,)
-        The largest gradient of an atom that the code does not use.
-    is_solved : array of bool, shape (n_columns,)
-        Whether the code is optimal, to rounding.
+    ``residuals`` are still on the device; ``largest`` is the largest gradient of an atom that a
+    code does not use.
     """
 
     codes: Codes
@@ -108,18 +90,9 @@ class DeviceCodes:
 class _Problems:
     """Columns that are being coded, all arrays on the device.
 
-    Parameters
-    ----------
-    atoms : DeviceAtoms
-        What they are coded on: the gallery's columns, and those of probes after them.
-    n_shared : int
-        How many of them every column may use: the gallery's.
-    owns : array of int, shape (n,)
-        The number of each column among the atoms.
-    extra : array of int, shape (n, n_extra)
-        Atoms beyond the shared ones that it may use; -1 where there are fewer.
-    smallest_pool : int
-        Atoms of a pool, at least.
+    They are coded on ``atoms``: the first ``n_shared`` may be used by every column, which has
+    the number ``owns`` among them; ``extra`` are numbers of others that it may use, -1 where
+    there are fewer.
     """
 
     def __init__(
@@ -149,8 +122,8 @@ class _Problems:
         missing = -(-width // _ROOM) * _ROOM - int(self.support.shape[1])
         if missing > 0:
             new, xp = self.atoms.device.new, self.atoms.device.xp
-            none, nobody = new((self.n, missing), "float64"), new((self.n, missing), "int64")
-            self.support = xp.concat([self.support, nobody], axis=1)
+            none, no_atoms = new((self.n, missing), "float64"), new((self.n, missing), "int64")
+            self.support = xp.concat([self.support, no_atoms], axis=1)
             self.signs = xp.concat([self.signs, none], axis=1)
             self.values = xp.concat([self.values, none], axis=1)
 
@@ -177,7 +150,7 @@ class _Problems:
         xp = self.atoms.device.xp
         width = self._width(chosen)
         left = xp.astype(self.residuals[chosen], xp.float32)
-        with self.atoms.device.roughly():
+        with self.atoms.device.tf32():
             return self._gradients(
                 left, chosen, self.support[chosen, :width], self.signs[chosen, :width]
             )
@@ -216,7 +189,7 @@ class _Problems:
         chosen, gradients, place = chosen[left], gradients[left], place[left]
         if chosen.shape[0]:
             top, n_enter = top[left], _STRIPS
-            if is_careful:  # where the optimum on the support is not reached, nobody enters
+            if is_careful:  # no atom enters where the optimum on the support is not reached
                 top, n_enter = xp.where(is_settled[left][:, None], top, 0.0), _CAREFUL
             place = self._let_in(chosen, top, place, penalty, n_enter)
             gradients[xp.arange(len(left), device=left.device)[:, None], place] = 0.0
@@ -229,7 +202,7 @@ class _Problems:
         return max(_ROOM, -(-int(used) // _ROOM) * _ROOM)
 
     def _descend(self, chosen: Any, gradients: Any, penalty: float) -> None:
-        """Let some columns go on where descent on a pool of likely atoms ends."""
+        """Continue some columns from where descent on a pool of likely atoms ends."""
         device, rough = self.atoms.device, self.atoms.rough
         xp, b, width = device.xp, int(chosen.shape[0]), self._width(chosen)
         size = self.smallest_pool
@@ -257,7 +230,7 @@ class _Problems:
         self.start(chosen, xp.take_along_axis(pools, used, axis=1), xp.sign(a), a)
 
     def _fill(self, pools: Any, counts: Any, gradients: Any, chosen: Any) -> None:
-        """Fill pools with atoms of large gradient, behind those that they have."""
+        """Fill pools with atoms of large gradient, behind the atoms they have."""
         device = self.atoms.device
         before = device.xp.asarray(counts, copy=True)
         _fill(device, pools, counts, gradients, self.owns[chosen])
@@ -344,7 +317,7 @@ def _fill(device: Device, pools: Any, counts: Any, gradients: Any, owns: Any) ->
     b, n = map(int, gradients.shape)
     cutoffs = device.new((b,), str(gradients.dtype).rpartition(".")[2])
     stride = -(-n // _SAMPLE)
-    share = 0.95 if stride == 1 else 0.8  # a sample says how many there are only roughly
+    share = 0.95 if stride == 1 else 0.8  # a sample says how many there are approximately
     device.run(
         "choose", b, gradients, owns, pools, counts, cutoffs, n, stride, share,
         MOST=int(pools.shape[1]), SAMPLE=_SAMPLE, TILE=_CHOOSE_TILE,
@@ -382,7 +355,7 @@ def _on_supports(
             stride = xp.min(reach, axis=1, keepdims=True)
             goes = is_wrong & (reach <= stride)
             found = value + stride * (found - value)
-        # Dependent atoms: those that have just come, and have no value yet, go again.
+        # Dependent atoms: new ones, which have no value yet, go again.
         goes = xp.where(is_definite[:, None], goes, is_in & (value == 0))
         found = xp.where(is_definite[:, None], found, value)
         values[todo], signs[todo] = xp.where(goes, 0.0, found), xp.where(goes, 0.0, sign)
@@ -432,24 +405,10 @@ def insert_all(
 ) -> list[tuple[IntArray, DeviceCodes]]:
     """Columns whose codes are new with each probe, as if it alone were inserted.
 
-    Parameters
-    ----------
-    gallery : DeviceAtoms
-        The gallery's columns.
-    codes : three arrays of shape (n_columns, width)
-        Atoms, signs and values of their codes, 0 for room that is not used.
-    residuals : array of shape (n_columns, n_features)
-        What the codes leave, on the device.
-    probes : list of arrays of shape (n_probe_columns, n_features)
-        Columns of each probe, as rows.
-    penalty : float
-        The paper's ``w``.
-
-    Returns
-    -------
-    list of (targets, codes)
-        For each probe, which columns (its own are numbered after the gallery's), ascending,
-        and their codes.
+    ``codes`` are atoms, signs and values of the gallery's codes, one row per column, sign 0 for
+    room that is not used; ``residuals`` is what they leave, on the device. Returns for each
+    probe, whose columns are rows: the numbers of the columns, ascending, its own after the
+    gallery's, and their codes.
     """
     device, n = gallery.device, len(gallery)
     xp = device.xp

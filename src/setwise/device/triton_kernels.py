@@ -37,7 +37,7 @@ def choose(
         is_low = tl.sum((sample > middle).to(tl.int32), axis=0) > wanted
         low = tl.where(is_low, middle, low)
         high = tl.where(is_low, high, middle)
-    # Zero is nobody's place in a pool: the gradient of an atom in use is set to it.
+    # A gradient of zero belongs in no pool: those of atoms in use are set to it.
     cutoff = tl.where(n > MOST - count, high, 0.0)
     for first in range(0, n, TILE):
         j = first + tl.arange(0, TILE)
@@ -46,7 +46,7 @@ def choose(
         slot = count + tl.cumsum(is_in.to(tl.int32), axis=0) - 1
         tl.store(pools + t * MOST + slot, j.to(tl.int64), mask=is_in & (slot < MOST))
         count += tl.sum(is_in.to(tl.int32), axis=0)
-    # Where there was no room for all, nothing is known of those that were left out.
+    # Where there was no room for all, nothing is known of atoms that were left out.
     tl.store(cutoffs + t, tl.where(count > MOST, float("inf"), cutoff))
     tl.store(counts + t, tl.minimum(count, MOST))
 

@@ -1,4 +1,4 @@
-"""What every proximity graph offers: an adjacency, and room for a probe."""
+"""The interface of proximity graphs: an adjacency, and insertion of a probe."""
 
 from __future__ import annotations
 
@@ -29,34 +29,23 @@ class Graph(Part, ABC):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> columns = np.array([[1.0, 0.8, 0.0], [0.0, 0.6, 1.0]])
     >>> from setwise.graph import Graph
-    >>> Graph.of("omp", "CVC").adjacency(columns).shape
-    (3, 3)
+    >>> Graph.of("lasso", "CVC")
+    LassoGraph(alpha=0.05)
     """
 
     family: ClassVar[str] = "graph"
 
     @abstractmethod
     def adjacency(self, columns: FloatArray) -> sp.csr_array:
-        """Symmetric non-negative weights between the columns, zero on the diagonal.
-
-        Parameters
-        ----------
-        columns : array of shape (n_features, n_columns)
-            Unit columns.
-        """
+        """Symmetric non-negative weights between unit columns, zero on the diagonal."""
 
     def solve(self, columns: FloatArray, *, n_jobs: int | None = None) -> GalleryGraph:
-        """Do for the gallery's columns whatever does not depend on a probe."""
+        """Everything about the gallery's columns that does not depend on a probe."""
         return GalleryGraph(self, columns, self.adjacency(columns))
 
     def for_one_probe(self, columns: FloatArray) -> GalleryGraph:
-        """Columns into which a single probe will be inserted: what :meth:`solve` would give.
-
-        What is dearer to solve twice, without and with the probe, than once may wait for it.
-        """
+        """As :meth:`solve`, for a single probe: edges may wait until it is inserted."""
         return self.solve(columns)
 
     def enroll(self, gallery: GalleryGraph, columns: FloatArray) -> GalleryGraph:
@@ -68,11 +57,11 @@ class Graph(Part, ABC):
         return self.solve(gallery.columns[:, is_kept])
 
     def can_update(self, gallery: GalleryGraph, n_columns: int) -> bool:
-        """Whether enrolling and forgetting lead to what solving so many columns would give."""
+        """Whether an update equals solving a gallery of so many columns from scratch."""
         return True
 
     def restored(self, columns: FloatArray, solution: Mapping[str, Any]) -> GalleryGraph:
-        """The solved graph of these columns that :meth:`GalleryGraph.solution` is of."""
+        """The solved graph of the columns and their :meth:`GalleryGraph.solution`."""
         parts = (solution["data"], solution["indices"], solution["indptr"])
         n = columns.shape[1]
         return GalleryGraph(self, columns, sp.csr_array(parts, shape=(n, n)))
@@ -89,23 +78,12 @@ class GalleryGraph:
 
     Inserting never changes it: each probe sees the gallery alone.
 
-    Attributes
-    ----------
-    graph : Graph
-        How it was made.
-    columns : array of shape (n_features, n_columns)
-        The gallery's unit columns.
-    adjacency : csr_array of shape (n_columns, n_columns)
-        Their graph.
-
     Examples
     --------
     >>> import numpy as np
-    >>> columns = np.array([[1.0, 0.8, 0.0], [0.0, 0.6, 1.0]])
     >>> from setwise.graph import LassoGraph
-    >>> gallery = LassoGraph(alpha=0.05).solve(columns)
-    >>> gallery.insert(np.array([[0.6], [0.8]])).shape
-    (4, 4)
+    >>> LassoGraph().solve(np.eye(2)).insert(np.array([[0.6], [0.8]])).shape
+    (3, 3)
     """
 
     graph: Graph
@@ -113,7 +91,7 @@ class GalleryGraph:
     adjacency: sp.csr_array
 
     def solution(self) -> dict[str, npt.NDArray[Any]]:
-        """The arrays that solving found, from which the rest follows: to be written down."""
+        """The arrays to save, from which the rest follows."""
         adjacency = self.adjacency
         return {
             "data": adjacency.data,
@@ -135,14 +113,9 @@ def symmetrised(codes: sp.csc_array) -> sp.csr_array:
 def graph_of_codes(
     codes: Codes, targets: IntArray | None = None, new: Codes | None = None
 ) -> sp.csr_array:
-    """The same of codes as :mod:`setwise.lasso` keeps them.
+    """The same of :class:`setwise.lasso.Codes`, with some replaced or added.
 
-    Parameters
-    ----------
-    codes : Codes
-        One per column.
-    targets, new : array of int and Codes, optional
-        Codes that take the place of some, or are added, as for :meth:`Codes.replaced`.
+    ``targets`` and ``new`` are as for :meth:`Codes.replaced`.
     """
     begins, ends, atoms, values = codes.spliced(targets, new)
     n, n_entries = len(begins), int((ends - begins).sum())

@@ -26,7 +26,7 @@ def solved_by_gram_on(
 ) -> GramLasso:
     """As :meth:`setwise.graph.lasso_gallery.GramLasso.solved`."""
     columns = np.asarray(columns, dtype=np.float64)
-    with device.alone(f"the lasso graph of {columns.shape[1]} columns"):
+    with device.exclusive(f"the lasso graph of {columns.shape[1]} columns"):
         found = code_all(DeviceAtoms.of(device, columns.T), alpha)
     gram, codes = columns.T @ columns, found.codes
     left = np.flatnonzero(~found.is_solved)
@@ -41,7 +41,7 @@ def solved_by_pools_on(
 ) -> PooledLasso:
     """As :meth:`setwise.graph.lasso_gallery.PooledLasso.solved`."""
     rows = np.ascontiguousarray(columns.T, dtype=np.float32)
-    with device.alone(f"the lasso graph of {len(rows)} columns"):
+    with device.exclusive(f"the lasso graph of {len(rows)} columns"):
         atoms = DeviceAtoms.of(device, rows)
         found = code_all(atoms, alpha)
         residuals = device.get(device.xp.astype(found.residuals, device.xp.float32))
@@ -63,8 +63,8 @@ def recoded_on(
     """As :meth:`setwise.graph.lasso_gallery.LassoGallery.recoded`, for each of many probes."""
     dtype = gallery.columns.dtype  # in which a gallery of many columns is kept, probes too
     rows = [probe.T.astype(dtype).astype(np.float64) for probe in probes]
-    with device.alone(f"inserting {len(probes)} probes"):
-        atoms, codes, residuals = device.kept(gallery, lambda: _on_device(device, gallery))
+    with device.exclusive(f"inserting {len(probes)} probes"):
+        atoms, codes, residuals = device.cached(gallery, lambda: _on_device(device, gallery))
         inserted = insert_all(atoms, codes, residuals, rows, gallery.alpha)
     return [
         (targets, found.codes) if found.is_solved.all() else gallery.recoded(probe)

@@ -1,4 +1,4 @@
-"""Solved lasso graphs of galleries: what is kept of them, and how columns come and go."""
+"""Solved lasso graphs of galleries: with a Gram matrix, or with pools of likely atoms."""
 
 from __future__ import annotations
 
@@ -34,15 +34,7 @@ _FACTOR_BYTES = 2**24
 
 @dataclass(frozen=True)
 class LassoGallery(GalleryGraph):
-    """A solved lasso graph: codes of the gallery's columns, and what probes need of them.
-
-    Attributes
-    ----------
-    alpha : float
-        Weight of the l1 norm.
-    codes : Codes
-        Code of each column on the others.
-    """
+    """A solved lasso graph: the code of each column on the others."""
 
     alpha: float
     codes: Codes
@@ -168,14 +160,7 @@ class PooledLasso(LassoGallery):
     """A solved lasso graph of many columns: no Gram matrix, but a pool for each column.
 
     Columns and residuals are kept in float32. The columns are rounded once, before anything
-    is computed; the codes are exact for the rounded ones.
-
-    Attributes
-    ----------
-    residuals : array of shape (n_columns, n_features)
-        What the codes leave.
-    pools : Pools
-        Which atoms are near each code, see :mod:`setwise.lasso.pools`.
+    is computed; the codes are exact for the rounded ones. ``residuals`` has one row per column.
     """
 
     residuals: npt.NDArray[np.float32]

@@ -16,24 +16,16 @@ __all__ = ["Codes"]
 class Codes:
     """Sparse codes, one per target, ready to be put beside others.
 
-    Attributes
-    ----------
-    counts : array of int, shape (n_targets,)
-        Atoms of each code.
-    atoms : array of int, shape (total,)
-        Their numbers, ascending within a code.
-    values : array of shape (total,)
-        Their coefficients.
+    ``counts`` says how many atoms each code has; ``atoms`` (ascending within a code) and
+    ``values`` hold the numbers and coefficients of all codes, one code after the other.
 
     Examples
     --------
     >>> import numpy as np
-    >>> columns = np.array([[1.0, 0.8, 0.0], [0.0, 0.6, 1.0]])
-    >>> gram = columns.T @ columns
     >>> from setwise.lasso import code_by_gram
-    >>> codes = code_by_gram(gram, 0.1, np.array([1]), rank=2)
-    >>> codes.counts, codes.atoms, codes.values.round(2)
-    (array([2]), array([0, 2]), array([0.7, 0.5]))
+    >>> codes = code_by_gram(np.array([[1.0, 0.6], [0.6, 1.0]]), 0.1, np.array([1]), rank=2)
+    >>> codes.counts, codes.atoms, codes.values
+    (array([1]), array([0]), array([0.5]))
     """
 
     counts: IntArray
@@ -71,7 +63,7 @@ class Codes:
     def spliced(
         self, targets: IntArray | None = None, new: Codes | None = None
     ) -> tuple[IntArray, IntArray, IntArray, FloatArray]:
-        """What :meth:`replaced` gives, without putting it in order.
+        """The codes of :meth:`replaced`, not put in order.
 
         Returns where each code begins and ends, and the atoms and values of the old codes
         followed by the new ones.
@@ -112,12 +104,6 @@ class Codes:
         codes = sp.csc_array(arrays, shape=(n_atoms, len(self)))
         codes.has_sorted_indices = True
         return codes
-
-    @staticmethod
-    def from_table(atoms: IntArray, values: FloatArray, counts: IntArray) -> Codes:
-        """From tables with a row for each code, the first ``counts`` entries of it used."""
-        is_used = np.arange(atoms.shape[1]) < counts[:, None]
-        return Codes(counts, atoms[is_used], values[is_used])
 
     @staticmethod
     def none(n_targets: int) -> Codes:

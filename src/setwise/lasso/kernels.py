@@ -1,94 +1,304 @@
-"""Lasso codes of columns given by their Gram matrix, and codes inside an l1 ball."""
+"""Lasso codes of columns: solve on a few atoms, let in the worst violators, repeat.
+
+Inner products are read off a Gram matrix, or computed from columns where that would not fit
+in memory: one loop serves both. The functions that reach for data take the arrays of both
+kinds, those of the absent kind being None, and Numba leaves out what is for these. The
+kernel gets its arrays in named tuples; inner functions get arrays, which compile faster.
+"""
 
 from __future__ import annotations
 
 from math import copysign
+from typing import NamedTuple
 
 import numpy as np
 
 from setwise._support.compiled import inner, kernel
+from setwise._support.types import BoolArray, FloatArray, IntArray
 from setwise.lasso.descent_kernels import (
+    ACCEPTED,
     DEPENDENT,
+    TOLERANCE,
     align,
+    append,
+    clear,
+    copy,
     lasso_on_gram,
     settle,
+    subtract,
 )
-from setwise.lasso.factor_kernels import append, backward, clear, copy, forward, subtract
-from setwise.lasso.working_set_kernels import (
-    FAILED,
-    NO_ROOM,
-    OPEN,
-    OPTIMAL,
-    collect,
-    let_in,
-    start_from,
-    verdict,
+from setwise.lasso.pool_kernels import (
+    compute_gradients,
+    compute_products,
+    find_residual,
+    offer,
+    write_residual,
 )
 
-__all__ = ["code_columns", "code_in_l1_ball", "factorise", "find_changed", "lasso_on_gram"]
+__all__ = [
+    "ENTER_AT_ONCE",
+    "Found",
+    "Products",
+    "Start",
+    "Workspace",
+    "code_columns",
+    "factorise",
+    "find_changed",
+    "lasso_on_gram",
+]
+
+# How many violators enter the working set in one pass over all atoms.
+ENTER_AT_ONCE = 12
+# What is known of a code: nothing yet, that no violator is left, that one cannot be let in, or
+# that the matrices hold too few atoms.
+_OPEN, _OPTIMAL, _FAILED, _NO_ROOM = 0, 1, 2, 3
+
+
+class Products(NamedTuple):
+    """Where inner products come from: the first three arrays, or the last four, else None.
+
+    ``gram`` is of the old columns, bordered by ``strip`` with one row for each new column, and
+    ``tail``, the same products again with one row for each old one. ``rows`` are the old
+    columns, ``extra`` the new ones; each target may use its pool and all extra columns.
+    """
+
+    gram: FloatArray | None = None
+    tail: FloatArray | None = None
+    strip: FloatArray | None = None
+    rows: FloatArray | None = None
+    extra: FloatArray | None = None
+    pools: IntArray | None = None
+    pool_counts: IntArray | None = None
+
+
+class Start(NamedTuple):
+    """Codes to start from; those of old columns are optimal on the first ``n_known``.
+
+    The Cholesky factor of start ``t`` is in ``kept`` from ``kept_at[t]`` on, if not negative.
+    """
+
+    pointers: IntArray
+    atoms: IntArray
+    values: FloatArray
+    n_known: int
+    kept: FloatArray
+    kept_at: IntArray
+
+
+class Workspace(NamedTuple):
+    """Arrays to work in; ``room`` atoms fit into H, factor and W.
+
+    ``W`` holds residual, target and atoms, and ``is_start`` marks atoms of a start: both None
+    with a Gram matrix.
+    """
+
+    H: FloatArray
+    factor: FloatArray
+    W: FloatArray | None
+    floats: FloatArray
+    ints: IntArray
+    is_in: BoolArray
+    is_start: BoolArray | None
+
+
+class Found(NamedTuple):
+    """Codes as they are found, and whether each has converged; residuals with ``rows`` only."""
+
+    pointers: IntArray
+    atoms: IntArray
+    values: FloatArray
+    converged: BoolArray
+    residuals: FloatArray | None
 
 
 @kernel
-def code_columns(
-    G, tail, strip, targets, penalty, starts, start_atoms, start_values, n_known, kept,
-    kept_at, done, H, factor, floats, ints, is_in, cap, max_steps,
-    pointers, atoms, values, converged,
-):  # fmt: skip
-    """Lasso codes of the columns ``targets``, from number ``done`` on, on all other columns.
+def code_columns(products, n_old, targets, penalty, start, space, done, cap, max_steps, found):
+    """Lasso codes of the columns ``targets``, from number ``done`` on, each on the others.
 
-    The Gram matrix is ``G`` for the old columns, bordered by ``strip`` with one row for each
-    new one, and ``tail``, the same products again with one row for each old one. Column
-    ``targets[t]`` starts from the code ``start_values[starts[t]:starts[t + 1]]`` on
-    ``start_atoms``, which for an old one is optimal on the first ``n_known`` columns. The
-    Cholesky factor of a start is in ``kept`` from ``kept_at[t]`` on, if not negative.
-
-    Codes, of at most ``cap`` atoms, and whether each has converged, go to the last four
-    arrays. Returns how many are done: all, or those before one that ``H`` and ``factor`` have
-    no room for.
+    Codes, of at most ``cap`` atoms, are written to ``found``. Returns how many are done: all,
+    or those before one that the workspace has no room for.
     """
-    n, n_old = is_in.shape[0], G.shape[0]
+    gram, tail, strip, rows, extra, pools, pool_counts = products
+    H, factor, W, floats, ints, is_in, is_start = space
     q, a, sign, g, spare = floats[0], floats[1], floats[2], floats[3], floats[4:]
     work, active, candidates = ints[0], ints[1], ints[2]
     for t in range(done, targets.shape[0]):
-        own, state, k = targets[t], OPEN, np.int64(0)  # a plain 0 is a type of its own
-        size = start_from(starts[t], starts[t + 1], start_atoms, start_values, work, a, is_in)
-        is_in[own] = True
-        first = n_known if own < n_old else 0  # no atom before it is a violator
-        if size > H.shape[0]:
-            state = NO_ROOM
-        elif kept_at[t] >= 0:
-            _read_products(G, tail, strip, own, work, k, size, q, H)
-            k = _load(kept, kept_at[t], size, a, factor, active, sign)
-        else:
-            _read_products(G, tail, strip, own, work, k, size, q, H)
-            k = align(H, a, factor, active, sign, size)
-            k = settle(H, q, penalty, a, factor, active, sign, spare, k, size, max_steps)
-            state = OPEN if k >= 0 else FAILED
-        while state == OPEN:
-            _combine_products(G, tail, strip, own, work, a, active, k, first, g)
-            n_new, worst = let_in(g, first, n, penalty, candidates, is_in, work, a, sign, size)
-            size += n_new
+        own, state, k = targets[t], _OPEN, np.int64(0)  # a plain 0 is a type of its own
+        size = _start_from(start.pointers[t], start.pointers[t + 1], start, work, a)
+        _mark(gram, own, work, size, is_in, True)
+        n_candidates = offer(
+            rows, extra, pools, pool_counts, t, own, work, size, W, candidates, is_in, is_start
+        )
+        first = start.n_known if own < n_old else 0  # no atom before it is a violator
+        kept_at = start.kept_at[t] if size > 0 else -1
+        n_loaded, worst, is_partial = 0, 0.0, True
+        while state == _OPEN:
             if size > H.shape[0]:
-                state = NO_ROOM
-            elif n_new > 0:
-                _read_products(G, tail, strip, own, work, size - n_new, size, q, H)
-                k = settle(H, q, penalty, a, factor, active, sign, spare, k, size, max_steps)
-                state = verdict(a, size - n_new, size, k, worst - penalty, first > 0)
-            elif first == 0:
-                state = OPTIMAL
-            first = 0
-        is_in[own] = False
-        for r in range(size):
-            is_in[work[r]] = False
-        if state == NO_ROOM:
+                state = _NO_ROOM
+            elif size > n_loaded:
+                _read_products(gram, tail, strip, own, work, n_loaded, size, q, H)
+                compute_products(rows, extra, work, n_loaded, size, W, q, H)
+                if kept_at >= 0:
+                    k = _load_factor(start.kept, kept_at, size, a, factor, active, sign)
+                    kept_at = -1
+                else:
+                    if n_loaded == 0:
+                        k = align(H, a, factor, active, sign, size)
+                    k = settle(
+                        H, q, penalty, a, factor, active, sign, spare, k, size, max_steps
+                    )
+                    state = _verdict(a, n_loaded, size, k, worst - penalty, is_partial)
+                n_loaded = size
+            if state == _OPEN:
+                _combine_products(gram, tail, strip, own, work, a, active, k, first, g)
+                find_residual(a, size, W)
+                compute_gradients(rows, extra, candidates, n_candidates, W, g)
+                n_new, worst = let_in(
+                    g, first, n_candidates, penalty, candidates, is_in, work, a, sign, size
+                )
+                size += n_new
+                is_partial, first = first > 0, 0
+                if n_new == 0 and not is_partial:
+                    state = _OPTIMAL
+        _mark(gram, own, work, size, is_in, False)
+        if state == _NO_ROOM:
             return t
-        pointers[t + 1] = collect(work, a, size, pointers[t], cap, atoms, values)
-        converged[t] = state == OPTIMAL and k <= cap
+        find_residual(a, size, W)
+        write_residual(W, found.residuals, t)
+        found.pointers[t + 1] = _collect(
+            work, a, size, found.pointers[t], cap, found.atoms, found.values
+        )
+        found.converged[t] = state == _OPTIMAL and k <= cap
     return targets.shape[0]
 
 
 @inner
-def _load(kept, first, k, a, factor, active, sign):
+def _start_from(first, last, start, work, a):
+    """Begin the working set with a code; returns how many atoms it has."""
+    for s in range(first, last):
+        work[s - first] = start.atoms[s]
+        a[s - first] = start.values[s]
+    return last - first
+
+
+@inner
+def _mark(gram, own, work, size, is_in, is_out):
+    """Mark the atoms that cannot enter, the column and the start's; or forget the marks."""
+    if gram is not None:
+        is_in[own] = is_out
+        for r in range(size):
+            is_in[work[r]] = is_out
+
+
+@inner
+def _read_products(gram, tail, strip, own, atoms, first, last, q, H):
+    """Products of the new atoms, ``first`` to ``last``, with the target and with all."""
+    if gram is not None:
+        n_old = gram.shape[0]
+        for r in range(first, last):
+            i = atoms[r]
+            if i >= n_old:
+                q[r] = strip[i - n_old, own]
+                for c in range(r + 1):
+                    H[r, c] = H[c, r] = strip[i - n_old, atoms[c]]
+            else:
+                q[r] = gram[own, i] if own < n_old else strip[own - n_old, i]
+                for c in range(r + 1):
+                    j = atoms[c]
+                    H[r, c] = H[c, r] = gram[i, j] if j < n_old else tail[i, j - n_old]
+
+
+@inner
+def _combine_products(gram, tail, strip, own, atoms, a, active, k, first, g):
+    """Gradients of all atoms from ``first`` on: ``g = q - H a``, by the rows of active ones."""
+    if gram is not None:
+        n_old = gram.shape[0]
+        clear(g, g.shape[0])
+        for r in range(-1, k):
+            i = own if r < 0 else atoms[active[r]]
+            scale = -1.0 if r < 0 else a[active[r]]
+            if i >= n_old:
+                subtract(g, scale, strip[i - n_old], g.shape[0])
+            else:
+                if first == 0:
+                    subtract(g, scale, gram[i], n_old)
+                for j in range(tail.shape[1]):
+                    g[n_old + j] -= scale * tail[i, j]
+
+
+@inner
+def _verdict(a, first, last, k, violation, is_partial):
+    """What is known after solving with new atoms, ``first`` to ``last``; ``k`` are active.
+
+    ``violation`` is by how much their gradients exceeded the penalty at most, over all atoms
+    or, ``is_partial``, over some.
+    """
+    if k < 0:
+        return _FAILED
+    for r in range(first, last):
+        if a[r] != 0.0:
+            return _OPEN
+    # None of the new atoms got in: only rounding calls them violators.
+    if violation > ACCEPTED:
+        return _FAILED
+    return _OPEN if is_partial else _OPTIMAL
+
+
+@inner
+def let_in(g, first, n, penalty, candidates, is_in, work, a, sign, size):
+    """Put the worst violators at the end of the working set, the worst first.
+
+    Those of largest ``|g|`` above the penalty among candidates ``first`` to ``n`` that are
+    not in yet. ``work`` holds places of candidates until the end. Returns how many there are,
+    and the largest ``|g|``.
+    """
+    n_above, count, worst = 0, 0, 0.0
+    for j in range(n):  # counting vectorises, and most passes find none
+        n_above += abs(g[j]) > penalty + TOLERANCE
+    for j in range(first, n if n_above > 0 else first):
+        above = abs(g[j])
+        if above <= penalty + TOLERANCE or is_in[j]:
+            continue
+        if count == ENTER_AT_ONCE and above <= abs(g[work[size + count - 1]]):
+            continue
+        slot = size + min(count, ENTER_AT_ONCE - 1)
+        while slot > size and abs(g[work[slot - 1]]) < above:
+            work[slot] = work[slot - 1]
+            slot -= 1
+        work[slot] = j
+        count = min(count + 1, ENTER_AT_ONCE)
+    if count > 0:
+        worst = abs(g[work[size]])
+    for r in range(size, size + count):
+        is_in[work[r]] = True
+        work[r] = candidates[work[r]]
+        a[r] = sign[r] = 0.0
+    return count, worst
+
+
+@inner
+def _collect(work, a, size, first, cap, atoms, values):
+    """Write the non-zero coefficients, at most ``cap``, in the order of their atoms.
+
+    From ``first`` on; returns where they end.
+    """
+    last = first
+    for r in range(size):
+        if a[r] == 0.0 or last == first + cap:
+            continue
+        slot = last
+        while slot > first and atoms[slot - 1] > work[r]:
+            atoms[slot] = atoms[slot - 1]
+            values[slot] = values[slot - 1]
+            slot -= 1
+        atoms[slot] = work[r]
+        values[slot] = a[r]
+        last += 1
+    return last
+
+
+@inner
+def _load_factor(kept, first, k, a, factor, active, sign):
     """Begin with a factor that was kept, row after row; returns how many atoms are active."""
     for r in range(k):
         active[r], sign[r] = r, copysign(1.0, a[r])
@@ -96,40 +306,6 @@ def _load(kept, first, k, a, factor, active, sign):
             factor[r, c] = kept[first + c]
         first += r + 1
     return k
-
-
-@inner
-def _read_products(G, tail, strip, own, atoms, first, last, q, H):
-    """Products of the new atoms, ``first`` to ``last``, with the target and with all."""
-    n_old = G.shape[0]
-    for r in range(first, last):
-        i = atoms[r]
-        if i >= n_old:
-            q[r] = strip[i - n_old, own]
-            for c in range(r + 1):
-                H[r, c] = H[c, r] = strip[i - n_old, atoms[c]]
-        else:
-            q[r] = G[own, i] if own < n_old else strip[own - n_old, i]
-            for c in range(r + 1):
-                j = atoms[c]
-                H[r, c] = H[c, r] = G[i, j] if j < n_old else tail[i, j - n_old]
-
-
-@inner
-def _combine_products(G, tail, strip, own, atoms, a, active, k, first, g):
-    """Gradients of all atoms from ``first`` on: ``g = q - H a``, by the rows of active ones."""
-    n_old = G.shape[0]
-    clear(g, g.shape[0])
-    for r in range(-1, k):
-        i = own if r < 0 else atoms[active[r]]
-        scale = -1.0 if r < 0 else a[active[r]]
-        if i >= n_old:
-            subtract(g, scale, strip[i - n_old], g.shape[0])
-        else:
-            if first == 0:
-                subtract(g, scale, G[i], n_old)
-            for j in range(tail.shape[1]):
-                g[n_old + j] -= scale * tail[i, j]
 
 
 @kernel
@@ -145,7 +321,7 @@ def find_changed(tail, penalty, pointers, atoms, values, g, is_changed):
 
 
 @kernel
-def factorise(G, pointers, atoms, factor, active, kept, kept_at):
+def factorise(gram, pointers, atoms, factor, active, kept, kept_at):
     """Cholesky factors of the atoms of codes, packed row after row into ``kept``.
 
     Code ``t`` has the factor from ``kept_at[t]`` on, which becomes -1 where rounding calls an
@@ -154,102 +330,9 @@ def factorise(G, pointers, atoms, factor, active, kept, kept_at):
     for t in range(pointers.shape[0] - 1):
         first, slot = pointers[t], kept_at[t]
         for k in range(pointers[t + 1] - first):
-            if not append(factor, G, active, k, atoms[first + k], DEPENDENT):
+            if not append(factor, gram, active, k, atoms[first + k], DEPENDENT):
                 kept_at[t] = -1
                 break
             for c in range(k + 1):
                 kept[slot + c] = factor[k, c]
             slot += k + 1
-
-
-@inner
-def _l1_norm(a):
-    total = 0.0
-    for j in range(a.shape[0]):
-        total += abs(a[j])
-    return total
-
-
-@inner
-def _implied_penalty(H, q, a):
-    """The penalty at which ``a`` would be optimal: ``a'(q - H a) / ||a||_1`` there.
-
-    Zero for a start of zeros. What the last alternation of a dictionary found is nearly right
-    in the next, and the penalty is then one Newton step away.
-    """
-    total, norm = 0.0, 0.0
-    for r in range(a.shape[0]):
-        if a[r] != 0.0:
-            rest = q[r]
-            for c in range(a.shape[0]):
-                rest -= H[r, c] * a[c]
-            total += a[r] * rest
-            norm += abs(a[r])
-    return max(total / norm, 0.0) if norm > 0.0 else 0.0
-
-
-@kernel
-def code_in_l1_ball(H, Q, radius, codes, max_steps):
-    """Code each row of ``Q`` (``q = B'x``) with ``||a||_1 <= radius``, exactly, in place.
-
-    The bound is the lasso at some penalty; for fixed signs the code is linear in it, so
-    Newton's method on the penalty, kept inside a bracket, ends after finitely many steps.
-    Where atoms are so close that no double is the penalty, the two ends of the bracket are
-    mixed. Returns whether each code converged; those that did not are inside the ball too.
-    """
-    k = H.shape[0]
-    converged = np.ones(Q.shape[0], np.bool_)
-    factor = np.empty((k, k))
-    active = np.empty(k, np.int64)
-    slope = np.empty(k)
-    inside = np.empty(k)
-    outside = np.empty(k)
-    for i in range(Q.shape[0]):
-        a = codes[i]
-        top = 0.0
-        for j in range(k):
-            top = max(top, abs(Q[i, j]))
-            inside[j] = 0.0
-        # Below zero: no penalty is known to be too low yet.
-        low, high, penalty = -1.0, top, _implied_penalty(H, Q[i], a)
-        low_norm, high_norm = radius, 0.0
-        for _ in range(max_steps):
-            if not lasso_on_gram(H, Q[i], penalty, a, max_steps):
-                converged[i] = False
-                break
-            norm = _l1_norm(a)
-            if norm > radius:
-                low, low_norm = penalty, norm
-                copy(outside, a, k)
-            else:
-                high, high_norm = penalty, norm
-                copy(inside, a, k)
-            if abs(norm - radius) <= 1e-13 * radius or (penalty == 0.0 and norm <= radius):
-                break
-            if low >= 0.0 and high - low <= 1e-15 * top:
-                share = (radius - high_norm) / (low_norm - high_norm)
-                for j in range(k):
-                    a[j] = inside[j] + (outside[j] - inside[j]) * share
-                break
-            m = 0
-            for j in range(k):
-                if a[j] != 0.0 and append(factor, H, active, m, j, DEPENDENT):
-                    slope[m] = np.sign(a[j])
-                    m += 1
-            forward(factor, m, slope)
-            backward(factor, m, slope)
-            fall = 0.0
-            for r in range(m):
-                fall += slope[r] * np.sign(a[active[r]])
-            step = penalty + (norm - radius) / fall if fall > 0.0 else 0.0
-            if low < 0.0 and step <= 0.0:
-                penalty = 0.0  # the bound may not bind
-            else:
-                penalty = step if low < step < high else 0.5 * (max(low, 0.0) + high)
-        else:
-            converged[i] = False
-        if not converged[i]:
-            shrink = radius / max(radius, _l1_norm(a))
-            for j in range(k):
-                a[j] *= shrink
-    return converged

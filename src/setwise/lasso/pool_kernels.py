@@ -1,8 +1,9 @@
-"""The lasso without a Gram matrix: each column is solved on a pool of likely atoms.
+"""Lasso codes without a Gram matrix: pools of likely atoms, and products of columns.
 
 Columns are rows of float32 arrays here (half the memory, and as a gallery's columns are
 rounded once, before anything is computed, nothing is lost); all arithmetic is float64. The
-inner loops are small kernels of their own: in a long one, LLVM does not vectorise them.
+inner loops are small functions of their own: in a long one, LLVM does not vectorise them.
+Where ``rows`` or ``W`` is None, there is a Gram matrix, and nothing is done here.
 """
 
 from __future__ import annotations
@@ -10,19 +11,17 @@ from __future__ import annotations
 import numpy as np
 
 from setwise._support.compiled import inner, kernel
-from setwise.lasso.descent_kernels import align, settle
-from setwise.lasso.factor_kernels import copy, subtract
-from setwise.lasso.working_set_kernels import (
-    FAILED,
-    OPEN,
-    OPTIMAL,
-    collect,
-    let_in,
-    start_from,
-    verdict,
-)
+from setwise.lasso.descent_kernels import copy, subtract
 
-__all__ = ["choose_pools", "code_on_pools", "largest_outside"]
+__all__ = [
+    "choose_pools",
+    "compute_gradients",
+    "compute_products",
+    "find_residual",
+    "largest_outside",
+    "offer",
+    "write_residual",
+]
 
 
 @kernel
@@ -82,26 +81,83 @@ def largest_outside(gradients, owns, pools, pool_counts):
 
 
 @inner
-def _load(rows, extra, i, target):
-    n = rows.shape[0]
-    row = rows[i] if i < n else extra[i - n]
-    copy(target, row, target.shape[0])
+def offer(rows, extra, pools, counts, t, own, work, size, W, candidates, is_in, is_start):
+    """Load a column; its pool and the extra columns, but the start, are the candidates.
+
+    Returns how many there are: with a Gram matrix, all atoms.
+    """
+    n_candidates = is_in.shape[0]
+    if rows is not None:
+        _load_row(rows, extra, own, W[1])
+        n_candidates = 0
+        for r in range(size):
+            is_start[work[r]] = True
+        is_start[own] = True
+        for p in range(counts[t] + extra.shape[0]):
+            j = pools[t, p] if p < counts[t] else rows.shape[0] + p - counts[t]
+            if not is_start[j]:
+                candidates[n_candidates], is_in[n_candidates] = j, False
+                n_candidates += 1
+        is_start[own] = False
+        for r in range(size):
+            is_start[work[r]] = False
+    return n_candidates
 
 
 @inner
-def _gradients(rows, extra, candidates, count, r, g):
+def compute_products(rows, extra, work, first, last, W, q, H):
+    """The same from the columns themselves, which are loaded."""
+    if rows is not None:
+        x, atoms = W[1], W[2:]
+        for w in range(first, last):
+            _load_row(rows, extra, work[w], atoms[w])
+            total = 0.0
+            for j in range(x.shape[0]):
+                total += atoms[w, j] * x[j]
+            q[w] = total
+        _fill_products(atoms, first, last, H)
+
+
+@inner
+def find_residual(a, size, W):
+    """``r = x - W' a``, where columns are at hand."""
+    if W is not None:
+        r = W[0]
+        copy(r, W[1], r.shape[0])
+        for s in range(size):
+            if a[s] != 0.0:
+                subtract(r, a[s], W[2 + s], r.shape[0])
+
+
+@inner
+def write_residual(W, residuals, t):
+    """Keep what a code leaves of its column."""
+    if W is not None:
+        copy(residuals[t], W[0], W.shape[1])
+
+
+@inner
+def compute_gradients(rows, extra, candidates, count, W, g):
     """Inner products of the candidates with the residual."""
+    if rows is not None:
+        n, r = rows.shape[0], W[0]
+        for p in range(count):
+            i = candidates[p]
+            total = 0.0
+            if i < n:
+                for j in range(r.shape[0]):
+                    total += rows[i, j] * r[j]
+            else:
+                for j in range(r.shape[0]):
+                    total += extra[i - n, j] * r[j]
+            g[p] = total
+
+
+@inner
+def _load_row(rows, extra, i, target):
     n = rows.shape[0]
-    for p in range(count):
-        i = candidates[p]
-        total = 0.0
-        if i < n:
-            for j in range(r.shape[0]):
-                total += rows[i, j] * r[j]
-        else:
-            for j in range(r.shape[0]):
-                total += extra[i - n, j] * r[j]
-        g[p] = total
+    row = rows[i] if i < n else extra[i - n]
+    copy(target, row, target.shape[0])
 
 
 @inner
@@ -136,92 +192,3 @@ def _fill_products(W, first, last, H):
             H[v, c1] = H[c1, v] = b1
             H[v, c2] = H[c2, v] = b2
             H[v, c3] = H[c3, v] = b3
-
-
-@inner
-def _load_atoms(rows, extra, x, work, first, last, W, q, H):
-    """Load the new atoms, ``first`` to ``last``, and their products with ``x`` and with all."""
-    for w in range(first, last):
-        _load(rows, extra, work[w], W[w])
-        total = 0.0
-        for j in range(x.shape[0]):
-            total += W[w, j] * x[j]
-        q[w] = total
-    _fill_products(W, first, last, H)
-
-
-@inner
-def _offer(pool, pool_count, n_extra, is_start, candidates, is_in):
-    """The pool and the extra columns without the start's atoms; returns how many."""
-    n_old, count = is_start.shape[0] - n_extra, 0
-    for p in range(pool_count + n_extra):
-        j = pool[p] if p < pool_count else n_old + p - pool_count
-        if not is_start[j]:
-            candidates[count], is_in[count] = j, False
-            count += 1
-    return count
-
-
-@kernel
-def code_on_pools(
-    rows, extra, targets, penalty, starts, start_atoms, start_values, pools, pool_counts, done,
-    H, factor, W, floats, ints, is_in, is_start, cap, max_steps,
-    pointers, atoms, values, converged, residuals,
-):  # fmt: skip
-    """Lasso codes of the columns ``targets``, each on its pool and on all ``extra`` columns.
-
-    ``rows`` are the old columns, ``extra`` the new ones, numbered after them. The rest is as
-    for :func:`setwise.lasso.kernels.code_columns`; ``W`` has room for the atoms themselves.
-    Residuals are written too.
-    """
-    x, r = W[0], W[1]
-    q, a, sign, g, spare = floats[0], floats[1], floats[2], floats[3], floats[4:]
-    work, active, candidates = ints[0], ints[1], ints[2]
-    for t in range(done, targets.shape[0]):
-        state, k = OPEN, np.int64(0)  # a plain 0 is a type of its own
-        _load(rows, extra, targets[t], x)
-        size = start_from(
-            starts[t], starts[t + 1], start_atoms, start_values, work, a, is_start
-        )
-        is_start[targets[t]] = True
-        n_candidates = _offer(
-            pools[t], pool_counts[t], extra.shape[0], is_start, candidates, is_in
-        )
-        is_start[targets[t]] = False
-        for w in range(size):
-            is_start[work[w]] = False
-        if size > H.shape[0]:
-            return t
-        _load_atoms(rows, extra, x, work, k, size, W[2:], q, H)
-        k = align(H, a, factor, active, sign, size)
-        k = settle(H, q, penalty, a, factor, active, sign, spare, k, size, max_steps)
-        state = OPEN if k >= 0 else FAILED
-        while state == OPEN:
-            _residual(x, a, W[2:], size, r)
-            _gradients(rows, extra, candidates, n_candidates, r, g)
-            n_new, worst = let_in(
-                g, 0, n_candidates, penalty, candidates, is_in, work, a, sign, size
-            )
-            size += n_new
-            if size > H.shape[0]:
-                return t
-            if n_new > 0:
-                _load_atoms(rows, extra, x, work, size - n_new, size, W[2:], q, H)
-                k = settle(H, q, penalty, a, factor, active, sign, spare, k, size, max_steps)
-                state = verdict(a, size - n_new, size, k, worst - penalty, False)
-            else:
-                state = OPTIMAL
-        _residual(x, a, W[2:], size, r)
-        copy(residuals[t], r, r.shape[0])
-        pointers[t + 1] = collect(work, a, size, pointers[t], cap, atoms, values)
-        converged[t] = state == OPTIMAL and k <= cap
-    return targets.shape[0]
-
-
-@inner
-def _residual(x, a, W, size, r):
-    """``r = x - W' a``."""
-    copy(r, x, x.shape[0])
-    for s in range(size):
-        if a[s] != 0.0:
-            subtract(r, a[s], W[s], x.shape[0])

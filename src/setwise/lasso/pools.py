@@ -14,10 +14,8 @@ before anything outside the pool must be looked at.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -26,9 +24,8 @@ from setwise._support.compiled import kernels_of
 from setwise._support.parallel import in_threads
 from setwise._support.progress import reported
 from setwise._support.types import BoolArray, FloatArray, IntArray
-from setwise.errors import ConvergenceWarning
 from setwise.lasso.codes import Codes
-from setwise.lasso.solver import MAX_STEPS, Scratch, run_with_room
+from setwise.lasso.solver import run_with_room
 
 __all__ = ["BLOCK_BYTES", "POOL_SIZE", "SLACK", "Pools", "code_blocks", "code_changed"]
 
@@ -46,25 +43,15 @@ Rows = npt.NDArray[np.float32]
 class Pools:
     """What is known about the atoms of each code.
 
-    Attributes
-    ----------
-    atoms : array of int32, shape (n_targets, pool_size)
-        Old atoms of largest gradient, first ``counts`` of each row.
-    counts : array of int, shape (n_targets,)
-        How many there are.
-    margins : array of shape (n_targets,)
-        Every old atom outside the pool is at least this far from entering the code.
+    The first ``counts`` of each row of ``atoms`` are old atoms of largest gradient. Every old
+    atom outside the pool is at least ``margins`` away from entering the code.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from setwise.lasso import Codes, code_blocks
-    >>> rows = np.array([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]], dtype=np.float32)
-    >>> none, targets = rows[:0], np.arange(3)
-    >>> empty = Codes(np.zeros(3, dtype=int), np.zeros(0, dtype=int), np.zeros(0))
-    >>> codes, residuals, pools = code_blocks(rows, none, targets, 0.1, empty, rows)
-    >>> pools.counts, pools.margins.shape
-    (array([3, 3, 3]), (3,))
+    >>> from setwise.lasso import Pools
+    >>> Pools(np.array([[1, 2]], dtype=np.int32), np.array([2]), np.zeros(1)).counts
+    array([2])
     """
 
     atoms: npt.NDArray[np.int32]
@@ -126,7 +113,7 @@ def code_changed(
     before: Rows,
     pools: Pools,
 ) -> tuple[Codes, Rows, Pools]:
-    """Codes of columns that something happened to, on all the others.
+    """Codes of columns whose atoms have changed, on all the others.
 
     Solved on their pools and on all extra columns first. Only where the residual moves by
     more than the margin are all atoms looked at, and only where one of them could enter is
@@ -134,10 +121,8 @@ def code_changed(
 
     Parameters
     ----------
-    rows, extra, targets, penalty
+    rows, extra, targets, penalty, start
         As for :func:`code_blocks`.
-    start : Codes
-        Codes to start from.
     before : float32 array of shape (n_targets, n_features)
         Residuals that the pools were made for.
     pools : Pools
@@ -147,14 +132,11 @@ def code_changed(
     --------
     >>> import numpy as np
     >>> from setwise.lasso import Codes, code_blocks, code_changed
-    >>> rows = np.array([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]], dtype=np.float32)
-    >>> none, targets = rows[:0], np.arange(3)
-    >>> empty = Codes(np.zeros(3, dtype=int), np.zeros(0, dtype=int), np.zeros(0))
-    >>> codes, residuals, pools = code_blocks(rows, none, targets, 0.1, empty, rows)
+    >>> rows, targets = np.eye(2, dtype=np.float32), np.arange(2)
+    >>> known = code_blocks(rows, rows[:0], targets, 0.1, Codes.none(2), rows)
     >>> probe = np.array([[0.6, 0.8]], dtype=np.float32)
-    >>> changed, _, _ = code_changed(rows, probe, targets, 0.1, codes, residuals, pools)
-    >>> changed.counts
-    array([2, 2, 2])
+    >>> code_changed(rows, probe, targets, 0.1, *known)[0].counts
+    array([2, 2])
     """
     codes, residuals = _code_in_pools(rows, extra, targets, penalty, start, pools)
     margins = pools.margins - np.linalg.norm(residuals - before, axis=1)
@@ -197,10 +179,8 @@ def code_blocks(
         Unit columns, as rows.
     extra : float32 array of shape (n_extra, n_features)
         More of them, numbered after the first.
-    targets : array of int
-        Which columns to code.
-    penalty : float
-        The paper's ``w``.
+    targets, penalty
+        Which columns to code, and the paper's ``w``.
     start : Codes
         Codes to start from, one per target. The result does not depend on them.
     residuals : float32 array of shape (n_targets, n_features)
@@ -212,12 +192,9 @@ def code_blocks(
     --------
     >>> import numpy as np
     >>> from setwise.lasso import Codes, code_blocks
-    >>> rows = np.array([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]], dtype=np.float32)
-    >>> none, targets = rows[:0], np.arange(3)
-    >>> empty = Codes(np.zeros(3, dtype=int), np.zeros(0, dtype=int), np.zeros(0))
-    >>> codes, residuals, pools = code_blocks(rows, none, targets, 0.1, empty, rows)
-    >>> codes.counts, codes.values.round(2)
-    (array([2, 2, 2]), array([ 1.  , -0.5 ,  0.7 ,  0.5 , -0.83,  1.17]))
+    >>> rows = np.array([[1.0, 0.0], [0.6, 0.8]], dtype=np.float32)
+    >>> code_blocks(rows, rows[:0], np.arange(2), 0.1, Codes.none(2), rows)[0].counts
+    array([1, 1])
     """
 
     def solve(block: IntArray) -> tuple[Codes, Rows, Pools]:
@@ -283,26 +260,14 @@ def _code_in_pools(
     rows: Rows, extra: Rows, targets: IntArray, penalty: float, start: Codes, pools: Pools
 ) -> tuple[Codes, Rows]:
     """Codes of some columns on their pools and on all extra columns, and their residuals."""
-    kernel = kernels_of("setwise.lasso", "pool_kernels").code_on_pools
-    n, n_features = len(rows) + len(extra), rows.shape[1]
-    cap = max(1, min(n_features, n))
-    most = pools.atoms.shape[1] + len(extra) + int(start.counts.max(initial=0))
-    is_start = np.zeros(n, np.bool_)
-    residuals = np.empty((len(targets), n_features), np.float32)
-
-    def run(n_done: int, room: int, scratch: Scratch, written: tuple[Any, ...]) -> int:
-        done: int = kernel(
-            rows, extra, targets, float(penalty), *start.arrays, pools.atoms, pools.counts,
-            n_done, *np.empty((2, room, room)), np.empty((room + 2, n_features)), *scratch,
-            is_start, cap, MAX_STEPS, *written, residuals,
-        )  # fmt: skip
-        return done
-
-    codes, has_converged = run_with_room(run, len(targets), cap, most, start)
-    if not has_converged.all():
-        msg = (
-            f"lasso: {(~has_converged).sum()} of {len(targets)} columns did not reach their "
-            f"optimum in {MAX_STEPS} steps; their codes are approximate."
-        )
-        warnings.warn(msg, ConvergenceWarning, stacklevel=2)
+    n, kernels = len(rows) + len(extra), kernels_of("setwise.lasso")
+    products = kernels.Products(
+        rows=rows, extra=extra, pools=pools.atoms, pool_counts=pools.counts
+    )
+    no_factors = np.empty(0), np.full(len(targets), -1)
+    begin = kernels.Start(*start.arrays, 0, *no_factors)
+    n_entering = pools.atoms.shape[1] + len(extra) + int(start.counts.max(initial=0))
+    cap = max(1, min(rows.shape[1], n))
+    codes, residuals = run_with_room(products, targets, penalty, begin, n_entering, cap)
+    assert residuals is not None  # noqa: S101
     return codes, residuals

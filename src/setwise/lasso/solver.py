@@ -6,26 +6,87 @@ import warnings
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 from setwise._support.compiled import kernels_of
 from setwise._support.types import FloatArray, IntArray
 from setwise.errors import ConvergenceWarning
 from setwise.lasso.codes import Codes
-from setwise.lasso.solver import MAX_STEPS, Scratch, run_with_room
 
 __all__ = [
+    "MAX_STEPS",
     "code_by_gram",
     "codes_changed_by",
     "factors_of",
     "gram_lasso",
     "lasso_codes",
     "optimality_violation",
+    "run_with_room",
 ]
+
+# Steps of one descent, more than any took.
+MAX_STEPS = 100_000
+# Atoms that a working set has room for at first, besides those of a start.
+_ROOM = 64
+
+
+def run_with_room(
+    products: Any,
+    targets: IntArray,
+    penalty: float,
+    start: Any,
+    n_entering: int,
+    cap: int,
+) -> tuple[Codes, npt.NDArray[np.float32] | None]:
+    """Codes of at most ``cap`` atoms, and residuals where products are of rows.
+
+    The kernel makes no arrays, because that is slow to compile, and stops where it lacks room
+    for the atoms of a working set: ``n_entering`` at most, but seldom that many.
+    """
+    kernels, rows, n = kernels_of("setwise.lasso"), products.rows, len(targets)
+    is_pooled = rows is not None
+    n_old = len(rows) if is_pooled else len(products.gram)
+    n_atoms = n_old + len(products.extra) if is_pooled else n_entering
+    floats, ints = np.empty((8, n_entering)), np.empty((3, n_entering), np.int64)
+    ints[2] = np.arange(n_entering)
+    marks = np.zeros(n_entering, np.bool_), np.zeros(n_atoms, np.bool_) if is_pooled else None
+    found = kernels.Found(
+        pointers=np.zeros(n + 1, np.int64),
+        atoms=np.empty(n * cap, np.int64),
+        values=np.empty(n * cap),
+        converged=np.zeros(n, np.bool_),
+        residuals=np.empty((n, rows.shape[1]), np.float32) if is_pooled else None,
+    )
+    n_done, room = 0, _ROOM + int(np.diff(start.pointers).max(initial=0))
+    while n_done < n:
+        W = np.empty((room + 2, rows.shape[1])) if is_pooled else None
+        space = kernels.Workspace(*np.empty((2, room, room)), W, floats, ints, *marks)
+        n_done = kernels.code_columns(
+            products,
+            n_old,
+            targets,
+            float(penalty),
+            start,
+            space,
+            n_done,
+            cap,
+            MAX_STEPS,
+            found,
+        )
+        room *= 2
+    if not found.converged.all():
+        msg = (
+            f"lasso: {(~found.converged).sum()} of {n} columns did not reach their optimum in "
+            f"{MAX_STEPS} steps with at most {cap} atoms; their codes are approximate."
+        )
+        warnings.warn(msg, ConvergenceWarning, stacklevel=3)
+    atoms, values = (part[: found.pointers[-1]].copy() for part in (found.atoms, found.values))
+    return Codes(np.diff(found.pointers), atoms, values), found.residuals
 
 
 def lasso_codes(gram: FloatArray, penalty: float, *, rank: int) -> sp.csc_array:
-    """Code unit columns on all the *other* columns, exactly.
+    """Code unit columns on all the *other* columns, exactly, one code per column.
 
     For each column ``i``, ``argmin_a 1/2 ||x_i - D a||^2 + penalty ||a||_1`` with ``a_i = 0``
     (paper eq. 14). Where columns are exact copies the optimum is not unique; the copy that
@@ -40,21 +101,13 @@ def lasso_codes(gram: FloatArray, penalty: float, *, rank: int) -> sp.csc_array:
     rank : int
         An upper bound on the rank of the columns; no code has more non-zeros.
 
-    Returns
-    -------
-    csc_array of shape (n_columns, n_columns)
-        One code per column.
-
     Examples
     --------
     >>> import numpy as np
-    >>> columns = np.array([[1.0, 0.8, 0.0], [0.0, 0.6, 1.0]])
-    >>> gram = columns.T @ columns
     >>> from setwise.lasso import lasso_codes
-    >>> lasso_codes(gram, 0.1, rank=2).toarray().round(2)
-    array([[ 0.  ,  0.7 , -0.83],
-           [ 1.  ,  0.  ,  1.17],
-           [-0.5 ,  0.5 ,  0.  ]])
+    >>> lasso_codes(np.array([[1.0, 0.6], [0.6, 1.0]]), 0.1, rank=2).toarray()
+    array([[0. , 0.5],
+           [0.5, 0. ]])
     """
     targets = np.arange(len(gram))
     return code_by_gram(gram, penalty, targets, rank=rank).to_csc(len(gram))
@@ -95,35 +148,22 @@ def code_by_gram(
     Examples
     --------
     >>> import numpy as np
-    >>> columns = np.array([[1.0, 0.8, 0.0], [0.0, 0.6, 1.0]])
-    >>> gram = columns.T @ columns
     >>> from setwise.lasso import code_by_gram
-    >>> code_by_gram(gram, 0.1, np.array([0, 1]), rank=2).counts
-    array([2, 2])
+    >>> code_by_gram(np.array([[1.0, 0.6], [0.6, 1.0]]), 0.1, np.array([1]), rank=2).values
+    array([0.5])
     """
+    kernels = kernels_of("setwise.lasso")
     border = np.empty((0, len(gram))) if border is None else border
     start = Codes.none(len(targets)) if start is None else start
     kept, kept_at = factors or (np.empty(0), np.full(len(targets), -1))
-    gram = np.ascontiguousarray(gram, dtype=np.float64)
-    tail, strip = np.ascontiguousarray(border[:, : len(gram)].T), np.ascontiguousarray(border)
-    n_known = len(gram) if is_optimal else 0
-    cap = max(1, min(rank, len(gram) + len(border)))
-
-    def run(n_done: int, room: int, scratch: Scratch, written: tuple[Any, ...]) -> int:
-        done: int = kernels_of("setwise.lasso").code_columns(
-            gram, tail, strip, targets, float(penalty), *start.arrays, n_known, kept, kept_at,
-            n_done, *np.empty((2, room, room)), *scratch, cap, MAX_STEPS, *written,
-        )  # fmt: skip
-        return done
-
-    codes, has_converged = run_with_room(run, len(targets), cap, len(gram) + len(border), start)
-    if not has_converged.all():
-        msg = (
-            f"lasso: {(~has_converged).sum()} of {len(targets)} columns did not reach "
-            f"their optimum in {MAX_STEPS} steps with at most {rank} atoms; their codes "
-            "are approximate."
-        )
-        warnings.warn(msg, ConvergenceWarning, stacklevel=2)
+    products = kernels.Products(
+        gram=np.ascontiguousarray(gram, dtype=np.float64),
+        tail=np.ascontiguousarray(border[:, : len(gram)].T),
+        strip=np.ascontiguousarray(border),
+    )
+    begin = kernels.Start(*start.arrays, len(gram) if is_optimal else 0, kept, kept_at)
+    n = len(gram) + len(border)
+    codes, _ = run_with_room(products, targets, penalty, begin, n, max(1, min(rank, n)))
     return codes
 
 
@@ -134,51 +174,38 @@ def factors_of(gram: FloatArray, codes: Codes) -> tuple[FloatArray, IntArray]:
     --------
     >>> import numpy as np
     >>> from setwise.lasso import code_by_gram, factors_of
-    >>> columns = np.array([[1.0, 0.8, 0.0], [0.0, 0.6, 1.0]])
-    >>> gram = columns.T @ columns
-    >>> packed, begins = factors_of(gram, code_by_gram(gram, 0.1, np.arange(3), rank=2))
-    >>> begins
-    array([0, 3, 6])
+    >>> gram = np.array([[1.0, 0.6], [0.6, 1.0]])
+    >>> factors_of(gram, code_by_gram(gram, 0.1, np.arange(2), rank=2))
+    (array([1., 1.]), array([0, 1]))
     """
     sizes = codes.counts * (codes.counts + 1) // 2
     kept, kept_at = np.empty(sizes.sum()), np.cumsum(sizes) - sizes
     largest = int(codes.counts.max(initial=1))
+    room = np.empty((largest, largest)), np.empty(largest, np.int64)
     kernels_of("setwise.lasso").factorise(
-        gram, codes.pointers, codes.atoms, np.empty((largest, largest)),
-        np.empty(largest, np.int64), kept, kept_at,
-    )  # fmt: skip
+        gram, codes.pointers, codes.atoms, *room, kept, kept_at
+    )
     return kept, kept_at
 
 
 def codes_changed_by(tail: FloatArray, penalty: float, codes: Codes) -> IntArray:
-    """Numbers of the codes that are no longer optimal when new columns come.
+    """Numbers of the codes that new columns make suboptimal.
 
-    A code ``a`` of a column ``x`` is, if and only if ``|b'(x - D a)|`` exceeds the penalty for
-    no new column ``b``.
-
-    Parameters
-    ----------
-    tail : array of shape (n_columns, n_new)
-        Inner products of the columns with the new ones.
-    penalty : float
-        The paper's ``w``.
-    codes : Codes
-        One per column.
+    A code ``a`` of a column ``x`` stays optimal if and only if ``|b'(x - D a)|`` exceeds the
+    penalty for no new column ``b``; ``tail`` holds the products of old columns with new ones.
 
     Examples
     --------
     >>> import numpy as np
     >>> from setwise.lasso import code_by_gram, codes_changed_by
-    >>> columns = np.array([[1.0, 0.8, 0.0], [0.0, 0.6, 1.0]])
-    >>> codes = code_by_gram(columns.T @ columns, 0.5, np.arange(3), rank=2)
-    >>> codes_changed_by(columns.T @ np.array([[-0.6], [0.8]]), 0.5, codes)
-    array([0, 2])
+    >>> codes = code_by_gram(np.array([[1.0, 0.6], [0.6, 1.0]]), 0.1, np.arange(2), rank=2)
+    >>> codes_changed_by(np.array([[0.9], [0.5]]), 0.1, codes)
+    array([0])
     """
-    is_changed = np.empty(len(codes), np.bool_)
+    is_changed, tail = np.empty(len(codes), np.bool_), np.ascontiguousarray(tail)
     kernels_of("setwise.lasso").find_changed(
-        np.ascontiguousarray(tail), float(penalty), *codes.arrays,
-        np.empty(tail.shape[1]), is_changed,
-    )  # fmt: skip
+        tail, float(penalty), *codes.arrays, np.empty(tail.shape[1]), is_changed
+    )
     return np.flatnonzero(is_changed)
 
 
@@ -240,9 +267,8 @@ def optimality_violation(gram: FloatArray, codes: sp.csc_array, penalty: float) 
     Examples
     --------
     >>> import numpy as np
-    >>> columns = np.array([[1.0, 0.8, 0.0], [0.0, 0.6, 1.0]])
-    >>> gram = columns.T @ columns
     >>> from setwise.lasso import lasso_codes, optimality_violation
+    >>> gram = np.array([[1.0, 0.6], [0.6, 1.0]])
     >>> optimality_violation(gram, lasso_codes(gram, 0.1, rank=2), 0.1) < 1e-9
     True
     """
