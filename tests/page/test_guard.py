@@ -34,14 +34,14 @@ def test_every_response_has_a_strict_policy(shared_page, path):
     "origin", ["http://evil.example", "null", "http://127.0.0.1:1", "https://evil.example:8765"]
 )
 def test_requests_of_other_sites_are_refused(shared_page, origin):
-    first = shared_page.wall()["classes"][0]["sets"][0]["id"]
+    first = shared_page.overview()["classes"][0]["sets"][0]["id"]
     refused = shared_page.post(
-        "/api/acts/forget", {"set_id": first}, headers={"Origin": origin}
+        "/api/commands/forget", {"set_id": first}, headers={"Origin": origin}
     )
     assert refused.status_code == 403
-    asked = shared_page.client.post("/api/asks", files=album(), headers={"Origin": origin})
+    asked = shared_page.client.post("/api/identify", files=album(), headers={"Origin": origin})
     assert asked.status_code == 403
-    assert shared_page.wall()["n_sets"] == 9
+    assert shared_page.overview()["n_sets"] == 9
 
 
 @pytest.mark.parametrize("site", ["cross-site", "same-site", "anything"])
@@ -74,7 +74,7 @@ def test_own_names_are_answered(shared_page, host):
 def test_without_the_token_nothing_is_told(locked_page):
     for path in ("/", "/api/gallery", "/openapi.json", "/api/events"):
         assert locked_page.get(path).status_code == 401
-    assert locked_page.client.post("/api/asks", files=album()).status_code == 401
+    assert locked_page.client.post("/api/identify", files=album()).status_code == 401
     wrong = {"Authorization": "Bearer wrong", "Cookie": f"{COOKIE}=wrong"}
     assert locked_page.get("/api/gallery", headers=wrong).status_code == 401
     assert locked_page.get("/api/gallery?token=wrong").status_code == 401
@@ -135,4 +135,4 @@ def test_there_are_no_docs_that_load_scripts_from_elsewhere(shared_page):
     for path in ("/docs", "/redoc"):
         assert shared_page.get(path).status_code == 404
     schema = shared_page.get("/openapi.json").json()
-    assert "/api/asks" in schema["paths"]
+    assert "/api/identify" in schema["paths"]

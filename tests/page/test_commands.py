@@ -19,10 +19,10 @@ from setwise import CVC, SetBatch, edit, load
 from setwise._support.locks import held
 from setwise.errors import DataError
 from setwise.page import Limits, Settings
-from setwise.page.acts import Acts
-from setwise.page.house import House
-from setwise.page.journal import Journal
-from setwise.page.living import Living, file_digest
+from setwise.page.app import AppState
+from setwise.page.commands import Commands
+from setwise.page.gallery_file import GalleryFile, file_digest
+from setwise.page.history import History
 
 
 def enroll(page, label="anna", **body):
@@ -32,43 +32,43 @@ def enroll(page, label="anna", **body):
 
 
 def forget(page):
-    return page.post("/api/acts/forget", {"set_id": page.sets()["flat/1"]["id"]}).json()
+    return page.post("/api/commands/forget", {"set_id": page.sets()["flat/1"]["id"]}).json()
 
 
-def take_out(page):
+def remove_photos(page):
     body = {"set_id": page.sets()["flat/1"]["id"], "images": [0, 3]}
-    return page.post("/api/acts/take_out", body).json()
+    return page.post("/api/commands/remove_photos", body).json()
 
 
-def rename(page):
+def move(page):
     body = {"set_id": page.sets()["flat/1"]["id"], "label": "steep"}
-    return page.post("/api/acts/rename", body).json()
+    return page.post("/api/commands/move", body).json()
 
 
-@pytest.mark.parametrize("act", [enroll, forget, take_out, rename])
+@pytest.mark.parametrize("act", [enroll, forget, remove_photos, move])
 def test_every_act_can_be_undone_and_done_again_byte_for_byte(page, act):
-    before, old = page.gallery.read_bytes(), page.wall()
+    before, old = page.gallery.read_bytes(), page.overview()
     done = act(page)
     after = page.gallery.read_bytes()
     assert after != before
-    assert page.wall()["can_undo"] == {"act": act.__name__, "words": done["words"]}
-    undone = page.post("/api/acts/undo").json()
+    assert page.overview()["can_undo"] == {"command": act.__name__, "words": done["words"]}
+    undone = page.post("/api/commands/undo").json()
     assert page.gallery.read_bytes() == before
     assert undone == {"revision": old["revision"], "words": f"Undone: {done['words']}"}
-    new = page.wall()
-    assert new["can_redo"] == {"act": act.__name__, "words": done["words"]}
+    new = page.overview()
+    assert new["can_redo"] == {"command": act.__name__, "words": done["words"]}
     assert new["can_undo"] is None
     assert new["classes"] == old["classes"] or new["weak_state"] != old["weak_state"]
-    assert page.post("/api/acts/redo").json()["revision"] == done["revision"]
+    assert page.post("/api/commands/redo").json()["revision"] == done["revision"]
     assert page.gallery.read_bytes() == after
-    assert [line["undone"] for line in page.get("/api/journal").json()] == [False]
+    assert [line["undone"] for line in page.get("/api/history").json()] == [False]
 
 
 def test_enroll_is_that_of_the_classifier(page):
     enroll(page, "flat")
     clf = load(page.gallery)
     assert list(clf.classes_) == ["flat", "slanted", "steep"]
-    expected = load(page.house.journal.folder / f"{file_before(page)}.setwise")
+    expected = load(page.state.history.folder / f"{file_before(page)}.setwise")
     new = SetBatch.from_list([clf.gallery_.sets[9]], [clf.gallery_.sets.names[9]])
     expected.enroll(new, ["flat"])
     assert np.array_equal(expected.gallery_.weights, clf.gallery_.weights)
@@ -78,11 +78,11 @@ def test_enroll_is_that_of_the_classifier(page):
 
 
 def file_before(page):
-    return page.house.journal.entries[-1].before
+    return page.state.history.entries[-1].before
 
 
-def test_take_out_and_rename_change_that_set_only(page):
-    take_out(page)
+def test_removing_photos_and_moving_change_that_set_only(page):
+    remove_photos(page)
     sets = page.sets()
     assert sets["flat/1"]["n_images"] == 6
     rest = load(page.gallery).gallery_.sets
@@ -93,7 +93,7 @@ def test_take_out_and_rename_change_that_set_only(page):
         f"{j}.png" for j in (1, 2, 4, 5, 6, 7)
     ]
     body = {"set_id": sets["flat/1"]["id"], "label": "brand new"}
-    assert page.post("/api/acts/rename", body).json()["words"] == (
+    assert page.post("/api/commands/move", body).json()["words"] == (
         "Moved flat/1 from flat to brand new."
     )
     assert page.sets()["flat/1"]["label"] == "brand new"
@@ -114,19 +114,19 @@ def test_undo_goes_back_through_many_acts_and_a_new_act_ends_redo(page):
         act(page)
         states.append(page.gallery.read_bytes())
     for state in states[-2::-1]:
-        assert page.post("/api/acts/undo").status_code == 200
+        assert page.post("/api/commands/undo").status_code == 200
         assert page.gallery.read_bytes() == state
-    refused = page.post("/api/acts/undo")
+    refused = page.post("/api/commands/undo")
     assert (refused.status_code, refused.json()["error"]) == (422, "There is nothing to undo.")
-    page.post("/api/acts/redo")
+    page.post("/api/commands/redo")
     assert page.gallery.read_bytes() == states[1]
-    page.post("/api/acts/undo")
-    rename(page)
-    assert page.wall()["can_redo"] is None
-    assert page.post("/api/acts/redo").status_code == 422
-    page.post("/api/acts/undo")
-    assert page.wall()["can_redo"]["act"] == "rename"
-    undone = [line["undone"] for line in page.get("/api/journal").json()]
+    page.post("/api/commands/undo")
+    move(page)
+    assert page.overview()["can_redo"] is None
+    assert page.post("/api/commands/redo").status_code == 422
+    page.post("/api/commands/undo")
+    assert page.overview()["can_redo"]["command"] == "move"
+    undone = [line["undone"] for line in page.get("/api/history").json()]
     assert undone == [True] * 4
 
 
@@ -135,8 +135,8 @@ def test_undo_survives_a_restart(gallery_file, tmp_path):
     with served(settings) as page:
         enroll(page)
     with served(settings) as page:
-        assert page.wall()["can_undo"]["act"] == "enroll"
-        page.post("/api/acts/undo")
+        assert page.overview()["can_undo"]["command"] == "enroll"
+        page.post("/api/commands/undo")
         assert page.gallery.read_bytes() == gallery_file.read_bytes()
 
 
@@ -145,13 +145,13 @@ def test_undo_is_refused_where_it_would_lose_a_change_from_elsewhere(page):
     with edit(page.gallery) as clf:
         clf.forget(sets=["steep/0"])
     changed = page.gallery.read_bytes()
-    assert page.wall()["can_undo"] is None
-    refused = page.post("/api/acts/undo")
+    assert page.overview()["can_undo"] is None
+    refused = page.post("/api/commands/undo")
     assert refused.status_code == 422
-    assert "changed from elsewhere" in refused.json()["error"]
+    assert "Another program has changed" in refused.json()["error"]
     assert page.gallery.read_bytes() == changed
     forget(page)
-    assert page.post("/api/acts/undo").status_code == 200
+    assert page.post("/api/commands/undo").status_code == 200
     assert page.gallery.read_bytes() == changed
 
 
@@ -164,7 +164,7 @@ def test_names_that_nobody_could_read_are_refused(page, label, reason):
     refused = page.enroll(label)
     assert refused.status_code == 422
     assert reason in refused.json()["error"]
-    assert page.get("/api/journal").json() == []
+    assert page.get("/api/history").json() == []
 
 
 def test_classes_that_are_numbers_stay_numbers(gallery_file, tmp_path):
@@ -182,14 +182,19 @@ def test_classes_that_are_numbers_stay_numbers(gallery_file, tmp_path):
 def test_what_would_leave_no_gallery_is_refused(page):
     sets = page.sets()
     body = {"set_id": sets["flat/1"]["id"], "images": list(range(8))}
-    assert "No photo would be left" in page.post("/api/acts/take_out", body).json()["error"]
+    assert (
+        "No photo would be left"
+        in page.post("/api/commands/remove_photos", body).json()["error"]
+    )
     body = {"set_id": sets["flat/1"]["id"], "images": [99]}
-    assert "no such photo" in page.post("/api/acts/take_out", body).json()["error"]
+    assert "no such photo" in page.post("/api/commands/remove_photos", body).json()["error"]
     for name in [name for name in sets if not name.startswith("steep")][:-1]:
-        assert page.post("/api/acts/forget", {"set_id": sets[name]["id"]}).status_code == 200
-    last = page.post("/api/acts/forget", {"set_id": sets["slanted/2"]["id"]})
+        assert (
+            page.post("/api/commands/forget", {"set_id": sets[name]["id"]}).status_code == 200
+        )
+    last = page.post("/api/commands/forget", {"set_id": sets["slanted/2"]["id"]})
     assert last.status_code == 422
-    assert "two classes" in last.json()["error"]
+    assert "two people or things" in last.json()["error"]
 
 
 # ------------------------------------------------------------------------- two at once
@@ -197,40 +202,46 @@ def test_what_would_leave_no_gallery_is_refused(page):
 
 def test_an_act_on_a_set_that_has_changed_is_a_conflict(page):
     stale = page.sets()["flat/1"]["id"]
-    rename(page)
-    for act, more in (
+    move(page)
+    for command, more in (
         ("forget", {}),
-        ("take_out", {"images": [0]}),
-        ("rename", {"label": "x"}),
+        ("remove_photos", {"images": [0]}),
+        ("move", {"label": "x"}),
     ):
-        refused = page.post(f"/api/acts/{act}", {"set_id": stale} | more)
+        refused = page.post(f"/api/commands/{command}", {"set_id": stale} | more)
         assert refused.status_code == 409
         assert "changed or is gone" in refused.json()["error"]
 
 
 def test_an_old_revision_is_a_conflict_only_where_the_act_means_something_else(page):
-    old = page.wall()["revision"]
-    ask = page.answered(album())["id"]
+    old = page.overview()["revision"]
+    job = page.answered(album())["id"]
     enroll(page, "anna")
-    body = {"ask": ask, "revision": old}
-    refused = page.post("/api/acts/enroll", body | {"label": "anna"})  # no longer a new class
+    body = {"job": job, "revision": old}
+    refused = page.post(
+        "/api/commands/enroll", body | {"label": "anna"}
+    )  # no longer a new class
     assert refused.status_code == 409
-    assert page.post("/api/acts/enroll", body | {"label": "steep"}).status_code == 200
-    assert page.post("/api/acts/undo", {"revision": old}).status_code == 409
-    assert page.post("/api/acts/undo", {"revision": page.wall()["revision"]}).status_code == 200
+    assert page.post("/api/commands/enroll", body | {"label": "steep"}).status_code == 200
+    assert page.post("/api/commands/undo", {"revision": old}).status_code == 409
     assert (
-        page.post("/api/acts/enroll", body | {"label": "x", "revision": "?"}).status_code == 409
+        page.post("/api/commands/undo", {"revision": page.overview()["revision"]}).status_code
+        == 200
+    )
+    assert (
+        page.post("/api/commands/enroll", body | {"label": "x", "revision": "?"}).status_code
+        == 409
     )
 
 
 def test_acts_of_many_clients_are_all_kept(page):
-    asks = [page.answered(album("flat", 5, seed=seed))["id"] for seed in range(5)]
+    jobs = [page.answered(album("flat", 5, seed=seed))["id"] for seed in range(5)]
     answers = []
 
     def act(i):
         with page.new_client() as client:
-            body = {"ask": asks[i], "label": f"class {i}"}
-            answers.append(client.post("/api/acts/enroll", json=body).status_code)
+            body = {"job": jobs[i], "label": f"class {i}"}
+            answers.append(client.post("/api/commands/enroll", json=body).status_code)
 
     threads = [threading.Thread(target=act, args=(i,)) for i in range(5)]
     for thread in threads:
@@ -239,7 +250,7 @@ def test_acts_of_many_clients_are_all_kept(page):
         thread.join()
     assert answers == [200] * 5
     assert len(page.sets()) == 14
-    assert len(page.get("/api/journal").json()) == 5
+    assert len(page.get("/api/history").json()) == 5
 
 
 def test_an_act_waits_for_another_process_that_changes_the_file(page):
@@ -250,17 +261,17 @@ def test_an_act_waits_for_another_process_that_changes_the_file(page):
         time.sleep(0.2)
         assert not answers
     thread.join(timeout=20)
-    assert "Took flat/1" in answers[0]["words"]
+    assert "Removed flat/1" in answers[0]["words"]
 
 
 # ------------------------------------------------------------------------- the journal
 
 
-def journal_of(gallery_file, tmp_path, **limits):
+def history_of(gallery_file, tmp_path, **limits):
     settings = settings_for(gallery_file, tmp_path)
-    living = Living(settings.gallery)
-    journal = Journal(settings.gallery, Limits(**limits))
-    return Acts(living, journal), living, journal
+    file = GalleryFile(settings.gallery)
+    history = History(settings.gallery, Limits(**limits))
+    return Commands(file, history), file, history
 
 
 def sets_of(seed):
@@ -268,36 +279,36 @@ def sets_of(seed):
 
 
 def test_the_journal_is_bounded_and_says_what_is_too_long_ago(gallery_file, tmp_path):
-    acts, living, journal = journal_of(gallery_file, tmp_path, undo_steps=3)
+    commands, file, history = history_of(gallery_file, tmp_path, undo_steps=3)
     for seed in range(6):
-        acts.enroll(sets_of(seed), ["flat"])
-    kept = list(journal.folder.glob("*.setwise"))
+        commands.enroll(sets_of(seed), ["flat"])
+    kept = list(history.folder.glob("*.setwise"))
     assert len(kept) <= 5
     n_back = 0
-    while journal.can_undo(living.state.digest):
-        acts.undo()
+    while history.can_undo(file.state.digest):
+        commands.undo()
         n_back += 1
     assert 2 <= n_back < 6
-    with pytest.raises(Exception, match="too long ago"):
-        acts.undo()
+    with pytest.raises(Exception, match="Too long ago"):
+        commands.undo()
 
 
 def test_the_journal_is_bounded_in_bytes(gallery_file, tmp_path):
     size = gallery_file.stat().st_size
-    acts, living, journal = journal_of(gallery_file, tmp_path, undo_bytes=int(2.5 * size))
+    commands, file, history = history_of(gallery_file, tmp_path, undo_bytes=int(2.5 * size))
     for seed in range(6):
-        acts.enroll(sets_of(seed), ["flat"])
-    current = living.path.stat().st_ino
-    kept = [p.stat() for p in journal.folder.glob("*.setwise")]
+        commands.enroll(sets_of(seed), ["flat"])
+    current = file.path.stat().st_ino
+    kept = [p.stat() for p in history.folder.glob("*.setwise")]
     assert sum(one.st_size for one in kept if one.st_ino != current) < 4 * size
-    assert journal.can_undo(living.state.digest)
+    assert history.can_undo(file.state.digest)
 
 
 def test_the_state_before_costs_no_copy(gallery_file, tmp_path):
-    acts, living, journal = journal_of(gallery_file, tmp_path)
-    inode = living.path.stat().st_ino
-    acts.enroll(sets_of(0), ["flat"])
-    before = journal.folder / f"{journal.entries[0].before}.setwise"
+    commands, file, history = history_of(gallery_file, tmp_path)
+    inode = file.path.stat().st_ino
+    commands.enroll(sets_of(0), ["flat"])
+    before = history.folder / f"{history.entries[0].before}.setwise"
     assert before.stat().st_ino == inode
 
 
@@ -306,11 +317,11 @@ def test_where_links_are_not_known_copies_are_made(gallery_file, tmp_path, monke
         raise PermissionError
 
     monkeypatch.setattr(os, "link", refuse)
-    acts, living, _ = journal_of(gallery_file, tmp_path)
-    before = living.path.read_bytes()
-    acts.enroll(sets_of(0), ["flat"])
-    acts.undo()
-    assert living.path.read_bytes() == before
+    commands, file, _ = history_of(gallery_file, tmp_path)
+    before = file.path.read_bytes()
+    commands.enroll(sets_of(0), ["flat"])
+    commands.undo()
+    assert file.path.read_bytes() == before
     assert sorted(p.name for p in tmp_path.iterdir()) == [
         "people.setwise",
         "people.setwise.journal",
@@ -318,15 +329,15 @@ def test_where_links_are_not_known_copies_are_made(gallery_file, tmp_path, monke
 
 
 def test_a_damaged_copy_is_not_put_back(gallery_file, tmp_path):
-    acts, living, journal = journal_of(gallery_file, tmp_path)
-    acts.enroll(sets_of(0), ["flat"])
-    now = living.path.read_bytes()
-    copy = journal.folder / f"{journal.entries[0].before}.setwise"
+    commands, file, history = history_of(gallery_file, tmp_path)
+    commands.enroll(sets_of(0), ["flat"])
+    now = file.path.read_bytes()
+    copy = history.folder / f"{history.entries[0].before}.setwise"
     copy.unlink()
     copy.write_bytes(b"something else")
     with pytest.raises(Exception, match="damaged"):
-        acts.undo()
-    assert living.path.read_bytes() == now
+        commands.undo()
+    assert file.path.read_bytes() == now
 
 
 def test_a_damaged_journal_is_refused_at_the_start_and_not_overwritten(gallery_file, tmp_path):
@@ -334,33 +345,33 @@ def test_a_damaged_journal_is_refused_at_the_start_and_not_overwritten(gallery_f
     folder = settings.gallery.with_name("people.setwise.journal")
     folder.mkdir()
     (folder / "journal.jsonl").write_text("{not json\n")
-    with pytest.raises(DataError, match="journal is damaged"):
-        House(settings)
+    with pytest.raises(DataError, match="history is damaged"):
+        AppState(settings)
     assert (folder / "journal.jsonl").read_text() == "{not json\n"
 
 
 # Where a process is killed, at which call, and what is in the file afterwards.
 PLACES = [
     ("file_digest", 1, "old"),
-    ("Journal._add", 1, "old"),
-    ("Journal._put", 1, "old"),
+    ("History._add", 1, "old"),
+    ("History._put", 1, "old"),
     ("_settle", 1, "old"),
     ("_settle", 2, "new"),
-    ("Journal._prune", 1, "new"),
+    ("History._prune", 1, "new"),
 ]
 # One process imports everything; a fork of it does the work, and dies.
 KILLED = """
 import os, signal, sys
 from pathlib import Path
 from tests.page.page_server import gallery_sets
-from setwise.page import Limits, journal
-from setwise.page.acts import Acts
-from setwise.page.living import Living
+from setwise.page import Limits, history
+from setwise.page.commands import Commands
+from setwise.page.gallery_file import GalleryFile
 
 def work(path, place, left):
-    acts = Acts(Living(path), journal.Journal(path, Limits()))
-    acts.enroll(gallery_sets(1, seed=1)[[0]].replaced(labels=None), ["steep"])
-    owner = journal.Journal if "." in place else journal
+    commands = Commands(GalleryFile(path), history.History(path, Limits()))
+    commands.enroll(gallery_sets(1, seed=1)[[0]].replaced(labels=None), ["steep"])
+    owner = history.History if "." in place else history
     original = getattr(owner, place.rpartition(".")[2])
 
     def die(*arguments, **options):
@@ -371,7 +382,7 @@ def work(path, place, left):
         return original(*arguments, **options)
 
     setattr(owner, place.rpartition(".")[2], die)
-    acts.enroll(gallery_sets(1, seed=2)[[0]].replaced(labels=None), ["killed"])
+    commands.enroll(gallery_sets(1, seed=2)[[0]].replaced(labels=None), ["killed"])
 
 for argument in sys.argv[1:]:
     path, place, left = argument.split("|")
@@ -407,15 +418,15 @@ def check_agreement(settings: Settings, is_new: bool) -> None:
     """What the journal says was done is in the file, and can be undone; no rest is left."""
     digest = file_digest(settings.gallery)
     with served(settings) as page:
-        wall = page.wall()
-        done = [line for line in page.get("/api/journal").json() if not line["undone"]]
+        wall = page.overview()
+        done = [line for line in page.get("/api/history").json() if not line["undone"]]
         assert wall["n_sets"] == 9 + len(done)
         assert ("killed" in done[0]["words"]) == is_new
         assert wall["can_undo"]["words"] == done[0]["words"]
         assert file_digest(settings.gallery) == digest
-        page.post("/api/acts/undo")
-        assert page.wall()["n_sets"] == 9 + len(done) - 1
-        page.post("/api/acts/redo")
+        page.post("/api/commands/undo")
+        assert page.overview()["n_sets"] == 9 + len(done) - 1
+        page.post("/api/commands/redo")
         assert file_digest(settings.gallery) == digest
         enroll(page, "afterwards")
     names = {path.name for path in settings.gallery.parent.iterdir()}
@@ -432,19 +443,19 @@ def test_a_server_killed_at_any_time_leaves_a_gallery_that_opens(gallery_file, t
     try:
         address = process.stdout.readline().split(" is at ")[1].split()[0]
         with httpx.Client(base_url=address, timeout=60) as client:
-            ask = client.post("/api/asks", files=album()).json()["id"]
-            while client.get(f"/api/asks/{ask}").json()["state"] != "done":
+            job = client.post("/api/identify", files=album()).json()["id"]
+            while client.get(f"/api/identify/{job}").json()["state"] != "done":
                 time.sleep(0.05)
 
             def act():
                 with suppress(httpx.HTTPError):
                     for i in range(1000):
-                        body = {"ask": ask, "label": f"class {i}"}
+                        body = {"job": job, "label": f"class {i}"}
                         httpx.post(f"{address}api/acts/enroll", json=body, timeout=60)
 
             thread = threading.Thread(target=act)
             thread.start()
-            while len(client.get("/api/journal").json()) < 2:
+            while len(client.get("/api/history").json()) < 2:
                 time.sleep(0.02)
     finally:
         process.kill()
@@ -452,8 +463,8 @@ def test_a_server_killed_at_any_time_leaves_a_gallery_that_opens(gallery_file, t
         process.stdout.close()
     thread.join(timeout=20)
     with served(settings) as page:
-        done = [line for line in page.get("/api/journal").json() if not line["undone"]]
-        assert page.wall()["n_sets"] == 9 + len(done) >= 11
+        done = [line for line in page.get("/api/history").json() if not line["undone"]]
+        assert page.overview()["n_sets"] == 9 + len(done) >= 11
         for _ in done:
-            assert page.post("/api/acts/undo").status_code == 200
+            assert page.post("/api/commands/undo").status_code == 200
         assert page.gallery.read_bytes() == gallery_file.read_bytes()
