@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -19,8 +20,9 @@ from setwise import CVC, SetBatch, edit, load
 from setwise._support.locks import held
 from setwise.errors import DataError
 from setwise.page import Limits, Settings
+from setwise.page import history as history_module
 from setwise.page.app import AppState
-from setwise.page.commands import Commands
+from setwise.page.commands import Commands, checked_label
 from setwise.page.gallery_file import GalleryFile, file_digest
 from setwise.page.history import History
 
@@ -173,10 +175,32 @@ def test_classes_that_are_numbers_stay_numbers(gallery_file, tmp_path):
     labels = np.repeat([3, 5, 7], 3)
     CVC(dims=(1, 2), weights=None, random_state=0).fit(sets, labels).save(settings.gallery)
     with served(settings) as page:
-        assert page.enroll("anna").status_code == 422
+        for label in ("anna", "1_000", "9" * 20, "1.5", "٣"):
+            assert page.enroll(label).status_code == 422
         enroll(page, "5")
         enroll(page, "9", seed=6)
     assert load(settings.gallery).classes_.tolist() == [3, 5, 7, 9]
+
+
+@pytest.mark.parametrize(
+    ("label", "number"),
+    [
+        ("7.0", 7.0),
+        ("-1e2", -100.0),
+        ("2.5", None),
+        ("nan", None),
+        ("1e999", None),
+        ("1_0", None),
+    ],
+)
+def test_classes_that_are_floats_stay_finite_floats(label, number):
+    sets = gallery_sets()
+    clf = CVC(dims=(1,), weights=None, random_state=0).fit(sets, np.repeat([0.0, 1.0, 3.0], 3))
+    if number is None:
+        with pytest.raises(DataError, match="whole numbers"):
+            checked_label(label, clf)
+    else:
+        assert checked_label(label, clf) == number
 
 
 def test_what_would_leave_no_gallery_is_refused(page):
@@ -350,6 +374,70 @@ def test_a_damaged_journal_is_refused_at_the_start_and_not_overwritten(gallery_f
     assert (folder / "journal.jsonl").read_text() == "{not json\n"
 
 
+DIGEST = "0" * 64
+SOUND = {"n": 1, "time": "t", "act": "enroll", "words": "w", "before": DIGEST, "after": DIGEST}
+ODD = [
+    {"n": "1"}, {"n": True}, {"words": None}, {"time": 5}, {"before": "../evil"}, {"after": 7},
+    {"state": "x"}, {"state": []}, {"moves": []}, {"moves": {"how": "copy", "files": 1}},
+    {"moves": {"how": "copy", "files": [["a"]]}}, {"moves": {"how": "eat", "files": []}},
+    {"more": 1},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "line", [*(json.dumps(SOUND | odd) for odd in ODD), "[" * 100_000, "[1]", "5", "\xff"]
+)
+def test_odd_lines_of_a_history_are_refused_in_a_sentence(gallery_file, tmp_path, line):
+    history = History(settings_for(gallery_file, tmp_path).gallery, Limits())
+    history.folder.mkdir()
+    history.file.write_text(f"{json.dumps(SOUND)}\n{line}\n", encoding="latin-1")
+    with pytest.raises(DataError, match="history is damaged"):
+        _ = history.entries
+
+
+def test_a_history_that_is_damaged_meanwhile_is_no_bug(page):
+    enroll(page)
+    page.state.history.file.write_text(json.dumps(SOUND | {"words": None}) + "\n")
+    for path in ("/api/history", "/api/gallery"):
+        found = page.get(path)
+        assert found.status_code == 422
+        assert "history is damaged" in found.json()["error"]
+    assert page.post("/api/commands/undo").status_code == 422
+
+
+def test_a_history_of_an_earlier_version_is_read(gallery_file, tmp_path):
+    commands, file, history = history_of(gallery_file, tmp_path)
+    before = file.path.read_bytes()
+    commands.remove_photos(file.state.set_ids[0], [0])
+    text = history.file.read_text()
+    history.file.write_text(text.replace('"command": "remove_photos"', '"act": "take_out"'))
+    assert [line.command for line in history.lines()] == ["remove_photos"]
+    commands.undo()
+    assert file.path.read_bytes() == before
+
+
+@pytest.mark.parametrize("place", ["CVC.save", "History._put", "history.write_whole"])
+def test_a_full_disk_changes_nothing_and_is_said_in_a_sentence(
+    gallery_file, tmp_path, monkeypatch, place
+):
+    def refuse(*arguments, **options):
+        raise OSError(28, "No space left on device")
+
+    commands, file, kept = history_of(gallery_file, tmp_path)
+    before = file.path.read_bytes()
+    owner = {"CVC": CVC, "History": History, "history": history_module}[place.split(".")[0]]
+    with monkeypatch.context() as patch:
+        patch.setattr(owner, place.split(".")[1], refuse)
+        with pytest.raises(DataError, match="No space left"):
+            commands.enroll(sets_of(0), ["flat"])
+    assert file.path.read_bytes() == before
+    assert not (kept.folder / "next.setwise").exists()
+    assert kept.can_undo(file.state.digest) is None
+    commands.enroll(sets_of(0), ["flat"])
+    commands.undo()
+    assert file.path.read_bytes() == before
+
+
 # Where a process is killed, at which call, and what is in the file afterwards.
 PLACES = [
     ("file_digest", 1, "old"),
@@ -365,7 +453,7 @@ import os, signal, sys
 from pathlib import Path
 from tests.page.page_server import gallery_sets
 from setwise.page import Limits, history
-from setwise.page.commands import Commands
+from setwise.page.commands import Commands, checked_label
 from setwise.page.gallery_file import GalleryFile
 
 def work(path, place, left):

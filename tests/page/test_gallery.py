@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -64,6 +65,16 @@ def test_weak_classes_are_found_from_left_out_sets():
     assert "Only one album" in weak["lonely"].sentences[0]
     assert "One album of its 4 looks more like steep." in weak["flat"].sentences
     assert "steep" in weak["flat"].confused_with
+
+
+def test_sets_are_grouped_by_class_in_one_pass():
+    codes = np.random.default_rng(0).permutation(np.repeat(np.arange(100_000), 2))
+    gallery = SimpleNamespace(codes=codes, n_classes=100_000)
+    began = time.process_time()
+    inside = GalleryState(SimpleNamespace(gallery_=gallery), "x").sets_of_class
+    assert time.process_time() - began < 3
+    for code in (0, 7, 99_999):
+        assert inside[code].tolist() == np.flatnonzero(codes == code).tolist()
 
 
 def test_weak_classes_come_later(page):

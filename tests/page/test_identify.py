@@ -16,7 +16,7 @@ from PIL import Image
 from tests.page.page_server import album, photos, png, zipped
 
 from setwise import load, load_images
-from setwise.page import Limits
+from setwise.page import Limits, identify, uploads
 from setwise.page.uploads import TooMuchError, plain_parts, receive
 
 
@@ -333,6 +333,56 @@ def test_damaged_bytes_inside_a_zip_lose_that_photo_only(tmp_path):
     received = read_zip(bytes(packed), tmp_path)
     assert [file.words for file in received.files] == ["z/b.png"]
     assert received.left_out == [("z/a.png", "is damaged inside the zip file.")]
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2, zipfile.ZIP_DEFLATED])
+def test_a_damaged_entry_of_any_method_is_left_out(shared_page, method):
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", method) as archive:
+        for i, one in enumerate(photos("flat", 4)):
+            archive.writestr(f"{i}.png", one)
+    packed = bytearray(stream.getvalue())
+    packed[60:90] = b"\xff" * 30
+    found = shared_page.answered([("files", ("z.zip", bytes(packed), "application/zip"))])
+    assert found["answers"][0]["set"]["n_images"] == 3
+    assert found["left_out"] == [
+        {"name": "z/0.png", "reason": "is damaged inside the zip file."}
+    ]
+
+
+def test_a_full_disk_is_said_in_a_sentence(shared_page, monkeypatch):
+    def refuse(*arguments):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(uploads._Room, "_write", refuse)
+    packed = zipped({"a.png": photos("flat", 1)[0]})
+    for files in (album("flat", 2), [("files", ("z.zip", packed, "application/zip"))]):
+        found = shared_page.client.post("/api/identify", files=files)
+        assert found.status_code == 422
+        assert "No space left" in found.json()["error"]
+
+
+def test_a_set_is_looked_at_once(shared_page, monkeypatch):
+    calls, original = [], identify.Look.of
+
+    def counted(*arguments, **options):
+        calls.append(1)
+        return original(*arguments, **options)
+
+    monkeypatch.setattr(identify.Look, "of", counted)
+    (answer,) = shared_page.answered(album())["answers"]
+    assert answer["has_tree"]
+    assert len(calls) == 1
+
+
+def test_votes_are_told_by_what_they_compare(shared_page):
+    (answer,) = shared_page.answered(album())["answers"]
+    for vote in answer["votes"]:
+        assert vote["feature"] == "plain"
+        assert vote["basis"] in ("mean", "svd")
+        assert vote["evidence"] in ("clusters", "edges", "smallest angle", "all angles")
+    weights = [vote["weight"] for vote in answer["votes"]]
+    assert weights == sorted(weights, reverse=True)
 
 
 # ------------------------------------------------------------------------- following

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import csv
 import io
+import os
+import shutil
+import signal
 import time
+from contextlib import suppress
 
 import pytest
 from tests.page.page_server import photos, served, settings_for
 
 from setwise import load, load_images
 from setwise.errors import DataError, ParameterError
-from setwise.page import Settings
+from setwise.page import Limits, Settings
+from setwise.page import transfer as transfer_module
+from setwise.page.app import AppState
+from setwise.page.gallery_file import file_digest
+from setwise.page.history import History
+from setwise.page.transfer import FileTransfer
 
 NAMES = {"a": "flat", "b": "steep", "c, =1+1": "slanted"}
 
@@ -157,6 +166,106 @@ def test_files_are_carried_and_carried_back(page, folders, how):
     assert tree(into) == wanted
 
 
+class FullDisk:
+    """A disk on which there is room for half of the third file."""
+
+    def __init__(self, monkeypatch, at_end) -> None:
+        self.left, self.at_end = 3, at_end
+        monkeypatch.setattr(shutil, "copyfileobj", self)
+
+    def __call__(self, old, new):
+        content = old.read()
+        self.left -= 1
+        if self.left:
+            new.write(content)
+            return
+        new.write(content[: len(content) // 2])
+        new.flush()
+        self.at_end()
+
+
+def no_space():
+    raise OSError(28, "No space left on device")
+
+
+@pytest.mark.parametrize("how", ["copy", "move"])
+def test_a_transfer_that_fails_is_taken_back(page, folders, how, monkeypatch):
+    inbox, into = folders
+    before = tree(inbox)
+    decide_all(page)
+    with monkeypatch.context() as patch:
+        FullDisk(patch, no_space)
+        link = os.link
+        patch.setattr(
+            os, "link", lambda a, b, **o: link(a, b, **o) if ".part" in str(a) else no_space()
+        )
+        failed = page.post("/api/inbox/transfer", {"how": how})
+    assert failed.status_code == 422
+    assert "No space left on device" in failed.json()["error"]
+    assert tree(inbox) == before
+    assert tree(into) == {}
+    assert not any(into.iterdir())
+    assert {row["state"] for row in rows(page).values()} == {"done"}
+    assert page.overview()["can_undo"] is page.overview()["can_redo"] is None
+    assert page.post("/api/inbox/transfer", {"how": how}).json()["n_files"] == 18
+    assert len(tree(into)) == 18
+
+
+@pytest.mark.parametrize("how", ["copy", "move"])
+def test_a_transfer_that_is_killed_leaves_no_half_file_and_is_taken_back(
+    gallery_file, tmp_path, folders, how, monkeypatch
+):
+    inbox, into = folders
+    before, whole = tree(inbox), set(tree(inbox).values())
+    settings = settings_for(gallery_file, tmp_path, inbox=inbox, into=into)
+    history, transfer = History(settings.gallery, Limits()), FileTransfer(inbox, into)
+    digest = file_digest(settings.gallery)
+    moves = transfer.plan(how, [("flat", "a", sorted((inbox / "a").iterdir()))])
+    child = os.fork()
+    if not child:
+        FullDisk(monkeypatch, lambda: os.kill(os.getpid(), signal.SIGKILL))
+        monkeypatch.setattr(
+            transfer_module,
+            "_linked",
+            lambda a, b: ".part" in str(a) and (os.link(a, b) or True),
+        )
+        with suppress(BaseException):
+            history.transfer("words", digest, moves, transfer)
+        os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+    half = {name: content for name, content in tree(into).items() if content not in whole}
+    assert half
+    assert all(name.endswith(".part") for name in half)
+    AppState(settings)  # as when the server starts again
+    assert tree(inbox) == before
+    assert tree(into) == {}
+    assert history.can_undo(digest) is history.can_redo(digest) is None
+
+
+def test_what_was_transferred_is_computed_once_per_change(page):
+    decide_all(page)
+    history = page.state.history
+    page.post("/api/inbox/transfer", {"how": "copy"})
+    first = history.moved
+    assert len(first) == 18
+    ready(page)
+    assert history.moved is first
+
+
+def test_addresses_of_photos_change_with_their_content(gallery_file, tmp_path, folders):
+    settings = settings_for(gallery_file, tmp_path, inbox=folders[0])
+    with served(settings) as page:
+        old = rows(page)
+        shown = page.get(old["a"]["photos"][0])
+        assert "immutable" in shown.headers["cache-control"]
+    for i, one in enumerate(photos("steep", 6, seed=99)):
+        (folders[0] / "a" / f"{i}.png").write_bytes(one)
+    with served(settings) as page:
+        new = rows(page)
+    assert new["a"]["id"] != old["a"]["id"]
+    assert new["b"]["id"] == old["b"]["id"]
+
+
 def test_nothing_is_ever_overwritten(page, folders):
     inbox, into = folders
     (into / "flat" / "a").mkdir(parents=True)
@@ -267,3 +376,6 @@ def test_decisions_that_cannot_be_read_are_not_lost(gallery_file, tmp_path, fold
     with pytest.raises(DataError, match="cannot be read"), served(settings):
         pass
     assert file.read_text() == "[half"
+    file.write_text("[" * 100_000)
+    with pytest.raises(DataError, match="cannot be read"):
+        AppState(settings)

@@ -9,12 +9,13 @@ import sys
 import tempfile
 import threading
 import time
+from contextlib import ExitStack, suppress
 
 import httpx
 import pytest
 from tests.page.page_server import album, served, settings_for
 
-from setwise.page import Limits, identify
+from setwise.page import Limits, guard, identify
 from setwise.page.jobs import Job, Queue, QueueFullError, StoppedError
 
 
@@ -163,6 +164,75 @@ def test_streams_are_bounded(gallery_file, tmp_path):
                 break
             time.sleep(0.05)
         assert page.state.n_streams == 0
+
+
+def port_of(page) -> int:
+    return int(page.address.rpartition(":")[2])
+
+
+def test_half_open_connections_shut_no_one_out(gallery_file, tmp_path, monkeypatch):
+    for name, value in (("HEAD_S", 1.0), ("MOST_WAITING", 5), ("MOST_CONNECTIONS", 8)):
+        monkeypatch.setattr(guard, name, value)
+    with served(settings_for(gallery_file, tmp_path)) as page:
+        address = ("127.0.0.1", port_of(page))
+        with ExitStack() as stack:
+            waiting = [
+                stack.enter_context(socket.create_connection(address, timeout=10))
+                for _ in range(12)
+            ]
+            for one in waiting:
+                with suppress(OSError):
+                    one.sendall(b"GET / HT")
+            with page.new_client() as client:
+                assert client.get("/api/history").status_code == 200  # while they wait
+            for one in waiting:
+                with suppress(ConnectionError):
+                    assert one.recv(100) == b""  # closed by the server
+
+
+def test_heads_of_later_requests_have_a_time_limit_too(gallery_file, tmp_path, monkeypatch):
+    monkeypatch.setattr(guard, "HEAD_S", 0.3)
+    with (
+        served(settings_for(gallery_file, tmp_path)) as page,
+        socket.create_connection(("127.0.0.1", port_of(page)), timeout=10) as one,
+    ):
+        one.sendall(b"GET /api/history HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\nGET / HT")
+        answer = b""
+        with suppress(ConnectionError):
+            answer = b"".join(iter(lambda: one.recv(65536), b""))
+        assert answer.startswith(b"HTTP/1.1 200")
+
+
+def endless_upload(page) -> socket.socket:
+    one = socket.create_connection(("127.0.0.1", port_of(page)), timeout=10)
+    one.sendall(
+        b"POST /api/identify HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000000\r\n"
+        b"Content-Type: multipart/form-data; boundary=x\r\n\r\n--x\r\n"
+    )
+    return one
+
+
+def test_uploads_that_never_end_take_no_place_in_the_queue(gallery_file, tmp_path):
+    limits = Limits(waiting=1, workers=1, uploads=2)
+    with served(settings_for(gallery_file, tmp_path, limits)) as page:
+        endless = [endless_upload(page) for _ in range(4)]
+        assert page.answered(album())["answers"][0]["label"] == "flat"
+        assert endless[0].recv(100).startswith(b"HTTP/1.1 408")  # the oldest gives way
+        for one in endless:
+            one.close()
+
+
+@pytest.mark.parametrize("path", ["/api/identify", "/api/commands/undo"])
+def test_bodies_that_never_end_have_a_time_limit(gallery_file, tmp_path, path):
+    with served(settings_for(gallery_file, tmp_path, Limits(seconds=0.3))) as page:
+        with socket.create_connection(("127.0.0.1", port_of(page)), timeout=10) as one:
+            kind = (
+                "multipart/form-data; boundary=x" if "identify" in path else "application/json"
+            )
+            head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: {kind}\r\n"
+            one.sendall(f"{head}Content-Length: 100\r\n\r\n".encode())
+            status = one.recv(12)
+        assert status in (b"HTTP/1.1 408", b"HTTP/1.1 400")
 
 
 # ------------------------------------------------------------------------- the queue alone

@@ -185,10 +185,9 @@ def checked_label(label: str, classifier: CVC) -> Any:
         limits = np.iinfo(dtype)
         if limits.min <= int(plain) <= limits.max:
             return int(plain)
-    if dtype.kind == "f" and re.fullmatch(NUMBER, plain) and np.isfinite(float(plain)):
+    if dtype.kind == "f" and re.fullmatch(NUMBER, plain) and float(plain).is_integer():
         return float(plain)
-    kind = "whole numbers" if dtype.kind in "iu" else "numbers"
-    return reject(f"The names of this gallery are {kind}, and {plain} is none.")
+    return reject(f"The names of this gallery are whole numbers, and {plain} is none.")
 
 
 def without_rows(one: SetBatch, images: Sequence[int]) -> SetBatch:

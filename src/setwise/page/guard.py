@@ -55,7 +55,9 @@ class HeadLimit(H11Protocol):
         super().connection_made(transport)
         waiting = [one for one in self.connections if getattr(one, "head_timer", None)]
         if len(waiting) >= MOST_WAITING:
-            min(waiting, key=lambda one: one.head_timer.when()).transport.abort()  # type: ignore[union-attr]
+            oldest: Any = min(waiting, key=lambda one: one.head_timer.when())  # type: ignore[union-attr]
+            oldest._stop_waiting()
+            oldest.transport.abort()
         self._wait_for_head()
 
     def data_received(self, data: bytes) -> None:
