@@ -71,7 +71,7 @@ const pairs = (photos) => {
     : null;
   return block(
     term("most alike", "Most alike in the gallery"),
-    el("p", { class: "small" }, "Left your photo, right the most similar photo of the gallery."),
+    el("p", { class: "small" }, `Left your photo, right the most similar photo of ${withNearest[0].nearest.label}.`),
     list,
     more,
   );
