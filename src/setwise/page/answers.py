@@ -54,9 +54,6 @@ class Payload:
     answers: list[payload.Answer]
 
 
-# -------------------------------------------------------------------------------- in words
-
-
 def counted(number: int, noun: str) -> str:
     """A number of things in words.
 
@@ -95,9 +92,6 @@ def answer_words(answer: Answer) -> str:
         belong = "does not belong" if n_out == 1 else "do not belong"
         words += f"; {counted(n_out, 'photo')} {belong}"
     return words
-
-
-# -------------------------------------------------------------------------------- as JSON
 
 
 def picture(sets: SetBatch, i: int, j: int) -> tuple[bytes, str] | None:

@@ -25,7 +25,7 @@ from setwise.errors import SetwiseError
 from setwise.page import payload
 from setwise.page.commands import Commands, ConflictError
 from setwise.page.gallery_file import GalleryFile
-from setwise.page.guard import HEADERS, Guard
+from setwise.page.guard import PLAIN_HEADERS, Guard
 from setwise.page.history import History
 from setwise.page.inbox import Inbox
 from setwise.page.jobs import Queue
@@ -206,9 +206,8 @@ def _handle_errors(app: FastAPI) -> None:
     async def bug(request: Request, error: Exception) -> JSONResponse:
         logger.exception("A request has failed", exc_info=error)
         # This response does not pass the guard, which adds the headers to all others.
-        headers = {name.decode(): value.decode() for name, value in HEADERS}
         words = "Something went wrong inside setwise. Its log says what."
-        return _problem(500, words, headers)
+        return _problem(500, words, PLAIN_HEADERS)
 
 
 def _problem(status: int, words: str, headers: Any = None) -> JSONResponse:

@@ -16,7 +16,14 @@ from setwise._support.lazy import lazy
 from setwise.classify import CVC, Gallery, load
 from setwise.errors import SetwiseError
 
-__all__ = ["GalleryFile", "GalleryState", "content_digest", "distinct_ids", "file_digest"]
+__all__ = [
+    "GalleryFile",
+    "GalleryState",
+    "content_digest",
+    "distinct_ids",
+    "file_digest",
+    "signature",
+]
 
 # Earlier revisions whose class names are kept, to detect commands that lost their meaning.
 MOST_REMEMBERED = 200
@@ -110,7 +117,7 @@ class GalleryFile:
         self.path = path
         self.trouble: str | None = None  # why the file cannot be read now
         self._lock = Lock()
-        self._seen = _signature(path)
+        self._seen = signature(path)
         self._classes: OrderedDict[str, frozenset[str]] = OrderedDict()
         self.state = self._remember(_read(path, file_digest(path)))
 
@@ -121,13 +128,13 @@ class GalleryFile:
         """
         with self._lock:
             try:
-                signature = _signature(self.path)
-                if signature == self._seen and not surely:
+                seen = signature(self.path)
+                if seen == self._seen and not surely:
                     return self.state
                 digest = file_digest(self.path)
                 if digest != self.state.digest:
                     self.state = self._remember(_read(self.path, digest))
-                self._seen, self.trouble = signature, None
+                self._seen, self.trouble = seen, None
             except (OSError, SetwiseError) as error:
                 self.trouble = " ".join(str(error).split())
             return self.state
@@ -153,7 +160,7 @@ class GalleryFile:
         return state
 
 
-def _signature(path: Path) -> tuple[int, int, int]:
+def signature(path: Path) -> tuple[int, int, int]:
     """Inode, size and time of a file: they change when it is replaced."""
     found = path.stat()
     return found.st_ino, found.st_size, found.st_mtime_ns

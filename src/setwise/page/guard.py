@@ -8,21 +8,21 @@ from __future__ import annotations
 
 import asyncio
 import hmac
-import json
 import re
 import socket
-from http.cookies import CookieError, SimpleCookie
 from ipaddress import ip_address
 from typing import Any
 from urllib.parse import parse_qs, urlencode
 
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn import Config
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from setwise.page.settings import Settings, is_loopback
 
-__all__ = ["COOKIE", "CSP", "HEADERS", "Guard", "server_config"]
+__all__ = ["COOKIE", "CSP", "HEADERS", "PLAIN_HEADERS", "Guard", "server_config"]
 
 COOKIE = "setwise_token"
 CSP = (
@@ -37,6 +37,7 @@ HEADERS = (
     (b"cross-origin-opener-policy", b"same-origin"),
     (b"cross-origin-resource-policy", b"same-origin"),
 )
+PLAIN_HEADERS = {name.decode(): value.decode() for name, value in HEADERS}
 # Bytes of a request without files, and of the text around files in a request with them.
 SMALL_BODY, AROUND_FILES = 1_000_000, 2_000_000
 # A name or an IPv6 address in brackets, and a port.
@@ -117,17 +118,17 @@ class Guard:
             elif scope["type"] == "websocket":
                 await send({"type": "websocket.close", "code": 1008})
             return
-        headers = _headers(scope)
-        refusal = self._refusal(scope, headers)
+        request = Request(scope)
+        refusal = self._refusal(request)
         if refusal is not None:
-            await _refuse(send, *refusal)
-            return
-        if self._brings_token(scope):
-            await self._welcome(scope, send)
-            return
-        await self._pass_on(scope, receive, send)
+            await _refusal_response(*refusal)(scope, receive, send)
+        elif self.settings.token and scope["method"] == "GET" and _tokens(request):
+            await self._welcome(scope)(scope, receive, send)
+        else:
+            await self._pass_on(scope, receive, send)
 
-    def _refusal(self, scope: Scope, headers: dict[str, str]) -> tuple[int, str] | None:
+    def _refusal(self, request: Request) -> tuple[int, str] | None:
+        headers = request.headers
         host = headers.get("host", "")
         if not self._is_own(host):
             return 421, "Unknown host name. Open the address that the server printed."
@@ -136,13 +137,13 @@ class Guard:
             return 403, "Requests of other sites are refused."
         if headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
             return 403, "Requests of other sites are refused."
-        if not self._knows_token(scope, headers):
+        if not self._knows_token(request):
             return 401, "The token is missing. Open the address that the server printed."
         if headers.get("upgrade", "").lower() == "websocket":
             return 400, "This server speaks HTTP only, no WebSocket."
         length = headers.get("content-length", "0")
-        if not length.isdecimal() or int(length) > self._most_bytes(scope):
-            limit = self._most_bytes(scope)
+        if not length.isdecimal() or int(length) > self._most_bytes(request.scope):
+            limit = self._most_bytes(request.scope)
             return 413, f"That is too much at once: at most {limit / 1e6:.0f} MB. Send less."
         return None
 
@@ -155,35 +156,28 @@ class Guard:
         # DNS cannot rebind an IP address; the token decides who may come.
         return name in self.hosts or (not is_loopback(self.settings.host) and _is_ip(name))
 
-    def _knows_token(self, scope: Scope, headers: dict[str, str]) -> bool:
+    def _knows_token(self, request: Request) -> bool:
         token = self.settings.token
         if not token:
             return True
-        kind, _, bearer = headers.get("authorization", "").partition(" ")
+        kind, _, bearer = request.headers.get("authorization", "").partition(" ")
         given = [bearer.strip()] if kind.lower() == "bearer" else []
-        given += [_cookie(headers), _query_token(scope) or ""]
+        given += [request.cookies.get(COOKIE, ""), *_tokens(request)[:1]]
         return any(hmac.compare_digest(one.encode(), token.encode()) for one in given)
 
-    def _brings_token(self, scope: Scope) -> bool:
-        return bool(self.settings.token) and scope["method"] == "GET" and _has_token(scope)
-
-    async def _welcome(self, scope: Scope, send: Send) -> None:
+    def _welcome(self, scope: Scope) -> Response:
         """Keep the token in a cookie, out of the browser's address history."""
         query = parse_qs(scope["query_string"].decode("latin-1"))
         query.pop("token", None)
         rest = urlencode(query, doseq=True)
         # Never two slashes at the beginning, which would be another host.
         path = "/" + scope["path"].lstrip("/\\") if scope["path"].isascii() else "/"
-        cookie = f"{COOKIE}={self.settings.token}; HttpOnly; SameSite=Strict; Path=/"
-        headers = [
-            (b"location", (path + ("?" + rest if rest else "")).encode()),
-            (b"set-cookie", cookie.encode()),
-            (b"cache-control", b"no-store"),
-            (b"content-length", b"0"),
-            *HEADERS,
-        ]
-        await send({"type": "http.response.start", "status": 303, "headers": headers})
-        await send({"type": "http.response.body", "body": b""})
+        headers = {
+            "location": path + ("?" + rest if rest else ""),
+            "set-cookie": f"{COOKIE}={self.settings.token}; HttpOnly; SameSite=Strict; Path=/",
+            "cache-control": "no-store",
+        }
+        return Response(status_code=303, headers=headers | PLAIN_HEADERS)
 
     def _most_bytes(self, scope: Scope) -> int:
         if scope["path"] == "/api/identify":
@@ -208,7 +202,7 @@ class Guard:
             await self.app(scope, self._limited(scope, receive), with_headers)
         except _RefusedError as error:
             if not has_begun:
-                await _refuse(send, *error.args)
+                await _refusal_response(*error.args)(scope, receive, send)
 
     def _limited(self, scope: Scope, receive: Receive) -> Receive:
         """The body of a request, as far as it is small and fast enough."""
@@ -233,16 +227,8 @@ class Guard:
         return limited
 
 
-async def _refuse(send: Send, status: int, words: str) -> None:
-    body = json.dumps({"error": words}).encode()
-    headers = [
-        (b"content-type", b"application/json"),
-        (b"content-length", str(len(body)).encode()),
-        (b"connection", b"close"),
-        *HEADERS,
-    ]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
+def _refusal_response(status: int, words: str) -> Response:
+    return JSONResponse({"error": words}, status, PLAIN_HEADERS | {"connection": "close"})
 
 
 def _own_names(host: str) -> frozenset[str]:
@@ -250,10 +236,6 @@ def _own_names(host: str) -> frozenset[str]:
     if not is_loopback(host):
         names |= {socket.gethostname().lower(), socket.getfqdn().lower()}
     return frozenset(names)
-
-
-def _headers(scope: Scope) -> dict[str, str]:
-    return {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
 
 
 def _is_ip(name: str) -> bool:
@@ -264,17 +246,6 @@ def _is_ip(name: str) -> bool:
     return True
 
 
-def _cookie(headers: dict[str, str]) -> str:
-    try:
-        found = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
-    except CookieError:
-        return ""
-    return found.value if found is not None else ""
-
-
-def _query_token(scope: Scope) -> str | None:
-    return parse_qs(scope["query_string"].decode("latin-1")).get("token", [None])[0]
-
-
-def _has_token(scope: Scope) -> bool:
-    return _query_token(scope) is not None
+def _tokens(request: Request) -> list[str]:
+    """Tokens in the query of the address."""
+    return parse_qs(request.scope["query_string"].decode("latin-1")).get("token", [])

@@ -24,7 +24,7 @@ from typing import Any, TypeAlias
 from setwise._support.whole_file import write_whole
 from setwise.errors import DataError, reject
 from setwise.page import payload
-from setwise.page.gallery_file import file_digest
+from setwise.page.gallery_file import file_digest, signature
 from setwise.page.settings import Limits
 
 __all__ = ["Entry", "History", "Transfer"]
@@ -104,13 +104,11 @@ class History:
         self._entries: list[Entry] = []
         self._moved = frozenset[str]()
 
-    # ------------------------------------------------------------------------ reading
-
     @property
     def entries(self) -> list[Entry]:
         """All commands, oldest first, read again if another process has written."""
         with self._lock:
-            seen = _stamp(self.file)
+            seen = self._stamp()
             if seen != self._seen:
                 self._remember(_read(self.file), seen)
             return self._entries
@@ -155,8 +153,6 @@ class History:
 
     def _state(self, digest: str) -> Path:
         return self.folder / f"{digest}{SUFFIX}"
-
-    # ------------------------------------------------------------------------ changing
 
     def recover(self, digest: str, transfer: Transfer | None) -> None:
         """Make the history agree with the file after a command that broke off."""
@@ -291,12 +287,15 @@ class History:
         text = "".join(json.dumps(asdict(entry)) + "\n" for entry in kept)
         write_whole(self.file, text)
         _settle(self.folder)
-        self._remember(kept, _stamp(self.file))
+        self._remember(kept, self._stamp())
 
     def _remember(self, entries: list[Entry], seen: object) -> None:
         done = [e for e in entries if e.moves and e.state == "done"]
         self._moved = frozenset(source for e in done for source, _ in e.moves["files"])
         self._entries, self._seen = entries, seen
+
+    def _stamp(self) -> object:
+        return signature(self.file) if self.file.is_file() else None
 
     def _prune(self) -> None:
         """Remove the oldest states beyond the limits; always keep the last two."""
@@ -328,14 +327,6 @@ def _read(file: Path) -> list[Entry]:
             "history. The gallery itself is intact."
         )
         raise DataError(msg) from error
-
-
-def _stamp(file: Path) -> object:
-    try:
-        found = file.stat()
-    except OSError:
-        return None
-    return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def _now() -> str:

@@ -113,8 +113,6 @@ class Inbox:
         if self._thread.is_alive():
             self._thread.join(timeout=5.0)
 
-    # ------------------------------------------------------------------------ reading
-
     def news(self) -> dict[str, Any]:
         """Progress, for streams of events."""
         names = ("state", "done", "total", "changes")
@@ -220,8 +218,6 @@ class Inbox:
             return None
         return (time.monotonic() - self._began) / self.done * (self.total - self.done)
 
-    # ------------------------------------------------------------------------ changing
-
     def decide(self, row_id: str, label: str | None) -> payload.InboxRow:
         """Set the class of a set, or take that back."""
         row = self._row(row_id)
@@ -276,8 +272,6 @@ class Inbox:
         with self._changed:
             self.changes += 1
             self._changed.notify()
-
-    # ------------------------------------------------------------------------ background
 
     def _run(self) -> None:
         try:

@@ -6,6 +6,7 @@ import asyncio
 import json
 import time
 from collections.abc import AsyncIterator
+from functools import partial
 from typing import Annotated, Any, NoReturn
 
 from fastapi import APIRouter, Depends, HTTPException, Path, Request, Response
@@ -35,18 +36,12 @@ FOR_EVER = {"Cache-Control": "private, max-age=31536000, immutable"}
 PICTURES: dict[int | str, dict[str, Any]] = {
     200: {"content": {"image/jpeg": {}, "image/png": {}}, "description": "A small picture."}
 }
-FILES_SCHEMA = {
-    "type": "array",
-    "items": {"type": "string", "format": "binary"},
-    "description": "Photos, clips, zip files; names may have folders.",
-}
-FORM_SCHEMA = {"type": "object", "required": ["files"], "properties": {"files": FILES_SCHEMA}}
-UPLOAD = {
-    "requestBody": {
-        "required": True,
-        "content": {"multipart/form-data": {"schema": FORM_SCHEMA}},
-    }
-}
+get_picture = partial(router.get, response_class=Response, responses=PICTURES)
+FILE = {"type": "string", "format": "binary"}
+FILES = {"type": "array", "items": FILE, "description": "Photos, clips, zip files, folders."}
+FORM = {"type": "object", "required": ["files"], "properties": {"files": FILES}}
+CONTENT = {"multipart/form-data": {"schema": FORM}}
+UPLOAD = {"requestBody": {"required": True, "content": CONTENT}}
 
 
 def app_state(request: Request) -> AppState:
@@ -85,9 +80,7 @@ def gallery(app: App) -> payload.Overview:
     return overview(app)
 
 
-@router.get(
-    "/sets/{set_id}/images/{i}", tags=["gallery"], response_class=Response, responses=PICTURES
-)
+@get_picture("/sets/{set_id}/images/{i}", tags=["gallery"])
 def gallery_image(app: App, set_id: Id, i: Place) -> Response:
     """A small picture of a photo of the gallery."""
     state = app.file.state
@@ -214,12 +207,7 @@ def cancel(app: App, job_id: Id) -> Response:
     return Response(status_code=204)
 
 
-@router.get(
-    "/identify/{job_id}/answers/{k}/photos/{i}",
-    tags=["identify"],
-    response_class=Response,
-    responses=PICTURES,
-)
+@get_picture("/identify/{job_id}/answers/{k}/photos/{i}", tags=["identify"])
 def photo(app: App, job_id: Id, k: Place, i: Place) -> Response:
     """A small picture of an uploaded photo."""
     return _image(picture(_found(app, job_id).sets, k, i))
@@ -324,9 +312,7 @@ def inbox_table(inbox: TheInbox) -> Response:
     return Response(inbox.as_csv(), media_type="text/csv", headers=headers)
 
 
-@router.get(
-    "/inbox/{row_id}/photos/{i}", tags=["inbox"], response_class=Response, responses=PICTURES
-)
+@get_picture("/inbox/{row_id}/photos/{i}", tags=["inbox"])
 def inbox_photo(inbox: TheInbox, row_id: Id, i: Place) -> Response:
     """A small picture of a photo of the inbox."""
     return _image(picture(*inbox.photo_place(row_id), i))
