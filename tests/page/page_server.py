@@ -128,9 +128,11 @@ class Page:
 
 
 @contextmanager
-def served(settings: Settings) -> Iterator[Page]:
-    """A server in a thread, on any free port."""
+def served(settings: Settings, *, learns: bool = False) -> Iterator[Page]:
+    """A server in a thread, on any free port; most tests need not know what is weak."""
     app = create_app(settings)
+    if not learns:
+        app.state.setwise.insight.start = lambda: None
     config = server_config(app, replace(settings, host="127.0.0.1", port=0))
     config.timeout_graceful_shutdown = 1
     server = uvicorn.Server(config)

@@ -25,6 +25,7 @@ from setwise.page.app import AppState
 from setwise.page.commands import Commands, checked_label
 from setwise.page.gallery_file import GalleryFile, file_digest
 from setwise.page.history import History
+from setwise.page.overview import overview
 
 
 def enroll(page, label="anna", **body):
@@ -157,16 +158,22 @@ def test_undo_is_refused_where_it_would_lose_a_change_from_elsewhere(page):
     assert page.gallery.read_bytes() == changed
 
 
+@pytest.fixture(scope="module")
+def job(shared_page):
+    return shared_page.answered(album())["id"]
+
+
 @pytest.mark.parametrize(
     ("label", "reason"),
     [("   ", "1 to 100 letters"), ("a\x1bb", "control"), ("a‮b", "control"),
      ("unknown", "strangers"), ("x" * 150, "100 letters")],
 )  # fmt: skip
-def test_names_that_nobody_could_read_are_refused(page, label, reason):
-    refused = page.enroll(label)
+def test_names_that_nobody_could_read_are_refused(shared_page, job, label, reason):
+    body = {"job": job, "label": label}
+    refused = shared_page.post("/api/commands/enroll", body)
     assert refused.status_code == 422
     assert reason in refused.json()["error"]
-    assert page.get("/api/history").json() == []
+    assert shared_page.get("/api/history").json() == []
 
 
 def test_classes_that_are_numbers_stay_numbers(gallery_file, tmp_path):
@@ -175,8 +182,10 @@ def test_classes_that_are_numbers_stay_numbers(gallery_file, tmp_path):
     labels = np.repeat([3, 5, 7], 3)
     CVC(dims=(1, 2), weights=None, random_state=0).fit(sets, labels).save(settings.gallery)
     with served(settings) as page:
+        job = page.answered(album())["id"]
         for label in ("anna", "1_000", "9" * 20, "1.5", "٣"):
-            assert page.enroll(label).status_code == 422
+            body = {"job": job, "label": label}
+            assert page.post("/api/commands/enroll", body).status_code == 422
         enroll(page, "5")
         enroll(page, "9", seed=6)
     assert load(settings.gallery).classes_.tolist() == [3, 5, 7, 9]
@@ -447,18 +456,20 @@ PLACES = [
     ("_settle", 2, "new"),
     ("History._prune", 1, "new"),
 ]
-# One process imports everything; a fork of it does the work, and dies.
+# One process imports and compiles everything; forks of it do the work, and die.
 KILLED = """
-import os, signal, sys
+import os, shutil, signal, sys
 from pathlib import Path
 from tests.page.page_server import gallery_sets
 from setwise.page import Limits, history
-from setwise.page.commands import Commands, checked_label
+from setwise.page.commands import Commands
 from setwise.page.gallery_file import GalleryFile
 
-def work(path, place, left):
+def enroll(path, seed, label):
     commands = Commands(GalleryFile(path), history.History(path, Limits()))
-    commands.enroll(gallery_sets(1, seed=1)[[0]].replaced(labels=None), ["steep"])
+    commands.enroll(gallery_sets(1, seed=seed)[[0]].replaced(labels=None), [label])
+
+def killed(path, place, left):
     owner = history.History if "." in place else history
     original = getattr(owner, place.rpartition(".")[2])
 
@@ -470,13 +481,16 @@ def work(path, place, left):
         return original(*arguments, **options)
 
     setattr(owner, place.rpartition(".")[2], die)
-    commands.enroll(gallery_sets(1, seed=2)[[0]].replaced(labels=None), ["killed"])
+    enroll(path, 2, "killed")
 
-for argument in sys.argv[1:]:
+enroll(Path(sys.argv[1]), 1, "steep")
+for argument in sys.argv[2:]:
     path, place, left = argument.split("|")
+    Path(path).parent.rmdir()
+    shutil.copytree(Path(sys.argv[1]).parent, Path(path).parent)
     child = os.fork()
     if not child:
-        work(Path(path), place, int(left))
+        killed(Path(path), place, int(left))
         os._exit(1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL, argument
 """
@@ -485,38 +499,40 @@ for argument in sys.argv[1:]:
 @pytest.fixture(scope="module")
 def killed(gallery_file, tmp_path_factory):
     """Galleries that processes were enrolling into when they were killed."""
-    made = [settings_for(gallery_file, tmp_path_factory.mktemp("killed")) for _ in PLACES]
+    first = settings_for(gallery_file, tmp_path_factory.mktemp("first")).gallery
+    made = [Settings(tmp_path_factory.mktemp("killed") / first.name) for _ in PLACES]
     arguments = [
         f"{settings.gallery}|{place}|{times}"
         for settings, (place, times, _) in zip(made, PLACES, strict=True)
     ]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([*sys.path, str(Path.cwd())])}
-    subprocess.run([sys.executable, "-c", KILLED, *arguments], env=environment, check=True)
+    command = [sys.executable, "-c", KILLED, str(first), *arguments]
+    subprocess.run(command, env=environment, check=True)
     return made
 
 
 @pytest.mark.parametrize("i", range(len(PLACES)), ids=[f"{p}-{n}" for p, n, _ in PLACES])
-def test_killed_in_mid_enroll_gallery_and_journal_agree(i, killed):
+def test_killed_in_mid_enroll_gallery_and_history_agree(i, killed):
     is_new = "killed" in load(killed[i].gallery).classes_
     assert is_new == (PLACES[i][2] == "new")
     check_agreement(killed[i], is_new)
 
 
 def check_agreement(settings: Settings, is_new: bool) -> None:
-    """What the journal says was done is in the file, and can be undone; no rest is left."""
+    """What the history says was done is in the file, and can be undone; no rest is left."""
     digest = file_digest(settings.gallery)
-    with served(settings) as page:
-        wall = page.overview()
-        done = [line for line in page.get("/api/history").json() if not line["undone"]]
-        assert wall["n_sets"] == 9 + len(done)
-        assert ("killed" in done[0]["words"]) == is_new
-        assert wall["can_undo"]["words"] == done[0]["words"]
-        assert file_digest(settings.gallery) == digest
-        page.post("/api/commands/undo")
-        assert page.overview()["n_sets"] == 9 + len(done) - 1
-        page.post("/api/commands/redo")
-        assert file_digest(settings.gallery) == digest
-        enroll(page, "afterwards")
+    app = AppState(settings)
+    found = overview(app)
+    done = [line for line in app.history.lines() if not line.undone]
+    assert found.n_sets == 9 + len(done)
+    assert ("killed" in done[0].words) == is_new
+    assert found.can_undo.words == done[0].words
+    assert file_digest(settings.gallery) == digest
+    app.commands.undo()
+    assert overview(app).n_sets == 9 + len(done) - 1
+    app.commands.redo()
+    assert file_digest(settings.gallery) == digest
+    app.commands.forget(app.file.state.set_ids[0])
     names = {path.name for path in settings.gallery.parent.iterdir()}
     assert names == {"people.setwise", "people.setwise.journal"}
 

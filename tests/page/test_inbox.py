@@ -303,15 +303,18 @@ def test_a_link_does_not_lead_out_of_the_folder(page, folders, tmp_path):
     assert not any(outside.iterdir())
 
 
-@pytest.mark.parametrize("label", ["../../evil", "/etc", "..", "a/b", "CON", "x" * 100])
-def test_labels_are_names_of_folders_and_no_paths(page, folders, label, tmp_path):
+def test_labels_are_names_of_folders_and_no_paths(page, folders, tmp_path):
     _, into = folders
     row = rows(page)["a"]
-    assert page.post(f"/api/inbox/{row['id']}/decide", {"label": label}).status_code == 200
-    page.post("/api/inbox/transfer", {"how": "copy"})
-    carried = [path for path in tmp_path.rglob("*.png") if folders[0] not in path.parents]
-    assert len(carried) == 6
-    assert all(path.relative_to(into).parts[1:] == ("a", path.name) for path in carried)
+    for label in ("../../evil", "/etc", "..", "a/b", "CON", "x" * 100):
+        body = {"label": label}
+        assert page.post(f"/api/inbox/{row['id']}/decide", body).status_code == 200
+        page.post("/api/inbox/transfer", {"how": "copy"})
+        copied = [path for path in tmp_path.rglob("*.png") if folders[0] not in path.parents]
+        assert len(copied) == 6
+        assert all(path.relative_to(into).parts[1:] == ("a", path.name) for path in copied)
+        assert page.post("/api/commands/undo").status_code == 200
+        assert not any(into.iterdir())
 
 
 def test_without_into_files_stay(gallery_file, tmp_path, folders):
