@@ -34,9 +34,6 @@ class LeftOut(BaseModel):
     reason: str
 
 
-# ---------------------------------------------------------------------------- the gallery
-
-
 class GallerySet(BaseModel):
     """A set of the gallery."""
 
@@ -98,9 +95,6 @@ class Overview(BaseModel):
     inbox: bool
     into: bool
     limits: RequestLimits
-
-
-# ---------------------------------------------------------------------------- identifying
 
 
 class Accepted(BaseModel):
@@ -247,9 +241,6 @@ class Tree(BaseModel):
     words: str
 
 
-# ---------------------------------------------------------------------------- commands
-
-
 class EnrollBody(_Body):
     """Add the set of an answer to a class, which may be new."""
 
@@ -298,9 +289,6 @@ class HistoryLine(BaseModel):
     command: str
     words: str
     undone: bool
-
-
-# ---------------------------------------------------------------------------- the inbox
 
 
 class InboxRow(BaseModel):

@@ -71,9 +71,6 @@ def _image(found: tuple[bytes, str] | None) -> Response:
     return Response(found[0], media_type=found[1], headers=FOR_EVER)
 
 
-# ---------------------------------------------------------------------------- the gallery
-
-
 @router.get("/gallery", tags=["gallery"])
 def gallery(app: App) -> payload.Overview:
     """Every class with its sets."""
@@ -134,9 +131,6 @@ def history(app: App) -> list[payload.HistoryLine]:
     return app.history.lines()
 
 
-# ---------------------------------------------------------------------------- commands
-
-
 @router.post("/commands/enroll", tags=["commands"])
 def enroll(app: App, body: payload.EnrollBody) -> payload.Done:
     """Add the set of an answer to a class, which may be new."""
@@ -175,9 +169,6 @@ def undo(app: App, body: payload.UndoBody) -> payload.Done:
 def redo(app: App, body: payload.UndoBody) -> payload.Done:
     """Do the command again that was undone last."""
     return app.commands.redo(body.revision)
-
-
-# ---------------------------------------------------------------------------- identifying
 
 
 @router.post("/identify", tags=["identify"], status_code=202, openapi_extra=UPLOAD)
@@ -294,9 +285,6 @@ def _found(app: AppState, job_id: str) -> Found:
     if result is None:
         raise HTTPException(404, "This question is not answered yet.")
     return result.found
-
-
-# ---------------------------------------------------------------------------- the inbox
 
 
 @router.get("/inbox", tags=["inbox"])
