@@ -555,7 +555,7 @@ def test_a_server_killed_at_any_time_leaves_a_gallery_that_opens(gallery_file, t
                 with suppress(httpx.HTTPError):
                     for i in range(1000):
                         body = {"job": job, "label": f"class {i}"}
-                        httpx.post(f"{address}api/acts/enroll", json=body, timeout=60)
+                        httpx.post(f"{address}api/commands/enroll", json=body, timeout=60)
 
             thread = threading.Thread(target=act)
             thread.start()
