@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from paper.tests.made_results import failure, made
 from paper.tests.small_sets import write_objects
-from setwise.report.words import number
 from tests.report.parsed import Parsed
 
 from setwise import SetBatch
+from setwise.report.tables import number
 from setwise_paper.accuracy import AccuracyRow, accuracy, agreement, seconds, signed, tolerance
 from setwise_paper.report.glance import at_a_glance
 from setwise_paper.report.pictures import MOST_IMAGES, Pictures

@@ -22,5 +22,5 @@ def page(gallery_file, tmp_path):
 def shared_page(gallery_file, tmp_path_factory):
     """For tests that change nothing."""
     folder = tmp_path_factory.mktemp("shared")
-    with served(settings_for(gallery_file, folder)) as running:
+    with served(settings_for(gallery_file, folder), learns=True) as running:
         yield running

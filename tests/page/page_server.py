@@ -20,6 +20,7 @@ from tests.striped_sets import stripes
 
 from setwise import CVC, SetBatch
 from setwise.page import Limits, Settings, create_app
+from setwise.page.guard import server_config
 from setwise.sets import Origins
 
 ANGLES = {"flat": 0.1, "slanted": 0.8, "steep": 1.5}
@@ -79,7 +80,7 @@ class Page:
     """A server that runs, and a client of it."""
 
     def __init__(self, address: str, app, gallery: Path) -> None:
-        self.address, self.house, self.gallery = address, app.state.house, gallery
+        self.address, self.state, self.gallery = address, app.state.setwise, gallery
         self.client = self.new_client()
 
     def new_client(self, **options) -> httpx.Client:
@@ -92,14 +93,14 @@ class Page:
         return self.client.post(path, json=body if body is not None else {}, **options)
 
     def ask(self, files) -> str:
-        answer = self.client.post("/api/asks", files=files)
+        answer = self.client.post("/api/identify", files=files)
         assert answer.status_code == 202, answer.text
         return answer.json()["id"]
 
     def question(self, ask: str, client: httpx.Client | None = None) -> dict:
         """The question once it is over."""
         for _ in range(600):
-            found = (client or self.client).get(f"/api/asks/{ask}").json()
+            found = (client or self.client).get(f"/api/identify/{ask}").json()
             if found["state"] in ("done", "failed", "cancelled"):
                 return found
             time.sleep(0.05)
@@ -110,29 +111,30 @@ class Page:
         assert found["state"] == "done", found
         return found
 
-    def wall(self) -> dict:
+    def overview(self) -> dict:
         return self.get("/api/gallery").json()
 
     def sets(self) -> dict[str, dict]:
-        """The sets of the wall, by name, with their class."""
+        """The sets of the gallery, by name, with their class."""
         return {
             one["name"]: one | {"label": group["name"]}
-            for group in self.wall()["classes"]
+            for group in self.overview()["classes"]
             for one in group["sets"]
         }
 
     def enroll(self, label: str, seed: int = 5, **body) -> httpx.Response:
-        ask = self.answered(album("flat", seed=seed))["id"]
-        return self.post("/api/acts/enroll", {"ask": ask, "label": label} | body)
+        job = self.answered(album("flat", seed=seed))["id"]
+        return self.post("/api/commands/enroll", {"job": job, "label": label} | body)
 
 
 @contextmanager
-def served(settings: Settings) -> Iterator[Page]:
-    """A server in a thread, on any free port."""
+def served(settings: Settings, *, learns: bool = False) -> Iterator[Page]:
+    """A server in a thread, on any free port; most tests need not know what is weak."""
     app = create_app(settings)
-    config = uvicorn.Config(
-        app, host="127.0.0.1", port=0, log_level="critical", timeout_graceful_shutdown=1
-    )
+    if not learns:
+        app.state.setwise.insight.start = lambda: None
+    config = server_config(app, replace(settings, host="127.0.0.1", port=0))
+    config.timeout_graceful_shutdown = 1
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 
 import pytest
@@ -9,7 +10,7 @@ from tests.page.page_server import album, served, settings_for
 
 from setwise.errors import ParameterError
 from setwise.page import Settings
-from setwise.page.guard import COOKIE, CSP
+from setwise.page.guard import COOKIE, CSP, Guard
 
 TOKEN = "a-token-that-nobody-knows"
 
@@ -34,14 +35,14 @@ def test_every_response_has_a_strict_policy(shared_page, path):
     "origin", ["http://evil.example", "null", "http://127.0.0.1:1", "https://evil.example:8765"]
 )
 def test_requests_of_other_sites_are_refused(shared_page, origin):
-    first = shared_page.wall()["classes"][0]["sets"][0]["id"]
+    first = shared_page.overview()["classes"][0]["sets"][0]["id"]
     refused = shared_page.post(
-        "/api/acts/forget", {"set_id": first}, headers={"Origin": origin}
+        "/api/commands/forget", {"set_id": first}, headers={"Origin": origin}
     )
     assert refused.status_code == 403
-    asked = shared_page.client.post("/api/asks", files=album(), headers={"Origin": origin})
+    asked = shared_page.client.post("/api/identify", files=album(), headers={"Origin": origin})
     assert asked.status_code == 403
-    assert shared_page.wall()["n_sets"] == 9
+    assert shared_page.overview()["n_sets"] == 9
 
 
 @pytest.mark.parametrize("site", ["cross-site", "same-site", "anything"])
@@ -59,7 +60,9 @@ def test_the_page_itself_may_ask(shared_page, site):
 @pytest.mark.parametrize(
     "host",
     ["evil.example", "127.0.0.1.evil.example:8765", "localhost.evil.example", "[::1", "",
-     "evil.example@127.0.0.1", "0.0.0.0:8765", "169.254.169.254"],
+     "evil.example@127.0.0.1",
+     "[::1].evil.com", "[::1]:8765.evil.com",
+     "127.0.0.1:8765:1", "0.0.0.0:8765", "169.254.169.254"],
 )  # fmt: skip
 def test_names_that_were_bent_to_this_machine_are_refused(shared_page, host):
     found = shared_page.get("/api/gallery", headers={"Host": host})
@@ -74,7 +77,7 @@ def test_own_names_are_answered(shared_page, host):
 def test_without_the_token_nothing_is_told(locked_page):
     for path in ("/", "/api/gallery", "/openapi.json", "/api/events"):
         assert locked_page.get(path).status_code == 401
-    assert locked_page.client.post("/api/asks", files=album()).status_code == 401
+    assert locked_page.client.post("/api/identify", files=album()).status_code == 401
     wrong = {"Authorization": "Bearer wrong", "Cookie": f"{COOKIE}=wrong"}
     assert locked_page.get("/api/gallery", headers=wrong).status_code == 401
     assert locked_page.get("/api/gallery?token=wrong").status_code == 401
@@ -131,8 +134,28 @@ def test_noise_instead_of_a_request_harms_nobody(shared_page):
     assert shared_page.get("/api/gallery").status_code == 200
 
 
+def test_an_upgrade_to_websocket_is_refused(shared_page):
+    headers = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13",
+               "Sec-WebSocket-Key": "AAAAAAAAAAAAAAAAAAAAAA=="}  # fmt: skip
+    for path in ("/", "/api/gallery"):
+        found = shared_page.get(path, headers=headers)
+        assert found.status_code == 400
+        assert "WebSocket" in found.json()["error"]
+
+
+def test_an_asgi_server_that_upgrades_is_told_to_close(gallery_file, tmp_path):
+    sent = []
+
+    async def send(message):
+        sent.append(message)
+
+    guard = Guard(None, settings_for(gallery_file, tmp_path))
+    asyncio.run(guard({"type": "websocket"}, None, send))
+    assert sent == [{"type": "websocket.close", "code": 1008}]
+
+
 def test_there_are_no_docs_that_load_scripts_from_elsewhere(shared_page):
     for path in ("/docs", "/redoc"):
         assert shared_page.get(path).status_code == 404
     schema = shared_page.get("/openapi.json").json()
-    assert "/api/asks" in schema["paths"]
+    assert "/api/identify" in schema["paths"]

@@ -9,13 +9,14 @@ import sys
 import tempfile
 import threading
 import time
+from contextlib import ExitStack, suppress
 
 import httpx
 import pytest
 from tests.page.page_server import album, served, settings_for
 
-from setwise.page import Limits, asking
-from setwise.page.work import Job, QueueFullError, StoppedError, Work
+from setwise.page import Limits, guard, identify
+from setwise.page.jobs import Job, Queue, QueueFullError, StoppedError
 
 
 def test_fifty_megabytes_are_refused_before_they_are_read(shared_page):
@@ -23,7 +24,7 @@ def test_fifty_megabytes_are_refused_before_they_are_read(shared_page):
     port = int(shared_page.address.rpartition(":")[2])
     with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
         head = (
-            "POST /api/asks HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+            "POST /api/identify HTTP/1.1\r\nHost: 127.0.0.1\r\n"
             "Content-Type: multipart/form-data; boundary=x\r\nContent-Length: 60000000\r\n\r\n"
         )
         connection.sendall(head.encode())
@@ -46,24 +47,26 @@ def test_a_body_without_a_length_is_counted_while_it_comes(gallery_file, tmp_pat
         headers = {"Content-Type": "multipart/form-data; boundary=x"}
         try:
             found = httpx.post(
-                f"{page.address}/api/asks", content=chunks(300_000_000, sent), headers=headers
+                f"{page.address}/api/identify",
+                content=chunks(300_000_000, sent),
+                headers=headers,
             )
             assert found.status_code == 413
         except httpx.TransportError:
             pass  # closed while the client was still sending
         assert sent[0] < 100_000_000
-        assert not any(page.house.uploads.iterdir())
-        assert page.wall()["n_sets"] == 9
+        assert not any(page.state.uploads.iterdir())
+        assert page.overview()["n_sets"] == 9
 
 
 def test_json_bodies_are_small(shared_page):
-    body = {"ask": "x" * 2_000_000, "label": "y"}
-    assert shared_page.post("/api/acts/enroll", body).status_code == 413
+    body = {"job": "x" * 2_000_000, "label": "y"}
+    assert shared_page.post("/api/commands/enroll", body).status_code == 413
 
 
 def test_too_many_files_are_refused(gallery_file, tmp_path):
     with served(settings_for(gallery_file, tmp_path, Limits(files=5))) as page:
-        refused = page.client.post("/api/asks", files=album(n_images=6))
+        refused = page.client.post("/api/identify", files=album(n_images=6))
         assert refused.status_code == 413
         assert "more than 5 files" in refused.json()["error"]
         assert page.answered(album(n_images=5))["n_images"] == 5
@@ -74,8 +77,8 @@ class Slow:
 
     def __init__(self, monkeypatch) -> None:
         self.go = threading.Event()
-        self.original = asking.load_images
-        monkeypatch.setattr(asking, "load_images", self)
+        self.original = identify.load_images
+        monkeypatch.setattr(identify, "load_images", self)
 
     def __call__(self, *arguments, progress, **options):
         while not self.go.wait(0.01):
@@ -88,10 +91,10 @@ def test_a_full_queue_says_so_and_when_to_come_back(gallery_file, tmp_path, monk
     slow = Slow(monkeypatch)
     with served(settings_for(gallery_file, tmp_path, limits)) as page:
         asks = [page.ask(album())]
-        while page.get(f"/api/asks/{asks[0]}").json()["state"] != "working":
+        while page.get(f"/api/identify/{asks[0]}").json()["state"] != "working":
             time.sleep(0.01)
         asks += [page.ask(album(seed=seed)) for seed in (1, 2)]
-        refused = page.client.post("/api/asks", files=album())
+        refused = page.client.post("/api/identify", files=album())
         assert refused.status_code == 503
         assert int(refused.headers["retry-after"]) > 0
         assert page.get("/api/gallery").status_code == 200  # others are not held up
@@ -109,7 +112,7 @@ def test_work_that_takes_too_long_fails_and_the_next_goes_on(
         assert failed["state"] == "failed"
         assert "longer than" in failed["error"]
         slow.go.set()
-        page.house.work.limits = Limits()
+        page.state.queue.limits = Limits()
         assert page.answered(album())["answers"][0]["label"] == "flat"
 
 
@@ -119,14 +122,14 @@ def test_a_question_can_be_stopped_while_it_waits_and_while_it_is_worked_on(
     slow = Slow(monkeypatch)
     with served(settings_for(gallery_file, tmp_path, Limits(workers=1))) as page:
         working, waiting = page.ask(album()), page.ask(album())
-        while page.get(f"/api/asks/{working}").json()["state"] != "working":
+        while page.get(f"/api/identify/{working}").json()["state"] != "working":
             time.sleep(0.01)
         for ask in (waiting, working):
-            assert page.client.delete(f"/api/asks/{ask}").status_code == 204
-            assert page.get(f"/api/asks/{ask}").json()["state"] == "cancelled"
+            assert page.client.delete(f"/api/identify/{ask}").status_code == 204
+            assert page.get(f"/api/identify/{ask}").json()["state"] == "cancelled"
         slow.go.set()
         page.answered(album())
-        assert not any(page.house.uploads.iterdir())
+        assert not any(page.state.uploads.iterdir())
 
 
 def test_uploads_to_a_killed_server_are_removed_by_the_next(
@@ -157,16 +160,85 @@ def test_streams_are_bounded(gallery_file, tmp_path):
                 assert second.status_code == 503
             lines.close()
         for _ in range(100):
-            if page.house.n_streams == 0:
+            if page.state.n_streams == 0:
                 break
             time.sleep(0.05)
-        assert page.house.n_streams == 0
+        assert page.state.n_streams == 0
+
+
+def port_of(page) -> int:
+    return int(page.address.rpartition(":")[2])
+
+
+def test_half_open_connections_shut_no_one_out(gallery_file, tmp_path, monkeypatch):
+    for name, value in (("HEAD_S", 1.0), ("MOST_WAITING", 5), ("MOST_CONNECTIONS", 8)):
+        monkeypatch.setattr(guard, name, value)
+    with served(settings_for(gallery_file, tmp_path)) as page:
+        address = ("127.0.0.1", port_of(page))
+        with ExitStack() as stack:
+            waiting = [
+                stack.enter_context(socket.create_connection(address, timeout=10))
+                for _ in range(12)
+            ]
+            for one in waiting:
+                with suppress(OSError):
+                    one.sendall(b"GET / HT")
+            with page.new_client() as client:
+                assert client.get("/api/history").status_code == 200  # while they wait
+            for one in waiting:
+                with suppress(ConnectionError):
+                    assert one.recv(100) == b""  # closed by the server
+
+
+def test_heads_of_later_requests_have_a_time_limit_too(gallery_file, tmp_path, monkeypatch):
+    monkeypatch.setattr(guard, "HEAD_S", 0.3)
+    with (
+        served(settings_for(gallery_file, tmp_path)) as page,
+        socket.create_connection(("127.0.0.1", port_of(page)), timeout=10) as one,
+    ):
+        one.sendall(b"GET /api/history HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\nGET / HT")
+        answer = b""
+        with suppress(ConnectionError):
+            answer = b"".join(iter(lambda: one.recv(65536), b""))
+        assert answer.startswith(b"HTTP/1.1 200")
+
+
+def endless_upload(page) -> socket.socket:
+    one = socket.create_connection(("127.0.0.1", port_of(page)), timeout=10)
+    one.sendall(
+        b"POST /api/identify HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000000\r\n"
+        b"Content-Type: multipart/form-data; boundary=x\r\n\r\n--x\r\n"
+    )
+    return one
+
+
+def test_uploads_that_never_end_take_no_place_in_the_queue(gallery_file, tmp_path):
+    limits = Limits(waiting=1, workers=1, uploads=2)
+    with served(settings_for(gallery_file, tmp_path, limits)) as page:
+        endless = [endless_upload(page) for _ in range(4)]
+        assert page.answered(album())["answers"][0]["label"] == "flat"
+        assert endless[0].recv(100).startswith(b"HTTP/1.1 408")  # the oldest gives way
+        for one in endless:
+            one.close()
+
+
+@pytest.mark.parametrize("path", ["/api/identify", "/api/commands/undo"])
+def test_bodies_that_never_end_have_a_time_limit(gallery_file, tmp_path, path):
+    with served(settings_for(gallery_file, tmp_path, Limits(seconds=0.3))) as page:
+        with socket.create_connection(("127.0.0.1", port_of(page)), timeout=10) as one:
+            kind = (
+                "multipart/form-data; boundary=x" if "identify" in path else "application/json"
+            )
+            head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: {kind}\r\n"
+            one.sendall(f"{head}Content-Length: 100\r\n\r\n".encode())
+            status = one.recv(12)
+        assert status in (b"HTTP/1.1 408", b"HTTP/1.1 400")
 
 
 # ------------------------------------------------------------------------- the queue alone
 
 
-def over(work: Work, job: Job) -> Job:
+def over(work: Queue, job: Job) -> Job:
     while not job.is_over:
         time.sleep(0.005)
     return job
@@ -174,7 +246,7 @@ def over(work: Work, job: Job) -> Job:
 
 @pytest.fixture
 def work():
-    made = Work(Limits(workers=1, kept=3, kept_bytes=1000))
+    made = Queue(Limits(workers=1, kept=3, kept_bytes=1000))
     made.start()
     yield made
     made.close()
@@ -207,12 +279,13 @@ def test_an_error_inside_is_not_told_to_clients(work, caplog):
     assert "secret" in caplog.text
 
 
-def test_what_is_reserved_counts_as_waiting():
-    work = Work(Limits(waiting=1))
-    with work.reserved(), pytest.raises(QueueFullError), work.reserved():
-        pass
-    with work.reserved():
-        pass
+def test_a_full_queue_takes_no_more_jobs():
+    work = Queue(Limits(waiting=1))
+    work.add(quick, list)
+    with pytest.raises(QueueFullError):
+        work.check_room()
+    with pytest.raises(QueueFullError):
+        work.add(quick, list)
     work.close()
 
 

@@ -13,7 +13,7 @@ from tests.page.page_server import album, photos, served, settings_for
 schemathesis = pytest.importorskip("schemathesis")
 
 # Of streams there is no end, and some values are only ever found on the wire.
-STREAMS = ("/api/events", "/api/asks/{ask_id}/events")
+STREAMS = ("/api/events",)
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +73,7 @@ def attack(page, n_examples: int) -> dict[str, int]:
 
 
 def test_no_request_makes_the_server_fail(busy_page):
-    counted = attack(busy_page, 4)
+    counted = attack(busy_page, 2)
     assert len(counted) >= 16
     assert busy_page.answered(album())["answers"][0]["most_like"]
 

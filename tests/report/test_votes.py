@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from tests.striped_sets import striped_sets
 
+from setwise import CVC
 from setwise.report.tables import count_votes
 
 NONE_NEAR = np.full(3, np.inf)

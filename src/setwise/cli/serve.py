@@ -77,6 +77,7 @@ def _run(settings: Settings, opens_browser: bool) -> None:
     import uvicorn
 
     from setwise.page import create_app
+    from setwise.page.guard import server_config
 
     app = create_app(settings)
 
@@ -89,17 +90,7 @@ def _run(settings: Settings, opens_browser: bool) -> None:
                 port = self.servers[0].sockets[0].getsockname()[1]
                 _tell(settings, port, opens_browser)
 
-    config = uvicorn.Config(
-        app,
-        host=settings.host,
-        port=settings.port,
-        log_level="warning",
-        server_header=False,
-        timeout_graceful_shutdown=LAST_S,
-        limit_concurrency=200,
-        h11_max_incomplete_event_size=65536,
-    )
-    Server(config).run()
+    Server(server_config(app, settings, timeout_graceful_shutdown=LAST_S)).run()
 
 
 def _tell(settings: Settings, port: int, opens_browser: bool) -> None:

@@ -1,6 +1,6 @@
 """The page: a gallery file in the browser, and over HTTP for programs.
 
-``setwise serve people.setwise`` starts it. Nothing of it is imported by the rest of setwise.
+``setwise serve people.setwise`` starts it. The rest of setwise does not import it.
 """
 
 from setwise.page.app import create_app

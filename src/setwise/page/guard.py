@@ -1,23 +1,28 @@
-"""Who may talk to the server, and what every response says to the browser.
+"""Access control, limits of connections and security headers, around everything else.
 
-Plain ASGI, around everything else: requests of other sites, names that only pretend to be
-this machine, missing tokens and bodies that are too large are refused before they are read.
+Requests of other sites, foreign host names, missing tokens and large bodies are refused before
+they are read. A connection gets a few seconds for the head of a request.
 """
 
 from __future__ import annotations
 
+import asyncio
 import hmac
-import json
+import re
 import socket
-from http.cookies import CookieError, SimpleCookie
 from ipaddress import ip_address
-from urllib.parse import parse_qs, urlencode, urlsplit
+from typing import Any
+from urllib.parse import parse_qs, urlencode
 
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uvicorn import Config
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from setwise.page.settings import Settings, is_loopback
 
-__all__ = ["COOKIE", "CSP", "HEADERS", "Guard"]
+__all__ = ["COOKIE", "CSP", "HEADERS", "PLAIN_HEADERS", "Guard", "server_config"]
 
 COOKIE = "setwise_token"
 CSP = (
@@ -32,26 +37,74 @@ HEADERS = (
     (b"cross-origin-opener-policy", b"same-origin"),
     (b"cross-origin-resource-policy", b"same-origin"),
 )
-# Of the body of a request that brings no files.
-SMALL_BODY = 1_000_000
-# Of what stands around the files in a body that does.
-AROUND_FILES = 2_000_000
+PLAIN_HEADERS = {name.decode(): value.decode() for name, value in HEADERS}
+# Bytes of a request without files, and of the text around files in a request with them.
+SMALL_BODY, AROUND_FILES = 1_000_000, 2_000_000
+# A name or an IPv6 address in brackets, and a port.
+HOST = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9._-]+))(?::[0-9]{1,5})?")
+# Seconds for the head of a request, and connections at most that wait for theirs.
+HEAD_S, MOST_WAITING, MOST_CONNECTIONS = 10.0, 100, 200
 
 
-class _TooLargeBodyError(Exception):
-    """More came than was allowed, or than was announced."""
+class HeadLimit(H11Protocol):
+    """HTTP/1.1 with a time limit for heads, so that open connections shut no one out."""
+
+    head_timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        """Start to wait; close the oldest connection if too many wait."""
+        super().connection_made(transport)
+        waiting = [one for one in self.connections if getattr(one, "head_timer", None)]
+        if len(waiting) >= MOST_WAITING:
+            oldest: Any = min(waiting, key=lambda one: one.head_timer.when())  # type: ignore[union-attr]
+            oldest._stop_waiting()
+            oldest.transport.abort()
+        self._wait_for_head()
+
+    def data_received(self, data: bytes) -> None:
+        """Stop to wait once the head is there."""
+        super().data_received(data)
+        self._wait_for_head()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Stop to wait."""
+        super().connection_lost(exc)
+        self._stop_waiting()
+
+    def _wait_for_head(self) -> None:
+        if self.cycle is not None and not self.cycle.response_complete:
+            self._stop_waiting()
+        elif self.head_timer is None:
+            self.head_timer = self.loop.call_later(HEAD_S, self.transport.abort)
+
+    def _stop_waiting(self) -> None:
+        if self.head_timer is not None:
+            self.head_timer.cancel()
+            self.head_timer = None
+
+
+def server_config(app: Any, settings: Settings, **options: Any) -> Config:
+    """The configuration of a uvicorn server for the page."""
+    return Config(
+        app,
+        host=settings.host,
+        port=settings.port,
+        http=HeadLimit,
+        ws="none",
+        log_level="warning",
+        server_header=False,
+        limit_concurrency=MOST_CONNECTIONS,
+        h11_max_incomplete_event_size=65536,
+        **options,
+    )
+
+
+class _RefusedError(Exception):
+    """The body of a request is too large or too slow."""
 
 
 class Guard:
-    """Refuses what does not come from the page itself, or from a program that may ask.
-
-    Parameters
-    ----------
-    app : ASGI application
-        What is guarded.
-    settings : Settings
-        Where the server listens, its token and limits.
-    """
+    """Middleware that refuses requests from elsewhere than the page or a program."""
 
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self.app, self.settings = app, settings
@@ -62,89 +115,79 @@ class Guard:
         if scope["type"] != "http":
             if scope["type"] == "lifespan":
                 await self.app(scope, receive, send)
+            elif scope["type"] == "websocket":
+                await send({"type": "websocket.close", "code": 1008})
             return
-        headers = _headers(scope)
-        refusal = self._refusal(scope, headers)
+        request = Request(scope)
+        refusal = self._refusal(request)
         if refusal is not None:
-            await _refuse(send, *refusal)
-            return
-        if self._brings_token(scope):
-            await self._welcome(scope, send)
-            return
-        await self._pass_on(scope, receive, send)
+            await _refusal_response(*refusal)(scope, receive, send)
+        elif self.settings.token and scope["method"] == "GET" and _tokens(request):
+            await self._welcome(scope)(scope, receive, send)
+        else:
+            await self._pass_on(scope, receive, send)
 
-    def _refusal(self, scope: Scope, headers: dict[str, str]) -> tuple[int, str] | None:
+    def _refusal(self, request: Request) -> tuple[int, str] | None:
+        headers = request.headers
         host = headers.get("host", "")
         if not self._is_own(host):
-            return 421, "This server answers to its own address alone: open the one it printed."
+            return 421, "Unknown host name. Open the address that the server printed."
         origin = headers.get("origin")
         if origin is not None and origin not in (f"http://{host}", f"https://{host}"):
             return 403, "Requests of other sites are refused."
         if headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
             return 403, "Requests of other sites are refused."
-        if not self._knows_token(scope, headers):
-            return 401, "A token is needed: open the address that the server printed."
+        if not self._knows_token(request):
+            return 401, "The token is missing. Open the address that the server printed."
+        if headers.get("upgrade", "").lower() == "websocket":
+            return 400, "This server speaks HTTP only, no WebSocket."
         length = headers.get("content-length", "0")
-        if not length.isdecimal() or int(length) > self._most_bytes(scope):
-            limit = self._most_bytes(scope)
+        if not length.isdecimal() or int(length) > self._most_bytes(request.scope):
+            limit = self._most_bytes(request.scope)
             return 413, f"That is too much at once: at most {limit / 1e6:.0f} MB. Send less."
         return None
 
     def _is_own(self, host: str) -> bool:
-        """Whether a name is this server's: others may lead here by DNS rebinding."""
-        name = _name_of(host)
-        if name is None:
+        """Whether a host is this server: DNS rebinding leads other names here."""
+        found = HOST.fullmatch(host)
+        if found is None:
             return False
-        # A number cannot be rebound; who may come is for the token to say.
+        name = (found[1] or found[2]).lower()
+        # DNS cannot rebind an IP address; the token decides who may come.
         return name in self.hosts or (not is_loopback(self.settings.host) and _is_ip(name))
 
-    def _knows_token(self, scope: Scope, headers: dict[str, str]) -> bool:
+    def _knows_token(self, request: Request) -> bool:
         token = self.settings.token
         if not token:
             return True
-        kind, _, bearer = headers.get("authorization", "").partition(" ")
+        kind, _, bearer = request.headers.get("authorization", "").partition(" ")
         given = [bearer.strip()] if kind.lower() == "bearer" else []
-        given += [_cookie(headers), _query_token(scope) or ""]
+        given += [request.cookies.get(COOKIE, ""), *_tokens(request)[:1]]
         return any(hmac.compare_digest(one.encode(), token.encode()) for one in given)
 
-    def _brings_token(self, scope: Scope) -> bool:
-        return bool(self.settings.token) and scope["method"] == "GET" and _has_token(scope)
-
-    async def _welcome(self, scope: Scope, send: Send) -> None:
-        """Keep the token in a cookie, and its address out of the history."""
+    def _welcome(self, scope: Scope) -> Response:
+        """Keep the token in a cookie, out of the browser's address history."""
         query = parse_qs(scope["query_string"].decode("latin-1"))
         query.pop("token", None)
         rest = urlencode(query, doseq=True)
         # Never two slashes at the beginning, which would be another host.
         path = "/" + scope["path"].lstrip("/\\") if scope["path"].isascii() else "/"
-        cookie = f"{COOKIE}={self.settings.token}; HttpOnly; SameSite=Strict; Path=/"
-        headers = [
-            (b"location", (path + ("?" + rest if rest else "")).encode()),
-            (b"set-cookie", cookie.encode()),
-            (b"cache-control", b"no-store"),
-            (b"content-length", b"0"),
-            *HEADERS,
-        ]
-        await send({"type": "http.response.start", "status": 303, "headers": headers})
-        await send({"type": "http.response.body", "body": b""})
+        headers = {
+            "location": path + ("?" + rest if rest else ""),
+            "set-cookie": f"{COOKIE}={self.settings.token}; HttpOnly; SameSite=Strict; Path=/",
+            "cache-control": "no-store",
+        }
+        return Response(status_code=303, headers=headers | PLAIN_HEADERS)
 
     def _most_bytes(self, scope: Scope) -> int:
-        if scope["path"] == "/api/asks":
+        if scope["path"] == "/api/identify":
             return self.settings.limits.upload_bytes + AROUND_FILES
         return SMALL_BODY
 
     async def _pass_on(self, scope: Scope, receive: Receive, send: Send) -> None:
-        most, n_read, has_begun = self._most_bytes(scope), 0, False
+        has_begun = False
 
-        async def counted() -> Message:
-            nonlocal n_read
-            message = await receive()
-            n_read += len(message.get("body", b""))
-            if n_read > most:
-                raise _TooLargeBodyError
-            return message
-
-        async def dressed(message: Message) -> None:
+        async def with_headers(message: Message) -> None:
             nonlocal has_begun
             if message["type"] == "http.response.start":
                 has_begun = True
@@ -156,24 +199,36 @@ class Guard:
             await send(message)
 
         try:
-            await self.app(scope, counted, dressed)
-        except _TooLargeBodyError:
+            await self.app(scope, self._limited(scope, receive), with_headers)
+        except _RefusedError as error:
             if not has_begun:
-                await _refuse(
-                    send, 413, f"That is too much at once: at most {most / 1e6:.0f} MB."
+                await _refusal_response(*error.args)(scope, receive, send)
+
+    def _limited(self, scope: Scope, receive: Receive) -> Receive:
+        """The body of a request, as far as it is small and fast enough."""
+        most, n_read, is_whole = self._most_bytes(scope), 0, False
+        deadline = asyncio.get_running_loop().time() + self.settings.limits.seconds
+
+        async def limited() -> Message:
+            nonlocal n_read, is_whole
+            try:
+                async with asyncio.timeout_at(None if is_whole else deadline):
+                    message = await receive()
+            except TimeoutError:
+                raise _RefusedError(408, "The request took too long. Send less.") from None
+            n_read += len(message.get("body", b""))
+            is_whole = not message.get("more_body", False)
+            if n_read > most:
+                raise _RefusedError(
+                    413, f"That is too much at once: at most {most / 1e6:.0f} MB."
                 )
+            return message
+
+        return limited
 
 
-async def _refuse(send: Send, status: int, words: str) -> None:
-    body = json.dumps({"error": words}).encode()
-    headers = [
-        (b"content-type", b"application/json"),
-        (b"content-length", str(len(body)).encode()),
-        (b"connection", b"close"),
-        *HEADERS,
-    ]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
+def _refusal_response(status: int, words: str) -> Response:
+    return JSONResponse({"error": words}, status, PLAIN_HEADERS | {"connection": "close"})
 
 
 def _own_names(host: str) -> frozenset[str]:
@@ -181,20 +236,6 @@ def _own_names(host: str) -> frozenset[str]:
     if not is_loopback(host):
         names |= {socket.gethostname().lower(), socket.getfqdn().lower()}
     return frozenset(names)
-
-
-def _headers(scope: Scope) -> dict[str, str]:
-    return {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-
-
-def _name_of(host: str) -> str | None:
-    """The name in a Host header, without its port; None where it is no name."""
-    if not host.isascii() or not all(c.isalnum() or c in ".-:[]_" for c in host):
-        return None
-    try:
-        return urlsplit(f"//{host}").hostname
-    except ValueError:
-        return None
 
 
 def _is_ip(name: str) -> bool:
@@ -205,17 +246,6 @@ def _is_ip(name: str) -> bool:
     return True
 
 
-def _cookie(headers: dict[str, str]) -> str:
-    try:
-        found = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
-    except CookieError:
-        return ""
-    return found.value if found is not None else ""
-
-
-def _query_token(scope: Scope) -> str | None:
-    return parse_qs(scope["query_string"].decode("latin-1")).get("token", [None])[0]
-
-
-def _has_token(scope: Scope) -> bool:
-    return _query_token(scope) is not None
+def _tokens(request: Request) -> list[str]:
+    """Tokens in the query of the address."""
+    return parse_qs(request.scope["query_string"].decode("latin-1")).get("token", [])

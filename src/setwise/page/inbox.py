@@ -1,33 +1,32 @@
-"""A folder of sets to be sorted: read once, judged in the background, decided by people."""
+"""The inbox: a folder of sets, judged in the background and decided on by people."""
 
 from __future__ import annotations
 
 import csv
-import hashlib
 import io
+import json
 import logging
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Condition, Thread
+from threading import Condition, Lock, Thread
 from typing import Any
 
 import numpy as np
 
+from setwise._support.files import write_whole
 from setwise._support.parallel import quiet
 from setwise._support.text import spreadsheet_cell
 from setwise.classify import Answer
-from setwise.errors import NoInformationWarning, SetwiseError, SkippedFilesWarning, reject
+from setwise.errors import SetwiseError, SkippedFilesWarning, reject
 from setwise.io import LoadedSets, load_sets
-from setwise.page import models
-from setwise.page.acts import Acts, checked_label
-from setwise.page.answering import candidates, runner_up
-from setwise.page.asking import loading_options
-from setwise.page.carrying import Carrier
-from setwise.page.decisions import Decisions
-from setwise.page.living import Living, content_digest
-from setwise.page.words import answer_words, confidence
+from setwise.page import payload
+from setwise.page.answers import answer_fields
+from setwise.page.commands import Commands, checked_label
+from setwise.page.gallery_file import GalleryFile, content_digest, distinct_ids
+from setwise.page.identify import loading_options, look
+from setwise.page.transfer import FileTransfer
 from setwise.report.answers import kind_of
 from setwise.report.photos import choose
 
@@ -39,13 +38,43 @@ COLUMNS = (
     "set", "decided", "label", "most_like", "probability", "runner_up", "is_known", "n_images",
     "state", "words",
 )  # fmt: skip
-# As many candidates as there are keys with a digit.
+# As many candidates as keys with a digit.
 MOST_PHOTOS, MOST_CANDIDATES, MOST_LEFT_OUT = 8, 9, 200
+NO_ANSWER = dict.fromkeys(
+    ("label", "most_like", "probability", "runner_up", "is_known", "confidence")
+)
+
+
+class _Decisions:
+    """Decisions by content of the set, in a file beside the history."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        self._lock = Lock()
+        try:
+            found = json.loads(file.read_text(encoding="utf-8"))
+            self.labels = {str(content): str(label) for content, label in found.items()}
+        except FileNotFoundError:
+            self.labels = {}
+        except (OSError, ValueError, AttributeError, RecursionError) as error:
+            reject(
+                f"{file}: the decisions about the inbox cannot be read ({error}). Move that "
+                "file away to begin anew. The gallery itself is intact.",
+                error,
+            )
+
+    def set(self, content: str, label: str | None) -> None:
+        with self._lock:
+            labels = {one: given for one, given in self.labels.items() if one != content}
+            if label is not None:
+                labels[content] = label
+            write_whole(self.file, json.dumps(labels, indent=0, ensure_ascii=False))
+            self.labels = labels
 
 
 @dataclass
 class _Row:
-    """A set of the inbox, and what is known of it."""
+    """A set of the inbox, its answer and its decision."""
 
     id: str
     i: int
@@ -57,25 +86,11 @@ class _Row:
 
 
 class Inbox:
-    """The sets of a folder, judged again whenever the gallery changes.
+    """The sets of a folder, judged again whenever the gallery changes."""
 
-    Parameters
-    ----------
-    folder : Path
-        Where they are.
-    carrier : Carrier, optional
-        Copies and moves their files, where that is allowed.
-    living : Living
-        The gallery.
-    acts : Acts
-        What is done to it.
-    """
-
-    def __init__(
-        self, folder: Path, carrier: Carrier | None, living: Living, acts: Acts
-    ) -> None:
-        self.decisions = Decisions(acts.journal.folder / "inbox.json")
-        self.folder, self.carrier, self.living, self.acts = folder, carrier, living, acts
+    def __init__(self, folder: Path, file: GalleryFile, commands: Commands) -> None:
+        self.folder, self.file, self.commands = folder, file, commands
+        self.decisions = _Decisions(commands.history.folder / "inbox.json")
         self.state = "reading"
         self.error: str | None = None
         self.done = self.total = self.changes = 0
@@ -87,53 +102,52 @@ class Inbox:
         self._thread = Thread(target=self._run, name="setwise-page-inbox", daemon=True)
 
     def start(self) -> None:
-        """Begin to read."""
+        """Start to read."""
         self._thread.start()
 
-    # ------------------------------------------------------------------- what is seen
+    def close(self) -> None:
+        """Stop after the current set."""
+        with self._changed:
+            self._is_over = True
+            self._changed.notify()
+        if self._thread.is_alive():
+            self._thread.join(timeout=5.0)
 
     def news(self) -> dict[str, Any]:
-        """How far it is, for those who follow."""
-        return {
-            "state": self.state,
-            "done": self.done,
-            "total": self.total,
-            "changes": self.changes,
-        }
+        """Progress, for streams of events."""
+        names = ("state", "done", "total", "changes")
+        return {name: getattr(self, name) for name in names}
 
-    def model(self) -> models.InboxNow:
-        """All rows, as they go over the wire."""
+    def as_payload(self) -> payload.Inbox:
+        """All rows as JSON."""
         skipped = () if self._sets is None else self._sets.report.skipped[:MOST_LEFT_OUT]
-        return models.InboxNow(
-            revision=self.living.state.revision,
+        moved = self._moved()
+        return payload.Inbox(
+            revision=self.file.state.revision,
             state=self.state,  # type: ignore[arg-type]
             error=self.error,
             done=self.done,
             total=self.total,
             estimate_s=self._estimate(),
             left_out=[
-                models.LeftOut(name=_below(left.path, self.folder), reason=left.reason)
+                payload.LeftOut(name=_below(left.path, self.folder), reason=left.reason)
                 for left in skipped
             ],
-            rows=[self._row_model(row) for row in self._rows.values()],
+            rows=[self._row_payload(row, moved) for row in self._rows.values()],
         )
 
-    def row_model(self, row_id: str) -> models.InboxRow:
-        """One row."""
-        return self._row_model(self._row(row_id))
-
     def photo_place(self, row_id: str) -> tuple[LoadedSets, int]:
-        """The sets, and which of them a row is."""
+        """All sets, and the index of a row among them."""
         row = self._row(row_id)
         return self._loaded, row.i
 
     def as_csv(self) -> str:
-        """A table that spreadsheets read, and in which nothing is a formula."""
-        text = io.StringIO()
+        """All rows as a table, safe for spreadsheets."""
+        text, moved = io.StringIO(), self._moved()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(COLUMNS)
         for row in self._rows.values():
-            shown = self._row_model(row).model_dump()
+            shown = self._row_payload(row, moved).model_dump()
             shown |= {"set": shown["name"]}
             shown["runner_up"] = shown["runner_up"] and shown["runner_up"]["label"]
             writer.writerow([spreadsheet_cell(shown[column]) for column in COLUMNS])
@@ -141,46 +155,55 @@ class Inbox:
 
     def _row(self, row_id: str) -> _Row:
         if row_id not in self._rows:
-            reject("There is no such set in the inbox.")
+            reject("There is no such album in the inbox.")
         return self._rows[row_id]
 
     @property
     def _loaded(self) -> LoadedSets:
         if self._sets is None:
-            reject("The inbox has not been read yet.")
+            reject("The inbox is still being read.")
         return self._sets
 
-    def _row_model(self, row: _Row) -> models.InboxRow:
+    def _moved(self) -> frozenset[str]:
+        return frozenset() if self._transfer is None else self.commands.history.moved
+
+    @property
+    def _transfer(self) -> FileTransfer | None:
+        transfer = self.commands.transfer
+        return transfer if isinstance(transfer, FileTransfer) else None
+
+    def _row_payload(self, row: _Row, moved: frozenset[str]) -> payload.InboxRow:
         sets, answer = self._loaded, row.answer
         n_images = int(sets.sizes[row.i])
         shown = choose(np.zeros(n_images, dtype=np.bool_), MOST_PHOTOS)
-        is_stranger = answer is None or kind_of(answer) in ("guess", "unknown")
-        return models.InboxRow(
+        fields: dict[str, Any] = NO_ANSWER | {"words": row.error, "candidates": []}
+        if answer is not None:
+            fields = answer_fields(answer, MOST_CANDIDATES)
+        return payload.InboxRow(
+            **fields,
             id=row.id,
             name=sets.names[row.i],
             n_images=n_images,
-            state=self._state_of(row),  # type: ignore[arg-type]
-            label=None if answer is None or is_stranger else str(answer.label),
-            most_like=None if answer is None else str(answer.label),
-            probability=None if answer is None else answer.probability,
-            runner_up=None if answer is None else runner_up(answer),
-            candidates=[] if answer is None else candidates(answer, MOST_CANDIDATES),
-            is_known=None if answer is None else answer.is_known,
-            confidence=None if answer is None else confidence(answer),  # type: ignore[arg-type]
-            words=row.error if answer is None else answer_words(answer),
-            teaches=_teaches(answer),
+            state=self._state_of(row, moved),  # type: ignore[arg-type]
+            uncertainty=_uncertainty(answer),
             decided=row.decided,
             photos=[f"/api/inbox/{row.id}/photos/{j}" for j in shown],
         )
 
-    def _state_of(self, row: _Row) -> str:
-        if row.content in self.living.state.contents:
+    def _state_of(self, row: _Row, moved: frozenset[str]) -> str:
+        if row.content in self.file.state.contents:
             return "enrolled"
-        if self.carrier is not None and self.carrier.has_carried(self._files(row)):
-            return "carried"
+        if self._is_moved(row, moved):
+            return "transferred"
         if row.error:
             return "failed"
         return "waiting" if row.answer is None else "done"
+
+    def _is_moved(self, row: _Row, moved: frozenset[str]) -> bool:
+        if not moved or self._transfer is None:
+            return False
+        first = self._loaded.report.files[int(self._loaded.offsets[row.i])]
+        return self._transfer.source(first) in moved
 
     def _files(self, row: _Row) -> list[Path]:
         """The files of a set, each once."""
@@ -195,73 +218,60 @@ class Inbox:
             return None
         return (time.monotonic() - self._began) / self.done * (self.total - self.done)
 
-    # ------------------------------------------------------------------- what is done
-
-    def decide(self, row_id: str, label: str | None) -> models.InboxRow:
-        """Say whose a set is, or take that back."""
+    def decide(self, row_id: str, label: str | None) -> payload.InboxRow:
+        """Set the class of a set, or take that back."""
         row = self._row(row_id)
-        typed = None if label is None else checked_label(label, self.living.state.classifier)
+        typed = None if label is None else checked_label(label, self.file.state.classifier)
+        decided = None if typed is None else str(typed)
         with self._changed:
-            row.decided = None if typed is None else str(typed)
-            self.decisions.set(row.content, row.decided)
-            self.changes += 1
-            self._changed.notify()
-        return self._row_model(row)
+            self.decisions.set(row.content, decided)
+            row.decided = decided
+        self._tell()
+        return self._row_payload(row, self._moved())
 
-    def enroll(self, ids: Sequence[str], revision: str | None) -> models.ActDone:
-        """Add sets to the classes that were decided on, all of them in one act."""
+    def enroll(self, ids: Sequence[str], revision: str | None) -> payload.Done:
+        """Add sets to the classes that were decided on, with one command."""
         rows = [self._row(row_id) for row_id in dict.fromkeys(ids)]
-        chosen = [row for row in rows if self._state_of(row) != "enrolled"]
+        chosen = [row for row in rows if row.content not in self.file.state.contents]
         if not chosen:
-            reject("All of these sets are in the gallery already.")
+            reject("All of these albums are in the gallery already.")
         labels = [self._decided(row) for row in chosen]
         sets = self._loaded.take([row.i for row in chosen])
-        done = self.acts.enroll(sets, labels, revision)
+        done = self.commands.enroll(sets, labels, revision)
         self._tell()
         return done
 
-    def carry(self, how: str, ids: Sequence[str] | None) -> models.Carried:
+    def transfer(self, how: str, ids: Sequence[str] | None) -> payload.Transferred:
         """Copy or move the files of sets to the folders of the classes decided on."""
-        if self.carrier is None:
+        transfer, moved = self._transfer, self._moved()
+        if transfer is None:
             reject("Files stay where they are: the server was started without --into.")
-        rows = list(self._rows.values())
+        rows = [row for row in self._rows.values() if row.decided is not None]
         if ids is not None:
             rows = [self._row(row_id) for row_id in dict.fromkeys(ids)]
-        else:
-            rows = [row for row in rows if row.decided is not None]
-        rows = [row for row in rows if not self.carrier.has_carried(self._files(row))]
+        rows = [row for row in rows if not self._is_moved(row, moved)]
         if not rows:
-            reject("There is nothing to carry: decide first whose the sets are.")
+            reject("There is nothing to copy or move: decide first whose the albums are.")
         wanted = [
             (self._decided(row), self._loaded.names[row.i], self._files(row)) for row in rows
         ]
-        moves = self.carrier.plan(how, wanted)
-        words = self.carrier.words(moves, len(rows))
-        done = self.acts.carry(words, moves)
+        moves = transfer.plan(how, wanted)
+        words = transfer.words(moves, len(rows))
+        done = self.commands.transfer_files(words, moves, transfer)
         self._tell()
-        return models.Carried(
+        return payload.Transferred(
             revision=done.revision, words=done.words, n_files=len(moves["files"])
         )
 
     def _decided(self, row: _Row) -> str:
         if row.decided is None:
-            reject(f"{self._loaded.names[row.i]}: decide first whose it is.")
+            reject(f"{self._loaded.names[row.i]}: decide first whose album it is.")
         return row.decided
 
     def _tell(self) -> None:
         with self._changed:
             self.changes += 1
             self._changed.notify()
-
-    def close(self) -> None:
-        """Stop after the set that is being judged."""
-        with self._changed:
-            self._is_over = True
-            self._changed.notify()
-        if self._thread.is_alive():
-            self._thread.join(timeout=5.0)
-
-    # ------------------------------------------------------------------- in the background
 
     def _run(self) -> None:
         try:
@@ -272,7 +282,7 @@ class Inbox:
             return
         except Exception:
             logger.exception("The inbox could not be read")
-            self.state, self.error = "failed", "The inbox cannot be read; the log says why."
+            self.state, self.error = "failed", "The inbox cannot be read. The log says why."
         while not self._is_over:
             row = self._next()
             if row is not None:
@@ -290,22 +300,22 @@ class Inbox:
                 raise _OverError
             self.done, self.total = done, total
 
-        options = loading_options(self.living.state.gallery)
+        options = loading_options(self.file.state.gallery)
         with quiet("", SkippedFilesWarning):
             sets = load_sets(self.folder, progress=told, **options)
-        rows = {}
-        for i, name in enumerate(sets.names):
-            row_id = hashlib.sha256(f"{i}\0{name}".encode()).hexdigest()[:16]
-            content = content_digest(sets[i])
-            decided = self.decisions.get(content)
-            rows[row_id] = _Row(row_id, i, content, decided=decided)
-        self._sets, self._rows = sets, rows
-        self.done, self.total, self._began = 0, len(rows), time.monotonic()
+        contents = [content_digest(vectors) for vectors in sets]
+        ids = distinct_ids(zip(sets.names, contents, strict=True))
+        rows = {
+            row_id: _Row(row_id, i, content, decided=self.decisions.labels.get(content))
+            for i, (row_id, content) in enumerate(zip(ids, contents, strict=True))
+        }
+        self._sets, self._rows = sets, rows  # in this order: rows need sets
+        self.done, self.total, self._began = 0, len(sets), time.monotonic()
         self.state = "looking"
 
     def _next(self) -> _Row | None:
-        """A set that the gallery as it is now has not judged, new ones first."""
-        digest = self.living.state.digest
+        """A set not yet judged by the gallery as it is now, new ones first."""
+        digest = self.file.state.digest
         old = [
             row
             for row in self._rows.values()
@@ -317,10 +327,10 @@ class Inbox:
         return min(old, key=lambda row: (row.answer is not None, row.i), default=None)
 
     def _judge(self, row: _Row) -> None:
-        state = self.living.state
+        state = self.file.state
         try:
-            with quiet("", NoInformationWarning):
-                (row.answer,) = state.classifier.judge(self._loaded[[row.i]])
+            one = state.gallery.check(self._loaded[[row.i]], "inbox")
+            row.answer, _ = look(state, one.names[0], one[0], explains=False)
             row.error = ""
         except SetwiseError as error:
             row.answer, row.error = None, str(error)
@@ -332,8 +342,8 @@ class _OverError(Exception):
     """The server ends."""
 
 
-def _teaches(answer: Answer | None) -> float:
-    """How much a decision would teach the gallery: most, where it knows least."""
+def _uncertainty(answer: Answer | None) -> float:
+    """From 0 to 1: the less the gallery knows, the more a decision helps."""
     if answer is None:
         return 0.0
     if kind_of(answer) in ("guess", "unknown"):

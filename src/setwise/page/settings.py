@@ -1,4 +1,4 @@
-"""What the server was told when it was started; nothing of it changes later."""
+"""Settings of a server: fixed when it starts."""
 
 from __future__ import annotations
 
@@ -16,32 +16,7 @@ __all__ = ["Limits", "Settings", "is_loopback"]
 
 @dataclass(frozen=True)
 class Limits:
-    """What one client may ask for, so that others get their turn.
-
-    Attributes
-    ----------
-    upload_bytes : int
-        Of the body of one request.
-    unpacked_bytes : int
-        Of everything in the zip files of one request.
-    files : int
-        Photos and clips of one request, those inside of zip files too.
-    seconds : float
-        Work on one question; and for which an upload may take to arrive.
-    waiting : int
-        Questions that wait for their turn; more are refused.
-    workers : int
-        Questions that are worked on at the same time.
-    kept : int
-        Answered questions that are remembered.
-    kept_bytes : int
-        Of the images of answered questions.
-    kept_seconds : float
-        After which an answered question is forgotten.
-    streams : int
-        Windows that follow what happens, at the same time.
-    undo_steps, undo_bytes : int
-        States of the gallery that are kept to go back to.
+    """Limits on what one client may send and ask for.
 
     Examples
     --------
@@ -50,38 +25,39 @@ class Limits:
     10000000
     """
 
-    upload_bytes: int = 50_000_000
-    unpacked_bytes: int = 200_000_000
-    files: int = 2000
-    seconds: float = 120.0
-    waiting: int = 8
-    workers: int = 2
-    kept: int = 50
+    upload_bytes: int = 50_000_000  # body of one request
+    unpacked_bytes: int = 200_000_000  # of all zip files of one request
+    files: int = 2000  # of one request, those in zip files too
+    seconds: float = 120.0  # work on one question; arrival of one upload
+    uploads: int = 16  # that arrive at the same time; one more ends the oldest
+    waiting: int = 8  # questions in the queue
+    workers: int = 2  # questions worked on at the same time
+    kept: int = 50  # answered questions that can be read again
     kept_bytes: int = 500_000_000
     kept_seconds: float = 3600.0
-    streams: int = 64
+    streams: int = 64  # windows that follow events
     undo_steps: int = 100
     undo_bytes: int = 2_000_000_000
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What the server was told when it was started.
+    """Settings of one server.
 
-    Attributes
+    Parameters
     ----------
     gallery : Path
         The gallery file.
     host, port : str, int
         Where the server listens.
     token : str, optional
-        What every client must know; needed where others than this machine can reach it.
+        What every client must send; required if ``host`` is not this machine alone.
     inbox : Path, optional
-        A folder of sets to be sorted.
+        A folder with one folder per set to identify.
     into : Path, optional
-        The only folder below which files are ever copied or moved.
+        The only folder below which files are copied or moved.
     limits : Limits
-        What one client may ask for.
+        What one client may send and ask for.
 
     Examples
     --------
@@ -100,15 +76,15 @@ class Settings:
     limits: Limits = field(default_factory=Limits)
 
     def check(self) -> None:
-        """Refuse what no server could be started with."""
+        """Raise ParameterError for settings that no server can start with."""
         regular_file("serve", self.gallery)
         check_number("serve", "seconds", self.limits.seconds)
         for name in ("upload_bytes", "files", "waiting", "workers"):
             check_count("serve", name, getattr(self.limits, name))
         if not self.token and not is_loopback(self.host):
             msg = (
-                f"serve: {self.host} can be reached by others, and no token is set. Give a "
-                "token that they have to know, or listen on 127.0.0.1."
+                f"serve: other machines can reach {self.host}, and no token is set. Set a "
+                "token that clients must send, or listen on 127.0.0.1."
             )
             raise ParameterError(msg)
         if self.token and not re.fullmatch(r"[A-Za-z0-9_-]{8,200}", self.token):
@@ -118,21 +94,21 @@ class Settings:
 
     def _check_folders(self) -> None:
         if self.inbox is not None and not self.inbox.is_dir():
-            msg = f"serve: the inbox {str(self.inbox)!r} is no folder. Expected one with sets."
+            msg = f"serve: the inbox {str(self.inbox)!r} is no folder. Name a folder with sets."
             raise ParameterError(msg)
         if self.into is None:
             return
         if self.inbox is None:
-            msg = f"serve: into={str(self.into)!r} without an inbox to take files from."
+            msg = f"serve: into={str(self.into)!r} needs an inbox to take files from."
             raise ParameterError(msg)
         inbox, into = self.inbox.resolve(), self.into.resolve()
         if inbox.is_relative_to(into) or into.is_relative_to(inbox):
-            msg = f"serve: {inbox} and {into} lie in each other. Name two separate folders."
+            msg = f"serve: {inbox} and {into} overlap. Name two separate folders."
             raise ParameterError(msg)
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only programs of this machine can reach a server that listens there.
+    """Whether only programs of this machine can reach a server on this host.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""What clients send, on disk under names that we choose.
+"""Uploaded files, on disk under names that the server chooses.
 
-The names of clients are words to be shown, by which files are grouped and ordered; no path is
-ever made of them. Zip files are opened here, with what they hold counted while it is unpacked.
+Names that clients send are shown, and group and order the files. They never become paths. Zip
+files are opened here, and their content is counted while it is unpacked.
 """
 
 from __future__ import annotations
@@ -26,60 +26,53 @@ from setwise.page.settings import Limits
 
 __all__ = ["Received", "ReceivedFile", "TooMuchError", "plain_parts", "receive"]
 
-# Letters of one part of a name that are shown.
-MOST_LETTERS = 120
-MOST_PARTS = 8
+MOST_LETTERS, MOST_PARTS = 120, 8  # of a name that are shown
 CHUNK = 1 << 18
-# A photo hardly shrinks; text that shrinks more than this is no photo.
-HIGHEST_RATIO = 200
-# Bytes that the entry of a file takes in the list of a zip file, at most.
-ENTRY_BYTES = 1000
-# Of other systems, not of the person who sends the files.
-RUBBISH = ("__MACOSX", "Thumbs.db", "desktop.ini")
+HIGHEST_RATIO = 200  # photos hardly shrink: a file that shrinks more is no photo
+ENTRY_BYTES = 1000  # most of one entry in the list of a zip file
+SYSTEM_FILES = ("__MACOSX", "Thumbs.db", "desktop.ini")
+DAMAGE = (
+    zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, NotImplementedError, EOFError,
+    RuntimeError, OSError, ValueError,
+)  # fmt: skip
 
 
 class TooMuchError(DataError):
     """More files or bytes than one request may bring."""
 
 
+class _DamagedError(Exception):
+    """A file inside a zip file cannot be unpacked."""
+
+
 class ReceivedFile(NamedTuple):
-    """A file, and the folders and name that its sender calls it by."""
+    """A file, and the folders and name that its sender gave it."""
 
     path: Path
     parts: tuple[str, ...]
 
     @property
     def is_clip(self) -> bool:
-        """Whether it is a video by its name."""
+        """Whether the name is that of a video."""
         return self.path.suffix in VIDEO_SUFFIXES
 
     @property
     def words(self) -> str:
-        """What it is called."""
+        """Its name for people."""
         return "/".join(self.parts)
 
 
 @dataclass
 class Received:
-    """The files of one request.
-
-    Attributes
-    ----------
-    folder : Path
-        Where they are, and nothing else.
-    files : list of ReceivedFile
-        Photos and clips.
-    left_out : list of (str, str)
-        What is neither, and why it was left out.
-    """
+    """The files of one request."""
 
     folder: Path
     files: list[ReceivedFile] = field(default_factory=list)
-    left_out: list[tuple[str, str]] = field(default_factory=list)
+    left_out: list[tuple[str, str]] = field(default_factory=list)  # name and reason
 
     @property
     def name(self) -> str:
-        """What all of it is called: the folder or file that was dropped."""
+        """Name of the whole upload: the folder or file that was dropped."""
         tops = {file.parts[0] for file in self.files}
         if len(tops) == 1:
             top = tops.pop()
@@ -87,7 +80,7 @@ class Received:
         return f"{len(self.files)} files"
 
     def sets(self) -> dict[str, list[ReceivedFile]]:
-        """The files by the folder they lie in, in natural order; each clip is by itself."""
+        """The files by folder, in natural order; each clip is a set of its own."""
         top = self._shared_top()
         groups: dict[tuple[str, ...], list[ReceivedFile]] = {}
         for file in sorted(self.files, key=_order):
@@ -102,7 +95,7 @@ class Received:
         return named
 
     def _shared_top(self) -> tuple[str, ...]:
-        """The folder that holds everything, as when a folder was dropped."""
+        """The one folder that holds everything, if there is one."""
         tops = {file.parts[:-1][:1] for file in self.files}
         return tops.pop() if len(tops) == 1 else ()
 
@@ -112,7 +105,7 @@ class Received:
 
 
 def free_name(name: str, taken: Iterable[str]) -> str:
-    """The name, with a number behind it where somebody has it already.
+    """The name, with a number behind it if it is taken.
 
     Examples
     --------
@@ -131,7 +124,7 @@ def _order(file: ReceivedFile) -> tuple[object, ...]:
 
 
 def plain_parts(name: str) -> tuple[str, ...]:
-    r"""The parts of what a client calls a file, safe to be shown.
+    r"""The folders and name that a client gave a file, safe to show.
 
     Examples
     --------
@@ -144,28 +137,14 @@ def plain_parts(name: str) -> tuple[str, ...]:
 
 
 def _short(part: str) -> str:
-    """Not too long to be shown; the end stays, which says what kind of file it is."""
+    """A part of a name, shortened in the middle so that its suffix stays."""
     return part if len(part) <= MOST_LETTERS else f"{part[: MOST_LETTERS - 21]}…{part[-20:]}"
 
 
 def receive(named: Iterable[tuple[str, IO[bytes]]], folder: Path, limits: Limits) -> Received:
-    """Write what a client sent into a folder, and open its zip files.
+    """Write uploaded files, given as (name, content), into a folder, and open zip files.
 
-    Parameters
-    ----------
-    named : iterable of (str, binary file)
-        What the client calls each file, and its content.
-    folder : Path
-        Empty, and gone after :meth:`Received.forget`.
-    limits : Limits
-        How much it may be.
-
-    Raises
-    ------
-    TooMuchError
-        When it is more.
-    DataError
-        When nothing of it is a photo or clip.
+    Raises TooMuchError beyond the limits, and DataError if no photo or clip is among them.
     """
     received = Received(folder)
     try:
@@ -174,7 +153,11 @@ def receive(named: Iterable[tuple[str, IO[bytes]]], folder: Path, limits: Limits
             room.take(name, content)
         if not received.files:
             first = " ".join(received.left_out[0]) if received.left_out else ""
-            reject(f"There is no photo or clip in what was sent. {first}".strip())
+            reject(f"There is no photo or clip in the upload. {first}".strip())
+    except OSError as error:
+        received.forget()
+        msg = f"The server cannot store the files: {error.strerror}. Make room on its disk."
+        raise DataError(msg) from error
     except BaseException:
         received.forget()
         raise
@@ -182,7 +165,7 @@ def receive(named: Iterable[tuple[str, IO[bytes]]], folder: Path, limits: Limits
 
 
 class _Room:
-    """What is left of the limits while files are taken in."""
+    """Takes files in, and counts them and their bytes."""
 
     def __init__(self, received: Received, limits: Limits) -> None:
         self.received, self.limits = received, limits
@@ -201,7 +184,7 @@ class _Room:
         if self.n_files > self.limits.files:
             msg = f"These are more than {self.limits.files} files. Send fewer at once."
             raise TooMuchError(msg)
-        if parts[-1].startswith(".") or any(part in RUBBISH for part in parts):
+        if parts[-1].startswith(".") or any(part in SYSTEM_FILES for part in parts):
             return False
         if suffix not in SUFFIXES | VIDEO_SUFFIXES:
             self._leave_out(parts, "is no photo, clip or zip file.")
@@ -226,16 +209,18 @@ class _Room:
         name = "/".join(parts)
         try:
             _check_list(content, name, self.limits)
-            with zipfile.ZipFile(content) as archive:
-                entries = archive.infolist()
-                self._check_declared(entries, name)
-                above = _above(entries, parts)
-                for entry in entries:
-                    self._take_entry(archive, entry, above)
-        except (zipfile.BadZipFile, struct.error, OSError, ValueError, EOFError) as error:
-            if isinstance(error, DataError):
-                raise
+            archive = zipfile.ZipFile(content)
+        except TooMuchError:
+            raise
+        except DAMAGE:
             self._leave_out(parts, "is damaged, or no zip file. Pack it again.")
+            return
+        with archive:
+            entries = archive.infolist()
+            self._check_declared(entries, name)
+            above = _above(entries, parts)
+            for entry in entries:
+                self._take_entry(archive, entry, above)
 
     def _check_declared(self, entries: list[zipfile.ZipInfo], name: str) -> None:
         if len(entries) + self.n_files > self.limits.files:
@@ -276,37 +261,49 @@ class _Room:
         suffix: str,
     ) -> None:
         try:
-            with archive.open(entry) as stream:
-                self._write(parts, suffix, self._counted(stream, "/".join(parts)))
-        except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, NotImplementedError, EOFError,
-                RuntimeError):  # fmt: skip
-            self._leave_out(parts, "is damaged inside of the zip file.")
+            chunks = self._counted(archive, entry, "/".join(parts))
+            self._write(parts, suffix, chunks)
+        except _DamagedError:
+            self._leave_out(parts, "is damaged inside the zip file.")
 
-    def _counted(self, stream: IO[bytes], name: str) -> Iterable[bytes]:
-        while chunk := stream.read(CHUNK):
+    def _counted(
+        self, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str
+    ) -> Iterable[bytes]:
+        chunks = _unpacked(archive, entry)
+        for chunk in chunks:
             self.n_unpacked += len(chunk)
             if self.n_unpacked > self.limits.unpacked_bytes:
                 self._refuse_size(name)
             yield chunk
 
 
+def _unpacked(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Iterable[bytes]:
+    """The bytes of one entry, in chunks."""
+    try:
+        with archive.open(entry) as stream:
+            while chunk := stream.read(CHUNK):
+                yield chunk
+    except DAMAGE as error:
+        raise _DamagedError from error
+
+
 def _above(entries: list[zipfile.ZipInfo], parts: tuple[str, ...]) -> tuple[str, ...]:
-    """The folder that a zip file stands for: its own, or the one that holds all of it."""
+    """The folder that stands for a zip file, unless one folder inside holds everything."""
     inside = [plain_parts(entry.filename) for entry in entries if not entry.is_dir()]
-    tops = {entry[:-1][:1] for entry in inside if entry[0] not in RUBBISH}
+    tops = {entry[:-1][:1] for entry in inside if entry[0] not in SYSTEM_FILES}
     has_folder = len(tops) == 1 and tops != {()}
     return parts[:-1] if has_folder else (*parts[:-1], Path(parts[-1]).stem)
 
 
 def _suffix(name: str) -> str:
-    """Of a file name, in small letters; only known ones ever come to the disk."""
+    """Suffix of a file name in small letters; only known ones reach the disk."""
     return Path(plain_parts(name)[-1]).suffix.lower() if len(name) < 5000 else ""
 
 
 def _check_list(content: IO[bytes], name: str, limits: Limits) -> None:
-    """Refuse a zip file with a list of files so long that reading it would fill the memory.
+    """Refuse a zip file whose list of files would fill the memory.
 
-    The end of the list is looked for where :class:`zipfile.ZipFile` looks for it.
+    The end of the list is where :class:`zipfile.ZipFile` finds it.
     """
     size = content.seek(0, 2)
     content.seek(max(size - 22 - 65535, 0))

@@ -35,7 +35,7 @@ def served(real_gallery, tmp_path_factory):
     folder = tmp_path_factory.mktemp("served")
     (folder / "sorted").mkdir()
     folders = {"inbox": write_inbox(folder / "inbox"), "into": folder / "sorted"}
-    with serve(settings_for(real_gallery, folder, **folders)) as running:
+    with serve(settings_for(real_gallery, folder, **folders), learns=True) as running:
         yield running
 
 

@@ -13,7 +13,7 @@ def test_a_server_killed_while_it_enrolls_comes_back_whole(
 ):
     gallery = own_copy(real_gallery, tmp_path)
     with serving(gallery) as first:
-        window = Window(driver, first.address).open("ask")
+        window = Window(driver, first.address).open("identify")
         window.ask(probes["cat"])
         window.click(".answer .button", "Yes, add to cat")
         time.sleep(0.05)  # in the middle of it, or not yet begun: both must be survived

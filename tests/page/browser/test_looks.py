@@ -2,7 +2,7 @@
 
 import pytest
 
-VIEWS = ("wall", "ask", "sort", "journal")
+VIEWS = ("gallery", "identify", "inbox", "history")
 
 
 LOOKS = [("light", 320), ("dark", 1200)]
@@ -11,11 +11,11 @@ LOOKS = [("light", 320), ("dark", 1200)]
 @pytest.mark.parametrize(("scheme", "width"), LOOKS)
 def test_axe_finds_nothing_serious_and_nothing_is_wider_than_the_window(window, scheme, width):
     window.show_in(scheme)
-    window.open("wall", width)
+    window.open("gallery", width)
     for view in VIEWS:
         window.run("location.hash = arguments[0]", view)
         window.find(f"#view-{view} h1")
-        if view == "sort":
+        if view == "inbox":
             window.find(".inbox .first")
         assert window.serious() == [], view
         assert window.run("return document.documentElement.scrollWidth") <= width, view
@@ -24,10 +24,10 @@ def test_axe_finds_nothing_serious_and_nothing_is_wider_than_the_window(window, 
 @pytest.mark.parametrize(("scheme", "width"), LOOKS)
 def test_axe_finds_nothing_serious_in_dialogs(window, scheme, width):
     window.show_in(scheme)
-    window.open("wall", width).click(".set")
+    window.open("gallery", width).click(".set")
     window.find("dialog.one-set .tile")
     assert window.serious() == []
-    window.click("dialog .button", "Move to another class")
+    window.click("dialog .button", "Move to someone")
     window.find("dialog.chooser li")
     assert window.serious() == []
     window.run("document.querySelectorAll('dialog').forEach((one) => one.close())")
@@ -39,7 +39,7 @@ def test_axe_finds_nothing_serious_in_dialogs(window, scheme, width):
 @pytest.mark.parametrize(("scheme", "width"), LOOKS)
 def test_axe_finds_nothing_serious_in_an_answer(window, probes, scheme, width):
     window.show_in(scheme)
-    window.open("ask", width).ask(probes["mixed"])
+    window.open("identify", width).ask(probes["mixed"])
     window.click(".tree summary")
     window.find(".tree-words")
     assert window.serious() == []

@@ -41,11 +41,11 @@ class Window:
     def __init__(self, driver, address: str) -> None:
         self.driver, self.address = driver, address
 
-    def open(self, view: str = "wall", width: int = 1200) -> Window:
+    def open(self, view: str = "gallery", width: int = 1200) -> Window:
         resize(self.driver, width)
         self.driver.get("about:blank")
         self.driver.get(f"{self.address}/#{view}")
-        self.until("document.querySelectorAll('.class').length > 0", "the wall")
+        self.until("document.querySelectorAll('.class').length > 0", "the gallery")
         return self
 
     def show_in(self, scheme: str) -> None:

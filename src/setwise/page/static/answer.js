@@ -5,14 +5,15 @@ import { curveFigure } from "./curve.js";
 import { chooseClass } from "./dialogs.js";
 import { button, el, thumb } from "./dom.js";
 import { photoTiles } from "./set_dialog.js";
-import { act, current } from "./state.js";
+import { command, current } from "./state.js";
 import { term } from "./terms.js";
 import { treeSection } from "./tree.js";
-import { counted, percent } from "./words.js";
+import { counted, lookWords, percent, voteWords } from "./words.js";
 
 const PAIRS_SHOWN = 8,
   CURVE_MS = 2000,
-  CURVE_TRIES = 60;
+  CURVE_TRIES = 60,
+  UNLIKE = "It looks unlike the other photos of this album.";
 
 /** Words with the label set apart, where they hold it. */
 export const spoken = (words, label) => {
@@ -40,7 +41,7 @@ export const candidateBars = (candidates) =>
 
 const block = (title, ...content) => el("section", { class: "block" }, el("h3", {}, title), ...content);
 
-const pair = ({ name, url, nearest, is_out_of_place: isOut }) =>
+const pair = ({ name, url, nearest, is_outlier: isOut }) =>
   el(
     "li",
     { class: isOut ? "out" : null },
@@ -70,7 +71,7 @@ const pairs = (photos) => {
     : null;
   return block(
     term("most alike", "Most alike in the gallery"),
-    el("p", { class: "small" }, "Left your photo, right the one of the gallery that looks most like it."),
+    el("p", { class: "small" }, `Left your photo, right the most similar photo of ${withNearest[0].nearest.label}.`),
     list,
     more,
   );
@@ -85,10 +86,10 @@ const kindOf = (answer) => (label) =>
         ? "second"
         : "other";
 
-/** How much of the weight of some members each class has, heaviest first. */
-const shares = (members) => {
+/** Share of the weight of some votes for each class, heaviest first. */
+const shares = (votes) => {
   const sums = new Map();
-  for (const { label, weight } of members) sums.set(label, (sums.get(label) ?? 0) + weight);
+  for (const { label, weight } of votes) sums.set(label, (sums.get(label) ?? 0) + weight);
   const total = [...sums.values()].reduce((a, b) => a + b, 0) || 1;
   return [...sums].map(([label, sum]) => ({ label, share: sum / total })).sort((a, b) => b.share - a.share);
 };
@@ -100,52 +101,52 @@ const stack = (parts, kind) =>
     ...parts.map(({ label, share }) =>
       el(
         "span",
-        { class: kind(label), vars: { share }, title: `${label ?? "nobody"}: ${percent(share)}` },
-        label ?? "nobody",
+        { class: kind(label), vars: { share }, title: `${label ?? "no one"}: ${percent(share)}` },
+        label ?? "no one",
       ),
     ),
   );
 
-/** What the photos were looked at for, and whom that speaks for; every single member, for those who open it. */
-const votes = (answer) => {
+/** The votes of each way of looking; every single vote, for those who open it. */
+const votesBlock = (answer) => {
   if (!answer.votes?.length) return null;
   const kind = kindOf(answer),
     byLook = new Map();
   for (const vote of answer.votes) {
-    const look = vote.words.split(/[,:]/)[0];
+    const look = lookWords(vote);
     byLook.set(look, [...(byLook.get(look) ?? []), vote]);
   }
   const every = el(
     "details",
     {},
-    el("summary", {}, `All ${answer.votes.length} members`),
+    el("summary", {}, `All ${answer.votes.length} votes`),
     el(
       "ul",
-      { class: "members" },
-      ...answer.votes.map((vote) => el("li", { class: kind(vote.label) }, vote.words)),
+      { class: "votes" },
+      ...answer.votes.map((vote) => el("li", { class: kind(vote.label) }, voteWords(vote))),
     ),
   );
   return block(
-    term("members", "Who voted for what"),
+    term("votes", "What each way of looking votes for"),
     el(
       "dl",
       { class: "looks" },
-      ...[...byLook].map(([look, members]) =>
-        el("div", {}, el("dt", {}, look), el("dd", {}, stack(shares(members), kind))),
+      ...[...byLook].map(([look, votes]) =>
+        el("div", {}, el("dt", {}, look), el("dd", {}, stack(shares(votes), kind))),
       ),
     ),
     answer.votes.length > byLook.size && every,
   );
 };
 
-/** The curve; where the gallery is still being learnt by heart, it comes later. */
+/** The curve; it comes later while the gallery is still being compared with itself. */
 const curveOf = (id, k, answer) => {
   const place = el("div", {}, curveFigure(answer.nearness, answer.is_known));
   let tries = 0;
   const again = async () => {
     if (!place.isConnected || ++tries > CURVE_TRIES) return;
     try {
-      const { nearness } = (await get(`/api/asks/${encodeURIComponent(id)}`)).answers[k];
+      const { nearness } = (await get(`/api/identify/${encodeURIComponent(id)}`)).answers[k];
       if (nearness.curve) return void place.replaceChildren(curveFigure(nearness, answer.is_known));
     } catch {
       return; /* without a curve, then */
@@ -163,8 +164,8 @@ const actions = (id, k, answer, marked) => {
   const enroll = async (label) => {
     if (label === null) return;
     for (const one of row.children) one.disabled = true;
-    const isDone = await act("enroll", {
-      ask: id,
+    const isDone = await command("enroll", {
+      job: id,
       answer: k,
       label,
       without: [...marked].sort((a, b) => a - b),
@@ -179,8 +180,8 @@ const actions = (id, k, answer, marked) => {
   const correct = button("No, it is…", pick("Who or what is it?", { without: [best] }));
   const newClass = (properties) =>
     button(
-      "Make a new class…",
-      pick("What is the new class called?", { hint: "Type a name that is not there yet." }),
+      "Someone or something new…",
+      pick("Who or what is new?", { hint: "Type a name that is not there yet." }),
       properties,
     );
   const accept = (words, properties) => best !== null && button(words, () => enroll(best), properties);
@@ -197,7 +198,7 @@ const actions = (id, k, answer, marked) => {
 };
 
 const photosBlock = (answer, marked) => {
-  const why = new Map(answer.out_of_place.map((one) => [one.image, one.why]));
+  const outliers = new Set(answer.outliers);
   const hint = el("p", { class: "small", role: "status" });
   const describe = () => {
     hint.textContent = marked.size
@@ -208,26 +209,26 @@ const photosBlock = (answer, marked) => {
   return block(
     "Its photos",
     photoTiles(
-      answer.photos.map((photo) => ({ ...photo, why: why.get(photo.image) })),
+      answer.photos.map((photo) => ({ ...photo, why: outliers.has(photo.image) ? UNLIKE : null })),
       marked,
       describe,
       "leave out",
     ),
-    why.size > 0 &&
+    outliers.size > 0 &&
       el(
         "p",
         { class: "out-words" },
-        el("b", {}, counted(why.size, "photo")),
+        el("b", {}, counted(outliers.size, "photo")),
         " ",
         term("out of place"),
-        ": unlike the rest of the set, and not listened to.",
+        ": unlike the rest of the album, and left out of the comparison.",
       ),
     current()?.can_change && hint,
   );
 };
 
 export const answerArticle = (id, k, answer) => {
-  const marked = new Set(answer.out_of_place.map((one) => one.image));
+  const marked = new Set(answer.outliers);
   const isUnknown = answer.label === null;
   const canChange = current()?.can_change;
   const best = answer.most_like;
@@ -251,13 +252,13 @@ export const answerArticle = (id, k, answer) => {
       "div",
       { class: "beside" },
       block(
-        term("how probable", isUnknown ? "How probable, if it were of the gallery after all" : "How probable"),
+        term("how probable", isUnknown ? "How probable, if it is in the gallery after all" : "How probable"),
         candidateBars(answer.candidates),
       ),
       answer.nearness && block(term("nearness", "Known or unknown"), curveOf(id, k, answer)),
     ),
     pairs(answer.photos),
-    votes(answer),
+    votesBlock(answer),
     answer.has_tree && treeSection(id, k, answer),
   );
 };

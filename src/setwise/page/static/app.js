@@ -1,20 +1,20 @@
 // The frame: which view is shown, undo and redo, keys that hold everywhere.
 
-import * as ask from "./ask.js";
+import * as gallery from "./gallery.js";
+import * as history from "./history.js";
+import * as identify from "./identify.js";
+import * as inbox from "./inbox.js";
 import { isTyping, byId } from "./dom.js";
 import { keysDialog } from "./dialogs.js";
-import * as journal from "./journal.js";
-import * as sort from "./sort.js";
-import { act, follow, refresh, subscribe } from "./state.js";
+import { command, follow, refresh, subscribe } from "./state.js";
 import { explainTerms } from "./terms.js";
-import * as wall from "./wall.js";
 
-const VIEWS = { wall, ask, sort, journal };
+const VIEWS = { gallery, identify, inbox, history };
 let shown = null;
 
 const viewOf = (hash) => {
   const name = hash.replace(/^#/, "").split("/")[0];
-  return name in VIEWS ? name : "wall";
+  return name in VIEWS ? name : "gallery";
 };
 
 const show = (isFirst = false) => {
@@ -35,12 +35,12 @@ const show = (isFirst = false) => {
   title?.focus({ preventScroll: true });
 };
 
-const showGallery = (gallery) => {
-  byId("file").textContent = gallery.file.split(/[\\/]/).at(-1);
-  byId("to-sort").hidden = !gallery.inbox;
+const showGallery = (now) => {
+  byId("file").textContent = now.file.split(/[\\/]/).at(-1);
+  byId("to-inbox").hidden = !now.inbox;
   for (const [id, way] of [
-    ["undo", gallery.can_undo],
-    ["redo", gallery.can_redo],
+    ["undo", now.can_undo],
+    ["redo", now.can_redo],
   ]) {
     const words = way ? `${id === "undo" ? "Undo" : "Redo"}: ${way.words}` : `Nothing to ${id}`;
     byId(id).disabled = !way;
@@ -49,20 +49,20 @@ const showGallery = (gallery) => {
   }
 };
 
-const undo = () => (shown === "sort" && sort.undoDecision()) || act("undo");
+const undo = () => (shown === "inbox" && inbox.undoDecision()) || command("undo");
 
 const onKey = (event) => {
   const isUndo = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "z";
   if (isTyping(event)) return;
   if (isUndo) {
     event.preventDefault();
-    if (event.shiftKey) act("redo");
+    if (event.shiftKey) command("redo");
     else undo();
     return;
   }
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key === "?") keysDialog();
-  else if (event.key === "u" && (shown === "sort" || shown === "journal")) undo();
+  else if (event.key === "u" && (shown === "inbox" || shown === "history")) undo();
   else if (event.key === "/") {
     const search = byId(`view-${shown}`).querySelector("input[type=search]");
     if (!search) return;
@@ -78,8 +78,8 @@ subscribe("offline", (sentence) => {
   byId("offline").hidden = !sentence;
   byId("offline").textContent = sentence ? `${sentence} What you see may be old.` : "";
 });
-byId("undo").addEventListener("click", () => act("undo"));
-byId("redo").addEventListener("click", () => act("redo"));
+byId("undo").addEventListener("click", () => command("undo"));
+byId("redo").addEventListener("click", () => command("redo"));
 byId("help").addEventListener("click", keysDialog);
 document.addEventListener("keydown", onKey);
 window.addEventListener("hashchange", () => show());

@@ -1,4 +1,4 @@
-// How near a set came, among sets of the gallery and among strangers.
+// How near an album came, beside albums of the gallery and beside strangers.
 
 import { el, svg } from "./dom.js";
 
@@ -51,19 +51,19 @@ export const curveFigure = (nearness, isKnown) => {
     return el(
       "p",
       { class: "small" },
-      "This gallery was not made to tell strangers, so the nearest class is always the answer.",
+      "This gallery does not detect strangers, so the nearest person or thing is always the answer.",
     );
   if (!curve)
     return el(
       "p",
       { class: "small", role: "status" },
-      "The sets of the gallery are still being compared with each other. The picture comes in a moment.",
+      "The albums of the gallery are still being compared with each other. The picture comes in a moment.",
     );
   const at = scaleOf(nearness);
   const top = Math.max(...curve.known, ...curve.strangers, 1e-9);
   const sentence = isKnown
-    ? "This set came near enough: it is known."
-    : "This set did not come near enough: it is unknown.";
+    ? "This album is near enough: it is known."
+    : "This album is not near enough: it is unknown.";
   return el(
     "figure",
     { class: "curve" },
@@ -72,7 +72,7 @@ export const curveFigure = (nearness, isKnown) => {
       {
         viewBox: `0 0 ${WIDE} ${HIGH}`,
         role: "img",
-        "aria-label": `${sentence} Its nearness is ${value.toPrecision(3)}; ${threshold.toPrecision(3)} is asked for.`,
+        "aria-label": `${sentence} Its nearness is ${value.toPrecision(3)}; ${threshold.toPrecision(3)} is needed.`,
       },
       hump("strangers", curve.x, curve.strangers, top, at),
       hump("known", curve.x, curve.known, top, at),
@@ -80,7 +80,7 @@ export const curveFigure = (nearness, isKnown) => {
       svg("text", { class: "axis", x: 12, y: HIGH - 12 }, "← farther"),
       svg("text", { class: "axis", x: WIDE - 12, y: HIGH - 12, "text-anchor": "end" }, "nearer →"),
       mark("asked", at(threshold), "needed", threshold > value),
-      mark("this", at(value), "this set", value >= threshold),
+      mark("this", at(value), "this album", value >= threshold),
       svg("circle", { class: "this", cx: at(value), cy: HIGH - FOOT, r: 5 }),
     ),
     el(
@@ -92,7 +92,7 @@ export const curveFigure = (nearness, isKnown) => {
         "span",
         { class: "key" },
         el("span", { class: "swatch known" }),
-        " sets of the gallery, each left out in turn",
+        " albums of the gallery, each left out in turn",
       ),
       " ",
       el("span", { class: "key" }, el("span", { class: "swatch strangers" }), " strangers"),

@@ -1,4 +1,4 @@
-// Questions in <dialog>s: which class, are you sure, which keys.
+// Questions in <dialog>s: who is it, are you sure, which keys.
 
 import { add, button, el, thumb } from "./dom.js";
 import { current } from "./state.js";
@@ -68,17 +68,17 @@ const option = (i, label, note, url, pick) =>
     el("span", {}, el("b", {}, label), el("small", {}, note)),
   );
 
-/** Which class? Type to find it, or to name a new one. Resolves with a name or null. */
+/** Which person or thing? Type to find it, or to name a new one. Resolves with a name or null. */
 export const chooseClass = (title, { without = [], typed = "", hint = "" } = {}) => {
   const dialog = el("dialog", { class: "chooser", "aria-labelledby": "chooser-title" });
-  const list = el("ul", { role: "listbox", id: "options", "aria-label": "Classes" });
+  const list = el("ul", { role: "listbox", id: "options", "aria-label": "People and things" });
   const field = el("input", {
     type: "text",
     role: "combobox",
     "aria-expanded": "true",
     "aria-controls": "options",
     "aria-autocomplete": "list",
-    "aria-label": "Name of a class, old or new",
+    "aria-label": "A name, old or new",
     placeholder: "Type a name",
     autocomplete: "off",
     spellcheck: "false",
@@ -99,13 +99,13 @@ export const chooseClass = (title, { without = [], typed = "", hint = "" } = {})
       option(
         i,
         one.name,
-        `${counted(one.n_sets, "set")}, ${counted(one.n_images, "photo")}`,
+        `${counted(one.n_sets, "album")}, ${counted(one.n_images, "photo")}`,
         one.sets[0]?.shown ? `/api/sets/${encodeURIComponent(one.sets[0].id)}/images/0` : null,
         dialog.choose,
       ),
     );
     const isThere = current().classes.some((one) => one.name === name);
-    if (name && !isThere) items.push(option(items.length, name, "a new class", null, dialog.choose));
+    if (name && !isThere) items.push(option(items.length, name, "new in the gallery", null, dialog.choose));
     list.replaceChildren(...items);
     at = 0;
     mark();
@@ -152,12 +152,12 @@ const KEYS = [
     ],
   ],
   [
-    "Sort",
+    "Inbox",
     [
-      ["j k", "next set, previous set"],
+      ["j k", "next album, previous album"],
       ["Enter", "accept the answer"],
       ["1 – 9", "choose a candidate"],
-      ["c", "choose another class, or a new one"],
+      ["c", "choose another name, or a new one"],
       ["x", "take this decision back"],
       ["u", "take back what was done last"],
     ],

@@ -1,8 +1,8 @@
-// One set of the gallery: all its photos, and what can be done with it.
+// One album of the gallery: all its photos, and what can be done with it.
 
 import { ask, chooseClass, closer } from "./dialogs.js";
 import { add, button, el, thumb } from "./dom.js";
-import { act, current } from "./state.js";
+import { command, current } from "./state.js";
 import { counted, nameOf } from "./words.js";
 
 const MOST_TILES = 400;
@@ -45,22 +45,22 @@ export const openSet = async (id) => {
   const dialog = el("dialog", { class: "one-set", "aria-labelledby": "set-title" });
   const marked = new Set();
   const canChange = current().can_change;
-  const takeOut = button("", () => dialog.choose(["take_out", { images: [...marked].sort((a, b) => a - b) }]), {
+  const takeOut = button("", () => dialog.choose(["remove_photos", { images: [...marked].sort((a, b) => a - b) }]), {
     class: "button primary",
   });
   const hint = el("p", { class: "small", role: "status" });
   const describe = () => {
     takeOut.disabled = !marked.size || marked.size === set.n_images;
-    takeOut.textContent = marked.size ? `Take ${counted(marked.size, "photo")} out` : "Take photos out";
+    takeOut.textContent = marked.size ? `Remove ${counted(marked.size, "photo")}` : "Remove photos";
     hint.textContent =
-      marked.size === set.n_images ? "To take all of them out, forget the set." : "Choose photos to take out.";
+      marked.size === set.n_images ? "To remove all of them, remove the album." : "Choose photos to remove.";
   };
   const move = async () => {
-    const chosen = await chooseClass(`To which class does “${nameOf(set, label)}” belong?`, {
+    const chosen = await chooseClass(`Whose album is “${nameOf(set, label)}”?`, {
       without: [label],
-      hint: `It is a set of ${label} now.`,
+      hint: `It is an album of ${label} now.`,
     });
-    if (chosen !== null) dialog.choose(["rename", { label: chosen }]);
+    if (chosen !== null) dialog.choose(["move", { label: chosen }]);
   };
   const photos = Array.from({ length: Math.min(set.shown, MOST_TILES) }, (_, i) => ({
     image: i,
@@ -69,11 +69,11 @@ export const openSet = async (id) => {
   }));
   add(
     dialog,
-    el("p", { class: "eyebrow" }, `A set of ${label} · ${counted(set.n_images, "photo")}`),
+    el("p", { class: "eyebrow" }, `An album of ${label} · ${counted(set.n_images, "photo")}`),
     el("h2", { id: "set-title" }, nameOf(set, label)),
     closer(dialog),
     canChange
-      ? photoTiles(photos, marked, describe, "take out")
+      ? photoTiles(photos, marked, describe, "remove")
       : el("ol", { class: "tiles" }, ...photos.map(({ name, url }) => el("li", {}, thumb(url, name)))),
     photos.length < set.n_images &&
       el("p", { class: "small" }, `${photos.length} of ${set.n_images} are shown.`),
@@ -86,11 +86,11 @@ export const openSet = async (id) => {
         "div",
         { class: "actions" },
         takeOut,
-        button("Move to another class…", move),
-        button("Forget this set", () => dialog.choose(["forget", {}]), { class: "button bad" }),
+        button("Move to someone or something else…", move),
+        button("Remove this album", () => dialog.choose(["forget", {}]), { class: "button bad" }),
       ),
     );
   }
   const chosen = await ask(dialog);
-  if (chosen) await act(chosen[0], { set_id: set.id, ...chosen[1] });
+  if (chosen) await command(chosen[0], { set_id: set.id, ...chosen[1] });
 };

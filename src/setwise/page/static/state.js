@@ -1,4 +1,4 @@
-// The gallery as this window knows it; views subscribe, and other windows' acts arrive by events.
+// The gallery as this window knows it; views subscribe, and changes by other windows arrive as events.
 
 import { Refused, get, post } from "./api.js";
 import { say, warn } from "./toast.js";
@@ -51,10 +51,10 @@ export const refresh = async () => {
 const perform = async (name, body) => {
   if ((name === "undo" && !gallery.can_undo) || (name === "redo" && !gallery.can_redo)) return false;
   try {
-    const { words } = await post(`/api/acts/${name}`, { ...body, revision: gallery.revision });
+    const { words } = await post(`/api/commands/${name}`, { ...body, revision: gallery.revision });
     await refresh();
-    const undo = name === "undo" ? null : { words: "Undo", act: () => act("undo") };
-    say(words, name === "undo" ? { words: "Redo", act: () => act("redo") } : undo);
+    const undo = name === "undo" ? null : { words: "Undo", act: () => command("undo") };
+    say(words, name === "undo" ? { words: "Redo", act: () => command("redo") } : undo);
     return true;
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
@@ -64,12 +64,12 @@ const perform = async (name, body) => {
   }
 };
 
-let lastAct = Promise.resolve();
+let last = Promise.resolve();
 
-/** Change the gallery, one act after the other; says what was done, with a way back. Returns whether it was done. */
-export const act = (name, body = {}) => {
-  const done = lastAct.then(() => perform(name, body));
-  lastAct = done.catch(() => {});
+/** Change the gallery, one command after the other, and say what was done. Returns whether it was done. */
+export const command = (name, body = {}) => {
+  const done = last.then(() => perform(name, body));
+  last = done.catch(() => {});
   return done;
 };
 

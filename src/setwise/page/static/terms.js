@@ -3,26 +3,25 @@
 import { byId, el } from "./dom.js";
 
 const MEANINGS = {
-  gallery: "All the sets that have been given a name: what a new set is compared with.",
-  set: "Some photos that belong together: one album, one folder, one clip.",
-  class: "Whom or what sets show: one person, one thing. All its sets carry its name.",
-  weak: "Each set was left out in turn and looked for in the rest. Where that goes wrong, or where there is little to compare with, answers are less sure.",
-  "how probable": "Of 100 answers as sure as this one, about so many are right.",
+  gallery: "All albums with a name: new albums are compared with them.",
+  album: "Some photos that belong together: one folder, or one clip.",
+  weak: "Each album was left out in turn and looked for in the rest. Where that goes wrong, or where there are few photos, answers are less sure.",
+  "how probable": "Of 100 answers with this percentage, about as many are right.",
   "runner-up": "The second-best answer. The closer it comes, the less sure the first one is.",
   "out of place":
-    "A photo unlike the others of its set. It was not listened to, and stays out unless you say otherwise.",
-  "most alike": "For each of your photos, the photo in the gallery that looks most like it.",
+    "A photo unlike the others of its album. It was not compared, and stays out unless you click it.",
+  "most alike": "For each of your photos, the most similar photo of that person or thing.",
   nearness:
-    "How near this set came to its best class. Sets of the gallery, each left out in turn, show how near one usually comes, and how near strangers come.",
-  unknown: "Nothing in the gallery came near enough. It may be somebody new.",
-  members:
-    "The photos are looked at in several ways: light and dark, outlines, and so on. Each way has a member, and clear ones count for more.",
+    "How near this album comes to the most similar person or thing. The albums of the gallery show how near is usual, and how near strangers come.",
+  unknown: "Nothing in the gallery is near enough. It may be someone new.",
+  votes:
+    "The photos are compared in several ways: light and dark, outlines, and so on. Each way of looking votes, and clear votes count for more.",
   "tree of cuts":
-    "The pieces of all sets, yours too, are put in one heap. The heap is cut in two where it hangs together least, each half again, and so on. Whoever ends in your set’s heap is the answer.",
-  piece: "Every set, yours too, is first boiled down to a few pieces: what many of its photos have in common.",
-  cut: "One division of a heap in two. Its price (NCut) says how much it tears apart: 0 is nothing, 2 is everything.",
-  "teaches most":
-    "Sets that the gallery is unsure of come first: each answer of yours to these teaches it more than ten to the others.",
+    "The pieces of all albums, yours too, start in one group. The group is cut in two at its weakest link, each half again, and so on. The answer is the person or thing that ends in one group with your album.",
+  piece: "A summary of photos: every album, yours too, is first reduced to a few pieces that many of its photos have in common.",
+  cut: "One division of a group in two. Its price (NCut) is 0 if nothing links the halves, and 2 if everything does.",
+  uncertain:
+    "Albums that the gallery is least sure of come first: your decisions on them improve it most.",
 };
 
 /** A word with its explanation; `words` where it reads differently from its name. */

@@ -263,7 +263,7 @@ export const treeSection = (id, k, answer) => {
     if (playing) return;
     playing = { stop: () => {} };
     try {
-      const tree = await get(`/api/asks/${encodeURIComponent(id)}/answers/${k}/tree`);
+      const tree = await get(`/api/identify/${encodeURIComponent(id)}/answers/${k}/tree`);
       playing = player(tree, answer);
       add(details, tree.words && el("p", { class: "small" }, tree.words), ...playing.elements);
     } catch (error) {

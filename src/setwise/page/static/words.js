@@ -2,7 +2,47 @@
 
 export const counted = (n, noun, plural = `${noun}s`) => `${n.toLocaleString("en")} ${n === 1 ? noun : plural}`;
 
-/** A set's name without its class's, which stands beside it. */
+/** "1 person or thing", "4 people or things". */
+export const countedClasses = (n) => counted(n, "person or thing", "people or things");
+
+const FEATURES = {
+  plain: "light and dark",
+  whitened: "light and dark",
+  pixels: "light and dark",
+  edges: "outlines",
+  "fine edges": "fine outlines",
+  "coarse edges": "rough outlines",
+  network: "what a network sees",
+  lengths: "the numbers as they are",
+};
+const BASES = {
+  mean: "on average",
+  means: "in a few averages",
+  centred: "in how they differ",
+  svd: "in what they share",
+  dictionary: "in their parts",
+};
+const EVIDENCE = {
+  clusters: "by who ends up in one group",
+  edges: "by who is linked to whom",
+  "smallest angle": "by the closest likeness",
+  "all angles": "by the whole likeness",
+};
+
+/** What a vote compares: "fine outlines". */
+export const lookWords = ({ feature }) => {
+  const plain = feature.replace(/^whitened /, "").replace(/ whitened$/, "");
+  return FEATURES[plain] ?? plain;
+};
+
+/** A vote in one sentence. */
+export const voteWords = (vote) => {
+  const how = [lookWords(vote), BASES[vote.basis] ?? vote.basis, EVIDENCE[vote.evidence] ?? vote.evidence];
+  const says = vote.label ?? "no one in particular";
+  return `${how.filter(Boolean).join(", ")}: ${says}${vote.is_narrow ? ", but only just" : ""}`;
+};
+
+/** An album's name without that of its person or thing, which stands beside it. */
 export const nameOf = (set, label) =>
   set.name.startsWith(`${label}/`) ? set.name.slice(label.length + 1) : set.name;
 

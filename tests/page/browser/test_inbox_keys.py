@@ -22,9 +22,9 @@ def window(driver, served):
     for row in served.get("/api/inbox").json()["rows"]:
         if row["decided"] is not None:  # by an earlier test
             served.post(f"/api/inbox/{row['id']}/decide", {"label": None})
-    window = Window(driver, served.address).open("sort")
+    window = Window(driver, served.address).open("inbox")
     window.until("document.querySelectorAll('.inbox tr.done, .inbox tr.decided').length === 5")
-    window.until("document.querySelector('#view-sort .lead').textContent.includes('decide')")
+    window.until("document.querySelector('#view-inbox .lead').textContent.includes('decide')")
     yield window
     log = window.complaints()
     driver.get("about:blank")
@@ -75,9 +75,9 @@ def test_enter_on_a_stranger_asks_for_a_name_and_search_and_keys_are_found(windo
     assert window.run(ROWS) == ["three"]
     window.run("document.activeElement.blur()")
     window.press("?")
-    window.find("dialog.keys", "next set, previous set")
+    window.find("dialog.keys", "next album, previous album")
     window.press(Keys.ESCAPE)
-    window.fill("#view-sort input", "")
+    window.fill("#view-inbox input", "")
     window.press("k", "k", "k", "k", "x")
     window.until("document.querySelector('.inbox tr.decided') === null")
 

@@ -1,4 +1,4 @@
-"""What goes over the wire: every request and response, and so the OpenAPI schema."""
+"""Requests and responses as JSON, and so the OpenAPI schema."""
 
 from __future__ import annotations
 
@@ -6,46 +6,44 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-__all__ = [
-    "ActDone", "Answer", "Asked", "Candidate", "Carried", "CarryBody", "ClassOnWall", "Curve",
-    "DecideBody", "EnrollBody", "ForgetBody", "GalleryOnWall", "InboxEnrollBody", "InboxNow",
-    "InboxRow", "JournalLine", "LastAct", "LeftOut", "LimitsNow", "NearestPhoto", "Nearness",
-    "OutOfPlace", "PhotoOfAnswer", "Problem", "Question", "RenameBody", "SetOfAnswer",
-    "SetOnWall", "StepNow", "TakeOutBody", "Tree", "TreeClass", "TreeNode", "UndoBody",
-    "UnknownNow", "Vote",
-]  # fmt: skip
-
-# Labels and ids of clients: looked up or cleaned, never a path.
+# Labels and ids from clients: looked up or cleaned, never a path.
 Word = Annotated[str, Field(min_length=1, max_length=200)]
 Place = Annotated[int, Field(ge=0, le=10_000_000)]
+Confidence = Literal["sure", "quite sure", "not sure", "a guess"]
 
 
 class _Body(BaseModel):
-    """What a client sends: nothing that is not known here."""
+    """Body of a command: unknown fields are refused."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
-    revision: str | None = Field(None, max_length=64, description="What the client has seen.")
+    revision: str | None = Field(
+        None, max_length=64, description="The gallery as the client has seen it."
+    )
 
 
 class Problem(BaseModel):
-    """What went wrong, in one clear sentence."""
+    """An error in one sentence."""
 
     error: str
 
 
-# --------------------------------------------------------------------------- the wall
+class LeftOut(BaseModel):
+    """A file that cannot be used."""
+
+    name: str
+    reason: str
 
 
-class SetOnWall(BaseModel):
+class GallerySet(BaseModel):
     """A set of the gallery."""
 
     id: str
     name: str
     n_images: int
-    shown: int = Field(description="How many small pictures there are: 0 to this minus 1.")
+    shown: int = Field(description="Number of small pictures: 0, or one per image.")
 
 
-class ClassOnWall(BaseModel):
+class GalleryClass(BaseModel):
     """A class of the gallery."""
 
     name: str
@@ -53,64 +51,61 @@ class ClassOnWall(BaseModel):
     n_images: int
     weak: list[str] = Field(description="Why it may be taken for others, in sentences.")
     confused_with: list[str]
-    sets: list[SetOnWall]
+    sets: list[GallerySet]
 
 
-class UnknownNow(BaseModel):
-    """When a set is called unknown."""
+class Unknown(BaseModel):
+    """When a set is called unknown: target rate, and threshold of nearness."""
 
     rate: float
     threshold: float
 
 
-class LastAct(BaseModel):
-    """What could be undone, or done again."""
+class LastCommand(BaseModel):
+    """The command that Undo or Redo would act on."""
 
-    act: str
+    command: str
     words: str
 
 
-class LimitsNow(BaseModel):
-    """What one request may hold."""
+class RequestLimits(BaseModel):
+    """Limits of one request."""
 
     upload_bytes: int
     files: int
     seconds: float
 
 
-class GalleryOnWall(BaseModel):
+class Overview(BaseModel):
     """The whole gallery."""
 
     revision: str
     file: str
     can_change: bool
     reason_it_cannot: str | None
-    unknown: UnknownNow | None
+    unknown: Unknown | None
     n_classes: int
     n_sets: int
     n_images: int
     features: list[str]
     weak_state: Literal["computing", "ready"]
-    classes: list[ClassOnWall]
-    can_undo: LastAct | None
-    can_redo: LastAct | None
+    classes: list[GalleryClass]
+    can_undo: LastCommand | None
+    can_redo: LastCommand | None
     inbox: bool
     into: bool
-    limits: LimitsNow
+    limits: RequestLimits
 
 
-# --------------------------------------------------------------------------- questions
-
-
-class Asked(BaseModel):
-    """A question that waits for its turn."""
+class Accepted(BaseModel):
+    """A job in the queue."""
 
     id: str
     revision: str
 
 
-class StepNow(BaseModel):
-    """One step of the work on a question."""
+class StepProgress(BaseModel):
+    """Progress of one step of a job."""
 
     name: Literal["reading", "looking", "comparing"]
     words: str
@@ -119,29 +114,22 @@ class StepNow(BaseModel):
     total: int
 
 
-class LeftOut(BaseModel):
-    """A file that could not be used."""
-
-    name: str
-    reason: str
-
-
-class SetOfAnswer(BaseModel):
-    """The set that was asked about."""
+class ProbeSet(BaseModel):
+    """The set of an answer."""
 
     name: str
     n_images: int
 
 
 class Candidate(BaseModel):
-    """A class, and how probable it is."""
+    """A class and its probability."""
 
     label: str
     probability: float
 
 
 class Curve(BaseModel):
-    """How near sets of known classes, and strangers, usually are."""
+    """Distribution of nearness for sets of known classes and for strangers."""
 
     x: list[float]
     known: list[float]
@@ -149,22 +137,15 @@ class Curve(BaseModel):
 
 
 class Nearness(BaseModel):
-    """How near the set is to the nearest class; below the threshold it is unknown."""
+    """Nearness to the nearest class; below the threshold the set is unknown."""
 
     value: float
     threshold: float | None
     curve: Curve | None
 
 
-class OutOfPlace(BaseModel):
-    """A photo that does not seem to belong to its set; counted from 0."""
-
-    image: int
-    why: str
-
-
 class NearestPhoto(BaseModel):
-    """The photo of the gallery that a photo is most like."""
+    """The most similar photo of the answered class."""
 
     set_id: str
     image: int
@@ -173,54 +154,56 @@ class NearestPhoto(BaseModel):
     distance: float
 
 
-class PhotoOfAnswer(BaseModel):
+class ProbePhoto(BaseModel):
     """A photo of the set; counted from 0."""
 
     image: int
     name: str
     url: str
     nearest: NearestPhoto | None
-    is_out_of_place: bool
+    is_outlier: bool
 
 
 class Vote(BaseModel):
-    """What one look at the set says."""
+    """The vote of one way of looking."""
 
-    member: str
-    words: str
-    label: str | None
+    feature: str = Field(description='What is compared, such as "pixels" or "fine edges".')
+    basis: str = Field(description='How a set is summarised, such as "mean" or "svd".')
+    evidence: str = Field(description='What counts as similar, such as "clusters".')
+    label: str | None = Field(description="None if it has nothing in common with any class.")
     weight: float
+    is_narrow: bool = Field(description="Whether a second class is nearly as similar.")
 
 
 class Answer(BaseModel):
-    """What the gallery says of one set, and why."""
+    """The answer for one set, and the evidence."""
 
-    set: SetOfAnswer
-    label: str | None = Field(description="None for a stranger, and where nothing is known.")
-    most_like: str = Field(description="The nearest class, whether or not it is near enough.")
+    set: ProbeSet
+    label: str | None = Field(description="None for a stranger, and if nothing is in common.")
+    most_like: str = Field(description="The nearest class, even if it is not near enough.")
     is_known: bool | None
     probability: float
-    confidence: Literal["sure", "quite sure", "not sure", "a guess"]
+    confidence: Confidence
     words: str
     runner_up: Candidate | None
     margin: float
     candidates: list[Candidate]
     nearness: Nearness | None
-    out_of_place: list[OutOfPlace]
-    photos: list[PhotoOfAnswer]
+    outliers: list[int] = Field(description="Photos that do not belong, counted from 0.")
+    photos: list[ProbePhoto]
     votes: list[Vote]
     notes: list[str]
     has_tree: bool
 
 
-class Question(BaseModel):
-    """A question, how far the work on it is, and its answers."""
+class Job(BaseModel):
+    """A job, its progress, and its answers once it is done."""
 
     id: str
     revision: str
     state: Literal["waiting", "working", "done", "failed", "cancelled"]
     step: Literal["reading", "looking", "comparing"]
-    steps: list[StepNow]
+    steps: list[StepProgress]
     estimate_s: float | None
     error: str | None
     name: str
@@ -258,32 +241,29 @@ class Tree(BaseModel):
     words: str
 
 
-# --------------------------------------------------------------------------- acts
-
-
 class EnrollBody(_Body):
     """Add the set of an answer to a class, which may be new."""
 
-    ask: Word
+    job: Word
     answer: Place = 0
     label: Word
     without: list[Place] = Field(default_factory=list, max_length=100_000)
 
 
 class ForgetBody(_Body):
-    """Take a set out of the gallery."""
+    """Remove a set from the gallery."""
 
     set_id: Word
 
 
-class TakeOutBody(_Body):
-    """Take photos out of a set of the gallery."""
+class RemovePhotosBody(_Body):
+    """Remove photos from a set of the gallery."""
 
     set_id: Word
     images: list[Place] = Field(min_length=1, max_length=100_000)
 
 
-class RenameBody(_Body):
+class MoveBody(_Body):
     """Move a set to another class, which may be new."""
 
     set_id: Word
@@ -291,27 +271,24 @@ class RenameBody(_Body):
 
 
 class UndoBody(_Body):
-    """Take the last act back, or do it again."""
+    """Undo the last command, or redo it."""
 
 
-class ActDone(BaseModel):
-    """What was done."""
+class Done(BaseModel):
+    """A command that was done."""
 
     revision: str
     words: str
 
 
-class JournalLine(BaseModel):
-    """One act."""
+class HistoryLine(BaseModel):
+    """One command of the history."""
 
     n: int
     time: str
-    act: str
+    command: str
     words: str
     undone: bool
-
-
-# --------------------------------------------------------------------------- the inbox
 
 
 class InboxRow(BaseModel):
@@ -320,22 +297,22 @@ class InboxRow(BaseModel):
     id: str
     name: str
     n_images: int
-    state: Literal["waiting", "done", "failed", "enrolled", "carried"]
+    state: Literal["waiting", "done", "failed", "enrolled", "transferred"]
     label: str | None
     most_like: str | None
     probability: float | None
     runner_up: Candidate | None
     candidates: list[Candidate]
     is_known: bool | None
-    confidence: Literal["sure", "quite sure", "not sure", "a guess"] | None
+    confidence: Confidence | None
     words: str
-    teaches: float = Field(description="How much a decision on it would teach, from 0 to 1.")
+    uncertainty: float = Field(description="From 0 to 1: the most uncertain sets come first.")
     decided: str | None
     photos: list[str]
 
 
-class InboxNow(BaseModel):
-    """The inbox, as far as it has been looked at."""
+class Inbox(BaseModel):
+    """The inbox, as far as it is judged."""
 
     revision: str
     state: Literal["reading", "looking", "ready", "failed"]
@@ -348,26 +325,26 @@ class InboxNow(BaseModel):
 
 
 class DecideBody(_Body):
-    """Whose a set of the inbox is; null takes the decision back."""
+    """Class of a set of the inbox; null takes the decision back."""
 
     label: Word | None
 
 
 class InboxEnrollBody(_Body):
-    """Enroll these sets of the inbox, each in the class that was decided on."""
+    """Add sets of the inbox to the classes that were decided on."""
 
     ids: list[Word] = Field(min_length=1, max_length=10_000)
 
 
-class CarryBody(_Body):
-    """Copy or move the files of these sets, or of all that were decided on."""
+class TransferBody(_Body):
+    """Copy or move the files of these sets, or of all with a decision."""
 
     how: Literal["copy", "move"]
     ids: list[Word] | None = Field(None, max_length=10_000)
 
 
-class Carried(BaseModel):
-    """What was carried."""
+class Transferred(BaseModel):
+    """Files that were copied or moved."""
 
     revision: str
     words: str

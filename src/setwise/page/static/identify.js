@@ -1,4 +1,4 @@
-// Ask: send photos, watch the work, read the answers.
+// Identify: send photos, watch the work, read the answers.
 
 import { Refused, get, remove, upload } from "./api.js";
 import { answerArticle } from "./answer.js";
@@ -15,9 +15,9 @@ let parts = null;
 const refusal = (files) => {
   const bytes = files.reduce((sum, { file }) => sum + file.size, 0);
   const { upload_bytes: mostBytes = Infinity, files: mostFiles = Infinity } = current()?.limits ?? {};
-  if (!files.length) return "There is no file in that.";
+  if (!files.length) return "There are no files in that.";
   if (files.length > mostFiles)
-    return `These are ${counted(files.length, "file")}; at most ${mostFiles.toLocaleString("en")} can be sent at once. Send a part of them.`;
+    return `These are ${counted(files.length, "file")}; at most ${mostFiles.toLocaleString("en")} can be sent at once. Send fewer.`;
   if (bytes > mostBytes)
     return `These files weigh ${size(bytes)} together; at most ${size(mostBytes)} can be sent at once. Send fewer or smaller photos.`;
   return null;
@@ -72,19 +72,19 @@ class Question {
 
   async run() {
     this.showSending(0);
-    this.sending = upload("/api/asks", this.files, (share) => this.showSending(share));
+    this.sending = upload("/api/identify", this.files, (share) => this.showSending(share));
     const { id } = await this.sending.answer;
     this.sending = null;
     this.id = id;
     this.files = null; // no need to hold them
-    if (this.isOver) return void remove(`/api/asks/${id}`).catch(() => {});
+    if (this.isOver) return void remove(`/api/identify/${id}`).catch(() => {});
     await this.watch();
   }
 
   async watch() {
     for (let misses = 0; !this.isOver;) {
       try {
-        const job = await get(`/api/asks/${encodeURIComponent(this.id)}`);
+        const job = await get(`/api/identify/${encodeURIComponent(this.id)}`);
         misses = 0;
         if (this.isOver) return;
         if (job.state === "done") return this.finish(job);
@@ -129,7 +129,7 @@ class Question {
     const several = answers.length > 1;
     if (several)
       this.element.append(
-        el("h2", {}, `${this.title}: ${counted(answers.length, "set")}`),
+        el("h2", {}, `${this.title}: ${counted(answers.length, "album")}`),
         contents(answers, job.id),
       );
     this.element.append(...answers.map((answer, k) => answerArticle(job.id, k, answer)));
@@ -172,11 +172,11 @@ class Question {
 
   leave() {
     this.element.remove();
-    showWhetherAsked();
+    showWhetherEmpty();
   }
 
   forget() {
-    if (this.id) remove(`/api/asks/${encodeURIComponent(this.id)}`).catch(() => {});
+    if (this.id) remove(`/api/identify/${encodeURIComponent(this.id)}`).catch(() => {});
   }
 }
 
@@ -212,7 +212,7 @@ const leftOutNote = (files) =>
     el("ul", {}, ...files.map(({ name, reason }) => el("li", {}, el("code", {}, name), ` ${reason}`))),
   );
 
-const showWhetherAsked = () => parts.view.classList.toggle("has-questions", parts.list.childElementCount > 0);
+const showWhetherEmpty = () => parts.view.classList.toggle("has-questions", parts.list.childElementCount > 0);
 
 const send = (files) => {
   const sentence = refusal(files);
@@ -220,7 +220,7 @@ const send = (files) => {
   parts.refused.textContent = sentence ?? "";
   if (sentence) return;
   parts.list.prepend(new Question(files).element);
-  showWhetherAsked();
+  showWhetherEmpty();
 };
 
 const fieldOf = (id, words, properties) => {
@@ -273,7 +273,7 @@ export const start = (view) => {
       "p",
       { class: "small" },
       "Photos of one folder are one ",
-      term("set"),
+      term("album"),
       ". They go to setwise and nowhere else.",
     ),
   );
@@ -282,7 +282,7 @@ export const start = (view) => {
       "header",
       { class: "head" },
       el("p", { class: "eyebrow" }, "Who or what is this?"),
-      el("h1", { id: "ask-title", tabindex: "-1" }, "Ask"),
+      el("h1", { id: "identify-title", tabindex: "-1" }, "Identify"),
     ),
     zone,
     parts.refused,

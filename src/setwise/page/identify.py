@@ -1,99 +1,81 @@
-"""From files to answers: sets by the loaders of setwise, judged as `setwise identify` does."""
+"""From uploaded files to answers: the same as ``setwise identify`` gives."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from setwise._support.parallel import quiet
+from setwise._support.parallel import one_blas_thread, quiet
 from setwise._support.progress import Progress
+from setwise._support.types import FloatArray
 from setwise.classify import Answer, Explanation, Gallery
+from setwise.classify.explanation import explain_look
+from setwise.classify.judge import Look
+from setwise.device import on_device
 from setwise.errors import DataError, NoInformationWarning, SkippedFilesWarning, reject
 from setwise.faces import face_tracks
 from setwise.features.faces import Faces
 from setwise.io import LoadedSets, load_images, load_video
-from setwise.page.living import State
+from setwise.page.answers import Found
+from setwise.page.gallery_file import GalleryState
+from setwise.page.jobs import Job
 from setwise.page.uploads import Received, ReceivedFile
-from setwise.page.work import Job
 from setwise.sets import Origins, SetBatch
 
-__all__ = ["Found", "find_answers", "loading_options", "read_clip", "shows_faces"]
+__all__ = ["find_answers", "loading_options", "look"]
 
-# Frames of a clip that are looked at, and seconds between two of them.
+# Frames of a clip at most, and seconds between two of them.
 MOST_FRAMES, EVERY_S = 3000, 0.2
 MOST_LEFT_OUT = 200
 
 
-@dataclass(frozen=True)
-class Found:
-    """What was found out about the sets of one question.
-
-    Attributes
-    ----------
-    state : State
-        The gallery that was asked.
-    sets : SetBatch
-        The sets.
-    answers : list of Answer
-        One per set.
-    reasons : list of Explanation or None
-        Why; None where there was no time for it.
-    left_out : list of (str, str)
-        Files that could not be used, and why.
-    notes : list of str
-        What else should be known.
-    """
-
-    state: State
-    sets: SetBatch
-    answers: list[Answer]
-    reasons: list[Explanation | None]
-    left_out: list[tuple[str, str]]
-    notes: list[str]
-
-
-def find_answers(job: Job, state: State, received: Received) -> Found:
-    """Read what was received, judge it, and say why.
-
-    Parameters
-    ----------
-    job : Job
-        Is told how far the work is, and says when it is not wanted any longer.
-    state : State
-        The gallery.
-    received : Received
-        The files.
-    """
+def find_answers(job: Job, state: GalleryState, received: Received) -> Found:
+    """Read an upload, and judge and explain its sets."""
     with job.at("reading", len(received.files)):
         reader = _Reader(state.gallery, job.report("reading"))
         sets = reader.read(received)
         job.n_images, job.n_bytes = len(sets.vectors), sets.vectors.nbytes
         job.expect(looking=len(sets), comparing=len(sets))
-    with job.at("looking", len(sets)), quiet("", NoInformationWarning):
-        answers = list(state.classifier.judge(sets, progress=job.report("looking")))
-    with job.at("comparing", len(sets)):
-        reasons = _reasons(job, state, sets)
+    with job.at("looking", len(sets)):
+        answers, reasons = _judged(job, state, sets)
     left_out = (received.left_out + reader.left_out)[:MOST_LEFT_OUT]
     return Found(state, sets, answers, reasons, left_out, reader.notes)
 
 
-def _reasons(job: Job, state: State, sets: SetBatch) -> list[Explanation | None]:
-    """Why each set is judged so, as far as half of the time reaches."""
-    told, reasons = job.report("comparing"), list[Explanation | None]()
-    for i, vectors in enumerate(sets):
-        told("compare", i, len(sets))
-        is_early = time.monotonic() - job.began < job.limit_s / 2
-        reasons.append(state.classifier.explain(vectors) if is_early else None)
-    return reasons
+def _judged(
+    job: Job, state: GalleryState, sets: SetBatch
+) -> tuple[list[Answer], list[Explanation | None]]:
+    """Answers, and reasons for half of the time limit."""
+    told, answers, reasons = job.report("looking"), [], []
+    checked = state.gallery.check(sets, "identify")
+    for i, (name, vectors) in enumerate(zip(checked.names, checked, strict=True)):
+        told("classify", i, len(sets))
+        explains = time.monotonic() - job.began < job.limit_s / 2
+        answer, why = look(state, name, vectors, explains=explains)
+        answers.append(answer)
+        reasons.append(why)
+    return answers, reasons
+
+
+def look(
+    state: GalleryState, name: str, vectors: FloatArray, *, explains: bool
+) -> tuple[Answer, Explanation | None]:
+    """Answer and explanation of one checked set, which is looked at once."""
+    with (
+        on_device(state.classifier.device),
+        one_blas_thread(),
+        quiet("", NoInformationWarning),
+    ):
+        seen = Look.of(state.gallery, vectors)
+        return seen.answer(name), explain_look(seen) if explains else None
 
 
 def loading_options(gallery: Gallery) -> dict[str, Any]:
-    """How images are read to stand beside those of a gallery: of one size and colour."""
+    """Options to read images in the size and colour of a gallery."""
     shape = gallery.sets.image_shape
     if shape is None:
         reject(
@@ -103,13 +85,8 @@ def loading_options(gallery: Gallery) -> dict[str, Any]:
     return {"size": shape[:2], "colour": len(shape) == 3, "on_error": "list"}
 
 
-def shows_faces(gallery: Gallery) -> bool:
-    """Whether the gallery looks at faces, so that those of a clip have to be cut out."""
-    return any(isinstance(view.feature, Faces) for view in gallery.views.values())
-
-
 class _Reader:
-    """Turns received files into sets, and remembers what was left out."""
+    """Reads uploaded files as sets, and keeps the names of files that are left out."""
 
     def __init__(self, gallery: Gallery, progress: Progress) -> None:
         self.gallery, self.progress = gallery, progress
@@ -135,7 +112,7 @@ class _Reader:
     def _photos(
         self, named: dict[str, list[ReceivedFile]], folder: Path
     ) -> dict[str, SetBatch]:
-        """All photos, read at once: a folder per set, whose name is its number."""
+        """All photos, read at once from one numbered folder per set."""
         names, own = list(named), folder / "sets"
         words: dict[Path, ReceivedFile] = {}
         for i, files in enumerate(named.values()):
@@ -147,7 +124,8 @@ class _Reader:
             with quiet("", SkippedFilesWarning):
                 loaded = load_images(own, layout="set", progress=self.progress, **self.options)
         except DataError as error:
-            self._leave_out_all(words, error)
+            first = next(iter(words.values()))
+            self.left_out.append((first.words, _without_paths(str(error), words)))
             return {}
         self._note(loaded, words)
         called = [words[path].words for path in loaded.report.files]
@@ -157,12 +135,6 @@ class _Reader:
             names[number]: batch[[i]].replaced(names=[names[number]])
             for i, number in enumerate(numbers)
         }
-
-    def _leave_out_all(self, words: dict[Path, ReceivedFile], error: DataError) -> None:
-        """Where not a single photo can be read; what it says must not name our folders."""
-        reason = _without_paths(str(error), words)
-        first = next(iter(words.values()))
-        self.left_out.append((first.words, reason))
 
     def _note(self, loaded: LoadedSets, words: dict[Path, ReceivedFile]) -> None:
         for left in loaded.report.skipped:
@@ -174,7 +146,7 @@ class _Reader:
 
     def _clip(self, name: str, file: ReceivedFile) -> dict[str, SetBatch]:
         try:
-            loaded, notes = read_clip(self.gallery, file.path, self.progress)
+            loaded, notes = _read_clip(self.gallery, file.path, self.progress)
         except DataError as error:
             self.left_out.append((file.words, _without_paths(str(error), {file.path: file})))
             return {}
@@ -190,7 +162,7 @@ class _Reader:
 
 
 def _place_in(named: dict[str, Any]) -> Any:
-    """A sort key: sets in the order of the folders that they come from."""
+    """A sort key: sets in the order of their folders."""
     order = {name: i for i, name in enumerate(named)}
 
     def place(name: str) -> tuple[int, str]:
@@ -200,7 +172,7 @@ def _place_in(named: dict[str, Any]) -> Any:
 
 
 def _with_files(sets: SetBatch, called: Sequence[str]) -> SetBatch:
-    """The sets with files of other names."""
+    """The sets with other names of files."""
     origins = sets.origins
     if origins is None:
         return sets.replaced(origins=Origins.of_files(called))
@@ -208,7 +180,7 @@ def _with_files(sets: SetBatch, called: Sequence[str]) -> SetBatch:
 
 
 def _without_paths(text: str, words: dict[Path, ReceivedFile]) -> str:
-    """A message in which files are called as their sender calls them."""
+    """A message with the sender's names of files in place of the server's."""
     for path, file in words.items():
         if str(path) in text:
             text = text.replace(str(path), file.words)
@@ -218,45 +190,28 @@ def _without_paths(text: str, words: dict[Path, ReceivedFile]) -> str:
     return text
 
 
-def read_clip(
+def _read_clip(
     gallery: Gallery, path: Path, progress: Progress | None
 ) -> tuple[LoadedSets, list[str]]:
-    """A clip as sets: its faces where the gallery is of faces, else its frames.
-
-    Parameters
-    ----------
-    gallery : Gallery
-        What the sets are to stand beside.
-    path : Path
-        The clip.
-    progress : callable, optional
-        Called with what is done, how many frames are over, and of how many.
-
-    Returns
-    -------
-    sets : LoadedSets
-        One, or one per face that was followed.
-    notes : list of str
-        What should be known of them.
-    """
+    """A clip as sets, one per face if the gallery is of faces, and notes."""
     options = loading_options(gallery)
     seldom: dict[str, Any] = {"every_s": EVERY_S, "max_frames": MOST_FRAMES}
     with quiet("", SkippedFilesWarning):
-        if shows_faces(gallery):
+        if any(isinstance(view.feature, Faces) for view in gallery.views.values()):
             try:
                 return _faces(gallery, path, seldom, progress), []
             except DataError as error:
                 if "face" not in str(error):
                     raise
                 frames = load_video(path, progress=progress, **seldom, **options)
-                return frames, ["no face was found, so whole pictures were looked at."]
+                return frames, ["no face was found, so whole pictures were compared."]
         return load_video(path, progress=progress, **seldom, **options), []
 
 
 def _faces(
     gallery: Gallery, path: Path, seldom: dict[str, Any], progress: Progress | None
 ) -> LoadedSets:
-    """The faces of a clip, as large as the images of the gallery, and as coloured."""
+    """The faces of a clip in the size and colour of a gallery."""
     shape = gallery.sets.image_shape or ()
     tracks = face_tracks(path, size=max(shape[:2]), progress=progress, **seldom)
     if shape[0] == shape[1] and len(shape) == 2:

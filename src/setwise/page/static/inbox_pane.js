@@ -1,4 +1,4 @@
-// Beside the inbox, where there is room: the chosen set, large, and whom it may show.
+// Beside the inbox, where there is room: the chosen album, large, and whom it may show.
 
 import { button, el, thumb } from "./dom.js";
 import { spoken } from "./answer.js";
@@ -47,5 +47,5 @@ export const paneOf = (row, decide, ask) =>
     row.state === "done" &&
       el("ol", { class: "candidates" }, ...candidatesOf(row).map((one, i) => candidate(row, one, i, decide))),
     row.state === "done" &&
-      button([el("kbd", {}, "c"), " another, or a new class…"], () => ask(row.id), { class: "button quiet" }),
+      button([el("kbd", {}, "c"), " another name, or a new one…"], () => ask(row.id), { class: "button quiet" }),
   ].filter(Boolean);

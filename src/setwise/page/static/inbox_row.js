@@ -29,8 +29,8 @@ const surenessCell = (row) => {
 const decisionCell = (row, { onAccept, onAsk, onClear }) => {
   if (row.state === "enrolled")
     return [el("span", { class: "right-mark" }, `✓ ${row.decided}`), el("small", {}, "in the gallery")];
-  if (row.state === "carried")
-    return [el("span", { class: "right-mark" }, `✓ ${row.decided}`), el("small", {}, "carried")];
+  if (row.state === "transferred")
+    return [el("span", { class: "right-mark" }, `✓ ${row.decided}`), el("small", {}, "in its folder")];
   if (row.state !== "done") return [];
   if (row.decided !== null)
     return [
@@ -48,7 +48,7 @@ const decisionCell = (row, { onAccept, onAsk, onClear }) => {
       }),
     button(row.label === null ? "Name it…" : "Other…", onAsk, {
       class: "button small",
-      "aria-label": `Choose another class for ${row.name}`,
+      "aria-label": `Choose another name for ${row.name}`,
     }),
   ];
 };

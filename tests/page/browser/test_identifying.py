@@ -5,7 +5,7 @@ from threading import Event
 
 from tests.page.browser.real_photos import cuts, write_set
 
-from setwise.page import asking
+from setwise.page import identify
 
 HOSTILE = "<img src=x onerror=alert(1)> & 'so' \"on\""
 DROP = """
@@ -24,7 +24,8 @@ for (const type of ['dragenter', 'dragover', 'drop'])
 def undo(window, n_sets=9):
     window.click("#undo")
     window.until(
-        f"document.querySelector('#view-wall .eyebrow').textContent.includes('{n_sets} sets')"
+        "document.querySelector('#view-gallery .eyebrow').textContent"
+        f".includes('{n_sets} albums')"
     )
 
 
@@ -33,7 +34,7 @@ def send(window, *paths):
 
 
 def test_the_answer_comes_in_words_and_then_its_evidence(window, probes):
-    window.open("ask").ask(probes["mixed"])
+    window.open("identify").ask(probes["mixed"])
     assert window.text(".answer .words").startswith("cat, ")
     assert "two photos do not belong" in window.text(".answer .words")
     assert window.run("return document.querySelectorAll('.answer .tile').length") == 8
@@ -52,18 +53,18 @@ def test_the_answer_comes_in_words_and_then_its_evidence(window, probes):
 
 
 def test_an_answer_is_accepted_without_the_photos_out_of_place_and_undone(window, probes):
-    window.open("ask").ask(probes["mixed"])
+    window.open("identify").ask(probes["mixed"])
     window.click(".tile[aria-pressed=true]")  # this one shall be added after all
     window.click(".answer .button", "Yes, add to cat")
     window.find(".done-words", "Added to cat")
-    window.click("nav a", "Wall")
+    window.click("nav a", "Gallery")
     window.find(".set[aria-label*='7 photos']")
     assert len(window.sets_of("cat")) == 4
     undo(window)
 
 
 def test_an_answer_is_corrected(window, probes):
-    window.open("ask").ask(probes["cat"])
+    window.open("identify").ask(probes["cat"])
     window.click(".answer .button", "No, it is")
     window.choose_class("astronaut")
     window.find(".done-words", "Added to astronaut")
@@ -71,19 +72,19 @@ def test_an_answer_is_corrected(window, probes):
 
 
 def test_a_stranger_becomes_a_class_of_its_own(window, probes):
-    window.open("ask").ask(probes["stranger"])
+    window.open("identify").ask(probes["stranger"])
     assert "most like" in window.text(".answer .words")
     window.find(".curve figcaption", "unknown")
-    window.click(".answer .button", "Make a new class")
+    window.click(".answer .button", "Someone or something new")
     window.choose_class("<b>coins</b>")  # which is a name, and no markup
     window.find(".done-words", "Added to <b>coins</b>")
-    window.click("nav a", "Wall")
+    window.click("nav a", "Gallery")
     assert len(window.sets_of("<b>coins</b>")) == 1
     undo(window)
 
 
 def test_the_tree_of_cuts_is_played_and_stepped(window, probes):
-    window.open("ask").ask(probes["cat"])
+    window.open("identify").ask(probes["cat"])
     window.click(".tree summary")
     window.until("document.querySelectorAll('.node:not(.unborn)').length > 1", "a cut")
     window.click(".tree-controls .button", "Pause")
@@ -98,8 +99,8 @@ def test_words_are_explained_on_hover_and_on_focus(window):
     from selenium.webdriver.common.action_chains import ActionChains
     from selenium.webdriver.common.keys import Keys
 
-    window.open("ask")
-    word = window.find(".zone .term", "set")
+    window.open("identify")
+    word = window.find(".zone .term", "album")
     ActionChains(window.driver).move_to_element(word).perform()
     assert "belong together" in window.find("#tip").text
     ActionChains(window.driver).move_to_element(window.find("h1")).perform()
@@ -113,7 +114,7 @@ def test_words_are_explained_on_hover_and_on_focus(window):
 def test_photos_dropped_are_asked_about(window, probes):
     from base64 import b64encode
 
-    window.open("ask")
+    window.open("identify")
     photos = [b64encode(path.read_bytes()).decode() for path in sorted(probes["cat"].iterdir())]
     window.run(DROP, photos, "")
     window.until("document.querySelector('.answer .words')")
@@ -125,7 +126,7 @@ def test_a_folder_dropped_is_opened_and_its_folders_are_sets(window, tmp_path):
     write_set(root / "first", cuts("chelsea", 210))
     write_set(root / "second", cuts("astronaut", 211))
     (root / ".DS_Store").write_text("left alone")
-    window.open("ask")
+    window.open("identify")
     place = window.find(".zone").rect
     where = {"x": place["x"] + 20, "y": place["y"] + 20}
     data = {"items": [], "files": [str(root)], "dragOperationsMask": 1}
@@ -150,7 +151,7 @@ def test_a_zip_of_folders_is_several_sets_and_hostile_names_are_text(window, tmp
             for path in sorted((tmp_path / name).iterdir()):
                 packed.write(path, f"{label}/{path.name}")
         packed.writestr(f"{HOSTILE}/notes.txt", "no photo")
-    window.open("ask")
+    window.open("identify")
     send(window, archive)
     window.until("document.querySelectorAll('.answer').length === 2", "two answers")
     assert "<img src=x onerror=alert(1)>" in window.run("return document.body.innerText")
@@ -159,7 +160,7 @@ def test_a_zip_of_folders_is_several_sets_and_hostile_names_are_text(window, tmp
     window.find(".left-out li", "notes.txt")
     window.click(".answer .button", "Yes, add to cat")
     window.find(".done-words", "Added to cat")
-    window.click("nav a", "Wall")
+    window.click("nav a", "Gallery")
     assert any("onerror" in name for name in window.sets_of("cat"))
     undo(window)
 
@@ -169,7 +170,7 @@ def test_a_zip_bomb_is_refused_in_words(window, tmp_path):
     with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as packed:
         for i in range(3):
             packed.writestr(f"{i}.bmp", bytes(70_000_000))
-    window.open("ask")
+    window.open("identify")
     send(window, bomb)
     sentence = window.find(".question-card .notice").text
     assert len(sentence) > 20
@@ -183,30 +184,30 @@ def test_more_than_50_mb_is_refused_before_it_is_sent(window, tmp_path):
     large = tmp_path / "film.mp4"
     with large.open("wb") as file:
         file.truncate(51_000_000)
-    window.open("ask")
+    window.open("identify")
     send(window, large)
-    assert "at most 50 MB" in window.find("#view-ask > .notice").text
+    assert "at most 50 MB" in window.find("#view-identify > .notice").text
     assert not window.sees(".question-card")
 
 
 def test_what_holds_no_photo_is_refused_in_words(window, tmp_path):
     (tmp_path / "notes.txt").write_text("no photo")
-    window.open("ask")
+    window.open("identify")
     send(window, tmp_path / "notes.txt")
     assert window.find(".question-card .notice").text
     assert all("Failed to load resource" in line for line in window.complaints())
 
 
 def test_a_question_can_be_cancelled_while_it_is_worked_on(window, tmp_path, monkeypatch):
-    has_been_cancelled, read = Event(), asking._Reader.read
+    has_been_cancelled, read = Event(), identify._Reader.read
 
     def read_slowly(self, received):
         assert has_been_cancelled.wait(30)
         return read(self, received)
 
-    monkeypatch.setattr(asking._Reader, "read", read_slowly)
+    monkeypatch.setattr(identify._Reader, "read", read_slowly)
     folder = write_set(tmp_path / "many", cuts("chelsea", 6, 120))
-    window.open("ask")
+    window.open("identify")
     window.driver.find_element("id", "choose-folder").send_keys(str(folder))
     window.click(".progress .button", "Cancel")
     window.until("!document.querySelector('.question-card')")

@@ -1,8 +1,8 @@
-// The journal: everything that was done to the gallery, and the way back.
+// History: everything that was done to the gallery, and the way back.
 
 import { get } from "./api.js";
 import { button, byId, el } from "./dom.js";
-import { act, current, subscribe } from "./state.js";
+import { command, current, subscribe } from "./state.js";
 import { time } from "./words.js";
 
 let parts = null;
@@ -13,14 +13,14 @@ const entry = (one, isNext) =>
     { class: one.undone ? "undone" : null },
     el("time", {}, time(one.time)),
     el("p", {}, one.words, one.undone && el("small", {}, " · undone")),
-    isNext && button("Undo", () => act("undo"), { "aria-label": `Undo: ${one.words}` }),
+    isNext && button("Undo", () => command("undo"), { "aria-label": `Undo: ${one.words}` }),
   );
 
 const fill = async () => {
-  if (byId("view-journal").hidden) return;
+  if (byId("view-history").hidden) return;
   let entries;
   try {
-    entries = await get("/api/journal");
+    entries = await get("/api/history");
   } catch {
     return; // the strip at the top says so
   }
@@ -34,20 +34,20 @@ const fill = async () => {
 
 export const start = (view) => {
   parts = {
-    list: el("ol", { class: "journal", reversed: true }),
+    list: el("ol", { class: "history", reversed: true }),
     empty: el("p", { class: "lead none", hidden: true }, "Nothing has been changed yet."),
-    redo: button("Redo", () => act("redo"), { class: "button", hidden: true }),
+    redo: button("Redo", () => command("redo"), { class: "button", hidden: true }),
   };
   view.append(
     el(
       "header",
       { class: "head" },
       el("p", { class: "eyebrow" }, "What was done, newest first"),
-      el("h1", { id: "journal-title", tabindex: "-1" }, "Journal"),
+      el("h1", { id: "history-title", tabindex: "-1" }, "History"),
       el(
         "p",
         { class: "lead" },
-        "Every change keeps the file as it was before, so every change can be taken back.",
+        "Each change keeps the file as it was before, so each change can be undone.",
       ),
     ),
     parts.redo,

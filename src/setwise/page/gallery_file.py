@@ -1,4 +1,4 @@
-"""The one reference to the classifier: as the file is now, whoever has changed it."""
+"""The gallery file that is served, read again whenever any process changes it."""
 
 from __future__ import annotations
 
@@ -16,23 +16,22 @@ from setwise._support.lazy import lazy
 from setwise.classify import CVC, Gallery, load
 from setwise.errors import SetwiseError
 
-__all__ = ["Living", "State", "content_digest", "file_digest"]
+__all__ = [
+    "GalleryFile",
+    "GalleryState",
+    "content_digest",
+    "distinct_ids",
+    "file_digest",
+    "signature",
+]
 
-# Earlier states whose class names are remembered, to tell whether an act still means the same.
+# Earlier revisions whose class names are kept, to detect commands that lost their meaning.
 MOST_REMEMBERED = 200
 
 
 @dataclass(frozen=True)
-class State:
-    """The gallery as one content of the file has it.
-
-    Attributes
-    ----------
-    classifier : CVC
-        What judges.
-    digest : str
-        SHA-256 of the file.
-    """
+class GalleryState:
+    """The classifier of one content of the file, and the SHA-256 of that content."""
 
     classifier: CVC
     digest: str
@@ -44,13 +43,13 @@ class State:
 
     @property
     def revision(self) -> str:
-        """Changes whenever the gallery does, and is the old one again after an undo."""
+        """Short name of this content; an undo brings an earlier one back."""
         return self.digest[:16]
 
     @lazy
     def labels(self) -> tuple[str, ...]:
         """Class of each set."""
-        return tuple(str(self.gallery.classes[code]) for code in self.gallery.codes)
+        return tuple(self.classes[code] for code in self.gallery.codes)
 
     @lazy
     def classes(self) -> tuple[str, ...]:
@@ -58,16 +57,19 @@ class State:
         return tuple(map(str, self.gallery.classes))
 
     @lazy
+    def sets_of_class(self) -> list[np.ndarray[Any, Any]]:
+        """Indices of the sets of each class, found in one pass over all sets."""
+        codes = self.gallery.codes
+        order = np.argsort(codes, kind="stable")
+        ends = np.cumsum(np.bincount(codes, minlength=self.gallery.n_classes))
+        return np.split(order, ends[:-1])
+
+    @lazy
     def set_ids(self) -> tuple[str, ...]:
-        """A name for each set that no other content ever has: of its class, name, vectors."""
-        sets, ids, n_alike = self.gallery.sets, [], dict[str, int]()
-        for i, label in enumerate(self.labels):
-            content = self._contents[i] if self.gallery.has_vectors else str(sets.sizes[i])
-            about = f"{label}\0{sets.names[i]}\0{content}"
-            plain = hashlib.sha256(about.encode()).hexdigest()[:20]
-            n_alike[plain] = n_alike.get(plain, 0) + 1
-            ids.append(plain if n_alike[plain] == 1 else f"{plain}-{n_alike[plain]}")
-        return tuple(ids)
+        """An id for each set, made of its class, name and vectors."""
+        sets = self.gallery.sets
+        contents = self._contents or list(map(str, sets.sizes))
+        return distinct_ids(zip(self.labels, sets.names, contents, strict=True))
 
     @lazy
     def _contents(self) -> list[str]:
@@ -77,17 +79,27 @@ class State:
 
     @lazy
     def contents(self) -> frozenset[str]:
-        """What the sets hold, by which one finds out whether a set is in the gallery."""
+        """Digests of all sets, to find out whether a set is in the gallery."""
         return frozenset(self._contents)
 
     @lazy
     def places(self) -> dict[str, int]:
-        """Where in the gallery the set of each id is."""
+        """Index of each set by its id."""
         return {set_id: i for i, set_id in enumerate(self.set_ids)}
 
 
+def distinct_ids(parts: Any) -> tuple[str, ...]:
+    """One id per tuple of strings; equal tuples are numbered."""
+    ids, n_alike = [], dict[str, int]()
+    for strings in parts:
+        plain = hashlib.sha256("\0".join(strings).encode()).hexdigest()[:20]
+        n_alike[plain] = n_alike.get(plain, 0) + 1
+        ids.append(plain if n_alike[plain] == 1 else f"{plain}-{n_alike[plain]}")
+    return tuple(ids)
+
+
 def content_digest(vectors: Any) -> str:
-    """The same for equal vectors, whatever number type they are kept in."""
+    """Digest of vectors, equal for equal numbers of any type."""
     plain = np.ascontiguousarray(vectors, dtype=np.float32)
     return hashlib.sha256(plain.tobytes()).hexdigest()
 
@@ -98,52 +110,41 @@ def file_digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-class Living:
-    """A gallery file that others may change at any time.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    """
+class GalleryFile:
+    """A gallery file that other processes may replace at any time."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.trouble: str | None = None
+        self.trouble: str | None = None  # why the file cannot be read now
         self._lock = Lock()
-        self._seen = _signature(path)
+        self._seen = signature(path)
         self._classes: OrderedDict[str, frozenset[str]] = OrderedDict()
         self.state = self._remember(_read(path, file_digest(path)))
 
-    def refreshed(self, *, surely: bool = False) -> State:
-        """The state of the file now; read again only where it has changed.
+    def refreshed(self, *, surely: bool = False) -> GalleryState:
+        """The state of the file now, or the last readable one if it cannot be read.
 
-        Where it cannot be read, the last one that could, and ``trouble`` says why.
-
-        Parameters
-        ----------
-        surely : bool
-            Compare the content itself, as those do who hold the lock of the file.
+        ``surely`` compares the content and not only size and time: for holders of the lock.
         """
         with self._lock:
             try:
-                signature = _signature(self.path)
-                if signature == self._seen and not surely:
+                seen = signature(self.path)
+                if seen == self._seen and not surely:
                     return self.state
                 digest = file_digest(self.path)
                 if digest != self.state.digest:
                     self.state = self._remember(_read(self.path, digest))
-                self._seen, self.trouble = signature, None
+                self._seen, self.trouble = seen, None
             except (OSError, SetwiseError) as error:
                 self.trouble = " ".join(str(error).split())
             return self.state
 
     def classes_at(self, revision: str) -> frozenset[str] | None:
-        """The classes that a client saw; None where that is too long ago."""
+        """The classes of an earlier revision; None if it is too long ago."""
         return self._classes.get(revision)
 
     def why_unchangeable(self) -> str | None:
-        """Why nothing can be enrolled or forgotten; None where it can."""
+        """Why the gallery cannot be changed; None if it can."""
         if self.trouble is not None:
             return f"The gallery file cannot be read now: {self.trouble}"
         if not self.state.gallery.has_vectors:
@@ -152,23 +153,23 @@ class Living:
             return "The folder of the gallery cannot be written to."
         return None
 
-    def _remember(self, state: State) -> State:
+    def _remember(self, state: GalleryState) -> GalleryState:
         self._classes[state.revision] = frozenset(state.classes)
         while len(self._classes) > MOST_REMEMBERED:
             self._classes.popitem(last=False)
         return state
 
 
-def _signature(path: Path) -> tuple[int, int, int]:
-    """What of a file changes whenever it is replaced."""
+def signature(path: Path) -> tuple[int, int, int]:
+    """Inode, size and time of a file: they change when it is replaced."""
     found = path.stat()
     return found.st_ino, found.st_size, found.st_mtime_ns
 
 
-def _read(path: Path, digest: str) -> State:
-    """The state of a file, which may be replaced meanwhile."""
+def _read(path: Path, digest: str) -> GalleryState:
+    """The state of a file, read again if it is replaced meanwhile."""
     while True:
         classifier, after = load(path), file_digest(path)
         if after == digest:
-            return State(classifier, digest)
+            return GalleryState(classifier, digest)
         digest = after

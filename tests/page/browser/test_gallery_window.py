@@ -6,9 +6,9 @@ from selenium.webdriver.common.keys import Keys
 
 def test_every_class_is_there_with_its_sets_and_sizes(window):
     window.open()
-    assert window.text("#view-wall .eyebrow") == "4 classes · 9 sets · 72 photos"
+    assert window.text("#view-gallery .eyebrow") == "4 people or things · 9 albums · 72 photos"
     assert window.sets_of("cat") == ["day 1", "day 2", "day 3"]
-    window.find(".weak", "only one set")
+    window.find(".weak", "Only one album")
     is_shown = "[...document.querySelectorAll('.cover img')].every(i => i.naturalWidth > 0)"
     window.until(is_shown, "all thumbnails")
 
@@ -16,16 +16,16 @@ def test_every_class_is_there_with_its_sets_and_sizes(window):
 def test_search_finds_classes_and_slash_starts_it(window):
     window.open().press("/")
     window.press("astro")
-    assert window.text("#view-wall output") == "1 of 4"
+    assert window.text("#view-gallery output") == "1 of 4"
     assert window.sets_of("astronaut")
     assert not window.sets_of("cat")
     window.press(*[Keys.BACKSPACE] * 5, "zzz")
-    window.find("#view-wall", "No class or set is called so")
+    window.find("#view-gallery", "No person, thing or album")
 
 
 def test_weak_classes_alone_can_be_shown(window):
     window.open()
-    window.find(".weak", "only one set")
+    window.find(".weak", "Only one album")
     window.click("label.check")
     assert window.sets_of("rocket")
     assert not window.sets_of("cat")
@@ -34,7 +34,7 @@ def test_weak_classes_alone_can_be_shown(window):
 def test_photos_are_taken_out_and_undo_brings_them_back(window):
     window.open().click(".set", "day 1")
     window.click("dialog .tile")
-    window.click("dialog .button", "Take 1 photo out")
+    window.click("dialog .button", "Remove 1 photo")
     window.find(".toast")
     window.until("!!document.querySelector('.set[aria-label*=\"7 photos\"]')")
     window.click(".toast .button", "Undo")
@@ -43,8 +43,8 @@ def test_photos_are_taken_out_and_undo_brings_them_back(window):
 
 def test_a_set_is_moved_to_a_class_found_by_typing_and_back_by_ctrl_z(window):
     window.open()
-    window.click(".set[aria-label*='set of cat']", "day 2")
-    window.click("dialog .button", "Move to another class")
+    window.click(".set[aria-label*='album of cat']", "day 2")
+    window.click("dialog .button", "Move to someone")
     window.choose_class("coff")
     window.find(".toast")
     window.until("document.querySelectorAll('.set[aria-label*=\"of cat\"]').length === 2")
@@ -57,19 +57,19 @@ def test_a_set_is_moved_to_a_class_found_by_typing_and_back_by_ctrl_z(window):
 
 def test_a_set_is_forgotten_undone_redone_and_the_journal_says_so(window):
     window.open()
-    window.click(".set[aria-label*='set of astronaut']", "day 3")
-    window.click("dialog .button", "Forget this set")
+    window.click(".set[aria-label*='album of astronaut']", "day 3")
+    window.click("dialog .button", "Remove this album")
     window.until("document.querySelectorAll('.set[aria-label*=\"astronaut\"]').length === 2")
-    window.click("nav a", "Journal")
-    window.click(".journal .button", "Undo")
+    window.click("nav a", "History")
+    window.click(".history .button", "Undo")
     window.find("#redo[aria-label*='astronaut/day 3']:enabled")
-    window.find(".journal li:first-child.undone", "astronaut/day 3")
+    window.find(".history li:first-child.undone", "astronaut/day 3")
     window.click("#redo")
     window.find("#undo[aria-label*='astronaut/day 3']:enabled")
-    window.find(".journal li:first-child:not(.undone)")
+    window.find(".history li:first-child:not(.undone)")
     window.press("u")
     window.find("#redo[aria-label*='astronaut/day 3']:enabled")
-    window.click("nav a", "Wall")
+    window.click("nav a", "Gallery")
     window.until("document.querySelectorAll('.set[aria-label*=\"astronaut\"]').length === 3")
 
 
@@ -97,8 +97,8 @@ def test_a_second_window_follows(window):
     second = window.driver.current_window_handle
     try:
         window.driver.switch_to.window(first)
-        window.click(".set[aria-label*='set of coffee']", "day 2")
-        window.click("dialog .button", "Forget this set")
+        window.click(".set[aria-label*='album of coffee']", "day 2")
+        window.click("dialog .button", "Remove this album")
         window.until("document.querySelectorAll('.set[aria-label*=\"coffee\"]').length === 1")
         window.driver.switch_to.window(second)
         other.until("document.querySelectorAll('.set[aria-label*=\"coffee\"]').length === 1")

@@ -1,10 +1,10 @@
-// The wall: every class with its sets.
+// Gallery: every person or thing with its albums.
 
 import { el, thumb } from "./dom.js";
 import { openSet } from "./set_dialog.js";
 import { current, subscribe } from "./state.js";
 import { term } from "./terms.js";
-import { counted, folded, nameOf } from "./words.js";
+import { counted, countedClasses, folded, nameOf } from "./words.js";
 
 const COVERS = 4;
 const ORDERS = {
@@ -38,7 +38,7 @@ const setCard = (set, label) =>
         type: "button",
         class: "set",
         on: { click: () => openSet(set.id) },
-        "aria-label": `${nameOf(set, label)}, a set of ${label}, ${counted(set.n_images, "photo")}`,
+        "aria-label": `${nameOf(set, label)}, an album of ${label}, ${counted(set.n_images, "photo")}`,
       },
       cover(set),
       el("span", { class: "name", title: set.name }, nameOf(set, label)),
@@ -54,7 +54,7 @@ const classSection = (one) =>
       "header",
       {},
       el("h2", {}, one.name),
-      el("p", { class: "small" }, `${counted(one.n_sets, "set")} · ${counted(one.n_images, "photo")}`),
+      el("p", { class: "small" }, `${counted(one.n_sets, "album")} · ${counted(one.n_images, "photo")}`),
       ...one.weak.map((sentence) => el("p", { class: "weak" }, sentence)),
     ),
     el("ul", { class: "sets" }, ...one.sets.map((set) => setCard(set, one.name))),
@@ -73,14 +73,14 @@ const lead = (gallery) => {
   const weak = gallery.classes.filter((one) => one.weak.length).length;
   if (!gallery.n_classes) return ["Nothing is here yet."];
   if (gallery.weak_state === "computing")
-    return ["Every set is being looked for in the rest, to find the classes that need more photos."];
+    return ["Checking which people or things need more photos…"];
   if (!weak)
     return [
-      "Every set was found again when it was left out. Drop new photos on ",
-      el("a", { href: "#ask" }, "Ask"),
+      "Each album was found again when it was left out. Drop new photos on ",
+      el("a", { href: "#identify" }, "Identify"),
       ".",
     ];
-  return [`${weak === 1 ? "One class is" : `${weak} classes are`} `, term("weak"), ": more photos would help."];
+  return [`${countedClasses(weak)} ${weak === 1 ? "is" : "are"} `, term("weak"), ": more photos would help."];
 };
 
 const fill = () => {
@@ -101,12 +101,12 @@ const fill = () => {
     sections.every((one, i) => one === parts.list.children[i]);
   if (!isSame) parts.list.replaceChildren(...sections);
   if (!sections.length && isNarrowed)
-    parts.list.replaceChildren(el("p", { class: "lead none" }, "No class or set is called so."));
+    parts.list.replaceChildren(el("p", { class: "lead none" }, "No person, thing or album has that name."));
 };
 
 const showGallery = (gallery) => {
   parts.counts.replaceChildren(
-    `${counted(gallery.n_classes, "class", "classes")} · ${counted(gallery.n_sets, "set")} · ${counted(gallery.n_images, "photo")}`,
+    `${countedClasses(gallery.n_classes)} · ${counted(gallery.n_sets, "album")} · ${counted(gallery.n_images, "photo")}`,
   );
   parts.title.textContent = gallery.file
     .split(/[\\/]/)
@@ -116,7 +116,7 @@ const showGallery = (gallery) => {
   parts.locked.hidden = gallery.can_change;
   parts.locked.textContent = gallery.can_change
     ? ""
-    : `This gallery can be asked, but not changed: ${gallery.reason_it_cannot}`;
+    : `This gallery cannot be changed, but it can identify photos. ${gallery.reason_it_cannot}`;
   fill();
 };
 
@@ -128,10 +128,10 @@ export const start = (view) => {
   );
   parts = {
     counts: el("p", { class: "eyebrow" }),
-    title: el("h1", { id: "wall-title", tabindex: "-1" }, "Wall"),
+    title: el("h1", { id: "gallery-title", tabindex: "-1" }, "Gallery"),
     lead: el("p", { class: "lead" }),
     locked: el("p", { class: "notice", hidden: true }),
-    search: el("input", { type: "search", placeholder: "any name", "aria-label": "Search classes and sets" }),
+    search: el("input", { type: "search", placeholder: "any name", "aria-label": "Search people, things and albums" }),
     order,
     onlyWeak: el("input", { type: "checkbox" }),
     output: el("output", {}),
@@ -144,7 +144,7 @@ export const start = (view) => {
       { class: "controls" },
       el("label", {}, "Search ", parts.search),
       el("label", {}, "Order ", order),
-      el("label", { class: "check" }, parts.onlyWeak, " weak ones only"),
+      el("label", { class: "check" }, parts.onlyWeak, " weak only"),
       parts.output,
     ),
     parts.list,

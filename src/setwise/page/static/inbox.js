@@ -1,16 +1,16 @@
-// Sort: a whole inbox of sets, those that teach most on top, decided with a few keys.
+// Inbox: many sets, the most uncertain on top, decided with a few keys.
 
 import { Refused, get, post } from "./api.js";
 import { chooseClass, confirm } from "./dialogs.js";
 import { button, byId, el } from "./dom.js";
-import { rowOf } from "./sort_row.js";
-import { candidatesOf, paneOf } from "./sort_pane.js";
-import { current, refresh, subscribe } from "./state.js";
+import { rowOf } from "./inbox_row.js";
+import { candidatesOf, paneOf } from "./inbox_pane.js";
+import { command, current, refresh, subscribe } from "./state.js";
 import { term } from "./terms.js";
 import { say, warn } from "./toast.js";
 import { counted, duration, folded } from "./words.js";
 
-const RANKS = { done: 0, failed: 1, waiting: 2, enrolled: 3, carried: 3 };
+const RANKS = { done: 0, failed: 1, waiting: 2, enrolled: 3, transferred: 3 };
 const FILTERS = {
   all: ["all", () => true],
   open: ["to decide", (row) => row.state === "done" && row.decided === null],
@@ -133,7 +133,7 @@ const sureOnes = () =>
 const decidedOnes = () => inbox.rows.filter((row) => row.decided !== null && row.state === "done");
 
 // What is in the gallery already may still lie in the inbox.
-const carriedOnes = () =>
+const transferable = () =>
   inbox.rows.filter((row) => row.decided !== null && (row.state === "done" || row.state === "enrolled"));
 
 const acceptSure = async () => {
@@ -147,10 +147,10 @@ const acceptSure = async () => {
 const change = async (path, body) => {
   try {
     const { words } = await post(path, { ...body, revision: current().revision });
-    decisions.length = 0; // what was carried out is undone by the journal
+    decisions.length = 0; // commands are undone by the history
     await refresh();
     await fetchInbox();
-    say(words, { words: "Undo", act: () => byId("undo").click() });
+    say(words, { words: "Undo", act: () => command("undo") });
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
     warn(error.message);
@@ -160,22 +160,22 @@ const change = async (path, body) => {
 
 const enrollAll = () => change("/api/inbox/enroll", { ids: decidedOnes().map(({ id }) => id) });
 
-const carry = (how) => async () => {
-  const rows = carriedOnes();
+const transfer = (how) => async () => {
+  const rows = transferable();
   const photos = rows.reduce((sum, row) => sum + row.n_images, 0);
   const labels = new Set(rows.map((row) => row.decided));
   const verb = how === "copy" ? "Copy" : "Move";
   const isSure = await confirm(
-    `${verb} ${counted(rows.length, "set")}?`,
+    `${verb} ${counted(rows.length, "album")}?`,
     [
-      `${counted(photos, "photo")} will be ${how === "copy" ? "copied" : "moved"} into ${counted(labels.size, "folder")}, one for each class, below the folder that was named with --into.`,
+      `${counted(photos, "photo")} will be ${how === "copy" ? "copied" : "moved"} into ${counted(labels.size, "folder")}, one for each person or thing, below the folder given with --into.`,
       how === "copy"
         ? "The inbox stays as it is. Nothing is overwritten."
         : "They will be gone from the inbox. Nothing is overwritten, and Undo brings them back.",
     ],
     `${verb} ${counted(photos, "photo")}`,
   );
-  if (isSure) await change("/api/inbox/carry", { how, ids: rows.map(({ id }) => id) });
+  if (isSure) await change("/api/inbox/transfer", { how, ids: rows.map(({ id }) => id) });
 };
 
 const progressWords = () => {
@@ -183,12 +183,12 @@ const progressWords = () => {
   if (state === "failed") return error ?? "The inbox could not be read.";
   if (state === "reading") return "Reading the inbox…";
   if (state === "looking")
-    return `${done} of ${counted(total, "set")} looked at${left ? `: ${duration(left)} left` : ""}.`;
+    return `${done} of ${counted(total, "album")} compared${left ? `: ${duration(left)} left` : ""}.`;
   const open = inbox.rows.filter(isOpen).length;
   return open
-    ? `${counted(open, "set")} to decide.`
+    ? `${counted(open, "album")} to decide.`
     : inbox.rows.length
-      ? "All are decided."
+      ? "All albums are decided."
       : "The inbox is empty.";
 };
 
@@ -202,12 +202,12 @@ const showHead = () => {
   if (parts.progress.textContent !== sentence) parts.progress.textContent = sentence;
   parts.gauge.hidden = inbox.state !== "looking";
   parts.gauge.style.setProperty("--share", inbox.total ? inbox.done / inbox.total : 0);
-  byId("to-sort-count").textContent = inbox.rows.filter(isOpen).length || "";
+  byId("to-inbox-count").textContent = inbox.rows.filter(isOpen).length || "";
   label(parts.acceptSure, "Accept sure ones", sureOnes().length);
   label(parts.enroll, "Add decided to the gallery", current().can_change ? decidedOnes().length : 0);
   for (const control of [parts.copy, parts.move]) {
     control.hidden = !current().into;
-    control.disabled = !carriedOnes().length;
+    control.disabled = !transferable().length;
   }
 };
 
@@ -250,7 +250,7 @@ const fill = () => {
     .sort(
       (a, b) =>
         RANKS[a.state] - RANKS[b.state] ||
-        b.teaches - a.teaches ||
+        b.uncertainty - a.uncertainty ||
         a.name.localeCompare(b.name, undefined, { numeric: true }),
     );
   parts.output.textContent = rows.length < inbox.rows.length ? `${rows.length} of ${inbox.rows.length}` : "";
@@ -293,20 +293,20 @@ export const start = (view) => {
     output: el("output", {}),
     acceptSure: button("Accept sure ones", acceptSure),
     enroll: button("Add decided to the gallery", enrollAll, { class: "button primary" }),
-    copy: button("Copy files…", carry("copy"), { hidden: true }),
-    move: button("Move files…", carry("move"), { hidden: true }),
+    copy: button("Copy files…", transfer("copy"), { hidden: true }),
+    move: button("Move files…", transfer("move"), { hidden: true }),
     body: el("tbody", {}),
-    pane: el("aside", { class: "pane", "aria-label": "The chosen set" }),
+    pane: el("aside", { class: "pane", "aria-label": "The chosen album" }),
   };
-  const heads = ["Set", "Answer", "How sure", "Next", "Your decision"].map((words) =>
+  const heads = ["Album", "Answer", "How sure", "Next", "Your decision"].map((words) =>
     el("th", { scope: "col" }, words),
   );
   view.append(
     el(
       "header",
       { class: "head" },
-      el("p", { class: "eyebrow" }, "The inbox: what ", term("teaches most"), " comes first"),
-      el("h1", { id: "sort-title", tabindex: "-1" }, "Sort"),
+      el("p", { class: "eyebrow" }, "The most ", term("uncertain"), " albums come first"),
+      el("h1", { id: "inbox-title", tabindex: "-1" }, "Inbox"),
       parts.progress,
       parts.gauge,
     ),

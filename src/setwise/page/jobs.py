@@ -1,4 +1,4 @@
-"""A bounded queue: questions wait for their turn, are worked on, and are remembered a while."""
+"""A bounded queue of jobs: each waits, is worked on, and can be read for a while."""
 
 from __future__ import annotations
 
@@ -16,31 +16,30 @@ from setwise._support.progress import Progress
 from setwise.errors import SetwiseError
 from setwise.page.settings import Limits
 
-__all__ = ["STEPS", "Job", "QueueFullError", "StoppedError", "Work"]
+__all__ = ["STEPS", "Job", "Queue", "QueueFullError", "StoppedError"]
 
 logger = logging.getLogger("setwise")
 
-# What the steps of a question are called by programs, and by people.
+# The steps of a job, for programs and for people.
 STEPS = {
     "reading": "Reading the photos",
-    "looking": "Looking at whom they may show",
-    "comparing": "Comparing them with the gallery",
+    "looking": "Looking for them in the gallery",
+    "comparing": "Finding the most similar photos",
 }
-# How much of what was known of the pace is believed after one more measurement.
-MEMORY = 0.7
+MEMORY = 0.7  # share of the old estimate in the new one
 
 
 class QueueFullError(Exception):
-    """Too many questions wait already."""
+    """Too many jobs wait already."""
 
 
 class StoppedError(Exception):
-    """The work is not wanted any longer, or has taken too long."""
+    """The job was cancelled or took too long."""
 
 
 @dataclass
 class Step:
-    """One step of a question: how far it is, and since when."""
+    """Progress of one step of a job."""
 
     done: int = 0
     total: int = 0
@@ -50,21 +49,11 @@ class Step:
 
 @dataclass
 class Job:
-    """A question: what is to be done, how far it is, and what came out.
+    """Identifying the photos of one upload."""
 
-    Attributes
-    ----------
-    id : str
-        By which it is asked for; nobody can guess it.
-    work : callable
-        Does the work, when its turn comes; what it returns is the ``result``.
-    clean_up : callable
-        Called once, when the work is over or given up.
-    """
-
-    id: str
-    work: Callable[[Job], Any]
-    clean_up: Callable[[], None]
+    id: str  # which cannot be guessed
+    work: Callable[[Job], Any]  # its value is the result
+    clean_up: Callable[[], None]  # called once, after the work or instead of it
     limit_s: float
     name: str = ""
     n_images: int = 0
@@ -78,36 +67,36 @@ class Job:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more will come."""
+        """Whether the job has ended."""
         return self.state in ("done", "failed", "cancelled")
 
     @property
     def step(self) -> str:
-        """The step that is worked on, or was last."""
+        """The latest step that has begun."""
         begun = [name for name, step in self.steps.items() if step.state != "waiting"]
         return begun[-1] if begun else "reading"
 
     def expect(self, **totals: int) -> None:
-        """Say how much there is to do in some steps."""
+        """Set how much there is to do in some steps."""
         for name, total in totals.items():
             self.steps[name].total = total
 
     def check(self) -> None:
-        """Go on only while somebody wants the answer, and while there is time."""
+        """Raise StoppedError if the job was cancelled or took too long."""
         self.look_at_clock()
         if self.is_over:
             raise StoppedError
 
     def look_at_clock(self) -> None:
-        """Fail where the work takes too long: whoever asks is told at once."""
+        """Fail the job if it takes too long, at once and not with its next step."""
         if self.state == "working" and time.monotonic() - self.began > self.limit_s:
             self.end(
                 "failed",
-                f"This took longer than {self.limit_s:.0f} s. Ask about fewer photos at once.",
+                f"This took longer than {self.limit_s:.0f} s. Send fewer photos at once.",
             )
 
     def report(self, step: str) -> Progress:
-        """What a loader or judge tells how far it is, in a step of this question."""
+        """A progress callback for one step."""
 
         def told(what: str, done: int, total: int) -> None:
             self.check()
@@ -118,7 +107,7 @@ class Job:
 
     @contextmanager
     def at(self, name: str, total: int) -> Iterator[None]:
-        """Do one step."""
+        """Do one step within this context."""
         self.check()
         step = self.steps[name]
         step.state, step.total, step.began = "working", total, time.monotonic()
@@ -127,27 +116,20 @@ class Job:
         step.state, step.done = "done", step.total
 
     def end(self, state: str, error: str | None = None) -> None:
-        """Be over; the first end counts."""
+        """End the job; later ends are ignored."""
         if not self.is_over:
             self.error, self.ended = error, time.monotonic()
             self.state = state
 
 
-class Work:
-    """The queue, and the threads that work on it.
-
-    Parameters
-    ----------
-    limits : Limits
-        How many wait, are worked on and are remembered.
-    """
+class Queue:
+    """The queue and its worker threads."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
         self.pace: dict[str, float] = {}
         self._waiting: deque[Job] = deque()
         self._jobs: OrderedDict[str, Job] = OrderedDict()
-        self._n_reserved = 0
         self._is_over = False
         self._changed = Condition()
         self._threads = [
@@ -156,29 +138,23 @@ class Work:
         ]
 
     def start(self) -> None:
-        """Begin to work."""
+        """Start the workers."""
         for thread in self._threads:
             thread.start()
 
-    @contextmanager
-    def reserved(self) -> Iterator[None]:
-        """A place in the queue while a question is still being received."""
-        with self._changed:
-            if len(self._waiting) + self._n_reserved >= self.limits.waiting:
-                raise QueueFullError
-            self._n_reserved += 1
-        try:
-            yield
-        finally:
-            with self._changed:
-                self._n_reserved -= 1
+    def check_room(self) -> None:
+        """Raise QueueFullError if no more jobs may wait."""
+        if len(self._waiting) >= self.limits.waiting:
+            raise QueueFullError
 
     def add(
         self, work: Callable[[Job], Any], clean_up: Callable[[], None], **about: Any
     ) -> Job:
-        """Put a question at the end of the queue; its place was reserved."""
+        """Add a job at the end of the queue; QueueFullError if there is no room."""
         job = Job(secrets.token_urlsafe(12), work, clean_up, self.limits.seconds, **about)
+        job.expect(reading=job.n_images)
         with self._changed:
+            self.check_room()
             self._forget_old()
             self._jobs[job.id] = job
             self._waiting.append(job)
@@ -186,7 +162,7 @@ class Work:
         return job
 
     def get(self, job_id: str) -> Job | None:
-        """A question by its id, unless it was forgotten."""
+        """A job by its id; None if it is not kept."""
         with self._changed:
             self._forget_old()
             job = self._jobs.get(job_id)
@@ -195,7 +171,7 @@ class Work:
         return job
 
     def cancel(self, job_id: str) -> bool:
-        """Stop a question that is not over, and forget one that is; whether there was one."""
+        """Stop a job, or forget it once it is over; whether there was one."""
         with self._changed:
             job = self._jobs.get(job_id)
             if job is None:
@@ -212,7 +188,7 @@ class Work:
         return True
 
     def estimate(self, job: Job) -> float | None:
-        """Seconds until a question is answered, as far as the pace so far tells."""
+        """Estimated seconds until a job is over; None if nothing is known."""
         if job.is_over:
             return 0.0
         seconds = 0.0
@@ -227,7 +203,7 @@ class Work:
         return seconds
 
     def close(self) -> None:
-        """Stop: what waits is cancelled, what is worked on ends at its next step."""
+        """Cancel all jobs; those at work end with their next step."""
         with self._changed:
             self._is_over = True
             waiting, self._waiting = list(self._waiting), deque()
@@ -264,12 +240,12 @@ class Work:
         except SetwiseError as error:
             job.end("failed", str(error))
         except Exception:
-            logger.exception("A question could not be answered")
-            job.end("failed", "Something went wrong inside of setwise; its log says what.")
+            logger.exception("A job has failed")
+            job.end("failed", "Something went wrong inside setwise. Its log says what.")
         finally:
             if job.state != "done":
                 job.result = None
-            job.work = _nothing  # which holds the files
+            job.work = _nothing
 
     def _learn_pace(self, job: Job) -> None:
         steps = list(job.steps.items())
@@ -280,7 +256,7 @@ class Work:
             self.pace[name] = MEMORY * before + (1 - MEMORY) * measured
 
     def _forget_old(self) -> None:
-        """Keep what is not over, and of the rest the latest, as many as there is room for."""
+        """Drop jobs that are over and beyond the limits, oldest first."""
         now = time.monotonic()
         over = [job for job in self._jobs.values() if job.is_over]
         n_bytes = 0
@@ -292,4 +268,4 @@ class Work:
 
 
 def _nothing(job: Job) -> None:
-    """What is left of work that is over."""
+    """Replace the work of a job that is over, which holds its files."""

@@ -1,0 +1,310 @@
+"""Answers as JSON and in words."""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from setwise._support.types import IntArray
+from setwise.classify import Answer, Explanation
+from setwise.classify.explanation import CutStep
+from setwise.features.vectors import unit_rows
+from setwise.page import payload
+from setwise.page.gallery_file import GalleryState, content_digest
+from setwise.page.jobs import STEPS, Job, Queue
+from setwise.report.answers import bars, kind_of, runner_up_probability, sureness
+from setwise.report.photos import choose, photo, photo_name
+from setwise.sets import SetBatch
+
+if TYPE_CHECKING:
+    from setwise.page.overview import Insight
+
+__all__ = [
+    "Found", "Payload", "answer_fields", "answer_words", "counted", "described", "job_payload",
+    "picture", "tree_payload",
+]  # fmt: skip
+
+MOST_CANDIDATES, MOST_PHOTOS = 8, 120
+FEW = 3  # photos, that say little
+NARROW = 1.05  # ratio of the two smallest distances, below which a vote is narrow
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
+@dataclass(frozen=True)
+class Found:
+    """The sets of one job, their answers, and the reasons as far as time allowed."""
+
+    state: GalleryState
+    sets: SetBatch
+    answers: list[Answer]
+    reasons: list[Explanation | None]
+    left_out: list[tuple[str, str]]  # name and reason
+    notes: list[str]
+
+
+@dataclass(frozen=True)
+class Payload:
+    """The result of a job, and its answers as JSON shows them."""
+
+    found: Found
+    answers: list[payload.Answer]
+
+
+def counted(number: int, noun: str) -> str:
+    """A number of things in words.
+
+    Examples
+    --------
+    >>> counted(1, "photo"), counted(2, "photo"), counted(30, "photo")
+    ('one photo', 'two photos', '30 photos')
+    """
+    shown = _NUMBERS[number] if number < len(_NUMBERS) else str(number)
+    return f"{shown} {noun}" + "s" * (number != 1)
+
+
+def confidence(answer: Answer) -> payload.Confidence:
+    """``"sure"``, ``"quite sure"``, ``"not sure"`` or ``"a guess"``."""
+    kind = kind_of(answer)
+    if kind == "guess":
+        return "a guess"
+    if kind != "known":
+        return "not sure"
+    return "sure" if sureness(answer) == "sure" else "quite sure"
+
+
+def answer_words(answer: Answer) -> str:
+    """The answer in a few words: class, confidence, and photos that do not belong."""
+    kind, label = kind_of(answer), str(answer.label)
+    if kind == "guess":
+        words = "No idea: this is like nothing in the gallery"
+    elif kind == "unknown":
+        words = f"Unknown, most like {label}"
+    else:
+        words = f"{label}, {confidence(answer)}"
+        if kind == "unsure" and answer.runner_up is not None:
+            words += f"; it could be {answer.runner_up}"
+    n_out = int((~answer.is_typical).sum())
+    if n_out:
+        belong = "does not belong" if n_out == 1 else "do not belong"
+        words += f"; {counted(n_out, 'photo')} {belong}"
+    return words
+
+
+def picture(sets: SetBatch, i: int, j: int) -> tuple[bytes, str] | None:
+    """Small picture of vector ``j`` of set ``i``, and its type; None without one."""
+    if not 0 <= i < len(sets) or not 0 <= j < sets.sizes[i]:
+        return None
+    head, _, content = photo(sets, i, j).uri.partition(";base64,")
+    return (base64.b64decode(content), head.removeprefix("data:")) if content else None
+
+
+def described(job: Job, found: Found) -> Payload:
+    """The result of a job as JSON, made once by the thread that found it."""
+    told, answers = job.report("comparing"), []
+    for k in range(len(found.answers)):
+        told("compare", k, len(found.answers))
+        answers.append(_answer(job.id, found, k))
+    return Payload(found, answers)
+
+
+def job_payload(job: Job, queue: Queue, insight: Insight, revision: str) -> payload.Job:
+    """A job, and its answers once they are there."""
+    result: Payload | None = job.result if job.state == "done" else None
+    left_out = result.found.left_out if result else []
+    return payload.Job(
+        id=job.id,
+        revision=revision,
+        state=job.state,  # type: ignore[arg-type]
+        step=job.step,  # type: ignore[arg-type]
+        steps=[
+            payload.StepProgress(
+                name=name,  # type: ignore[arg-type]
+                words=STEPS[name],
+                state=step.state,  # type: ignore[arg-type]
+                done=step.done,
+                total=step.total,
+            )
+            for name, step in job.steps.items()
+        ],
+        estimate_s=queue.estimate(job),
+        error=job.error,
+        name=job.name,
+        n_images=job.n_images,
+        n_left_out=len(left_out),
+        left_out=[payload.LeftOut(name=name, reason=reason) for name, reason in left_out],
+        answers=[] if result is None else _with_curve(result, insight),
+    )
+
+
+def _with_curve(result: Payload, insight: Insight) -> list[payload.Answer]:
+    """The answers with the curve of their gallery, which may be ready later."""
+    curve = insight.curve(result.found.state)
+    for answer in result.answers:
+        if answer.nearness is not None:
+            answer.nearness.curve = curve or answer.nearness.curve
+    return result.answers
+
+
+def answer_fields(answer: Answer, most: int = MOST_CANDIDATES) -> dict[str, Any]:
+    """Fields that answers and rows of the inbox share."""
+    is_stranger = kind_of(answer) in ("guess", "unknown")
+    runner_up = None
+    if answer.runner_up is not None:
+        runner_up = payload.Candidate(
+            label=str(answer.runner_up), probability=runner_up_probability(answer)
+        )
+    return {
+        "label": None if is_stranger else str(answer.label),
+        "most_like": str(answer.label),
+        "is_known": answer.is_known,
+        "probability": answer.probability,
+        "confidence": confidence(answer),
+        "words": answer_words(answer),
+        "runner_up": runner_up,
+        "candidates": [
+            payload.Candidate(label=bar.label, probability=bar.probability)
+            for bar in bars(answer, most)
+        ],
+    }
+
+
+def _answer(job: str, found: Found, k: int) -> payload.Answer:
+    answer, why, gallery = found.answers[k], found.reasons[k], found.state.gallery
+    return payload.Answer(
+        **answer_fields(answer),
+        set=payload.ProbeSet(name=answer.name, n_images=len(answer.is_typical)),
+        margin=answer.margin,
+        nearness=payload.Nearness(
+            value=answer.nearness, threshold=gallery.threshold, curve=None
+        ),
+        outliers=np.flatnonzero(~answer.is_typical).tolist(),
+        photos=_photos(job, found, k),
+        votes=[] if why is None else _votes(found.state, why),
+        notes=_notes(found, k),
+        has_tree=why is not None and bool(why.tree),
+    )
+
+
+def _notes(found: Found, k: int) -> list[str]:
+    answer, notes = found.answers[k], list(found.notes)
+    if content_digest(found.sets[k]) in found.state.contents:
+        notes.append("Exactly this album is in the gallery already.")
+    if answer.n_repaired_cuts:
+        notes.append("Some groups were hard to separate, so the answer is a little less sure.")
+    if found.reasons[k] is None:
+        notes.append("There was no time to explain the answer: send fewer albums at once.")
+    if len(answer.is_typical) < FEW:
+        notes.append("So few photos say little: more of them make a surer answer.")
+    return notes
+
+
+def _votes(state: GalleryState, why: Explanation) -> list[payload.Vote]:
+    """All votes, heaviest first."""
+    looks = {
+        str(look): (look.view.name, str(look)[len(look.view.name) :].strip())
+        for look in state.gallery.description.representations
+    }
+    votes = []
+    for vote in sorted(why.votes, key=lambda vote: -vote.weight):
+        feature, basis = looks.get(vote.representation, (vote.representation, ""))
+        votes.append(
+            payload.Vote(
+                feature=feature,
+                basis=basis.partition(",")[0],
+                evidence=vote.evidence,
+                label=None if vote.label is None else str(vote.label),
+                weight=float(vote.weight),
+                is_narrow=bool(np.isfinite(vote.snr) and vote.snr < NARROW),
+            )
+        )
+    return votes
+
+
+def _photos(job: str, found: Found, k: int) -> list[payload.ProbePhoto]:
+    """Photos of a set, evenly spread if there are many, with the most similar ones."""
+    is_out = ~found.answers[k].is_typical
+    shown = choose(is_out, MOST_PHOTOS)
+    nearest = _nearest(found.state, found.sets[k][shown], found.answers[k].label)
+    return [
+        payload.ProbePhoto(
+            image=int(j),
+            name=photo_name(found.sets, k, int(j)),
+            url=f"/api/identify/{job}/answers/{k}/photos/{j}",
+            nearest=near,
+            is_outlier=bool(is_out[j]),
+        )
+        for j, near in zip(shown, nearest, strict=True)
+    ]
+
+
+def _nearest(
+    state: GalleryState, vectors: Any, label: Any
+) -> list[payload.NearestPhoto | None]:
+    """The most similar photo of a class for each vector."""
+    gallery = state.gallery
+    if not gallery.has_vectors or gallery.sets.image_shape is None:
+        return [None] * len(vectors)
+    from sklearn.metrics.pairwise import euclidean_distances
+
+    inside = np.flatnonzero(gallery.classes[gallery.codes] == label)
+    of_class = gallery.sets[inside]
+    distances = euclidean_distances(unit_rows(vectors), unit_rows(of_class.vectors))
+    rows: IntArray = distances.argmin(axis=1)
+    places = np.searchsorted(of_class.offsets, rows, side="right") - 1
+    return [
+        payload.NearestPhoto(
+            set_id=(set_id := state.set_ids[inside[place]]),
+            image=int(row - of_class.offsets[place]),
+            url=f"/api/sets/{set_id}/images/{int(row - of_class.offsets[place])}",
+            label=str(label),
+            distance=float(distances[i, row]),
+        )
+        for i, (row, place) in enumerate(zip(rows, places, strict=True))
+    ]
+
+
+def tree_payload(why: Explanation) -> payload.Tree:
+    """The tree of cuts of the most telling layer."""
+    n_probe = max((step.n_probe for step in why.tree), default=0) or 1
+    return payload.Tree(
+        nodes=[_node(step, why, n_probe) for step in why.tree],
+        layer=str(why.shown),
+        words=(
+            "All photos start in one group. Each cut divides a group at its weakest link. "
+            "Your photos are most like the ones that stay with them to the end."
+        ),
+    )
+
+
+def _node(step: CutStep, why: Explanation, n_probe: int) -> payload.TreeNode:
+    n_gallery = int(step.class_counts.sum())
+    present = np.flatnonzero(step.class_counts)
+    shares = [
+        payload.TreeClass(
+            label=str(why.classes[code]), share=float(step.class_counts[code] / n_gallery)
+        )
+        for code in present
+    ]
+    return payload.TreeNode(
+        id=step.node,
+        parent=None if step.parent < 0 else step.parent,
+        depth=step.depth,
+        n_images_gallery=n_gallery,
+        share_probe=step.n_probe / n_probe,
+        classes=sorted(shares, key=lambda one: -one.share),
+        stopped_because=None if step.children else _why_leaf(step, len(present)),
+        ncut=float(step.ncut) if np.isfinite(step.ncut) else None,
+    )
+
+
+def _why_leaf(step: CutStep, n_classes: int) -> str:
+    if not step.n_probe:
+        return "None of your photos are left here."
+    if n_classes == 0:
+        return "Only your photos are left here."
+    if n_classes == 1:
+        return "Only one person or thing is left beside your photos."
+    return "It holds together too well to be cut again."

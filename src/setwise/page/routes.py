@@ -1,0 +1,324 @@
+"""All routes of the API: the gallery, commands, identifying, the inbox."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator
+from functools import partial
+from typing import Annotated, Any, NoReturn
+
+from fastapi import APIRouter, Depends, HTTPException, Path, Request, Response
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import FormData, UploadFile
+from starlette.exceptions import HTTPException as AnyHTTPException
+from starlette.requests import ClientDisconnect
+from starlette.responses import StreamingResponse
+
+from setwise.page import payload
+from setwise.page.answers import Found, Payload, described, job_payload, picture, tree_payload
+from setwise.page.app import AppState
+from setwise.page.commands import without_rows
+from setwise.page.identify import find_answers
+from setwise.page.inbox import Inbox
+from setwise.page.jobs import Job, QueueFullError
+from setwise.page.overview import overview
+from setwise.page.uploads import Received, receive
+
+__all__ = ["router"]
+
+router = APIRouter(prefix="/api")
+
+# Seconds between two looks for news, and after which an idle stream sends a comment.
+EVERY_S, ALIVE_S = 0.2, 15.0
+FOR_EVER = {"Cache-Control": "private, max-age=31536000, immutable"}
+PICTURES: dict[int | str, dict[str, Any]] = {
+    200: {"content": {"image/jpeg": {}, "image/png": {}}, "description": "A small picture."}
+}
+get_picture = partial(router.get, response_class=Response, responses=PICTURES)
+FILE = {"type": "string", "format": "binary"}
+FILES = {"type": "array", "items": FILE, "description": "Photos, clips, zip files, folders."}
+FORM = {"type": "object", "required": ["files"], "properties": {"files": FILES}}
+CONTENT = {"multipart/form-data": {"schema": FORM}}
+UPLOAD = {"requestBody": {"required": True, "content": CONTENT}}
+
+
+def app_state(request: Request) -> AppState:
+    """The state of the server."""
+    state: AppState = request.app.state.setwise
+    return state
+
+
+App = Annotated[AppState, Depends(app_state)]
+Id = Annotated[str, Path(max_length=64)]
+Place = Annotated[int, Path(ge=0, le=10_000_000)]
+
+
+def inbox_of(app: App) -> Inbox:
+    """The inbox, if the server has one."""
+    if app.inbox is None:
+        raise HTTPException(404, "There is no inbox. Start the server with --inbox.")
+    return app.inbox
+
+
+TheInbox = Annotated[Inbox, Depends(inbox_of)]
+
+
+def _image(found: tuple[bytes, str] | None) -> Response:
+    if found is None:
+        raise HTTPException(404, "There is no such photo.")
+    return Response(found[0], media_type=found[1], headers=FOR_EVER)
+
+
+@router.get("/gallery", tags=["gallery"])
+def gallery(app: App) -> payload.Overview:
+    """Every class with its sets."""
+    return overview(app)
+
+
+@get_picture("/sets/{set_id}/images/{i}", tags=["gallery"])
+def gallery_image(app: App, set_id: Id, i: Place) -> Response:
+    """A small picture of a photo of the gallery."""
+    state = app.file.state
+    place = state.places.get(set_id, -1)
+    return _image(picture(state.gallery.sets, place, i) if state.gallery.has_vectors else None)
+
+
+@router.get("/events", tags=["gallery"], response_class=StreamingResponse)
+async def events(app: App, request: Request) -> StreamingResponse:
+    """Server-sent events: ``gallery`` and ``inbox`` whenever they change."""
+    if app.n_streams >= app.settings.limits.streams:
+        words = "Too many windows follow already. Close one, or try again later."
+        raise HTTPException(503, words, headers={"Retry-After": "10"})
+    return StreamingResponse(
+        _events(app, request),
+        media_type="text/event-stream",
+        headers={"Cache-Control": "no-store"},
+    )
+
+
+async def _events(app: AppState, request: Request) -> AsyncIterator[str]:
+    app.n_streams += 1
+    try:
+        sent: dict[str, str] = {}
+        spoken = 0.0
+        while not app.is_closed.is_set() and not await request.is_disconnected():
+            for name, data in _news(app).items():
+                text = json.dumps(data)
+                if sent.get(name) != text:
+                    sent[name], spoken = text, time.monotonic()
+                    yield f"event: {name}\ndata: {text}\n\n"
+            if time.monotonic() - spoken > ALIVE_S:
+                spoken = time.monotonic()
+                yield ": still here\n\n"
+            await asyncio.sleep(EVERY_S)
+    finally:
+        app.n_streams -= 1
+
+
+def _news(app: AppState) -> dict[str, Any]:
+    """The data of each event as it is now."""
+    state = app.file.state
+    is_ready = app.insight.weak(state) is not None
+    seen: dict[str, Any] = {"gallery": {"revision": state.revision, "weak_ready": is_ready}}
+    return seen if app.inbox is None else seen | {"inbox": app.inbox.news()}
+
+
+@router.get("/history", tags=["gallery"])
+def history(app: App) -> list[payload.HistoryLine]:
+    """All commands, newest first."""
+    return app.history.lines()
+
+
+@router.post("/commands/enroll", tags=["commands"])
+def enroll(app: App, body: payload.EnrollBody) -> payload.Done:
+    """Add the set of an answer to a class, which may be new."""
+    found = _found(app, body.job)
+    if body.answer >= len(found.answers):
+        raise HTTPException(404, "There is no such answer.")
+    one = without_rows(found.sets[[body.answer]], body.without)
+    return app.commands.enroll(one, [body.label], body.revision)
+
+
+@router.post("/commands/forget", tags=["commands"])
+def forget(app: App, body: payload.ForgetBody) -> payload.Done:
+    """Remove a set from the gallery."""
+    return app.commands.forget(body.set_id)
+
+
+@router.post("/commands/remove_photos", tags=["commands"])
+def remove_photos(app: App, body: payload.RemovePhotosBody) -> payload.Done:
+    """Remove photos from a set of the gallery."""
+    return app.commands.remove_photos(body.set_id, body.images)
+
+
+@router.post("/commands/move", tags=["commands"])
+def move(app: App, body: payload.MoveBody) -> payload.Done:
+    """Move a set to another class, which may be new."""
+    return app.commands.move(body.set_id, body.label)
+
+
+@router.post("/commands/undo", tags=["commands"])
+def undo(app: App, body: payload.UndoBody) -> payload.Done:
+    """Take the last command back."""
+    return app.commands.undo(body.revision)
+
+
+@router.post("/commands/redo", tags=["commands"])
+def redo(app: App, body: payload.UndoBody) -> payload.Done:
+    """Do the command again that was undone last."""
+    return app.commands.redo(body.revision)
+
+
+@router.post("/identify", tags=["identify"], status_code=202, openapi_extra=UPLOAD)
+async def identify(app: App, request: Request) -> payload.Accepted:
+    """Find out whose photos these are: folders, photos, clips or zip files."""
+    try:
+        app.queue.check_room()
+        received = await _received(app, request)
+        job = _queued(app, received)
+    except QueueFullError:
+        words = "Too many questions wait already. Try again in a moment."
+        raise HTTPException(503, words, headers={"Retry-After": "5"}) from None
+    return payload.Accepted(id=job.id, revision=app.file.state.revision)
+
+
+@router.get("/identify/{job_id}", tags=["identify"])
+def job(app: App, job_id: Id) -> payload.Job:
+    """Progress of a job, then its answers."""
+    return job_payload(_job(app, job_id), app.queue, app.insight, app.file.state.revision)
+
+
+@router.delete("/identify/{job_id}", tags=["identify"], status_code=204)
+def cancel(app: App, job_id: Id) -> Response:
+    """Stop a job, or forget its answers."""
+    if not app.queue.cancel(job_id):
+        _no_job()
+    return Response(status_code=204)
+
+
+@get_picture("/identify/{job_id}/answers/{k}/photos/{i}", tags=["identify"])
+def photo(app: App, job_id: Id, k: Place, i: Place) -> Response:
+    """A small picture of an uploaded photo."""
+    return _image(picture(_found(app, job_id).sets, k, i))
+
+
+@router.get("/identify/{job_id}/answers/{k}/tree", tags=["identify"])
+def tree(app: App, job_id: Id, k: Place) -> payload.Tree:
+    """The tree of cuts behind an answer."""
+    reasons = _found(app, job_id).reasons
+    why = reasons[k] if k < len(reasons) else None
+    if why is None or not why.tree:
+        raise HTTPException(404, "There is no tree of cuts for this answer.")
+    return tree_payload(why)
+
+
+async def _received(app: AppState, request: Request) -> Received:
+    """The files of a request, on disk."""
+    kind = request.headers.get("content-type", "")
+    if not kind.lower().startswith("multipart/form-data"):
+        raise HTTPException(422, "Send the files as multipart/form-data.")
+    form = await _form(app, request)
+    try:
+        parts = [part for _, part in form.multi_items() if isinstance(part, UploadFile)]
+        named = [(part.filename or "", part.file) for part in parts]
+        return await run_in_threadpool(receive, named, app.new_folder(), app.settings.limits)
+    finally:
+        await form.close()
+
+
+async def _form(app: AppState, request: Request) -> FormData:
+    """The form of a request; if too many arrive at once, the oldest is broken off."""
+    limits, arriving = app.settings.limits, app.arriving
+    try:
+        async with asyncio.timeout(limits.seconds) as clock:
+            arriving.append(clock)
+            try:
+                if len(arriving) > limits.uploads:
+                    arriving[0].reschedule(asyncio.get_running_loop().time())
+                return await request.form(max_files=limits.files, max_fields=20)
+            finally:
+                arriving.remove(clock)
+    except TimeoutError:
+        raise HTTPException(408, "The files took too long to arrive. Send fewer.") from None
+    except ClientDisconnect:
+        raise HTTPException(400, "The files did not arrive.") from None
+    except OSError as error:
+        words = f"The server cannot store the files: {error.strerror}."
+        raise HTTPException(413, words) from None
+    except AnyHTTPException as error:
+        if "Too many" not in str(error.detail):
+            words = "The files did not arrive whole. Send them again."
+            raise HTTPException(422, words) from None
+        words = f"These are more than {limits.files} files. Send fewer at once."
+        raise HTTPException(413, words) from None
+
+
+def _queued(app: AppState, received: Received) -> Job:
+    def work(job: Job) -> Payload:
+        found = find_answers(job, app.file.refreshed(), received)
+        with job.at("comparing", len(found.sets)):
+            return described(job, found)
+
+    try:
+        n_images = len(received.files)
+        return app.queue.add(work, received.forget, name=received.name, n_images=n_images)
+    except QueueFullError:
+        received.forget()
+        raise
+
+
+def _job(app: AppState, job_id: str) -> Job:
+    job = app.queue.get(job_id)
+    return _no_job() if job is None else job
+
+
+def _no_job() -> NoReturn:
+    raise HTTPException(404, "There is no such question. Answers are kept for a limited time.")
+
+
+def _found(app: AppState, job_id: str) -> Found:
+    """The sets and answers of a job that is done."""
+    job = _job(app, job_id)
+    result: Payload | None = job.result if job.state == "done" else None
+    if result is None:
+        raise HTTPException(404, "This question is not answered yet.")
+    return result.found
+
+
+@router.get("/inbox", tags=["inbox"])
+def inbox_rows(inbox: TheInbox) -> payload.Inbox:
+    """All sets of the inbox, as far as they are judged."""
+    return inbox.as_payload()
+
+
+@router.get("/inbox.csv", tags=["inbox"], response_class=Response)
+def inbox_table(inbox: TheInbox) -> Response:
+    """All sets of the inbox as a table for spreadsheets."""
+    headers = {"Content-Disposition": 'attachment; filename="inbox.csv"'}
+    return Response(inbox.as_csv(), media_type="text/csv", headers=headers)
+
+
+@get_picture("/inbox/{row_id}/photos/{i}", tags=["inbox"])
+def inbox_photo(inbox: TheInbox, row_id: Id, i: Place) -> Response:
+    """A small picture of a photo of the inbox."""
+    return _image(picture(*inbox.photo_place(row_id), i))
+
+
+@router.post("/inbox/{row_id}/decide", tags=["inbox"])
+def decide(inbox: TheInbox, row_id: Id, body: payload.DecideBody) -> payload.InboxRow:
+    """Set the class of a set of the inbox; null takes that back."""
+    return inbox.decide(row_id, body.label)
+
+
+@router.post("/inbox/enroll", tags=["inbox"])
+def enroll_inbox(inbox: TheInbox, body: payload.InboxEnrollBody) -> payload.Done:
+    """Add sets to the classes that were decided on."""
+    return inbox.enroll(body.ids, body.revision)
+
+
+@router.post("/inbox/transfer", tags=["inbox"])
+def transfer(inbox: TheInbox, body: payload.TransferBody) -> payload.Transferred:
+    """Copy or move the files of sets to the folders of their classes."""
+    return inbox.transfer(body.how, body.ids)
