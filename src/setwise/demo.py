@@ -24,8 +24,6 @@ from setwise.classify import CVC, Answer, load
 from setwise.errors import CalibrationWarning, MissingExtraError, reject
 from setwise.sets import SetBatch
 
-__all__ = ["DigitSets", "digit_sets", "run_demo"]
-
 UNKNOWN, RATE = "unknown", 0.05
 N_OUTLIERS, LIGHT = 4, 0.5
 
@@ -58,23 +56,7 @@ def digit_sets(
     n_gallery: int = 6, n_probes: int = 4, n_images: int = 12, n_outliers: int = 4,
     seed: int = 0, *, one_other: bool = False, hidden: Sequence[int] = (), light: float = 0.0,
 ) -> DigitSets:  # fmt: skip
-    """Group scikit-learn's digits into disjoint sets; every second known probe is mixed.
-
-    Parameters
-    ----------
-    n_gallery, n_probes, n_images : int
-        Sets of each digit, and images of a set.
-    n_outliers : int
-        Images of other digits in a mixed set, at most 9.
-    seed : int
-        Which images come together.
-    one_other : bool
-        Take the outliers of a set from one other digit, instead of different ones.
-    hidden : sequence of int
-        Digits that are not in the gallery.
-    light : float
-        By how much the lamp beside each set changes the brightness of the paper.
-    """
+    """Group scikit-learn's digits into disjoint sets; every second known probe is mixed."""
     from sklearn.datasets import load_digits
 
     images, digits = load_digits(return_X_y=True)
@@ -232,6 +214,6 @@ def _judged(data: DigitSets, n_jobs: int | None) -> _Round:
         "vote of the images": vote.predict(data.probes),
         "cosine of the means": mean.predict(data.probes),
         "CVC": nearest,
-        f"CVC(unknown={RATE})": np.where([a.is_known for a in answers], nearest, UNKNOWN),
+        f"CVC(unknown={RATE})": np.where([bool(a.is_known) for a in answers], nearest, UNKNOWN),
     }
     return _Round(data, clf, answers, labels)

@@ -33,7 +33,6 @@ try:
 except ImportError:  # joblib has had a copy of its own up to 1.5
     from joblib.externals import cloudpickle
 
-__all__ = ["read_mapped", "spread", "write_mapped"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -54,19 +53,7 @@ def spread(
     items: Iterable[Item],
     here: Callable[[Callable[[Item], Result], Iterable[Item]], Iterator[Result]],
 ) -> Iterator[Result]:
-    """Results of ``work(shared, item)``, in order: on a cluster if one is in use, else here.
-
-    Parameters
-    ----------
-    work : callable
-        A function of a module, so that it travels by its name.
-    shared : object
-        Sent when first used; it stays with the workers for as long as it exists here.
-    items : iterable
-        Small objects, sent with the work.
-    here : callable
-        Does the work without a cluster, given a function of an item, and the items.
-    """
+    """Results of ``work(shared, item)``, in order: on a cluster if one is in use, else here."""
     client = _active_client()
     if client is not None:
         return _Spread(client, work, shared).results(items)

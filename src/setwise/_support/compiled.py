@@ -12,8 +12,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-__all__ = ["inlined", "inner", "kernel", "kernels_of", "plain_interrupts"]
-
 # Sums may be reassociated, so that they vectorise, and a division by zero is infinite, as in
 # NumPy. The GIL is released, so that probes can be judged in parallel threads.
 _OPTIONS = {"nogil": True, "fastmath": {"reassoc", "contract"}, "error_model": "numpy"}

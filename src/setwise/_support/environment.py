@@ -11,19 +11,6 @@ from importlib import import_module, metadata
 from pathlib import Path
 from typing import Any
 
-__all__ = [
-    "Extra",
-    "KernelCache",
-    "blas_libraries",
-    "extras",
-    "folder_size",
-    "is_writable",
-    "kernel_cache",
-    "n_cpus",
-    "needed_packages",
-    "shortened",
-]
-
 _REQUIREMENT = re.compile(r"^\s*([A-Za-z0-9._-]+)\s*(?:\[([^\]]*)\])?")
 _EXTRA = re.compile(r"""extra\s*==\s*['"]([^'"]+)['"]""")
 # Files to count in a folder, which may have millions.

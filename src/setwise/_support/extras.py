@@ -7,8 +7,6 @@ from types import ModuleType
 
 from setwise.errors import MissingExtraError
 
-__all__ = ["require"]
-
 
 def require(module: str, extra: str) -> ModuleType:
     """Import an optional module, or raise an error that names the extra which installs it.

@@ -15,8 +15,6 @@ from typing import IO
 
 from setwise.errors import DataError
 
-__all__ = ["acquired", "held", "real_path", "write_atomically", "write_whole"]
-
 logger = logging.getLogger("setwise")
 
 # Seconds between two attempts to get a lock that another process holds.
@@ -56,13 +54,7 @@ def write_atomically(path: Path) -> Iterator[Path]:
 
 
 def write_whole(file: Path, text: str) -> Path:
-    """Write all of a text file, or nothing; missing folders above it are made.
-
-    Raises
-    ------
-    DataError
-        When it cannot be written, as on a full disk. A file that existed stays as it was.
-    """
+    """Write all of a text file, or nothing; missing folders above it are made."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         with write_atomically(file) as unfinished:
@@ -80,11 +72,6 @@ def acquired(lock: IO[bytes]) -> bool:
     """Whether this process now holds the lock on an open file, alone.
 
     Closing the file releases the lock; the system closes the files of a process that dies.
-
-    Raises
-    ------
-    DataError
-        When the file cannot be locked at all, as on some network disks.
     """
     try:
         if sys.platform == "win32":
@@ -109,12 +96,6 @@ def held(path: Path, *, wait_s: float = 600.0) -> Iterator[None]:
 
     The lock is a hidden file beside the file itself (not beside a link to it), and is removed
     with the last holder.
-
-    Raises
-    ------
-    DataError
-        When another process holds the lock for ``wait_s`` seconds, the folder cannot be
-        written to, or the lock is a link, pipe or folder.
     """
     target = real_path(path)
     beside = target.with_name(f".{target.name}.lock")

@@ -9,8 +9,6 @@ from pathlib import Path
 
 from setwise.errors import TooLargeError
 
-__all__ = ["available_memory", "require_memory", "total_memory"]
-
 
 def available_memory() -> int | None:
     """Bytes available without swapping, within a container's limits; None where unknown."""

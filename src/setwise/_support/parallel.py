@@ -17,8 +17,6 @@ from setwise._support.compiled import plain_interrupts
 from setwise._support.parameters import check_jobs
 from setwise._support.progress import reported
 
-__all__ = ["SharedContext", "in_parts", "in_threads", "one_blas_thread", "quiet"]
-
 # Items of a part.
 PART = 500
 
@@ -47,19 +45,7 @@ def in_threads(
 
 
 def in_parts(work: Callable[[range], None], n: int, n_jobs: int | None, what: str) -> None:
-    """Call ``work`` with ranges that cover all numbers below ``n``, in threads.
-
-    Parameters
-    ----------
-    work : callable
-        Given a range of items, each too small to pay for a call of its own.
-    n : int
-        Number of items.
-    n_jobs : int, optional
-        Threads.
-    what : str
-        Name of the work, for reports of progress.
-    """
+    """Call ``work`` with ranges that cover all numbers below ``n``, in threads."""
     parts = [range(i, min(i + PART, n)) for i in range(0, n, PART)]
     for _ in reported(in_threads(work, parts, n_jobs), len(parts), what):
         pass

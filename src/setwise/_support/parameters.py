@@ -12,22 +12,6 @@ import numpy as np
 
 from setwise.errors import ParameterError
 
-__all__ = [
-    "as_tuple",
-    "check_choice",
-    "check_count",
-    "check_jobs",
-    "check_known",
-    "check_not_negative",
-    "check_number",
-    "check_progress",
-    "check_shape",
-    "is_whole",
-    "pair",
-    "refuse",
-    "seed_from",
-]
-
 # Entries of a sequence, so that an endless generator is refused; threads, likewise.
 _MOST = 10_000
 _SEEDS = 2**31 - 1

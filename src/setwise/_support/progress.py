@@ -7,8 +7,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeAlias, TypeVar
 
-__all__ = ["Progress", "duration", "reported", "words"]
-
 Result = TypeVar("Result")
 # Given the name of the work, the steps that are done, and all steps.
 Progress: TypeAlias = Callable[[str, int, int], None]

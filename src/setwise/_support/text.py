@@ -6,9 +6,6 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-__all__ = ["distinct_file_names", "file_name", "printable", "spreadsheet_cell"]
-
-
 # Beginning of a formula.
 _FORMULA = re.compile(r"(^|;\s*)(?=[=+\-@|%＝＋－＠])")  # noqa: RUF001
 

@@ -11,8 +11,6 @@ import numpy as np
 from setwise._support.parts import Part
 from setwise._support.types import FloatArray
 
-__all__ = ["Basis"]
-
 
 class Basis(Part, ABC):
     """A way to turn a set into few unit columns.

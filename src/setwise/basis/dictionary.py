@@ -22,8 +22,6 @@ from setwise.basis.base import Basis
 from setwise.basis.svd import principal_directions
 from setwise.errors import ConvergenceWarning
 
-__all__ = ["Dictionary", "dictionary_bases", "learn_dictionary"]
-
 # Limit for the code of one vector, far above any that was observed.
 _MAX_STEPS = 100_000
 

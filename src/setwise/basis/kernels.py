@@ -12,8 +12,6 @@ import numpy as np
 from setwise._support.compiled import kernel
 from setwise.lasso.ball_kernels import code_in_l1_ball
 
-__all__ = ["alternate"]
-
 # An atom no code uses teaches nothing: it is replaced by the worst-reconstructed vector.
 UNUSED = 1e-10
 

@@ -19,8 +19,6 @@ from setwise.basis.base import Basis
 from setwise.basis.svd import principal_directions, svd_bases
 from setwise.features import unit_rows
 
-__all__ = ["Mean", "Means", "means_bases"]
-
 # The tree of more vectors takes long and adds little.
 MOST_VECTORS = 500
 

@@ -17,15 +17,6 @@ from scipy import linalg
 from setwise._support.types import FloatArray
 from setwise.basis.base import Basis
 
-__all__ = [
-    "SVD",
-    "CentredSVD",
-    "centred_svd_bases",
-    "numerical_rank",
-    "principal_directions",
-    "svd_bases",
-]
-
 
 @dataclass(frozen=True)
 class SVD(Basis):

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from setwise import Answer, SetBatch
     from setwise.sets import Origins
 
-__all__ = ["COLUMNS", "answer_row", "as_csv", "line", "table_row", "when_and_where"]
 
 COLUMNS = (
     "set", "label", "probability", "margin", "runner_up", "is_known", "n_images",

@@ -24,10 +24,6 @@ if TYPE_CHECKING:
 
     from setwise._support.progress import Progress
 
-__all__ = [
-    "EXIT_CODES", "AsJson", "Quiet", "check_output", "clean_exit", "say", "show_rows",
-    "show_tracebacks", "shown_progress", "text_table",
-]  # fmt: skip
 
 EXIT_CODES = {
     0: "success",

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from setwise.evaluation import Evaluation
     from setwise.io import LoadedSets
 
-__all__ = ["compare", "evaluate"]
 
 _FOR_IMAGES = ("CVC for images", "CVC for turntables")
 

@@ -11,8 +11,6 @@ import typer
 from setwise.cli.common import say, show_rows
 from setwise.cli.options import Output, command
 
-__all__ = ["demo"]
-
 
 @command
 def demo(

@@ -32,8 +32,6 @@ from setwise.cli.common import say
 from setwise.cli.options import Output, command
 from setwise.cli.reading import gallery_document
 
-__all__ = ["doctor"]
-
 _REINSTALL = "Install setwise again: pip install --force-reinstall setwise"
 
 
@@ -231,12 +229,8 @@ def _try_gallery(path: Path, facts: dict[str, Any]) -> str:
 def _folders() -> list[dict[str, Any]]:
     """The folders of data, and how much is there."""
     from setwise._support.environment import folder_size
-    from setwise.io.datasets.places import cache_folder
+    from setwise._support.folders import cache_folder
 
-    try:
-        from setwise._support.folders import cache_folder
-    except ImportError:  # the self-test says what is broken
-        return []
     named = os.environ.get("SETWISE_DATA")
     places = {"$SETWISE_DATA": Path(named).expanduser()} if named else {}
     rows = []

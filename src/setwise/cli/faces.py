@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from setwise._support.progress import Progress
     from setwise.faces.tracks import FaceTrack, FaceTracks
 
-__all__ = ["faces"]
 
 OWNER = "setwise faces"
 MAX_FILES = 100_000

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from setwise import CVC
     from setwise.io import LoadedSets
 
-__all__ = ["enroll", "fit", "forget"]
 
 # Of a class. Longer ones do not fit into tables and pages.
 MOST_LETTERS = 100

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from setwise._support.progress import Progress
     from setwise.io import LoadedSets
 
-__all__ = ["Files", "classify", "identify"]
 
 # Files of sets. A file of any other name is a gallery file.
 ARRAY_SUFFIXES = (".mat", ".npz", ".npy")

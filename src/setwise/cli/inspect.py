@@ -13,8 +13,6 @@ from setwise.cli.options import Jobs, Output, Reading, Source, command
 if TYPE_CHECKING:
     from setwise.io import LoadedSets
 
-__all__ = ["described", "inspect"]
-
 
 @command
 def inspect(

@@ -18,8 +18,6 @@ from setwise.cli.options import add_command
 from setwise.cli.plugins import WithPlugins
 from setwise.cli.serve import serve
 
-__all__ = ["app"]
-
 _STATUS = "\n".join(f"  {code:<4} {words}" for code, words in EXIT_CODES.items())
 _EPILOG = f"""\b
 Start with:

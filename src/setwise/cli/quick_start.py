@@ -14,8 +14,6 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-__all__ = ["import_estimators", "put_off"]
-
 
 class _Later(ModuleType):
     """A module that is imported when an attribute of it is read."""

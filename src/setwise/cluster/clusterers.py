@@ -30,8 +30,6 @@ from setwise.cluster.tree import LOCAL_ABOVE, CutTree
 from setwise.cut import CutRule
 from setwise.errors import SetwiseError, reject
 
-__all__ = ["Clusterer", "Clustering", "Clusters", "FlatClusters", "GivenClusterer"]
-
 
 @dataclass(frozen=True)
 class FlatClusters:

@@ -18,16 +18,6 @@ from setwise.errors import reject
 from setwise.features import unit_rows
 from setwise.graph import Graph
 
-__all__ = [
-    "PROBE",
-    "SHC",
-    "HierarchicalClusters",
-    "SemiSupervised",
-    "check_row_labels",
-    "is_indivisible",
-    "shc",
-]
-
 # The dummy label of the probe's vertices. Class codes are 0, 1, ..., so no class can have it.
 PROBE = -1
 

@@ -35,8 +35,6 @@ from setwise.cut.fiedler import (
 )
 from setwise.errors import ParameterError
 
-__all__ = ["LOCAL_ABOVE", "CutTree", "Node"]
-
 # Up to this many vertices, clusters are cut as the graph alone says.
 LOCAL_ABOVE = 3000
 

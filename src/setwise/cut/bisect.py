@@ -18,19 +18,6 @@ from setwise.cut.edges import Edges, components, degrees, in_scale, ncut
 from setwise.cut.fiedler import Fiedler, dfvc, exact_fiedler, local_vector
 from setwise.errors import ConvergenceWarning, DegenerateSplitWarning, ParameterError
 
-__all__ = [
-    "REPAIRS",
-    "Cut",
-    "CutRule",
-    "ExactCut",
-    "PaperCut",
-    "SweepCut",
-    "bisect",
-    "local_cut",
-    "spectral_cut",
-    "sweep",
-]
-
 # What made the halves where the rule proper left one empty, numbered as by the kernels.
 REPAIRS = ("", "sweep", "median")
 

@@ -14,8 +14,6 @@ from setwise._support.compiled import kernels_of
 from setwise._support.lazy import lazy
 from setwise._support.types import Adjacency, BoolArray, FloatArray, IntArray
 
-__all__ = ["Edges", "components", "degrees", "in_scale", "ncut", "normalised_laplacian"]
-
 
 @dataclass(frozen=True, eq=False)
 class Edges:

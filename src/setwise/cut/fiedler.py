@@ -32,22 +32,6 @@ from setwise._support.compiled import kernels_of
 from setwise._support.types import Adjacency, FloatArray, IntArray
 from setwise.cut.edges import Edges, normalised_laplacian
 
-__all__ = [
-    "DFVC_LIMIT",
-    "ENOUGH",
-    "FULL_LIMIT",
-    "MOST_STEPS",
-    "PRECISE_LIMIT",
-    "WEAK",
-    "Fiedler",
-    "dfvc",
-    "exact_fiedler",
-    "local_vector",
-    "sign_switches",
-    "start_vector",
-    "with_canonical_sign",
-]
-
 # Up to this many vertices, every Lanczos vector is made orthogonal to all before it. Beyond,
 # that would cost more than the products with the matrix. Without it, rounding brings copies
 # of eigenvalues that have been found, which does no harm to the first one.

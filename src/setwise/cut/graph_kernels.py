@@ -11,18 +11,6 @@ import numpy as np
 
 from setwise._support.compiled import inner
 
-__all__ = [
-    "N_ROWS",
-    "across_by_volumes",
-    "join_components",
-    "part_by_sign",
-    "part_by_sweep",
-    "part_somehow",
-    "sum_rows",
-    "sweep_values",
-    "take_subgraph",
-]
-
 N_ROWS = 4
 # Values closer than this (relative to their root mean square, weighted by degree, which no
 # nearly isolated vertex can spoil) are one value: no threshold between them, or the order of

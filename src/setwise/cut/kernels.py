@@ -22,21 +22,6 @@ from setwise.cut.graph_kernels import (
 )
 from setwise.cut.lanczos_kernels import LANES, N_LANCZOS_ROWS, find_fiedler, make_sign_canonical
 
-__all__ = [
-    "components",
-    "degrees",
-    "fiedler",
-    "halves_by_sign",
-    "induced",
-    "ncut",
-    "over_deflated",
-    "rayleigh_quotient",
-    "repaired_halves",
-    "settle_signs",
-    "sweep",
-    "with_canonical_sign",
-]
-
 
 @kernel
 def degrees(indptr, data):

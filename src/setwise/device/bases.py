@@ -10,8 +10,6 @@ import numpy as np
 from setwise._support.types import FloatArray
 from setwise.device.devices import Device
 
-__all__ = ["principal_directions_of_all"]
-
 # The squares of singular values are what is computed. One of less than this share of the
 # first has lost half of its digits, and cannot be distinguished from round-off.
 _SURE = 1e-6

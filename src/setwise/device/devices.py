@@ -19,8 +19,6 @@ from setwise._support.extras import require
 from setwise._support.parameters import refuse
 from setwise.errors import DeviceError, TooLargeError
 
-__all__ = ["Device", "check_device", "current_device", "on_device", "triton_kernels"]
-
 _CURRENT: ContextVar[Device | None] = ContextVar("device", default=None)
 Value = TypeVar("Value")
 # Of the memory that is free on a device, the share that blocks of work may take.

@@ -31,8 +31,6 @@ from setwise._support.types import BoolArray, FloatArray, IntArray
 from setwise.device.devices import Device
 from setwise.lasso.codes import Codes
 
-__all__ = ["DeviceAtoms", "DeviceCodes", "code_all", "insert_all"]
-
 # A pool has at least twice the atoms of the longest code in its block, and at most so many. A
 # column that has no code yet needs a larger one than a column whose code is nearly right.
 _FIRST_POOL, _SMALLEST_POOL, _LARGEST_POOL = 256, 64, 1024

@@ -19,7 +19,6 @@ from setwise._support.text import printable
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-__all__ = ["SheetRow", "save_contact_sheet", "sheet_pages", "spread"]
 
 N_PICTURES = 10
 ROWS_PER_PAGE = 14

@@ -24,10 +24,6 @@ from setwise.features.faces import SMALLEST, find_faces, has_face_models, steady
 from setwise.io.frames import Frame, Reading, VideoFrames, open_video
 from setwise.io.loading_report import Skipped
 
-__all__ = [
-    "Detector", "DlibFaces", "HaarFaces", "cut_out", "detect_faces", "installed_detector",
-]  # fmt: skip
-
 # A grey frame in, boxes (left, top, width, height) out.
 Detector: TypeAlias = Callable[[npt.NDArray[np.uint8]], npt.ArrayLike]
 

@@ -16,11 +16,6 @@ import numpy.typing as npt
 from setwise._support.types import FloatArray
 from setwise.features.faces import aligned_face, describe_faces
 
-__all__ = [
-    "Person", "Track", "aligned_jpeg", "by_person", "drop_nested", "each_alone",
-    "group_tracks", "join_people", "overlaps", "person_names", "split_people", "track_boxes",
-]  # fmt: skip
-
 # Share of a box that lies inside another one: the box of a forehead sticks out a little, while
 # two heads side by side share far less.
 INSIDE = 0.6

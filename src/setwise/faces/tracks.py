@@ -51,8 +51,6 @@ from setwise.io.video import resize_image
 from setwise.sets import SetBatch
 from setwise.sets.origins import Origins
 
-__all__ = ["FaceTrack", "FaceTracks", "face_tracks"]
-
 
 @dataclass(frozen=True)
 class FaceTrack:

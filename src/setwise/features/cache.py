@@ -30,8 +30,6 @@ from setwise.features.images import (
     values_of,
 )
 
-__all__ = ["Cached", "FeatureFile", "MemoryCache", "keep_in_file", "through_cache"]
-
 Values = npt.NDArray[Any]
 logger = logging.getLogger("setwise")
 

@@ -20,8 +20,6 @@ from setwise.errors import reject
 from setwise.features.images import ImageFeature
 from setwise.features.pixels import as_bytes, as_grey, check_tiles, resized
 
-__all__ = ["HOG", "LBP"]
-
 NORMS = ("L2-Hys", "L2", "L1", "L1-sqrt")
 METHODS = ("nri_uniform", "uniform")
 

@@ -10,8 +10,6 @@ import numpy.typing as npt
 
 from setwise._support.extras import require
 
-__all__ = ["build"]
-
 # Of TensorFlow's batch normalisation, with which the network was trained.
 EPSILON = 1e-3
 # Blocks of each stage, and stride of the first; Tan and Le, table 1.

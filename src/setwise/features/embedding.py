@@ -20,8 +20,6 @@ from setwise.errors import DataError, ParameterError, SetwiseError, reject
 from setwise.features.images import ImageFeature
 from setwise.features.pixels import as_grey, resized
 
-__all__ = ["Embedding", "OnnxEmbedding", "in_batches"]
-
 DTYPES = {
     "tensor(float)": np.float32,
     "tensor(double)": np.float64,

@@ -24,12 +24,6 @@ from setwise.features.images import ImageFeature
 from setwise.features.pixels import as_bytes, as_grey, resized
 from setwise.features.weights import WeightsFile
 
-__all__ = [
-    "FACES_EXTRA", "LANDMARKS", "NETWORK", "SHA256", "SMALLEST", "Faces", "aligned_face",
-    "describe_faces", "dlib_version", "find_faces", "has_face_models", "model_path",
-    "steady_box",
-]  # fmt: skip
-
 FACES_EXTRA = "faces"
 PACKAGE = "face_recognition_models"
 LANDMARKS = "shape_predictor_5_face_landmarks.dat"

@@ -15,8 +15,6 @@ from setwise._support.progress import reported
 from setwise.errors import ParameterError, reject
 from setwise.sets import SetBatch
 
-__all__ = ["ImageFeature", "check_image_feature", "fingerprint_of", "values_of"]
-
 # Images that a feature works on at once: what it needs in between stays small.
 AT_ONCE = 256
 

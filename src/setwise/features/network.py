@@ -19,8 +19,6 @@ from setwise.features.images import ImageFeature
 from setwise.features.pixels import as_bytes
 from setwise.features.weights import WeightsFile
 
-__all__ = ["Network"]
-
 Vectors = npt.NDArray[np.float32]
 Bytes = npt.NDArray[np.uint8]
 

@@ -14,8 +14,6 @@ from setwise.errors import reject
 from setwise.features.images import ImageFeature
 from setwise.features.vectors import unit_rows
 
-__all__ = ["Equalised", "Pixels", "as_bytes", "as_grey", "check_tiles", "resized"]
-
 # How bright red, green and blue look (ITU-R BT.601); Pillow's "L" uses the same.
 LUMA = np.array([0.299, 0.587, 0.114])
 

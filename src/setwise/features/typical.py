@@ -7,8 +7,6 @@ import numpy as np
 from setwise._support.types import BoolArray, FloatArray
 from setwise.features.vectors import unit_rows
 
-__all__ = ["is_out_of_place", "is_typical", "majority_direction"]
-
 # Of fewer vectors, nobody can say which is the stranger.
 FEWEST = 5
 # In robust standard deviations. Sets that merely spread, such as the views of a turning
@@ -20,13 +18,7 @@ _MOST_PAIRED = 1000
 
 
 def majority_direction(units: FloatArray) -> FloatArray:
-    """Direction of the mean of that half of the vectors which is nearest to it.
-
-    Parameters
-    ----------
-    units : array of shape (n_vectors, n_features)
-        Unit or zero rows.
-    """
+    """Direction of the mean of that half of the vectors which is nearest to it."""
     n_kept = -(-len(units) // 2)
     if len(units) <= _MOST_PAIRED:
         direction = units[np.median(units @ units.T, axis=1).argmax()]
@@ -85,13 +77,6 @@ def is_out_of_place(vectors: FloatArray, is_kept: BoolArray) -> BoolArray:
     belong: a vector is nearer to a mean that it is part of, and that alone may set a majority
     apart. Here every vector is compared with the mean of the kept ones *without itself*. It is
     out of place if it is half as far again, by one minus the cosine, as the farthest of them.
-
-    Parameters
-    ----------
-    vectors : array of shape (n_vectors, n_features)
-        One set.
-    is_kept : array of bool, shape (n_vectors,)
-        Those that were not left out, at least one.
 
     Examples
     --------

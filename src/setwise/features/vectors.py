@@ -15,8 +15,6 @@ from setwise._support.types import FloatArray
 from setwise.errors import DataError, reject
 from setwise.sets import SetBatch, check_sets
 
-__all__ = ["Pair", "PerVector", "Whitener", "closest_pairs", "nearest_pairs", "unit_rows"]
-
 
 def unit_rows(vectors: FloatArray) -> FloatArray:
     """Scale every row to unit norm, whatever its size; zero rows stay zero.

@@ -27,8 +27,6 @@ from setwise.features.network import Network
 from setwise.features.pixels import Pixels
 from setwise.features.vectors import Whitener, unit_rows
 
-__all__ = ["FittedView", "Images", "View", "are_equal", "shown_widths"]
-
 # What can be written down by its name and parameters, and read again.
 _STEPS: dict[str, type[Any]] = {
     kind.__name__: kind for kind in (HOG, LBP, Faces, Network, Pixels, Whitener)
@@ -37,18 +35,7 @@ _STEPS: dict[str, type[Any]] = {
 
 @dataclass(frozen=True)
 class View:
-    """A named transformation of the vectors of a set.
-
-    Parameters
-    ----------
-    name : str
-        Name for messages and files.
-    transformer : scikit-learn transformer of rows, or None
-        None leaves the vectors as they are.
-    has_lengths : bool
-        Keep the lengths of vectors, relative to those of their set: for columns of a
-        covariance, or other vectors of which the long ones matter more.
-    """
+    """A named transformation of the vectors of a set."""
 
     name: str
     transformer: Any = None
@@ -188,13 +175,6 @@ class Images:
     """Vectors, as rows or as images, and features of them.
 
     Parts share their features: however images are divided, each is computed once.
-
-    Parameters
-    ----------
-    vectors : array of shape (n_vectors, n_features)
-        One vector per row.
-    shape : tuple of int or None
-        Shape of the images whose pixels the vectors are.
     """
 
     def __init__(self, vectors: FloatArray, shape: tuple[int, ...] | None) -> None:

@@ -17,8 +17,6 @@ import numpy.typing as npt
 
 from setwise.errors import DataError, MissingExtraError
 
-__all__ = ["WeightsFile", "read_tensors"]
-
 # First pickles of a file that torch.save wrote before PyTorch 1.6.
 MAGIC, PROTOCOL = 0x1950A86A20F9469CFC6C, 1001
 DTYPES = {"FloatStorage": "<f4", "LongStorage": "<i8"}
@@ -71,13 +69,6 @@ def read_tensors(content: bytes, called: str) -> dict[str, npt.NDArray[Any]]:
     """Tensors by name of a PyTorch file whose sha256 was checked, read without PyTorch.
 
     A pickle may call any function; of this one, only what builds tensors is looked up.
-
-    Parameters
-    ----------
-    content : bytes
-        A dictionary of tensors, written by ``torch.save`` before PyTorch 1.6.
-    called : str
-        Name of the file, for messages.
     """
     try:
         return _read(BytesIO(content))

@@ -16,13 +16,6 @@ from setwise._support.parts import Part
 from setwise._support.types import BoolArray, FloatArray, IntArray
 from setwise.lasso.codes import Codes
 
-__all__ = [
-    "GalleryGraph",
-    "Graph",
-    "graph_of_codes",
-    "symmetrised",
-]
-
 
 class Graph(Part, ABC):
     """A way to turn columns into a weighted graph; its parameters and nothing else.

@@ -18,8 +18,6 @@ from setwise.graph.lasso_gallery import GramLasso, LassoGallery, PooledLasso
 from setwise.lasso import Codes, Pools, code_blocks, code_by_gram
 from setwise.lasso.pools import POOL_SIZE, SLACK
 
-__all__ = ["recoded_on", "solved_by_gram_on", "solved_by_pools_on"]
-
 
 def solved_by_gram_on(
     device: Device, graph: Graph, columns: FloatArray, alpha: float

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from setwise._support.compiled import kernel
 
-__all__ = ["symmetrise"]
-
 
 @kernel
 def symmetrise(begins, ends, atoms, values, row_ends, users, weights, indptr, indices, data):

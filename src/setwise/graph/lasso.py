@@ -32,8 +32,6 @@ from setwise.graph.lasso_gallery import (
 )
 from setwise.lasso import Codes, Pools
 
-__all__ = ["GRAM_LIMIT", "LassoGraph"]
-
 # Up to this many columns their Gram matrix is kept. Beyond, it would take more memory than
 # everything else together, and reading its rows more time than doing without.
 GRAM_LIMIT = 4000

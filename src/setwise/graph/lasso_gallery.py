@@ -24,8 +24,6 @@ from setwise.lasso import (
 )
 from setwise.lasso.pools import BLOCK_BYTES, POOL_SIZE, SLACK
 
-__all__ = ["GramLasso", "LassoGallery", "PooledLasso", "solved_codes"]
-
 # Codes and graphs, the gallery's own and one with a probe, at 50 atoms a code.
 _SPARSE_BYTES = 50 * (16 + 2 * 2 * 12)
 # By how much the factors of the codes may be larger than the Gram matrix.
@@ -70,13 +68,7 @@ class LassoGallery(GalleryGraph):
 
 @dataclass(frozen=True)
 class GramLasso(LassoGallery):
-    """A solved lasso graph that keeps the Gram matrix of its columns.
-
-    Attributes
-    ----------
-    gram : array of shape (n_columns, n_columns)
-        Inner products of the columns.
-    """
+    """A solved lasso graph that keeps the Gram matrix of its columns."""
 
     gram: FloatArray
 

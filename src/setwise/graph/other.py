@@ -15,14 +15,6 @@ from setwise._support.types import FloatArray
 from setwise.errors import reject
 from setwise.graph.base import GalleryGraph, Graph, symmetrised
 
-__all__ = [
-    "GaussianGraph",
-    "LeastSquaresGraph",
-    "OMPGraph",
-    "leave_one_out_least_squares",
-    "pursue",
-]
-
 _EPSILON = np.finfo(np.float64).eps
 
 

@@ -13,8 +13,6 @@ import numpy.typing as npt
 from setwise._support.parts import Part
 from setwise._support.types import IntArray
 
-__all__ = ["Arrays", "BuiltIndex", "Index", "Rows", "build_anew", "stamp_of"]
-
 Rows = npt.NDArray[np.float32]
 Arrays = dict[str, npt.NDArray[Any]]
 

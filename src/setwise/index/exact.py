@@ -10,8 +10,6 @@ import numpy as np
 from setwise._support.types import IntArray
 from setwise.index.base import BuiltIndex, Index, Rows
 
-__all__ = ["BuiltExact", "ExactIndex"]
-
 
 @dataclass(frozen=True)
 class ExactIndex(Index):

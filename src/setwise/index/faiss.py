@@ -18,8 +18,6 @@ from setwise.errors import reject
 from setwise.index.base import Arrays, BuiltIndex, Index, Rows, build_anew
 from setwise.index.exact import BuiltExact
 
-__all__ = ["BuiltFaiss", "FaissIndex"]
-
 _N_BITS = 4  # per two numbers of a row: what FAISS scans from registers
 _TRAINING_ROWS = 4096  # 256 per centroid, beyond which k-means gains nothing
 

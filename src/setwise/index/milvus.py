@@ -21,8 +21,6 @@ from setwise.errors import SetwiseError, SetwiseWarning, reject
 from setwise.index.base import BuiltIndex, Index, Rows, build_anew, stamp_of
 from setwise.index.exact import BuiltExact
 
-__all__ = ["BuiltMilvus", "MilvusIndex"]
-
 _STAMP = -1  # the key of the row that holds the stamp of the others
 _FIELDS = {"key", "row", "stamp"}
 _CHANGING = "changing"

@@ -16,8 +16,6 @@ import numpy.typing as npt
 from setwise.errors import reject
 from setwise.io.untrusted import broken, check_declared, one_kind_of_error, regular_file
 
-__all__ = ["Header", "Members", "array_of", "read_npy"]
-
 MAX_HEADER = 10_000
 MAX_MEMBERS = 100_000
 # Of an array of a prepared archive, which has a few numbers per set.

@@ -19,8 +19,6 @@ from setwise.io.loading_report import LoadedSets, LoadReport
 from setwise.io.untrusted import one_kind_of_error, regular_file
 from setwise.sets import SetBatch
 
-__all__ = ["load_arrays"]
-
 # Default key of the labels, which an archive may lack.
 LABELS = "set_labels"
 

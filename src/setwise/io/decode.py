@@ -26,10 +26,6 @@ from setwise.io.heads import costly, is_heif
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-__all__ = [
-    "DAMAGED", "FORMATS", "SIDE", "SUFFIXES", "NotSupportedError", "Picture", "Wanted",
-    "decode", "fitted_size", "pillow_at_work", "small_jpeg",
-]  # fmt: skip
 
 # The longest side, in pixels.
 SIDE = 64

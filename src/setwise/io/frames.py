@@ -29,8 +29,6 @@ from setwise.io.loading_report import Skipped
 from setwise.io.sampling import Sampling
 from setwise.io.untrusted import one_kind_of_error, regular_file
 
-__all__ = ["Frame", "Reading", "VideoFrames", "open_video"]
-
 # Containers that hold a film themselves, mp4 first. Not among them are playlists and scripts
 # (hls, dash, concat, ...), which make FFmpeg open other files or addresses, and rare formats.
 CONTAINERS = (

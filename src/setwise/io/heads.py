@@ -19,8 +19,6 @@ from typing import BinaryIO
 from setwise._support.memory import require_memory
 from setwise.errors import reject
 
-__all__ = ["check_announced", "costly", "is_heif", "is_other_container"]
-
 # A scan of a JPEG goes over all pixels and may have only a few bytes. Programs write some 20
 # at most; libtiff has the same limit.
 JPEG, SCAN = b"\xff\xd8", b"\xff\xda"

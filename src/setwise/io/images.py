@@ -35,8 +35,6 @@ from setwise.io.untrusted import check_path
 from setwise.sets import SetBatch
 from setwise.sets.origins import Origins
 
-__all__ = ["load_images"]
-
 # Images handed to a thread at once: one small JPEG takes as long to hand over as to read.
 HANDFUL = 16
 # About the size of a small picture.

@@ -12,11 +12,6 @@ from typing import NamedTuple, NoReturn
 from setwise.errors import reject
 from setwise.io.scan import FoundFile, Scan, check_any
 
-__all__ = [
-    "LAYOUTS", "Layout", "SetOfFiles", "burst_name", "bursts", "decide_layout",
-    "group_into_sets", "refuse_unlabelled",
-]  # fmt: skip
-
 
 def bursts(times: Sequence[datetime], gap_s: float) -> list[list[int]]:
     """Group photos by time: a pause of more than ``gap_s`` seconds begins a new burst.

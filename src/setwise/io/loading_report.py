@@ -9,8 +9,6 @@ from typing import Any
 from setwise._support.progress import duration
 from setwise.sets import SetBatch
 
-__all__ = ["LoadReport", "LoadedSets", "Skipped"]
-
 
 @dataclass(frozen=True)
 class Skipped:

@@ -34,8 +34,6 @@ from setwise.io.mat_values import (
 from setwise.io.untrusted import check_declared, one_kind_of_error, regular_file
 from setwise.sets import SetBatch
 
-__all__ = ["load_mat"]
-
 
 @dataclass(frozen=True)
 class Cell:
@@ -47,6 +45,7 @@ class Cell:
 
     @property
     def is_empty(self) -> bool:
+        """Whether it has no number."""
         return 0 in self.value.shape
 
 

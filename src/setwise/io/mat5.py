@@ -23,8 +23,6 @@ import numpy.typing as npt
 
 from setwise.io.untrusted import broken, check_declared
 
-__all__ = ["MAX_CELLS", "MAX_VARIABLES", "NUMERIC", "WHOLE", "Mat5", "Value5", "is_mat5"]
-
 # Each cell costs time, however small; a file may claim billions.
 MAX_CELLS = 100_000
 MAX_VARIABLES = 10_000

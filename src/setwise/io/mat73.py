@@ -20,8 +20,6 @@ from setwise._support.lazy import lazy
 from setwise.io.mat5 import MAX_CELLS, MAX_VARIABLES, NUMERIC, WHOLE
 from setwise.io.untrusted import broken, check_declared
 
-__all__ = ["Mat73", "Value73", "is_mat73"]
-
 MAGIC = b"\x89HDF\r\n\x1a\n"
 # Kept by MATLAB for itself.
 PRIVATE = ("#refs#", "#subsystem#")

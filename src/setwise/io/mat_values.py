@@ -15,11 +15,6 @@ from setwise.io.mat73 import Mat73
 from setwise.io.untrusted import check_declared
 from setwise.sets import SetBatch
 
-__all__ = [
-    "Value", "describe", "get", "is_matrix", "labels_in", "matrices", "read_labels",
-    "read_matrix", "refuse_choice", "times",
-]  # fmt: skip
-
 _AXES = ("rows", "columns")
 
 

@@ -6,8 +6,6 @@ from bisect import bisect_right
 from heapq import heappop, heappush
 from typing import Any
 
-__all__ = ["Sampling"]
-
 # Times are sums of fractions: a frame this much before its time is in time.
 IN_TIME_S = 1e-6
 

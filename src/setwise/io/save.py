@@ -14,8 +14,6 @@ from setwise.errors import reject
 from setwise.io.untrusted import check_path
 from setwise.sets import SetBatch
 
-__all__ = ["add_images", "claim_folder", "save_images"]
-
 
 def save_images(sets: SetBatch, folder: str | Path) -> Path:
     """Write every set as a folder of PNG files: ``class/set/0000.png``, or ``set/0000.png``.

@@ -16,8 +16,6 @@ from setwise._support.parameters import refuse
 from setwise.errors import reject
 from setwise.io.decode import SUFFIXES
 
-__all__ = ["FoundFile", "Scan", "check_any", "check_exclude", "natural_key", "scan"]
-
 # The folders that lead to a file or folder, from the root on, and its own name.
 Parts: TypeAlias = tuple[str, ...]
 # A folder may hold a new kind in every file: only so many are named.

@@ -21,8 +21,6 @@ from setwise.io.scan import check_exclude, scan
 from setwise.io.untrusted import check_path
 from setwise.io.video import VIDEO_SUFFIXES, load_video, load_videos
 
-__all__ = ["load_sets"]
-
 
 def load_sets(
     source: str | Path,

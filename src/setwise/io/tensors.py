@@ -23,8 +23,6 @@ from setwise._support.files import write_atomically
 from setwise.errors import DataError, reject
 from setwise.io.untrusted import broken, regular_file
 
-__all__ = ["read_tensors", "write_tensors"]
-
 Arrays = Mapping[str, npt.NDArray[Any]]
 _KEY, _METADATA = "setwise", "__metadata__"
 _WIDTHS = {"U": (1, 2, 4, 8), "I": (1, 2, 4, 8), "F": (2, 4, 8)}
@@ -52,26 +50,7 @@ def write_tensors(
     owner: str = "write_tensors",
     before_replacing: Callable[[], None] = lambda: None,
 ) -> None:
-    """Write arrays and a JSON document; the same content gives the same bytes.
-
-    Parameters
-    ----------
-    path : Path
-        A file that exists is replaced, once all of the new one is safely on disk.
-    document : dict
-        Of what JSON knows.
-    arrays : dict of str to array
-        Numbers of at most 64 bits.
-    owner : str
-        The caller, for messages.
-    before_replacing : callable
-        Called at that moment; nothing is replaced after an error.
-
-    Raises
-    ------
-    DataError
-        When the file cannot be written, as on a full disk.
-    """
+    """Write arrays and a JSON document; the same content gives the same bytes."""
     signed = dict(document) | {"sha256": _digest(document, arrays)}
     names = sorted(arrays, key=lambda name: (-arrays[name].dtype.itemsize, name))
     table = _table(signed, {name: arrays[name] for name in names})
@@ -106,22 +85,7 @@ def _table(document: Mapping[str, Any], arrays: Arrays) -> bytes:
 def read_tensors(
     path: Path, owner: str, newest: int = 1
 ) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
-    """The JSON document and the arrays of a file that :func:`write_tensors` wrote.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    owner : str
-        The caller, for messages.
-    newest : int
-        The largest ``format`` of a document that the caller knows.
-
-    Raises
-    ------
-    DataError
-        When the file is missing, something else, damaged, or of a later version.
-    """
+    """The JSON document and the arrays of a file that :func:`write_tensors` wrote."""
     given = regular_file(owner, path)
     try:
         with given.open("rb") as file:

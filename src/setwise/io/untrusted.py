@@ -16,9 +16,6 @@ from typing import Any, NoReturn
 from setwise._support.parameters import refuse
 from setwise.errors import DataError, reject
 
-__all__ = ["broken", "check_declared", "check_path", "one_kind_of_error", "regular_file"]
-
-
 # Raised by Python, NumPy, h5py, zlib and zipfile on missing or broken files.
 BROKEN: tuple[type[Exception], ...] = (
     *(OSError, MemoryError, ValueError, TypeError, KeyError, RuntimeError, OverflowError),

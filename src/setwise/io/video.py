@@ -34,11 +34,6 @@ from setwise.io.untrusted import check_declared, check_path
 from setwise.sets import SetBatch
 from setwise.sets.origins import Origins
 
-__all__ = [
-    "LAYOUTS", "VIDEO_SUFFIXES", "clip_names", "find_clips", "load_video", "load_videos",
-    "resize_image",
-]  # fmt: skip
-
 VIDEO_SUFFIXES = frozenset({
     ".mp4", ".m4v", ".mov", ".3gp", ".avi", ".mkv", ".webm", ".mpg", ".mpeg", ".ts", ".mts",
     ".m2ts", ".vob", ".ogv", ".flv", ".wmv", ".asf", ".gif",

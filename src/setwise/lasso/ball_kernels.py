@@ -17,8 +17,6 @@ from setwise.lasso.descent_kernels import (
     settle,
 )
 
-__all__ = ["code_in_l1_ball"]
-
 
 @kernel
 def code_in_l1_ball(H, Q, radius, codes, max_steps):

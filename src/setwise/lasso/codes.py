@@ -9,8 +9,6 @@ import scipy.sparse as sp
 
 from setwise._support.types import BoolArray, FloatArray, IntArray
 
-__all__ = ["Codes"]
-
 
 @dataclass(frozen=True)
 class Codes:

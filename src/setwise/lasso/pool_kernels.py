@@ -13,16 +13,6 @@ import numpy as np
 from setwise._support.compiled import inner, kernel
 from setwise.lasso.descent_kernels import copy, subtract
 
-__all__ = [
-    "choose_pools",
-    "compute_gradients",
-    "compute_products",
-    "find_residual",
-    "largest_outside",
-    "offer",
-    "write_residual",
-]
-
 
 @kernel
 def choose_pools(gradients, owns, most):

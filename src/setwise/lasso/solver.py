@@ -14,17 +14,6 @@ from setwise._support.types import FloatArray, IntArray
 from setwise.errors import ConvergenceWarning
 from setwise.lasso.codes import Codes
 
-__all__ = [
-    "MAX_STEPS",
-    "code_by_gram",
-    "codes_changed_by",
-    "factors_of",
-    "gram_lasso",
-    "lasso_codes",
-    "optimality_violation",
-    "run_with_room",
-]
-
 # Steps of one descent, more than any took.
 MAX_STEPS = 100_000
 # Atoms that a working set has room for at first, besides those of a start.

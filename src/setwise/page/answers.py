@@ -22,10 +22,6 @@ from setwise.sets import SetBatch
 if TYPE_CHECKING:
     from setwise.page.overview import Insight
 
-__all__ = [
-    "Found", "Payload", "answer_fields", "answer_words", "counted", "described", "job_payload",
-    "picture", "tree_payload",
-]  # fmt: skip
 
 MOST_CANDIDATES, MOST_PHOTOS = 8, 120
 FEW = 3  # photos, that say little

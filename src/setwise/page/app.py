@@ -34,8 +34,6 @@ from setwise.page.settings import Settings
 from setwise.page.transfer import FileTransfer
 from setwise.page.uploads import TooMuchError
 
-__all__ = ["AppState", "create_app"]
-
 logger = logging.getLogger("setwise")
 
 STATIC = Path(__file__).parent / "static"

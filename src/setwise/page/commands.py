@@ -23,8 +23,6 @@ from setwise.page.payload import Done
 from setwise.page.uploads import free_name
 from setwise.sets import SetBatch
 
-__all__ = ["Commands", "ConflictError", "checked_label", "without_rows"]
-
 # Seconds that a command waits for another process that changes the file.
 PATIENCE_S = 60.0
 INTEGER, NUMBER = r"-?[0-9]{1,20}", r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?"

@@ -16,15 +16,6 @@ from setwise._support.lazy import lazy
 from setwise.classify import CVC, Gallery, load
 from setwise.errors import SetwiseError
 
-__all__ = [
-    "GalleryFile",
-    "GalleryState",
-    "content_digest",
-    "distinct_ids",
-    "file_digest",
-    "signature",
-]
-
 # Earlier revisions whose class names are kept, to detect commands that lost their meaning.
 MOST_REMEMBERED = 200
 

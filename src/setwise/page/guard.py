@@ -22,8 +22,6 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from setwise.page.settings import Settings, is_loopback
 
-__all__ = ["COOKIE", "CSP", "HEADERS", "PLAIN_HEADERS", "Guard", "server_config"]
-
 COOKIE = "setwise_token"
 CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; "

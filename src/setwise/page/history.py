@@ -27,8 +27,6 @@ from setwise.page import payload
 from setwise.page.gallery_file import file_digest, signature
 from setwise.page.settings import Limits
 
-__all__ = ["Entry", "History", "Transfer"]
-
 # Copies or moves files (True) or takes that back (False).
 Transfer: TypeAlias = Callable[[dict[str, Any], bool], None]
 MOST_LINES = 1000

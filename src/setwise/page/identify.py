@@ -26,8 +26,6 @@ from setwise.page.jobs import Job
 from setwise.page.uploads import Received, ReceivedFile
 from setwise.sets import Origins, SetBatch
 
-__all__ = ["find_answers", "loading_options", "look"]
-
 # Frames of a clip at most, and seconds between two of them.
 MOST_FRAMES, EVERY_S = 3000, 0.2
 MOST_LEFT_OUT = 200

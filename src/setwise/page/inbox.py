@@ -30,8 +30,6 @@ from setwise.page.transfer import FileTransfer
 from setwise.report.answers import kind_of
 from setwise.report.photos import choose
 
-__all__ = ["Inbox"]
-
 logger = logging.getLogger("setwise")
 
 COLUMNS = (

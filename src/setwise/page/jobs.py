@@ -16,8 +16,6 @@ from setwise._support.progress import Progress
 from setwise.errors import SetwiseError
 from setwise.page.settings import Limits
 
-__all__ = ["STEPS", "Job", "Queue", "QueueFullError", "StoppedError"]
-
 logger = logging.getLogger("setwise")
 
 # The steps of a job, for programs and for people.

@@ -27,7 +27,6 @@ from setwise.report.photos import has_photos
 if TYPE_CHECKING:
     from setwise.page.app import AppState
 
-__all__ = ["Insight", "Weakness", "overview", "weaknesses"]
 
 logger = logging.getLogger("setwise")
 

@@ -26,8 +26,6 @@ from setwise.page.jobs import Job, QueueFullError
 from setwise.page.overview import overview
 from setwise.page.uploads import Received, receive
 
-__all__ = ["router"]
-
 router = APIRouter(prefix="/api")
 
 # Seconds between two looks for news, and after which an idle stream sends a comment.

@@ -11,8 +11,6 @@ from setwise._support.parameters import check_count, check_number
 from setwise.errors import ParameterError
 from setwise.io.untrusted import regular_file
 
-__all__ = ["Limits", "Settings", "is_loopback"]
-
 
 @dataclass(frozen=True)
 class Limits:

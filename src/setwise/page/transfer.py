@@ -15,8 +15,6 @@ from setwise.page.answers import counted
 from setwise.page.gallery_file import file_digest
 from setwise.page.uploads import free_name
 
-__all__ = ["FileTransfer"]
-
 LONGEST = 120  # bytes of the name of a folder
 
 

@@ -24,8 +24,6 @@ from setwise.io.scan import natural_key
 from setwise.io.video import VIDEO_SUFFIXES
 from setwise.page.settings import Limits
 
-__all__ = ["Received", "ReceivedFile", "TooMuchError", "plain_parts", "receive"]
-
 MOST_LETTERS, MOST_PARTS = 120, 8  # of a name that are shown
 CHUNK = 1 << 18
 HIGHEST_RATIO = 200  # photos hardly shrink: a file that shrinks more is no photo

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
     from setwise.classify.explanation import CutStep, Explanation
 
-__all__ = ["company", "plot_explanation", "votes_by_evidence"]
 
 _MOST_BARS = 6
 _NARROWEST, _WIDEST = 4.0, 30.0
@@ -58,16 +57,6 @@ def plot_explanation(
 
     The set, how probable each class is and the most alike images; below, the classes that stay
     with the set as the graph is cut, and the votes.
-
-    Parameters
-    ----------
-    explanation : Explanation
-    path : str or Path, optional
-        Where to save the picture too; the suffix says how (``.png``, ``.svg``, ``.pdf``).
-    width : float
-        Inches. From 8 on there are two columns, below one.
-    figure : matplotlib.figure.Figure, optional
-        An empty figure, such as ``plt.figure()``. By default a new one, outside pyplot.
     """
     if not _NARROWEST <= width <= _WIDEST:
         reject(

@@ -16,10 +16,6 @@ from setwise.plots.style import GREY, INK, LIGHT, OURS, PALETTE, tidy
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "EndLabel", "Point", "add_legend", "fonts_for", "label_ends", "one_line", "plain",
-    "plot_accuracy_time", "spread", "untangled",
-]  # fmt: skip
 
 # Name, seconds per probe, accuracy, and the low and high end of its interval.
 Point: TypeAlias = tuple[str, float, float, float, float]

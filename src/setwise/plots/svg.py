@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from markupsafe import Markup
     from matplotlib.figure import Figure
 
-__all__ = ["picture", "svg"]
 
 # The page may set these, and so make the picture dark.
 _VARIABLES = {

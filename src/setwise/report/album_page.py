@@ -34,7 +34,6 @@ from setwise.sets import SetBatch
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-__all__ = ["judge_and_explain", "render_answers", "render_page", "write_answers"]
 
 _HERE = "setwise.report"
 # Sets with a page of their own.

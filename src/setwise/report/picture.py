@@ -20,8 +20,6 @@ from setwise.report.photos import time_span, why_nothing_is_alike
 from setwise.sets import SetBatch
 from setwise.sets.origins import noun_of
 
-__all__ = ["draw_answer", "draw_answers"]
-
 _MOST_BARS = 6
 # Letters of a file name; of any script, these are fewer bytes than file systems allow.
 _LONGEST_NAME = 60

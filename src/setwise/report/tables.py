@@ -12,11 +12,6 @@ import numpy as np
 from setwise._support.types import FloatArray
 from setwise.classify.explanation import Explanation, MemberVote
 
-__all__ = [
-    "NOTHING", "ClusterTable", "Confusion", "ConfusionTable", "Kinds", "Tally", "VoteCell",
-    "VoteCount", "cluster_table", "confusion_table", "count_votes", "number", "votes_by_view",
-]  # fmt: skip
-
 # Kinds of labels: "truth" and "answer" of a wrong probe, "first" and "second" of an answer.
 # Labels that are not named are "other".
 Kinds: TypeAlias = Mapping[str, str]

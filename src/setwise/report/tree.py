@@ -18,7 +18,6 @@ from setwise.plots.style import GREY, INK, LIGHT, OTHER, PALETTE, PAPER, PROBE
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-__all__ = ["tree_figure"]
 
 _MOST_STOPS = 16  # cuts beside each other in the tree; more are drawn several at a stop
 # In points: the picture, each leaf that holds the probe, above all leaves, below, and margins.

@@ -14,8 +14,6 @@ from setwise.sets.identifiers import as_identifiers, is_missing, unique_identifi
 from setwise.sets.origins import Origins
 from setwise.sets.tables import Table
 
-__all__ = ["SetBatch"]
-
 
 class SetBatch:
     """Many sets: flat vectors, where each set begins, and names.

@@ -17,8 +17,6 @@ from setwise.errors import reject
 from setwise.sets.batch import SetBatch
 from setwise.sets.gate import check_labels, check_sets
 
-__all__ = ["SetClassifier", "largest_by_class", "one_set"]
-
 
 def largest_by_class(
     row_values: FloatArray, row_classes: IntArray, n_classes: int

@@ -18,8 +18,6 @@ from setwise.errors import reject
 from setwise.sets.batch import SetBatch, default_names
 from setwise.sets.identifiers import as_identifiers, is_missing, unique_identifiers
 
-__all__ = ["check_labels", "check_sets"]
-
 _EXPECTED = "Expected a list of (n_vectors, n_features) arrays, one per set"
 
 

@@ -11,8 +11,6 @@ import numpy.typing as npt
 from setwise._support.types import BoolArray, IntArray
 from setwise.errors import DataError, reject
 
-__all__ = ["as_identifiers", "is_missing", "join_labels", "same_label", "unique_identifiers"]
-
 # In this order: to Python, True is an int; to NumPy, a duration.
 _KINDS: dict[str, tuple[type, ...]] = {
     "date": (np.datetime64, datetime.date),

@@ -16,7 +16,6 @@ from setwise.errors import reject
 if TYPE_CHECKING:
     from setwise.sets.batch import SetBatch
 
-__all__ = ["Origins", "has_photos", "noun_of", "photo_name", "pixels", "thumbnail"]
 
 _JPEG = b"\xff\xd8\xff"
 

@@ -18,8 +18,6 @@ from setwise.sets.identifiers import (
     unique_identifiers,
 )
 
-__all__ = ["gallery_probe_split", "gallery_probe_splits", "remaining_sets"]
-
 
 def gallery_probe_split(
     labels: npt.ArrayLike,
@@ -102,24 +100,7 @@ def remaining_sets(
     names: Sequence[str],
     caller: str,
 ) -> BoolArray:
-    """Whether each set of a gallery stays when classes and single sets are forgotten.
-
-    Parameters
-    ----------
-    labels : sequence of labels
-        Classes that are forgotten with all their sets.
-    sets : sequence of str or int
-        Sets that are forgotten, by name or place.
-    classes, codes, names
-        Of the gallery: its labels, the class code of each set, the name of each set.
-    caller : str
-        For messages.
-
-    Raises
-    ------
-    DataError
-        For a class or set that the gallery does not have, and where nothing would stay.
-    """
+    """Whether each set of a gallery stays when classes and single sets are forgotten."""
     for parameter, given in (("labels", labels), ("sets", sets)):
         if isinstance(given, str) or not isinstance(given, Iterable):
             reject(

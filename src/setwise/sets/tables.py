@@ -10,8 +10,6 @@ import numpy.typing as npt
 from setwise.errors import reject
 from setwise.sets.origins import Origins
 
-__all__ = ["Table"]
-
 CALLER = "SetBatch.from_frame"
 
 
