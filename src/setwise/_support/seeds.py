@@ -8,9 +8,13 @@ import numpy as np
 
 from setwise._support.parameters import is_whole, refuse
 
-__all__ = ["seed_from"]
+__all__ = ["Seed", "seed_from"]
 
 _END = 2**31 - 1
+
+
+class Seed(int):
+    """A drawn seed, which :func:`seed_from` gives back: a loaded classifier refits by its own."""
 
 
 def seed_from(random_state: Any, owner: str = "setwise") -> int:
@@ -22,8 +26,10 @@ def seed_from(random_state: Any, owner: str = "setwise") -> int:
         An int always gives the same seed. A generator is drawn from once. None takes fresh
         entropy from the system; NumPy's global generator is never touched.
     owner : str
-        Whose parameter it is, for the message.
+        Name of its class, for the message.
     """
+    if isinstance(random_state, Seed):
+        return int(random_state)
     if random_state is None:
         return int(np.random.default_rng().integers(_END))
     if isinstance(random_state, np.random.Generator):
