@@ -23,9 +23,10 @@ from scipy.optimize import nnls
 from harness import parsed, publish, seconds
 from memory import identities
 from setwise import CVC
-from setwise.classify import cost, large
+from setwise.classify import cost
 from setwise.classify.cost import calibration_seconds, cost_of, fit_terms, probe_terms
-from setwise.classify.memory import GalleryShape
+from setwise.gallery import shortlist as large
+from setwise.gallery.memory import GalleryShape
 from setwise.index import ExactIndex
 
 PLACE = Path(__file__).parents[1] / "src/setwise/classify/cost.json"

@@ -19,7 +19,6 @@ from setwise.baselines import CDL, GDA, MSM, FrameVote, MeanCosine, MeanVector
 from setwise.baselines.base import Baseline
 from setwise.baselines.panel import DEFAULT_STEEPNESS
 from setwise.baselines.ranks import is_right, mean_ranks, rank_scores
-from setwise.classify.gallery_weights import fitted_power
 from setwise.errors import (
     DataError,
     GuessingWarning,
@@ -27,6 +26,7 @@ from setwise.errors import (
     ParameterError,
     SetwiseWarning,
 )
+from setwise.gallery.trials import fitted_inverse_temperature as fitted_power
 
 
 def small_cvc():

@@ -13,6 +13,7 @@ from functools import partial
 import joblib
 import numpy as np
 import pytest
+from setwise.classify.shortlist import Shortlist
 from tests.conftest import toy_sets
 
 from setwise import CVC, compare
@@ -20,7 +21,6 @@ from setwise._support import cluster
 from setwise._support.cluster import spread
 from setwise._support.parallel import in_threads
 from setwise.baselines import MeanVector
-from setwise.classify.shortlist import Shortlist
 from setwise.errors import DataError, SetwiseError
 from setwise.evaluation import cross_validate
 

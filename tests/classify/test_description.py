@@ -11,6 +11,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from setwise.classify.evidence import ClusterOverlap
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.preprocessing import FunctionTransformer
@@ -20,7 +21,6 @@ from setwise import CVC, HOG, GaussianGraph, LassoGraph, Whitener
 from setwise._support import parts
 from setwise.basis import Basis, Dictionary
 from setwise.classify import Description, Distance, Fusion
-from setwise.classify.evidence import ClusterOverlap
 from setwise.cluster import Clusterer, FlatClusters
 from setwise.errors import ParameterError
 from setwise.graph import Graph, OMPGraph

@@ -5,8 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from tests.reference.algorithms import CVC
-
 from setwise.classify.distributions import (
     bhattacharyya,
     class_cluster_distributions,
@@ -16,6 +14,7 @@ from setwise.classify.distributions import (
     overlap,
     signal_to_noise,
 )
+from tests.reference.algorithms import CVC
 
 
 @pytest.fixture(autouse=True)

@@ -6,16 +6,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from setwise.classify.gallery import SetBases
+from setwise.classify.gallery_weights import Trials
+from setwise.classify.kept_sets import KeptSets
+from setwise.classify.layers import solve_layers
 from tests.conftest import toy_sets
 
 import setwise
 import setwise.graph.lasso as lasso_graph
 from setwise import CVC
 from setwise.classify import learnt
-from setwise.classify.gallery import SetBases
-from setwise.classify.gallery_weights import Trials
-from setwise.classify.kept_sets import KeptSets
-from setwise.classify.layers import solve_layers
 
 HOW = {"dims": (1, 2, 3), "random_state": 0}
 LEARNT = (

@@ -7,10 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.linalg import subspace_angles
-from tests.conftest import toy_sets
-
-from setwise import CVC
-from setwise.basis import SVD, Mean
 from setwise.classify.evidence import (
     AllAngles,
     ClusterOverlap,
@@ -19,6 +15,10 @@ from setwise.classify.evidence import (
     SmallestAngle,
     set_angles,
 )
+from tests.conftest import toy_sets
+
+from setwise import CVC
+from setwise.basis import SVD, Mean
 from setwise.classify.judge import look_at
 from setwise.features import unit_rows
 

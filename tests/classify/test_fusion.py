@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from setwise.classify.fusion import Fusion, ScoreMatrix, is_decided, votes
+from setwise.classify.fusion import fuse as fuse_by
 from tests.conftest import toy_sets
 
 from setwise import CVC
-from setwise.classify.fusion import Fusion, ScoreMatrix, is_decided, votes
-from setwise.classify.fusion import fuse as fuse_by
 from setwise.classify.judge import look_at
 
 FUSIONS = ("pool", "mode", "sum", "coefficient", "none")

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from setwise.classify.memory import GalleryShape, bytes_of_large, bytes_of_whole, known_widths
+from setwise.classify.shortlist import Shortlist
 
 import setwise._support.memory
 from setwise import CVC
 from setwise.classify import large
-from setwise.classify.memory import GalleryShape, bytes_of_large, bytes_of_whole, known_widths
-from setwise.classify.shortlist import Shortlist
 from setwise.errors import TooLargeError
 
 HOW = replace(CVC().describe(), dims=(3, 5))

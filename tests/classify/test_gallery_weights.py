@@ -6,9 +6,6 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import softmax
-from tests.conftest import toy_sets
-
-from setwise import CVC
 from setwise.classify.fusion import Pool, ScoreMatrix
 from setwise.classify.gallery_weights import (
     Trials,
@@ -19,6 +16,9 @@ from setwise.classify.gallery_weights import (
     survivors,
     tried_sets,
 )
+from tests.conftest import toy_sets
+
+from setwise import CVC
 
 
 def test_log_odds_are_those_of_being_right_against_guessing():

@@ -6,12 +6,12 @@ import pickle
 
 import numpy as np
 import pytest
+from setwise.classify.learnt import MOST_CHANGED
+from setwise.classify.shortlist import Shortlist
 
 import setwise
 from setwise import CVC, SetBatch
 from setwise.classify import near as near_module
-from setwise.classify.learnt import MOST_CHANGED
-from setwise.classify.shortlist import Shortlist
 from setwise.errors import DataError, ParameterError, TooLargeError
 
 N_CLASSES, N_FEATURES = 20, 24

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from setwise.classify.outliers import two_parts
 
 from setwise import CVC
-from setwise.classify.outliers import two_parts
 
 
 def people(rng, n_people, n_sets, n_vectors, *, spread=0.25, n_features=40):

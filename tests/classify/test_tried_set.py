@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.conftest import toy_sets
-
 import setwise.classify.tried_set as tried_set
-from setwise import CVC
 from setwise.classify.evidence import own_sets
 from setwise.classify.tried_set import TriedSets
+from tests.conftest import toy_sets
+
+from setwise import CVC
 
 BASES = ("svd", "centred", "mean", "means")
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
-from tests.conftest import toy_sets
-
-from setwise import CVC
 from setwise.classify.distributions import (
     bhattacharyya,
     class_cluster_distributions,
     overlap,
 )
 from setwise.classify.evidence import own_sets
-from setwise.classify.judge import look_at
 from setwise.classify.layer import LayerResult, finite
+from tests.conftest import toy_sets
+
+from setwise import CVC
+from setwise.classify.judge import look_at
 from setwise.cluster import FlatClusters
 
 

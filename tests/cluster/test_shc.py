@@ -9,6 +9,12 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
+from setwise.classify.distributions import (
+    bhattacharyya,
+    class_cluster_distributions,
+    class_cluster_histogram,
+    conditional_orthogonality,
+)
 from sklearn.cluster import DBSCAN, KMeans, SpectralClustering
 from tests.named_graphs import LARGE, complete, star
 from tests.reference.algorithms import (
@@ -21,12 +27,6 @@ from tests.reference.algorithms import (
     paper_fiedler,
 )
 
-from setwise.classify.distributions import (
-    bhattacharyya,
-    class_cluster_distributions,
-    class_cluster_histogram,
-    conditional_orthogonality,
-)
 from setwise.cluster import PROBE, SHC, Clusterer, CutTree, is_indivisible, shc
 from setwise.cut import CutRule, Fiedler, SweepCut
 from setwise.errors import DataError, ParameterError

@@ -16,9 +16,9 @@ from sklearn.base import clone
 from setwise._support.shared import quiet
 from setwise._support.types import FloatArray, IntArray
 from setwise.baselines.ranks import is_right, mean_ranks, rank_scores
-from setwise.classify.gallery_weights import fitted_power, survivors
-from setwise.classify.trust import guessing
 from setwise.errors import GuessingWarning, ParameterError, SetwiseError, SetwiseWarning, reject
+from setwise.gallery.calibrate import guessing
+from setwise.gallery.trials import fitted_inverse_temperature, survivors
 from setwise.sets import SetBatch
 
 __all__ = ["DEFAULT_STEEPNESS", "Panel", "class_scores", "form_panel"]
@@ -167,7 +167,7 @@ def form_panel(
     if trial is not None:
         scores = trial.scores(weights)
         trial.warn_of_guessing(scores, caller)
-        beta = fitted_power(scores, trial.codes)
+        beta = fitted_inverse_temperature(scores, trial.codes)
     return Panel(
         sets=sets,
         classes=classes,

@@ -18,16 +18,17 @@ from typing import Any
 import numpy as np
 
 from setwise._support.parallel import one_blas_thread
-from setwise.classify.description import Description
-from setwise.classify.gallery import usable_dims
-from setwise.classify.gallery_weights import tried_sets
-from setwise.classify.large import MOST_TRIED
-from setwise.classify.memory import (
+from setwise.gallery.bases import usable_dims
+from setwise.gallery.description import Description
+from setwise.gallery.memory import (
     MOST_LEARNT_FROM,
+    MOST_OWN_SETS,
     GalleryShape,
     bytes_of_large,
     bytes_of_whole,
+    n_tried,
 )
+from setwise.gallery.shortlist import MOST_TRIED
 
 __all__ = [
     "Cost",
@@ -99,7 +100,7 @@ def probe_terms(how: Description, shape: GalleryShape) -> dict[str, float]:
     if how.shortlist is not None and how.is_large(shape.n_classes):
         around = _part(shape, how.shortlist.n_classes)
         compared = _part(shape, how.shortlist.n_compared).n_vectors
-    columns = [around.n_columns(m.n_columns) for m in how.layers(_dims(how, shape))]
+    columns = [around.n_columns(m.n_columns) for m in how.ensemble(_dims(how, shape)).layers]
     is_part = around is not shape
     return {
         "once": 1.0,
@@ -111,7 +112,7 @@ def probe_terms(how: Description, shape: GalleryShape) -> dict[str, float]:
 
 
 def fit_terms(
-    how: Description, shape: GalleryShape, probe: float, n_tried: int = MOST_TRIED
+    how: Description, shape: GalleryShape, probe: float, most_tried: int = MOST_TRIED
 ) -> dict[str, float]:
     """Work that solving a gallery makes, by kind, in millions of something.
 
@@ -121,7 +122,7 @@ def fit_terms(
         As for :func:`cost_of`.
     probe : float
         Seconds of one probe.
-    n_tried : int
+    most_tried : int
         Sets that members of a large gallery are tried on.
     """
     n, width = shape.n_vectors, shape.n_features
@@ -131,15 +132,15 @@ def fit_terms(
             "learnt": min(n, MOST_LEARNT_FROM) * width**2 / 1e9,
             "shown": n * width**2 / 1e9,
             "sets": shape.n_sets / 1e6,
-            "trials": probe * min(shape.n_sets, n_tried) if how.weights else 0.0,
+            "trials": probe * min(shape.n_sets, most_tried) if how.weights else 0.0,
         }
-    columns = [shape.n_columns(m.n_columns) for m in how.layers(_dims(how, shape))]
+    columns = [shape.n_columns(m.n_columns) for m in how.ensemble(_dims(how, shape)).layers]
     return {
         "once": 1.0,
         "learnt": n * width**2 / 1e9,
         "products": sum(columns) * width / 1e6,
         "pairs": sum(k**2 for k in columns) / 1e6,
-        "trials": probe * len(tried_sets(shape.n_sets)) if how.weights else 0.0,
+        "trials": probe * n_tried(shape.n_sets, MOST_OWN_SETS) if how.weights else 0.0,
     }
 
 

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from setwise._support.locks import held
+from setwise._support.seeds import Seed
 from setwise.classify.cvc import CVC
 from setwise.classify.gallery_file import load_gallery, write_gallery
 from setwise.io.untrusted import regular_file
@@ -54,7 +55,7 @@ def load(path: str | Path) -> CVC:
         stop_early=own.get("stop_early", True),
         shortlist=how.shortlist,
         index=how.index,
-        random_state=how.seed,
+        random_state=Seed(how.seed),
     )
     made.gallery_ = gallery
     return made

@@ -36,7 +36,7 @@ def plan_of(n_classes: int, gallery: Path | None) -> dict[str, Any]:
     import setwise
     from setwise._support.memory import total_memory
     from setwise.classify.cost import cost_of, machine_slowness
-    from setwise.classify.memory import GalleryShape
+    from setwise.gallery.memory import GalleryShape
 
     how, (per_class, per_set, n_features, itemsize) = setwise.CVC().describe(), ASSUMED
     if gallery is not None:

@@ -27,6 +27,7 @@ __all__ = [
     "bytes_of_whole",
     "cached_sets",
     "known_widths",
+    "n_tried",
 ]
 
 # Gallery sets that members are tried on: enough to find out whether one knows anything.
@@ -140,7 +141,8 @@ def _bases(how: Description, shape: GalleryShape, widths: Mapping[str, int]) -> 
     return sum(of(r) for r in how.representations)
 
 
-def _n_tried(n_sets: int, most: int) -> int:
+def n_tried(n_sets: int, most: int) -> int:
+    """Number of sets that are tried of so many."""
     return -(-n_sets // every(n_sets, most))
 
 
@@ -149,7 +151,8 @@ def _scores(how: Description, shape: GalleryShape) -> int:
     if how.weights is None:
         return 0
     n_targets = shape.n_sets if how.distributions == "set" else shape.n_classes
-    return 2 * 8 * len(how.ensemble(how.dims).members) * _n_tried(shape.n_sets, MOST_OWN_SETS) * n_targets
+    n_members, n_sets = len(how.ensemble(how.dims).members), n_tried(shape.n_sets, MOST_OWN_SETS)
+    return 2 * 8 * n_members * n_sets * n_targets
 
 
 def _second(how: Description, shape: GalleryShape, widths: Mapping[str, int]) -> int:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from scipy.special import log_softmax
 
-from setwise._support.types import BoolArray, FloatArray, IntArray
+from setwise._support.types import FloatArray, IntArray
 from setwise.basis import centred_svd_bases
 from setwise.features import unit_rows
 from setwise.gallery.bases import tried_sets

@@ -107,7 +107,7 @@ def answer_model(ask: str, found: Found, k: int) -> models.Answer:
         margin=answer.margin,
         candidates=candidates(answer, MOST_CANDIDATES),
         nearness=models.Nearness(
-            value=answer.nearness, threshold=gallery.threshold, curve=None
+            value=answer.nearness, threshold=gallery.calibration.threshold, curve=None
         ),
         out_of_place=[models.OutOfPlace(image=int(j), why=OUT_OF_PLACE) for j in out],
         photos=_photos(ask, found, k),

@@ -15,13 +15,8 @@ from threading import Thread
 import numpy as np
 
 from setwise._support.parallel import one_blas_thread
-from setwise._support.types import FloatArray, IntArray
-from setwise.classify import Gallery, large
-from setwise.classify.evidence import own_sets
-from setwise.classify.fusion import fuse
-from setwise.classify.gallery_weights import MOST_OWN_SETS, Trials, tried_sets
-from setwise.classify.large import MOST_TRIED, left_out_answers
-from setwise.classify.unknown import nearness, stranger_nearness
+from setwise._support.types import FloatArray
+from setwise.gallery import Gallery
 from setwise.page.living import State
 from setwise.page.models import Curve
 from setwise.page.words import counted
@@ -120,7 +115,8 @@ def weaknesses(gallery: Gallery) -> dict[str, Weakness]:
         The gallery.
     """
     n_sets = np.bincount(gallery.codes, minlength=gallery.n_classes)
-    tried, answers = _left_out_answers(gallery)
+    left_out = gallery.left_out()
+    tried, answers = left_out.sets, left_out.codes
     found = {}
     for code, label in enumerate(gallery.classes):
         mistaken = answers[(gallery.codes[tried] == code) & (answers != code)]
@@ -149,42 +145,11 @@ def _mistaken(n_wrong: int, n_tried: int, rivals: list[str]) -> str:
     return f"{counted(n_wrong, 'set').capitalize()} of its {n_tried} {look} more like {who}."
 
 
-def _with_others(gallery: Gallery) -> IntArray:
-    """Some sets of classes that have others."""
-    most = MOST_OWN_SETS if gallery.directory is None else MOST_TRIED
-    n_sets = np.bincount(gallery.codes, minlength=gallery.n_classes)
-    chosen = tried_sets(len(gallery.codes), most)
-    return chosen[n_sets[gallery.codes[chosen]] > 1]
-
-
-def _left_out_answers(gallery: Gallery) -> tuple[IntArray, IntArray]:
-    """Sets of classes that have others, and the class that each is taken for without it."""
-    chosen = _with_others(gallery)
-    if not len(chosen):
-        return chosen, chosen
-    if gallery.directory is not None:
-        labels = [answer.label for answer in left_out_answers(gallery, chosen)]
-        return chosen, np.searchsorted(gallery.classes, labels)
-    trials = Trials.of(gallery, chosen, None).counted(
-        gallery.weights, gallery.inverse_temperatures
-    )
-    fusion = gallery.description.fusion
-    return chosen, np.array(
-        [fuse(score_matrix, fusion).code for score_matrix in trials.score_matrices]
-    )
-
-
 def _curve(gallery: Gallery) -> Curve | None:
     """How often sets of known classes, and strangers, are how near."""
     if not gallery.has_vectors or gallery.n_classes < 2:
         return None
-    if gallery.directory is None:
-        known = _own_nearness(gallery)
-        strangers = np.concatenate(list(stranger_nearness(gallery)))
-    else:
-        answers = left_out_answers(gallery, _with_others(gallery))
-        known = np.array([answer.nearness for answer in answers])
-        strangers = large.stranger_nearness(gallery)
+    known, strangers = gallery.left_out().nearness, gallery.unknown_nearness()
     if len(known) < 2 or len(strangers) < 2:
         return None
     both = np.concatenate([known, strangers])
@@ -198,27 +163,3 @@ def _density(values: FloatArray, x: FloatArray, width: float) -> FloatArray:
     """A smooth histogram: a small bell around each value; its area is 1."""
     bells = np.exp(-0.5 * ((x[:, None] - values) / width) ** 2)
     return np.asarray(bells.mean(axis=1) / (width * np.sqrt(2 * np.pi)))
-
-
-def _own_nearness(gallery: Gallery) -> FloatArray:
-    """How near gallery sets are to the nearest class, each left out, where it has others."""
-    chosen = _with_others(gallery)
-    counts = np.flatnonzero(gallery.layer_weights)
-    seen = {
-        int(i): list(
-            own_sets(
-                gallery.layers[i].graph,
-                gallery.columns(gallery.layers[i]),
-                chosen,
-                gallery.layers[i].layer.representation.basis,
-                gallery.comparison,
-            )
-        )
-        for i in counts
-    }
-    return np.array(
-        [
-            nearness(gallery, {i: sets[k] for i, sets in seen.items()})
-            for k in range(len(chosen))
-        ]
-    )

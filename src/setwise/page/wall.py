@@ -23,7 +23,7 @@ def gallery_model(
     gallery = state.gallery
     weak = insight.weak(state)
     reason = living.why_unchangeable()
-    rate, threshold = gallery.description.unknown, gallery.threshold
+    rate, threshold = gallery.description.unknown, gallery.calibration.threshold
     return models.GalleryOnWall(
         revision=state.revision,
         file=living.path.name,

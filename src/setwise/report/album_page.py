@@ -12,10 +12,10 @@ from typing import Any
 from setwise._support.parallel import in_threads
 from setwise._support.progress import Progress, reported
 from setwise._support.whole_file import write_whole
-from setwise.classify.explanation import Explanation, explain
-from setwise.classify.gallery import Gallery
-from setwise.classify.judge import Answer
+from setwise.classify.explanation import Explanation
+from setwise.classify.judge import Answer, Inference
 from setwise.errors import reject
+from setwise.gallery import Gallery
 from setwise.report.answers import AnswerRow, answer_page, answer_rows
 from setwise.report.confusion import Confusion, ConfusionTable, confusion_table
 from setwise.report.likeness import why_nothing_is_alike
@@ -175,7 +175,8 @@ def _explanations(
 ) -> Iterator[Explanation]:
     def why(row: AnswerRow) -> Explanation:
         gallery = galleries[row.index]
-        return explain(gallery, gallery.check(probes[[row.index]], "write_answers")[0])
+        (vectors,) = gallery.check(probes[[row.index]], "write_answers")
+        return Inference.of(gallery, vectors).explanation()
 
     return reported(in_threads(why, rows, n_jobs), len(rows), "explain", progress)
 

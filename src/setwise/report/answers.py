@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from setwise.classify.explanation import Explanation
-from setwise.classify.gallery import Gallery
 from setwise.classify.judge import Answer
+from setwise.gallery import Gallery
 from setwise.plots.answer_picture import Bar, choose, ranked_bars
 from setwise.report.clusters import ClusterTable, cluster_table
 from setwise.report.likeness import Likeness, likenesses, why_nothing_is_alike

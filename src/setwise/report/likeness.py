@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from setwise._support.types import BoolArray
-from setwise.classify.gallery import Gallery
 from setwise.classify.pictured import nearest_in_class
+from setwise.gallery import Gallery
 from setwise.report.photos import Photo, photo
 from setwise.sets import SetBatch
 

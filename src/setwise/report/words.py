@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 
-from setwise.classify.sentence import (
+from setwise.classify.answer import (
     QUITE_SURE,
     SURE,
     Sentence,

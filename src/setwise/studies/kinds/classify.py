@@ -13,8 +13,7 @@ from pydantic import Field
 
 from setwise._support.parameters import check_known
 from setwise._support.types import FloatArray, IntArray
-from setwise.classify import CVC
-from setwise.classify.fusion import Fusion, fuse
+from setwise.classify import CVC, Fusion, fuse
 from setwise.errors import ParameterError, reject
 from setwise.evaluation import METHODS, timed_answers
 from setwise.io.datasets import Corrupted, corrupt_sets

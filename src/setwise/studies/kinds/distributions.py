@@ -15,14 +15,13 @@ from setwise._support.parameters import check_known
 from setwise._support.types import FloatArray, IntArray
 from setwise.basis import SVD
 from setwise.classify import class_cluster_distributions, signal_to_noise
-from setwise.classify.distributions import Bhattacharyya
-from setwise.classify.evidence import Seen
-from setwise.classify.layer import Columns, Comparison, LayerResult
 from setwise.cluster import Clusterer
 from setwise.cut import CutRule
 from setwise.errors import reject
 from setwise.evaluation.leakage import check_leakage
 from setwise.features import unit_rows
+from setwise.gallery import Comparison, LayerGraph, LayerResult, LayerView, Targets
+from setwise.gallery.distributions import Bhattacharyya
 from setwise.graph import LassoGraph
 from setwise.report.inline_svg import picture
 from setwise.sets import SetBatch
@@ -187,8 +186,8 @@ def _judge(item: DistributionsItem, sets: SetBatch, units: FloatArray) -> LayerR
     graph = LassoGraph(alpha=ALPHA).solve(units[:first].T)
     clusterer = Clusterer.of(item.clusterer, "distributions")
     how = Comparison(clusterer, CutRule.of(CUT, "distributions"), Bhattacharyya(), seed)
-    columns = Columns(rows, rows, rows, item.n_classes)
-    return Seen(graph, columns, units[first:].T, SVD(), how).clustered
+    layer = LayerGraph(graph, Targets(rows, rows, rows, item.n_classes), SVD(), how)
+    return LayerView(layer, units[first:].T).clustered
 
 
 def _principal(units: FloatArray) -> FloatArray:
