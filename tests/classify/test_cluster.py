@@ -13,7 +13,6 @@ from functools import partial
 import joblib
 import numpy as np
 import pytest
-from setwise.classify.shortlist import Shortlist
 from tests.conftest import toy_sets
 
 from setwise import CVC, compare
@@ -23,6 +22,7 @@ from setwise._support.parallel import in_threads
 from setwise.baselines import MeanVector
 from setwise.errors import DataError, SetwiseError
 from setwise.evaluation import cross_validate
+from setwise.gallery import Shortlist
 
 distributed = pytest.importorskip("distributed")
 
@@ -44,7 +44,7 @@ def large():
     clf = CVC((1, 2), shortlist=near, unknown=0.1, unknown_label=-1).fit(
         sets[~is_probe], labels[~is_probe]
     )
-    assert clf.gallery_.directory is not None
+    assert clf.gallery_.solution.is_shortlist
     return clf, list(sets[is_probe])
 
 

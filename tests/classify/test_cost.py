@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from setwise.classify.memory import GalleryShape
 
 from setwise import CVC
 from setwise.classify import cost
 from setwise.classify.cost import calibration_seconds, cost_of, machine_slowness
+from setwise.gallery.memory import GalleryShape
 
 HOW = CVC().describe()
 

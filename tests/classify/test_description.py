@@ -11,7 +11,6 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from setwise.classify.evidence import ClusterOverlap
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.preprocessing import FunctionTransformer
@@ -23,6 +22,7 @@ from setwise.basis import Basis, Dictionary
 from setwise.classify import Description, Distance, Fusion
 from setwise.cluster import Clusterer, FlatClusters
 from setwise.errors import ParameterError
+from setwise.gallery.evidence import ClusterOverlap
 from setwise.graph import Graph, OMPGraph
 
 

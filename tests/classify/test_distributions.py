@@ -5,7 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from setwise.classify.distributions import (
+from tests.reference.algorithms import CVC
+
+from setwise.gallery.distributions import (
     bhattacharyya,
     class_cluster_distributions,
     class_cluster_histogram,
@@ -14,7 +16,6 @@ from setwise.classify.distributions import (
     overlap,
     signal_to_noise,
 )
-from tests.reference.algorithms import CVC
 
 
 @pytest.fixture(autouse=True)

@@ -14,7 +14,7 @@ _END = 2**31 - 1
 
 
 class Seed(int):
-    """A drawn seed, which :func:`seed_from` gives back: a loaded classifier refits by its own."""
+    """A drawn seed, which :func:`seed_from` gives back unchanged."""
 
 
 def seed_from(random_state: Any, owner: str = "setwise") -> int:

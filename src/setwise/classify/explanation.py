@@ -1,4 +1,4 @@
-"""An explanation: an answer and its reasons, to be printed, plotted, tested and written down."""
+"""Explanations: answers and their reasons, to be printed, plotted and written down."""
 
 from __future__ import annotations
 

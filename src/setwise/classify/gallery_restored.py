@@ -176,9 +176,7 @@ def _shortlist(
     if (np.diff(keys) < 1).any():
         contradiction("keys of the sets do not ascend")
     index = how.index.open(rows, keys)
-    return ShortlistSolution(
-        sets, codes, is_kept, views, seen, how, dims, rows, keys, index
-    )
+    return ShortlistSolution(sets, codes, is_kept, views, seen, how, dims, rows, keys, index)
 
 
 def _number(value: Any, within: tuple[float, float] = (-np.inf, np.inf)) -> float:

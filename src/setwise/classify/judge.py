@@ -122,7 +122,9 @@ class Inference:
     views: dict[int, LayerView]  # by the place of their layer
 
     @classmethod
-    def of(cls, gallery: Gallery, vectors: FloatArray, *, stop_early: bool = False) -> Inference:
+    def of(
+        cls, gallery: Gallery, vectors: FloatArray, *, stop_early: bool = False
+    ) -> Inference:
         """Views of a set that :meth:`setwise.gallery.Gallery.check` has passed."""
         bases = gallery.bases(vectors)
         candidates = gallery.around(bases)

@@ -113,7 +113,9 @@ def _support(inference: Inference, shares: Mapping[int, FloatArray], code: int) 
     candidates, views = inference.candidates, inference.views
     ensemble = candidates.gallery.ensemble
     for_answer = total = np.zeros(len(next(iter(shares.values()))))
-    for m, weight in zip(candidates.members(views), inference.score_matrix.weights, strict=True):
+    for m, weight in zip(
+        candidates.members(views), inference.score_matrix.weights, strict=True
+    ):
         i, evidence = int(ensemble.layer_of[m]), ensemble.members[m].evidence
         if isinstance(evidence, ClusterOverlap):
             purity, is_joined = _purity(candidates, i, views[i].clustered, code)

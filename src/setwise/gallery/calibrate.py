@@ -88,7 +88,9 @@ def _learnt(
         gallery.calibration,
         weights=weights,
         inverse_temperatures=temperatures,
-        accuracy=dict(zip(map(str, gallery.members), is_right.mean(axis=1).tolist(), strict=True)),
+        accuracy=dict(
+            zip(map(str, gallery.members), is_right.mean(axis=1).tolist(), strict=True)
+        ),
         pool_inverse_temperature=trials.pool_inverse_temperature(fusion),
     )
     return replace(gallery, calibration=learnt), trials

@@ -129,7 +129,10 @@ class Candidates:
         """Scores of the active members."""
         calibration, members = self.gallery.calibration, self.members(views)
         return self.scores_of(
-            views, members, calibration.weights[members], calibration.inverse_temperatures[members]
+            views,
+            members,
+            calibration.weights[members],
+            calibration.inverse_temperatures[members],
         )
 
     def scores_of(

@@ -338,4 +338,3 @@ class Gallery:
     def unknown_nearness(self, n_jobs: int | None = None) -> FloatArray:
         """Nearness of its own sets to the other classes, as if their own were unknown."""
         return self.solution.unknown_nearness(self, None, n_jobs)
-

@@ -151,7 +151,10 @@ def _scores(how: Description, shape: GalleryShape) -> int:
     if how.weights is None:
         return 0
     n_targets = shape.n_sets if how.distributions == "set" else shape.n_classes
-    n_members, n_sets = len(how.ensemble(how.dims).members), n_tried(shape.n_sets, MOST_OWN_SETS)
+    n_members, n_sets = (
+        len(how.ensemble(how.dims).members),
+        n_tried(shape.n_sets, MOST_OWN_SETS),
+    )
     return 2 * 8 * n_members * n_sets * n_targets
 
 

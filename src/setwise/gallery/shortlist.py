@@ -142,7 +142,9 @@ class ShortlistSolution(Solution):
         order = np.argsort(-best.astype(np.float32), kind="stable")
         return np.sort(compared[order[: how.n_classes]])
 
-    def _near_classes(self, probe: SetBases, n_classes: int, hidden: frozenset[int]) -> IntArray:
+    def _near_classes(
+        self, probe: SetBases, n_classes: int, hidden: frozenset[int]
+    ) -> IntArray:
         """Classes whose sets' rows are nearest in the index, ascending."""
         query = index_row(probe.seen, self.views)
         n = 2 * n_classes + len(hidden)
@@ -294,7 +296,9 @@ class ShortlistSolution(Solution):
                 in_threads(judged, tried, n_jobs), len(tried), "try the gallery's own sets"
             )
         )
-        missed = [code for (code, *_), (_, place) in zip(tried, found, strict=True) if place < 0]
+        missed = [
+            code for (code, *_), (_, place) in zip(tried, found, strict=True) if place < 0
+        ]
         return Trials(
             [scores for scores, place in found if place >= 0],
             np.array([place for _, place in found if place >= 0], dtype=np.int64),

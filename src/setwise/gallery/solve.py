@@ -175,23 +175,26 @@ def update(
         labels = np.concatenate([labels, add[1]])
     classes, codes = check_labels(labels, len(sets), caller=caller)
     with one_blas_thread():
-        return _updated(UpdatePlan(gallery, stays), sets, classes, codes, n_jobs)
+        return _updated(UpdatePlan(gallery, stays), sets, classes, codes, n_jobs, caller)
 
 
 def _check_vectors(gallery: Gallery, caller: str) -> None:
-    """Refuse to change a gallery without usable vectors."""
+    """Refuse to change a gallery that was saved without its vectors."""
     if not gallery.has_vectors:
         reject(
             f"{caller}: the gallery was saved without its vectors (keep_vectors=False), from "
             "which views and weights are learnt anew when it changes. Fit it again with all "
             "sets, or change the file that still has them."
         )
-    has_any = np.logical_or.reduceat(gallery.sets.vectors.any(axis=1), gallery.sets.offsets[:-1])
+
+
+def _check_not_zero(sets: SetBatch, caller: str) -> None:
+    """Refuse to learn from sets that fit would not have accepted."""
+    has_any = np.logical_or.reduceat(sets.vectors.any(axis=1), sets.offsets[:-1])
     if not has_any.all():
-        name = gallery.sets.names[int(np.argmin(has_any))]
         reject(
-            f"{caller}: set {name!r} of the gallery holds nothing but zeros. Expected what fit "
-            "accepts: the gallery file was changed; fit it again with the original sets."
+            f"{caller}: set {sets.names[int(np.argmin(has_any))]!r} of the gallery holds nothing "
+            "but zeros. Expected the vectors it was fitted with; fit it again with them."
         )
 
 
@@ -201,12 +204,17 @@ def _updated(
     classes: npt.NDArray[Any],
     codes: IntArray,
     n_jobs: int | None,
+    caller: str,
 ) -> Gallery:
     old = plan.old
-    if old.description.is_large(len(classes)) != old.solution.is_shortlist:
-        return _solved(old.description, sets, classes, codes, None, n_jobs)
     n_changed = old.calibration.n_changed + len(old.codes) + len(sets) - 2 * plan.n_kept
-    if len(sets) <= MOST_ANEW or n_changed > MOST_CHANGED * len(sets):
+    is_large = old.description.is_large(len(classes))
+    keeps = len(sets) > MOST_ANEW and n_changed <= MOST_CHANGED * len(sets)
+    if not (keeps and is_large and old.solution.is_shortlist):  # then vectors are used again
+        _check_not_zero(sets, caller)
+    if is_large != old.solution.is_shortlist:
+        return _solved(old.description, sets, classes, codes, None, n_jobs)
+    if not keeps:
         return _solved(old.description, sets, classes, codes, plan, n_jobs)
     changed = replace(old, sets=sets, classes=classes, codes=codes)
     solution = old.solution.updated(changed, plan, n_jobs)

@@ -58,7 +58,11 @@ class Trials:
 
     @classmethod
     def of(
-        cls, candidates: Candidates, distances: FloatArray, overlaps: FloatArray, codes: IntArray
+        cls,
+        candidates: Candidates,
+        distances: FloatArray,
+        overlaps: FloatArray,
+        codes: IntArray,
     ) -> Trials:
         """Trials on all classes, of tables of shape (n_sets, n_members, n_targets)."""
         dims = candidates.gallery.ensemble.dims
@@ -77,7 +81,8 @@ class Trials:
 
     def is_right(self) -> FloatArray:
         """How far each member recognised each set; ties are shared, missed sets are wrong."""
-        table = np.zeros((len(self.score_matrices[0].weights), len(self.codes) + len(self.missed)))
+        n_members, n_missed = len(self.score_matrices[0].weights), len(self.missed)
+        table = np.zeros((n_members, len(self.codes) + n_missed))
         for i, (scores, code) in enumerate(zip(self.score_matrices, self.codes, strict=True)):
             by_class = scores.by_class(scores.overlaps)
             top = by_class >= by_class.max(axis=1, keepdims=True) - 1e-12

@@ -106,7 +106,9 @@ class WholeSolution(Solution):
         classes, codes = np.unique(twice, return_inverse=True)
         if is_enough.mean() < 0.5 or len(classes) < 2:
             return None
-        rows = [inliers.offsets[i] + part for i in halved for part in halves(inliers.vectors(i))]
+        rows = [
+            inliers.offsets[i] + part for i in halved for part in halves(inliers.vectors(i))
+        ]
         cut = inliers.of_rows(rows)
         plain = replace(gallery.description, outliers=None, unknown=None)
         batch, dims = cut.batch(), gallery.dims
@@ -116,13 +118,8 @@ class WholeSolution(Solution):
     def recognised_by_others(
         self, gallery: Gallery, inliers: InlierSets | None, n_jobs: int | None
     ) -> tuple[BoolArray, IntArray] | None:
-        """Sets that a gallery of every other set recognises, where views may have overfitted.
-
-        A set that is left out of the graph was not left out of what a view has learnt. With
-        more vectors than features that makes no difference; with fewer, it may make all.
-        """
-        learns = any(view.learns for view in gallery.views.values())
-        if not learns or len(gallery.sets.vectors) > gallery.sets.n_features:
+        """Sets that a gallery of every other set recognises, where views may have overfitted."""
+        if not may_overfit(gallery):
             return None
         inliers = inliers or InlierSets.of(gallery.description, gallery.sets, n_jobs)
         known, probes = alternate_sets(gallery.codes)
@@ -179,7 +176,18 @@ class WholeSolution(Solution):
             nearness_of({m: (largest[k], mean[k]) for m, (largest, mean) in angles.items()})
             for k in range(len(chosen))
         ]
-        return LeftOut(chosen, trials.fused_codes(gallery.description.fusion), np.array(nearness))
+        codes = trials.fused_codes(gallery.description.fusion)
+        return LeftOut(chosen, codes, np.array(nearness))
+
+
+def may_overfit(gallery: Gallery) -> bool:
+    """Whether a view has learnt from fewer vectors than features.
+
+    A set that is left out of the graph was not left out of what a view has learnt. With more
+    vectors than features that makes no difference; with fewer, it may make all.
+    """
+    learns = any(view.learns for view in gallery.views.values())
+    return learns and len(gallery.sets.vectors) <= gallery.sets.n_features
 
 
 def _nearness_to_others(
