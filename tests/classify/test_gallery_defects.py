@@ -142,7 +142,7 @@ def test_enrolling_into_a_gallery_of_zeros_is_refused(fitted):
     nothing = gallery.sets.replaced(vectors=np.zeros_like(gallery.sets.vectors))
     clf = copy.deepcopy(fitted)
     clf.gallery_ = replace(gallery, sets=nothing)
-    with pytest.raises(DataError, match="CVC.enroll: set '.*' of the gallery holds nothing but"):
+    with pytest.raises(DataError, match=r"CVC.enroll: set .* holds nothing but"):
         clf.enroll(albums(4, 1, seed=3)[0], ["d"] * 4)
 
 

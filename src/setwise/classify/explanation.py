@@ -44,7 +44,17 @@ _OF_ANSWER = (
 
 @dataclass(frozen=True)
 class CutStep:
-    """One node of the tree of cuts."""
+    """One node of the tree of cuts.
+
+    Examples
+    --------
+    >>> from setwise import CVC
+    >>> from setwise.evaluation.testing import separable_sets
+    >>> sets, labels = separable_sets()
+    >>> why = CVC().fit(sets, labels).explain(sets[0])
+    >>> why.tree[0].parent
+    -1
+    """
 
     node: int
     parent: int  # -1 for the root
@@ -61,7 +71,17 @@ class CutStep:
 
 @dataclass(frozen=True)
 class MemberVote:
-    """Vote of one member of the ensemble."""
+    """Vote of one member of the ensemble.
+
+    Examples
+    --------
+    >>> from setwise import CVC
+    >>> from setwise.evaluation.testing import separable_sets
+    >>> sets, labels = separable_sets()
+    >>> why = CVC().fit(sets, labels).explain(sets[0])
+    >>> why.votes[0].layer, why.votes[0].evidence
+    ('plain mean, d=1', 'clusters')
+    """
 
     layer: str
     representation: str

@@ -1,6 +1,6 @@
 """The gallery: description, evidence, solved layers or a shortlist, calibration."""
 
-from setwise.gallery.description import Description, Layer, Member, Representation, Shortlist
+from setwise.gallery.description import Description, Layer, Representation, Shortlist
 from setwise.gallery.distributions import (
     Distance,
     bhattacharyya,
@@ -13,13 +13,12 @@ from setwise.gallery.distributions import (
 )
 from setwise.gallery.evidence import (
     Comparison,
-    Evidence,
     LayerGraph,
     LayerResult,
     LayerView,
     Targets,
 )
-from setwise.gallery.fusion import Fusion, ScoreMatrix, fuse
+from setwise.gallery.fusion import Fusion, fuse
 from setwise.gallery.gallery import Calibration, Gallery
 from setwise.gallery.solve import solve, update
 
@@ -28,16 +27,13 @@ __all__ = [
     "Comparison",
     "Description",
     "Distance",
-    "Evidence",
     "Fusion",
     "Gallery",
     "Layer",
     "LayerGraph",
     "LayerResult",
     "LayerView",
-    "Member",
     "Representation",
-    "ScoreMatrix",
     "Shortlist",
     "Targets",
     "bhattacharyya",

@@ -1,4 +1,4 @@
-"""Calibration: weights, temperatures, shrinkage and threshold, learnt from the gallery itself."""
+"""Calibration: weights, temperatures, shrinkage and threshold, learnt from a gallery."""
 
 from __future__ import annotations
 

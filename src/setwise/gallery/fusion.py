@@ -214,7 +214,17 @@ def _weighted_sum(score_matrix: ScoreMatrix, values: FloatArray) -> FloatArray:
 
 
 def fuse(score_matrix: ScoreMatrix, fusion: Fusion) -> Fused:
-    """One answer of all members; uninformed, with even probabilities, where none is."""
+    """One answer of all members; uninformed, with even probabilities, where none is.
+
+    Examples
+    --------
+    >>> from setwise import CVC
+    >>> from setwise.evaluation.testing import separable_sets
+    >>> sets, labels = separable_sets()
+    >>> (answer,) = CVC().fit(sets, labels).judge(sets[:1])
+    >>> fuse(answer.score_matrix, Fusion.of("sum", "fuse")).code
+    0
+    """
     if not score_matrix.is_counted.any():
         even = np.full(score_matrix.n_classes, 1.0 / score_matrix.n_classes)
         return Fused(0, np.zeros(score_matrix.n_classes), even, is_informed=False)

@@ -45,8 +45,8 @@ from setwise.sets.classifier import largest_by_class
 
 __all__ = ["ShortlistSolution", "solve_with_shortlist"]
 
-# Sets that members are tried on. The share of right answers of a member, and with it its weight,
-# has a standard error of at most half of 1 / sqrt(200): 3.5 points.
+# Sets that members are tried on. The share of right answers of a member, and so its weight, has
+# a standard error of at most half of 1 / sqrt(200): 3.5 points.
 MOST_TRIED = 200
 # Sets that are tried as if their classes were unknown.
 MOST_UNKNOWN = 400

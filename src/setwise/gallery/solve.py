@@ -192,9 +192,10 @@ def _check_not_zero(sets: SetBatch, caller: str) -> None:
     """Refuse to learn from sets that fit would not have accepted."""
     has_any = np.logical_or.reduceat(sets.vectors.any(axis=1), sets.offsets[:-1])
     if not has_any.all():
+        name = sets.names[int(np.argmin(has_any))]
         reject(
-            f"{caller}: set {sets.names[int(np.argmin(has_any))]!r} of the gallery holds nothing "
-            "but zeros. Expected the vectors it was fitted with; fit it again with them."
+            f"{caller}: set {name!r} of the gallery holds nothing but zeros. Expected the "
+            "vectors it was fitted with; fit it again with them."
         )
 
 

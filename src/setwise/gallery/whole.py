@@ -118,7 +118,7 @@ class WholeSolution(Solution):
     def recognised_by_others(
         self, gallery: Gallery, inliers: InlierSets | None, n_jobs: int | None
     ) -> tuple[BoolArray, IntArray] | None:
-        """Sets that a gallery of every other set recognises, where views may have overfitted."""
+        """Sets that a gallery of every other set recognises, if views may have overfitted."""
         if not may_overfit(gallery):
             return None
         inliers = inliers or InlierSets.of(gallery.description, gallery.sets, n_jobs)
