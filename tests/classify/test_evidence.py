@@ -129,8 +129,8 @@ def test_a_kind_of_evidence_from_outside(seed):
         name: ClassVar[str] = "largest edge"
 
         def overlaps(self, seen):
-            by_class = np.zeros(seen.columns.n_targets)
-            np.maximum.at(by_class, seen.columns.rows, seen.edges.max(axis=0))
+            by_class = np.zeros(seen.targets.n_targets)
+            np.maximum.at(by_class, seen.targets.targets, seen.edges.max(axis=0))
             return np.minimum(by_class, 1.0)
 
     sets, labels = toy_sets(seed)
