@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -38,7 +39,7 @@ SETTINGS = {
 @pytest.fixture(autouse=True)
 def _small_limit(monkeypatch):
     """Twelve sets are many here."""
-    monkeypatch.setattr("setwise.gallery.solve.MOST_ANEW", 12)
+    monkeypatch.setattr(sys.modules["setwise.gallery.solve"], "MOST_ANEW", 12)
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from importlib import import_module
 
@@ -104,7 +105,7 @@ def test_enrolling_into_a_small_gallery_looks_once(gallery):
 
 
 def test_a_gallery_that_keeps_what_it_learnt_looks_at_the_new_set_alone(gallery, monkeypatch):
-    monkeypatch.setattr("setwise.gallery.solve.MOST_ANEW", 4)
+    monkeypatch.setattr(sys.modules["setwise.gallery.solve"], "MOST_ANEW", 4)
     clf = make(outliers=None).fit(gallery[1:], gallery.labels[1:])
     assert looks_during(lambda: clf.enroll(gallery[[0]], gallery.labels[[0]])) == images_of(
         gallery[[0]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import sys
 
 import numpy as np
 import pytest
@@ -199,7 +200,7 @@ def test_strangers_are_told():
 @pytest.fixture
 def keeping(monkeypatch):
     """What was learnt is kept in galleries of any size."""
-    monkeypatch.setattr("setwise.gallery.solve.MOST_ANEW", 0)
+    monkeypatch.setattr(sys.modules["setwise.gallery.solve"], "MOST_ANEW", 0)
 
 
 @pytest.mark.usefixtures("keeping")
