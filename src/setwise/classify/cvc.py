@@ -341,7 +341,7 @@ class CVC(PartParameters, SetClassifier):
 
     def _lock(self) -> RLock:
         """Held while the gallery is replaced; made once, whichever thread asks first."""
-        lock: RLock = vars(self).setdefault("_changing", RLock())
+        lock: RLock = self.__dict__.setdefault("_changing", RLock())
         return lock
 
     def __getstate__(self) -> dict[str, Any]:
