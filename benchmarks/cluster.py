@@ -20,7 +20,7 @@ from distributed import Client, LocalCluster
 from harness import parsed, publish
 from memory import identities
 from setwise import CVC
-from setwise.classify import large
+from setwise.gallery import shortlist as large
 
 WORKERS = (1, 2, 4)
 

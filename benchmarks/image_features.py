@@ -26,9 +26,9 @@ from sklearn.pipeline import make_pipeline
 
 from datasets import load
 from setwise import CVC, Whitener
-from setwise.classify.fusion import Fusion, fuse
-from setwise.classify.gallery_weights import Trials
 from setwise.features import HOG, LBP, Pixels
+from setwise.gallery import Fusion, fuse
+from setwise.gallery.trials import Trials
 
 FUSIONS = ("pool", "mode", "sum", "coefficient")
 FEATURES = {

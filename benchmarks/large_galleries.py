@@ -29,7 +29,7 @@ from harness import publish
 from identities import directions, sets_of
 from setwise import CVC
 from setwise.baselines import MeanCosine
-from setwise.classify.shortlist import Shortlist
+from setwise.gallery import Shortlist
 
 STRANGERS = (0.0, 0.2, 0.4)
 N_PROBES, N_TIMED, N_LISTED = 200, 30, 2000
@@ -74,7 +74,7 @@ def share_on_the_list(clf: CVC, n: int, strangers: float) -> float:
     gallery, asked = clf.gallery_, np.linspace(0, n - 1, N_LISTED).astype(int)
     probes = sets_of(directions(n, seed=1)[asked], seed=4, strangers=strangers)
     found = [
-        who in gallery.directory.nearest_classes(gallery.bases(probe))
+        who in gallery.solution.nearest_classes(gallery.bases(probe))
         for who, probe in zip(asked, probes, strict=True)
     ]
     return float(np.mean(found))

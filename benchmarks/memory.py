@@ -20,7 +20,7 @@ import numpy as np
 
 from harness import publish
 from setwise import CVC
-from setwise.classify import large
+from setwise.gallery import shortlist as large
 
 # Classes, sets per class, vectors per set, features, type.
 SHAPES = (
@@ -79,8 +79,8 @@ def measured(shape: tuple[int, int, int, int, str]) -> dict[str, float]:
             before.append(status("VmRSS"))
         estimates.append(needed)
 
-    for module in ("solve", "large"):
-        vars(import_module(f"setwise.classify.{module}"))["require_memory"] = estimated
+    for module in ("whole", "shortlist"):
+        vars(import_module(f"setwise.gallery.{module}"))["require_memory"] = estimated
     sets, labels = identities(*shape)
     clf = CVC(n_jobs=2).fit(sets, labels)
     return {

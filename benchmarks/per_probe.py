@@ -35,10 +35,10 @@ from sklearn.cluster import KMeans, SpectralClustering
 from datasets import load
 from harness import Timing, face_like_sets, in_turns, parsed, publish, seconds
 from setwise import CVC, SSC
-from setwise.classify.gallery import Gallery, SetBases
-from setwise.classify.judge import look_at
 from setwise.cut import CutRule
 from setwise.errors import ConvergenceWarning
+from setwise.gallery import Gallery
+from setwise.gallery.bases import SetBases
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from tests.reference import algorithms as transcription
@@ -188,7 +188,7 @@ class Case:
         probe = self.probes[i][solved.layer]  # made once, before the clock starts
         matrix = np.asfortranarray(np.hstack([solved.graph.columns, probe]))
         n_classes = self.gallery.n_classes
-        known = self.gallery.columns(solved).classes
+        known = self.gallery.everything.layer_graph(0).targets.classes
         classes = np.append(known, np.full(probe.shape[1], n_classes))
         return Columns(matrix, classes, n_classes)
 
@@ -347,7 +347,7 @@ def judges(case: Case) -> dict[str, Callable[[int], Callable[[], int]]]:
         gallery = replace(case.gallery, description=how)
 
         def label_of(i: int) -> int:
-            (seen,) = look_at(gallery, case.probes[i]).values()
+            (seen,) = gallery.everything.views(case.probes[i]).values()
             return int(seen.clustered.distances.argmin())
 
         return lambda i: lambda: label_of(i)

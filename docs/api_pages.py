@@ -25,6 +25,7 @@ ROOMS = {
     "setwise.cut": "A graph falls in two.",
     "setwise.cluster": "Cuts become clusters.",
     "setwise.index": "Where the sets of a large gallery are.",
+    "setwise.gallery": "Labelled sets, solved once, and what is learnt from them.",
     "setwise.classify": "Clusters, edges and angles become an answer.",
     "setwise.baselines": "The other ways to classify sets, behind the same interface.",
     "setwise.baselines.clusterers": "The other ways to cluster.",

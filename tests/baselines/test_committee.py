@@ -25,7 +25,6 @@ from setwise.baselines.panel import (
     mean_ranks,
     rank_scores,
 )
-from setwise.classify.gallery_weights import fitted_power
 from setwise.errors import (
     DataError,
     GuessingWarning,
@@ -33,6 +32,7 @@ from setwise.errors import (
     ParameterError,
     SetwiseWarning,
 )
+from setwise.gallery.trials import fitted_inverse_temperature
 
 
 def small_cvc():
@@ -116,15 +116,15 @@ def test_probabilities_are_as_sure_as_so_many_sets_allow():
     # All sets right, all members of one mind: n sets and one pretended error are n / (n + 1).
     for n in (4, 9, 99):
         scores = rank_scores(np.tile([1.0, 2.0], (1, n, 1)), np.ones(1))
-        beta = fitted_power(scores, np.zeros(n, dtype=int))
+        beta = fitted_inverse_temperature(scores, np.zeros(n, dtype=int))
         assert 1 / (1 + 2**-beta) == pytest.approx(n / (n + 1), abs=1e-3)
     # Where some are surer than others, the surest are not certain either.
     ranks = np.array([[1.0, 20.0]] * 30 + [[1.0, 1.1]] * 10)
-    beta = fitted_power(-np.log(ranks), np.zeros(40, dtype=int))
+    beta = fitted_inverse_temperature(-np.log(ranks), np.zeros(40, dtype=int))
     assert 0.9 < 1 / (1 + 20**-beta) < 0.985
     # Right half of the time: nothing is known.
     scores = -np.log(np.tile([1.0, 2.0], (10, 1)))
-    assert fitted_power(scores, np.arange(10) % 2) < 0.1
+    assert fitted_inverse_temperature(scores, np.arange(10) % 2) < 0.1
 
 
 # ----------------------------------------------------------------------------- answers

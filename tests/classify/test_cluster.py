@@ -20,9 +20,9 @@ from setwise._support import cluster
 from setwise._support.cluster import spread
 from setwise._support.parallel import in_threads
 from setwise.baselines import MeanVector
-from setwise.classify.shortlist import Shortlist
 from setwise.errors import DataError, SetwiseError
 from setwise.evaluation import cross_validate
+from setwise.gallery import Shortlist
 
 distributed = pytest.importorskip("distributed")
 
@@ -44,7 +44,7 @@ def large():
     clf = CVC((1, 2), shortlist=near, unknown=0.1, unknown_label=-1).fit(
         sets[~is_probe], labels[~is_probe]
     )
-    assert clf.gallery_.directory is not None
+    assert clf.gallery_.solution.is_shortlist
     return clf, list(sets[is_probe])
 
 

@@ -15,7 +15,6 @@ from tests.conftest import toy_sets
 
 from setwise import CVC, GaussianGraph, LassoGraph, SetBatch
 from setwise.basis import Dictionary
-from setwise.classify.judge import look_at
 from setwise.errors import DataError, NoInformationWarning, ParameterError
 
 FAST = {"dims": (1, 2, 3), "random_state": 0}
@@ -219,8 +218,8 @@ def test_stopping_early_asks_fewer_layers(toy):
     gallery, y, probes, _ = toy
     clf = CVC(**FAST, fusion="mode", evidence="clusters").fit(gallery, y)
     bases = clf.gallery_.bases(probes[0])
-    full = look_at(clf.gallery_, bases)
-    few = look_at(clf.gallery_, bases, stop_early=True)
+    full = clf.gallery_.everything.views(bases)
+    few = clf.gallery_.everything.views(bases, stop_early=True)
     assert len(few) < len(full)
 
 

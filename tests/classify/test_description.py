@@ -20,9 +20,9 @@ from setwise import CVC, HOG, GaussianGraph, LassoGraph, Whitener
 from setwise._support import parts
 from setwise.basis import Basis, Dictionary
 from setwise.classify import Description, Distance, Fusion
-from setwise.classify.evidence import ClusterOverlap
 from setwise.cluster import Clusterer, FlatClusters
 from setwise.errors import ParameterError
+from setwise.gallery.evidence import ClusterOverlap
 from setwise.graph import Graph, OMPGraph
 
 

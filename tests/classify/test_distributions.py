@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from tests.reference.algorithms import CVC
 
-from setwise.classify.distributions import (
+from setwise.gallery.distributions import (
     bhattacharyya,
     class_cluster_distributions,
     class_cluster_histogram,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -11,21 +12,19 @@ from tests.conftest import toy_sets
 import setwise
 import setwise.graph.lasso as lasso_graph
 from setwise import CVC
-from setwise.classify import learnt
-from setwise.classify.gallery import SetBases
-from setwise.classify.gallery_weights import Trials
-from setwise.classify.kept_sets import KeptSets
-from setwise.classify.layers import solve_layers
+from setwise.gallery.bases import InlierSets, SetBases
+from setwise.gallery.layers import solve_layers
+from setwise.gallery.trials import Trials
+from setwise.gallery.whole import WholeSolution
 
 HOW = {"dims": (1, 2, 3), "random_state": 0}
 LEARNT = (
-    "dims",
-    "views",
     "weights",
     "inverse_temperatures",
     "accuracy",
-    "power",
-    "trust",
+    "pool_inverse_temperature",
+    "shrinkage",
+    "outlier_range",
     "threshold",
 )
 SETTINGS = {
@@ -40,7 +39,7 @@ SETTINGS = {
 @pytest.fixture(autouse=True)
 def _small_limit(monkeypatch):
     """Twelve sets are many here."""
-    monkeypatch.setattr(learnt, "MOST_ANEW", 12)
+    monkeypatch.setattr(sys.modules["setwise.gallery.solve"], "MOST_ANEW", 12)
 
 
 @pytest.fixture
@@ -56,19 +55,20 @@ def fitted(sets, labels, n, **parameters):
 
 def solved_afresh(gallery):
     """The same sets, by what the gallery has learnt, from scratch."""
-    kept = KeptSets.of(gallery.description, gallery.sets)
+    kept = InlierSets.of(gallery.description, gallery.sets)
     args = gallery.views, gallery.description, gallery.dims
     bases = [SetBases(images, *args) for images in kept]
     layers = solve_layers(gallery.description, gallery.dims, gallery.views, bases, None, None)
-    return replace(gallery, layers=layers)
+    return replace(gallery, solution=WholeSolution(layers))
 
 
 def assert_as_learnt(clf, before):
     """What is learnt is that of before; all else as solved afresh with it."""
     gallery = clf.gallery_
     for name in LEARNT:
-        assert getattr(gallery, name) is getattr(before, name)
-    assert gallery.strange == before.strange
+        assert getattr(gallery.calibration, name) is getattr(before.calibration, name)
+    assert gallery.dims is before.dims
+    assert gallery.views is before.views
     fresh = solved_afresh(gallery)
     for mine, other in zip(gallery.layers, fresh.layers, strict=True):
         assert mine.layer == other.layer
@@ -99,10 +99,10 @@ def test_what_was_learnt_is_kept_and_all_else_is_exact(
     clf = fitted(sets, labels, 20, **SETTINGS[name])
     before = clf.gallery_
     clf.enroll(sets[20:22], labels[20:22])
-    assert clf.gallery_.n_changed == 2
+    assert clf.gallery_.calibration.n_changed == 2
     assert_as_learnt(clf, before)
     clf.forget(sets=[3])
-    assert clf.gallery_.n_changed == 3
+    assert clf.gallery_.calibration.n_changed == 3
     assert_as_learnt(clf, before)
 
 
@@ -115,7 +115,7 @@ def test_one_by_one_over_the_limit(sets_and_labels):
     for i in range(11, len(sets)):
         before = clf.gallery_
         clf.enroll([sets[i]], labels[[i]])
-        n_changed.append(clf.gallery_.n_changed)
+        n_changed.append(clf.gallery_.calibration.n_changed)
         if n_changed[-1]:
             assert_as_learnt(clf, before)
             continue
@@ -146,7 +146,7 @@ def test_a_set_that_came_and_went_leaves_nothing_but_the_count(sets_and_labels):
     clf = fitted(sets, labels, 20)
     before, probabilities = clf.gallery_, clf.predict_proba(sets[:4])
     clf.enroll(sets[20:21], labels[20:21]).forget(sets=[20])
-    assert clf.gallery_.n_changed == 2
+    assert clf.gallery_.calibration.n_changed == 2
     assert_as_learnt(clf, before)
     np.testing.assert_allclose(clf.predict_proba(sets[:4]), probabilities, atol=1e-9)
 
@@ -168,7 +168,7 @@ def test_a_class_comes_with_its_first_set_and_goes_with_its_last(sets_and_labels
     assert clf.predict([berts[2]]).tolist() == ["bert"]
     clf.forget(["bert"])
     # Four changes are more than a fifth of eighteen sets.
-    assert clf.gallery_.n_changed == 0
+    assert clf.gallery_.calibration.n_changed == 0
     assert clf.classes_.tolist() == ["anna", "carl", "dora"]
     fresh = CVC(**HOW).fit(others, names[~is_bert])
     np.testing.assert_array_equal(clf.weights_, fresh.weights_)
@@ -205,11 +205,11 @@ def test_nothing_is_learnt_or_solved_from_scratch(sets_and_labels, monkeypatch):
     monkeypatch.setattr(lasso_graph.LassoGraph, "solve", None)
     monkeypatch.setattr(Trials, "of", None)
     looked = []
-    is_kept = type(clf.gallery_.description).is_kept
+    inliers = type(clf.gallery_.description).inliers
     monkeypatch.setattr(
         type(clf.gallery_.description),
-        "is_kept",
-        lambda self, vectors: looked.append(len(vectors)) or is_kept(self, vectors),
+        "inliers",
+        lambda self, vectors: looked.append(len(vectors)) or inliers(self, vectors),
     )
     clf.enroll(sets[20:21], labels[20:21]).forget(sets=[4])
     assert looked == [len(sets[20])]
@@ -220,10 +220,10 @@ def test_a_file_remembers_how_much_has_changed(sets_and_labels, tmp_path):
     clf = fitted(sets, labels, 20)
     clf.enroll(sets[20:22], labels[20:22])
     loaded = setwise.load(clf.save(tmp_path / "some.setwise"))
-    assert loaded.gallery_.n_changed == 2
+    assert loaded.gallery_.calibration.n_changed == 2
     for classifier in (clf, loaded):
         classifier.enroll(sets[22:23], labels[22:23])
-        assert classifier.gallery_.n_changed == 3
+        assert classifier.gallery_.calibration.n_changed == 3
     np.testing.assert_array_equal(loaded.weights_, clf.weights_)
     np.testing.assert_allclose(
         loaded.predict_proba(sets[:4]), clf.predict_proba(sets[:4]), atol=1e-9
@@ -236,5 +236,5 @@ def test_fitting_again_learns_anew(sets_and_labels):
     clf = fitted(sets, labels, 20)
     clf.enroll(sets[20:22], labels[20:22])
     clf.fit(clf.gallery_.sets, clf.classes_[clf.gallery_.codes])
-    assert clf.gallery_.n_changed == 0
+    assert clf.gallery_.calibration.n_changed == 0
     np.testing.assert_array_equal(clf.weights_, fitted(sets, labels, 22).weights_)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from importlib import import_module
 
@@ -11,9 +12,7 @@ from sklearn.pipeline import make_pipeline
 from tests.striped_sets import striped_sets
 
 from setwise import CVC
-from setwise.classify import learnt
-from setwise.classify.explanation import explain_look
-from setwise.classify.judge import Look
+from setwise.classify import Inference
 from setwise.features import Pixels, Whitener
 
 LOOKED: Counter[bytes] = Counter()
@@ -85,8 +84,8 @@ def test_a_fit_that_tries_halves_looks_once(gallery):
 
 def test_a_fit_that_judges_one_half_by_the_other_looks_once(gallery, monkeypatch):
     judged = []
-    solve = import_module("setwise.classify.solve")
-    monkeypatch.setattr(solve, "has_learnt_by_heart", lambda _: judged.append(True) or True)
+    whole = import_module("setwise.gallery.whole")
+    monkeypatch.setattr(whole, "may_overfit", lambda _: judged.append(True) or True)
     looks = looks_during(lambda: make().fit(gallery, gallery.labels))
     assert judged
     assert set(looks.values()) == {1}
@@ -106,7 +105,7 @@ def test_enrolling_into_a_small_gallery_looks_once(gallery):
 
 
 def test_a_gallery_that_keeps_what_it_learnt_looks_at_the_new_set_alone(gallery, monkeypatch):
-    monkeypatch.setattr(learnt, "MOST_ANEW", 4)
+    monkeypatch.setattr(sys.modules["setwise.gallery.solve"], "MOST_ANEW", 4)
     clf = make(outliers=None).fit(gallery[1:], gallery.labels[1:])
     assert looks_during(lambda: clf.enroll(gallery[[0]], gallery.labels[[0]])) == images_of(
         gallery[[0]]
@@ -121,8 +120,8 @@ def test_an_answer_and_its_explanation_come_of_one_look(gallery):
     found = []
 
     def answer_and_explain():
-        look = Look.of(clf.gallery_, probe)
-        found.extend([look.answer("set 0"), explain_look(look)])
+        inference = Inference.of(clf.gallery_, probe)
+        found.extend([inference.answer("set 0"), inference.explanation("set 0")])
 
     assert looks_during(answer_and_explain) == images_of(gallery[[0]])
     np.testing.assert_array_equal(found[0].probabilities, expected[0].probabilities)

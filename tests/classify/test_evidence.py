@@ -11,7 +11,8 @@ from tests.conftest import toy_sets
 
 from setwise import CVC
 from setwise.basis import SVD, Mean
-from setwise.classify.evidence import (
+from setwise.features import unit_rows
+from setwise.gallery.evidence import (
     AllAngles,
     ClusterOverlap,
     EdgeShare,
@@ -19,8 +20,6 @@ from setwise.classify.evidence import (
     SmallestAngle,
     set_angles,
 )
-from setwise.classify.judge import look_at
-from setwise.features import unit_rows
 
 
 @given(seed=st.integers(0, 100), n_probe=st.integers(1, 4))
@@ -55,7 +54,7 @@ def layer(seed):
     sets, labels = toy_sets(seed, n_classes=3, n_sets=4, noise=1.0)
     clf = CVC((3,), representations=[("plain", "svd")], outliers=None)
     gallery = clf.fit(sets[1:], labels[1:]).gallery_
-    (seen,) = look_at(gallery, gallery.bases(sets[0])).values()
+    (seen,) = gallery.everything.views(gallery.bases(sets[0])).values()
     return gallery, seen
 
 
@@ -80,8 +79,8 @@ def test_a_class_of_many_equal_sets_has_no_advantage_by_its_edges(seed):
 
     def shares(gallery_sets, y):
         gallery = CVC(**parameters).fit(gallery_sets, y).gallery_
-        (seen,) = look_at(gallery, gallery.bases(sets[0])).values()
-        return seen.sets_per_row
+        (seen,) = gallery.everything.views(gallery.bases(sets[0])).values()
+        return seen.sets_per_target
 
     np.testing.assert_array_equal(shares(sets[1:], labels[1:]), [2, 3])
 
@@ -99,7 +98,7 @@ def test_the_mean_is_compared_by_its_cosine(seed):
     sets, labels = toy_sets(seed)
     clf = CVC(representations=[("plain", "mean")], outliers=None, weights=None)
     gallery = clf.fit(sets[1:], labels[1:]).gallery_
-    (seen,) = look_at(gallery, gallery.bases(sets[0])).values()
+    (seen,) = gallery.everything.views(gallery.bases(sets[0])).values()
     means = unit_rows(np.array([unit_rows(s).mean(axis=0) for s in sets]))
     cosines = means[1:] @ means[0]
     expected = [max(cosines[labels[1:] == c].max(), 0) for c in range(3)]
@@ -113,7 +112,7 @@ def test_trees_are_made_where_clusters_are_asked_for_only(seed):
     asked = [str(v) for v in middle.fit(sets, labels).members_ if v.evidence.name == "clusters"]
     assert asked == ["plain svd, d=2: clusters", "plain centred, d=2: clusters"]
     gallery = middle.gallery_
-    seen = look_at(gallery, gallery.bases(sets[0]))
+    seen = gallery.everything.views(gallery.bases(sets[0]))
     list(middle.judge(sets[:1]))
     assert all("clustered" not in vars(one) for one in seen.values())
     everywhere = CVC((1, 2, 3), representations=[("plain", "svd")], evidence=["clusters"])
@@ -130,8 +129,8 @@ def test_a_kind_of_evidence_from_outside(seed):
         name: ClassVar[str] = "largest edge"
 
         def overlaps(self, seen):
-            by_class = np.zeros(seen.columns.n_rows)
-            np.maximum.at(by_class, seen.columns.rows, seen.edges.max(axis=0))
+            by_class = np.zeros(seen.targets.n_targets)
+            np.maximum.at(by_class, seen.targets.targets, seen.edges.max(axis=0))
             return np.minimum(by_class, 1.0)
 
     sets, labels = toy_sets(seed)
@@ -146,8 +145,8 @@ def test_few_vectors_do_not_say_how_a_set_varies(seed):
     pairs = [("plain", "svd"), ("plain", "centred")]
     clf = CVC((2,), representations=pairs, outliers=None).fit(sets, labels)
     gallery = clf.gallery_
-    assert len(look_at(gallery, gallery.bases(sets[0]))) == 2
-    (only,) = look_at(gallery, gallery.bases(sets[0][:5]))
+    assert len(gallery.everything.views(gallery.bases(sets[0]))) == 2
+    (only,) = gallery.everything.views(gallery.bases(sets[0][:5]))
     assert str(gallery.layers[only].layer) == "plain svd, d=2"
     small = CVC((2,), representations=pairs, weights=None).fit([s[:4] for s in sets], labels)
     by_member = dict(zip(map(str, small.members_), small.weights_, strict=True))

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from tests.conftest import toy_sets
 
 from setwise import CVC
-from setwise.classify.fusion import Fusion, ScoreMatrix, is_decided, votes
-from setwise.classify.fusion import fuse as fuse_by
-from setwise.classify.judge import look_at
+from setwise.gallery.fusion import Fusion, ScoreMatrix, is_decided, votes
+from setwise.gallery.fusion import fuse as fuse_by
 
 FUSIONS = ("pool", "mode", "sum", "coefficient", "none")
 
@@ -20,16 +19,16 @@ def fuse(score_matrix, name):
     return fuse_by(score_matrix, Fusion.of(name, "test"))
 
 
-def score_matrix(overlaps, *, weights=None, dims=None, row_classes=None) -> ScoreMatrix:
+def score_matrix(overlaps, *, weights=None, dims=None, target_classes=None) -> ScoreMatrix:
     overlaps = np.asarray(overlaps, dtype=float)
-    n_layers, n_rows = overlaps.shape
-    rows = np.arange(n_rows) if row_classes is None else np.asarray(row_classes)
+    n_layers, n_targets = overlaps.shape
+    rows = np.arange(n_targets) if target_classes is None else np.asarray(target_classes)
     return ScoreMatrix(
         distances=-np.log(np.maximum(overlaps, 0.01)),
         overlaps=overlaps,
         weights=np.ones(n_layers) if weights is None else np.asarray(weights, dtype=float),
         dims=np.arange(1, n_layers + 1) if dims is None else np.asarray(dims),
-        row_classes=rows,
+        target_classes=rows,
         n_classes=int(rows.max()) + 1,
         inverse_temperatures=np.full(n_layers, 2.0),
     )
@@ -37,12 +36,12 @@ def score_matrix(overlaps, *, weights=None, dims=None, row_classes=None) -> Scor
 
 @st.composite
 def score_matrices(draw) -> ScoreMatrix:
-    n_layers, n_rows = draw(st.integers(1, 6)), draw(st.integers(2, 6))
+    n_layers, n_targets = draw(st.integers(1, 6)), draw(st.integers(2, 6))
     # A few discrete values, so that ties and all-zero layers are common.
     value = st.sampled_from([0.0, 0.0, 0.25, 0.5, 1.0])
     overlaps = draw(
         st.lists(
-            st.lists(value, min_size=n_rows, max_size=n_rows),
+            st.lists(value, min_size=n_targets, max_size=n_targets),
             min_size=n_layers,
             max_size=n_layers,
         )
@@ -50,9 +49,9 @@ def score_matrices(draw) -> ScoreMatrix:
     weights = draw(
         st.lists(st.sampled_from([0.0, 1.0, 2.0]), min_size=n_layers, max_size=n_layers)
     )
-    classes = draw(st.lists(st.integers(0, 3), min_size=n_rows, max_size=n_rows))
+    classes = draw(st.lists(st.integers(0, 3), min_size=n_targets, max_size=n_targets))
     classes = np.unique(classes, return_inverse=True)[1]
-    return score_matrix(overlaps, weights=weights, row_classes=classes)
+    return score_matrix(overlaps, weights=weights, target_classes=classes)
 
 
 def test_no_fusion_asks_a_layer_that_knows_something():
@@ -71,7 +70,7 @@ def test_no_fusion_asks_the_largest_layers_alone(seed):
     pairs = [("plain", "svd"), ("plain", "centred")]
     clf = CVC((1, 2, 3), representations=pairs, fusion="none", weights=None)
     gallery = clf.fit(sets, labels).gallery_
-    results = look_at(gallery, gallery.bases(sets[0]))
+    results = gallery.everything.views(gallery.bases(sets[0]))
     assert {clf.layers_[i].n_columns for i in results} == {3}
 
 
@@ -117,8 +116,8 @@ def test_no_overlap_at_all_is_said_and_not_class_zero(fusion):
 
 def test_sets_as_rows_give_the_class_of_the_nearest_set():
     rows = [0, 0, 1]
-    assert fuse(score_matrix([[0.1, 0.9, 0.5]], row_classes=rows), "sum").code == 0
-    assert fuse(score_matrix([[0.1, 0.4, 0.5]], row_classes=rows), "coefficient").code == 1
+    assert fuse(score_matrix([[0.1, 0.9, 0.5]], target_classes=rows), "sum").code == 0
+    assert fuse(score_matrix([[0.1, 0.4, 0.5]], target_classes=rows), "coefficient").code == 1
 
 
 @pytest.mark.parametrize("fusion", FUSIONS)

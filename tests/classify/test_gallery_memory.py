@@ -9,10 +9,9 @@ import pytest
 
 import setwise._support.memory
 from setwise import CVC
-from setwise.classify import large
-from setwise.classify.memory import GalleryShape, bytes_of_large, bytes_of_whole, known_widths
-from setwise.classify.shortlist import Shortlist
 from setwise.errors import TooLargeError
+from setwise.gallery import Shortlist
+from setwise.gallery.memory import GalleryShape, bytes_of_large, bytes_of_whole, known_widths
 
 HOW = replace(CVC().describe(), dims=(3, 5))
 SHAPE = GalleryShape(100, np.full(200, 10), 64)
@@ -77,7 +76,9 @@ def people(n_classes, dtype):
 
 def test_a_large_gallery_is_refused_before_any_work(monkeypatch):
     monkeypatch.setattr(setwise._support.memory, "available_memory", lambda: 1000)
-    monkeypatch.setattr(large, "_kept", lambda *_: pytest.fail("work has begun"))
+    monkeypatch.setattr(
+        "setwise.gallery.shortlist.find_inliers", lambda *_: pytest.fail("work has begun")
+    )
     clf = CVC(shortlist=Shortlist(n_classes=2, n_compared=2, above=2))
     with pytest.raises(TooLargeError, match=r"20 sets of 60 vectors needs about \d.* MiB"):
         clf.fit(*people(10, "float32"))
@@ -88,5 +89,5 @@ def test_vectors_of_a_large_gallery_stay_as_they_are(dtype):
     clf = CVC((1, 2), weights=None, shortlist=Shortlist(n_classes=2, n_compared=2, above=2))
     gallery = clf.fit(*people(4, dtype)).gallery_
     assert gallery.sets.vectors.dtype == dtype
-    assert gallery.directory.sets is gallery.sets
-    assert {seen.dtype for seen in gallery.directory.seen.values()} == {np.dtype(np.float32)}
+    assert gallery.solution.sets is gallery.sets
+    assert {seen.dtype for seen in gallery.solution.seen.values()} == {np.dtype(np.float32)}

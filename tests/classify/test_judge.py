@@ -133,7 +133,7 @@ def test_a_gallery_is_never_changed(seed):
     for solved, adjacency in zip(gallery.layers, before, strict=True):
         np.testing.assert_array_equal(solved.graph.adjacency.toarray(), adjacency)
     with pytest.raises(AttributeError):
-        gallery.weights = None
+        gallery.calibration.weights = None
 
 
 # --- a gallery at chance
@@ -189,10 +189,10 @@ def test_what_a_view_has_learnt_by_heart_is_not_taken_for_knowledge():
 
 def test_a_gallery_that_knows_its_sets_does_not_warn(seed):
     sets, labels = toy_sets(seed)
-    assert CVC(**PLAIN).fit(sets, labels).gallery_.trust == 1.0
+    assert CVC(**PLAIN).fit(sets, labels).gallery_.calibration.shrinkage == 1.0
     # Four sets can never be sure by any test, but all of them are right.
     few, two = toy_sets(seed, n_classes=2, n_sets=2)
-    assert CVC(**PLAIN).fit(few, two).gallery_.trust == 1.0
+    assert CVC(**PLAIN).fit(few, two).gallery_.calibration.shrinkage == 1.0
 
 
 @pytest.mark.parametrize("distance", ["bhattacharyya", "hellinger"])

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import pickle
+import sys
 
 import numpy as np
 import pytest
 
 import setwise
 from setwise import CVC, SetBatch
-from setwise.classify import near as near_module
-from setwise.classify.learnt import MOST_CHANGED
-from setwise.classify.shortlist import Shortlist
 from setwise.errors import DataError, ParameterError, TooLargeError
+from setwise.gallery import Shortlist
+from setwise.gallery.solve import MOST_CHANGED
 
 N_CLASSES, N_FEATURES = 20, 24
 HOW = Shortlist(n_classes=4, n_compared=8, above=12)
@@ -70,7 +70,7 @@ def test_small_galleries_are_judged_whole():
     sets, labels = sets_of(2, seed=0, n_classes=12)
     near = CVC((2, 3), random_state=0, shortlist=HOW).fit(sets, labels)
     whole = CVC((2, 3), random_state=0, shortlist=None).fit(sets, labels)
-    assert near.gallery_.directory is None
+    assert not near.gallery_.solution.is_shortlist
     assert_same(answers(near, PROBES[:12]), answers(whole, PROBES[:12]))
 
 
@@ -153,7 +153,7 @@ def test_an_explanation_is_of_the_classes_around(large):
 def test_weights_are_learnt_from_left_out_sets(large):
     assert large.gallery_accuracy_ is not None
     assert max(large.gallery_accuracy_.values()) > 0.8
-    assert large.gallery_.power != 1.0
+    assert large.gallery_.calibration.pool_inverse_temperature != 1.0
 
 
 def test_one_set_per_class_is_tried_by_halves():
@@ -173,13 +173,13 @@ def test_sets_too_small_to_be_halved_count_evenly():
 def test_a_set_that_is_tried_is_not_there(large):
     """Else it would find itself, and every member would be right."""
     gallery = large.gallery_
-    directory = gallery.directory
+    directory = gallery.solution
     for i in (0, 7, 31):
-        around = near_module.near(gallery, directory.bases(i), {i: None})
-        assert gallery.sets.names[i] not in around.sets.names
+        around = gallery.around(directory.bases(i), {i: None})
+        assert i not in around.sets
         own = np.flatnonzero(gallery.codes == gallery.codes[i])
         hidden = dict.fromkeys(map(int, own))
-        without = near_module.near(gallery, directory.bases(i), hidden)
+        without = gallery.around(directory.bases(i), hidden)
         assert gallery.classes[gallery.codes[i]] not in without.classes
         assert len(without.classes) == HOW.n_classes
 
@@ -200,7 +200,7 @@ def test_strangers_are_told():
 @pytest.fixture
 def keeping(monkeypatch):
     """What was learnt is kept in galleries of any size."""
-    monkeypatch.setattr("setwise.classify.learnt.MOST_ANEW", 0)
+    monkeypatch.setattr(sys.modules["setwise.gallery.solve"], "MOST_ANEW", 0)
 
 
 @pytest.mark.usefixtures("keeping")
@@ -208,13 +208,13 @@ def test_enrolling_and_forgetting_is_exact(large):
     """Equal to a gallery solved with what was learnt before; and back again."""
     sets, labels = sets_of(2, seed=0, n_classes=21)
     clf = fitted().enroll(sets[-2:], labels[-2:])
-    assert clf.gallery_.n_changed == 2
+    assert clf.gallery_.calibration.n_changed == 2
     np.testing.assert_array_equal(clf.weights_, large.weights_)
     new = answers(clf, [sets_of(1, seed=1, n_classes=21)[0][-1]])[0]
     assert new.label == labels[-1]
-    directory = clf.gallery_.directory
+    directory = clf.gallery_.solution
     everything = directory.made(
-        directory.description, directory.sets, directory.codes, directory.is_kept,
+        directory.description, directory.sets, directory.codes, directory.inliers,
         directory.views, directory.dims, None,
     )  # fmt: skip
     np.testing.assert_array_equal(directory.rows, everything.rows)
@@ -230,7 +230,7 @@ def test_a_key_is_never_given_again(large):
     clf = fitted().enroll(sets[-2:], labels[-2:])
     clf.forget(sets=[clf.gallery_.sets.names[-2]])
     clf.enroll(sets[-1:], labels[-1:])
-    assert clf.gallery_.directory.keys.tolist() == [*range(40), 41, 42]
+    assert clf.gallery_.solution.keys.tolist() == [*range(40), 41, 42]
 
 
 @pytest.mark.usefixtures("keeping")
@@ -239,10 +239,10 @@ def test_what_was_learnt_is_learnt_anew_after_many_changes(large):
     sets, labels = sets_of(1, seed=9)
     for start in range(0, 8, 2):
         clf.enroll(sets[start : start + 2], labels[start : start + 2])
-    assert clf.gallery_.n_changed == 8
-    assert clf.gallery_.n_changed <= MOST_CHANGED * len(clf.gallery_.sets)
+    assert clf.gallery_.calibration.n_changed == 8
+    assert clf.gallery_.calibration.n_changed <= MOST_CHANGED * len(clf.gallery_.sets)
     clf.enroll(sets[8:12], labels[8:12])
-    assert clf.gallery_.n_changed == 0
+    assert clf.gallery_.calibration.n_changed == 0
     again = CVC((2, 3), random_state=0, shortlist=HOW)
     again.fit(clf.gallery_.sets, clf.classes_[clf.gallery_.codes])
     assert_same(answers(clf), answers(again))
@@ -252,7 +252,7 @@ def test_a_large_gallery_of_few_sets_is_learnt_anew(large):
     sets, labels = sets_of(2, seed=0, n_classes=21)
     clf = fitted().enroll(sets[-2:], labels[-2:])
     fresh = CVC((2, 3), random_state=0, shortlist=HOW).fit(sets, labels)
-    assert clf.gallery_.n_changed == 0
+    assert clf.gallery_.calibration.n_changed == 0
     assert_same(answers(clf), answers(fresh))
 
 
@@ -260,14 +260,14 @@ def test_a_large_gallery_of_few_sets_is_learnt_anew(large):
 def test_a_gallery_grows_large_and_small_again():
     sets, labels = sets_of(2, seed=0, n_classes=13)
     clf = CVC((2, 3), random_state=0, shortlist=HOW).fit(sets[:24], labels[:24])
-    assert clf.gallery_.directory is None
+    assert not clf.gallery_.solution.is_shortlist
     clf.enroll(sets[24:], labels[24:])
     fresh = CVC((2, 3), random_state=0, shortlist=HOW).fit(sets, labels)
-    assert clf.gallery_.directory is not None
+    assert clf.gallery_.solution.is_shortlist
     assert_same(answers(clf, PROBES[:5]), answers(fresh, PROBES[:5]))
     clf.forget([labels[-1]])
     small = CVC((2, 3), random_state=0, shortlist=HOW).fit(sets[:24], labels[:24])
-    assert clf.gallery_.directory is None
+    assert not clf.gallery_.solution.is_shortlist
     assert_same(answers(clf, PROBES[:5]), answers(small, PROBES[:5]))
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from setwise import CVC
-from setwise.classify.outliers import two_parts
+from setwise.gallery.outliers import two_parts
 
 
 def people(rng, n_people, n_sets, n_vectors, *, spread=0.25, n_features=40):
@@ -57,18 +57,18 @@ def test_the_album_of_one_stranger_in_a_probe_is_left_out(enrolled):
     for own, other in ((0, 1), (2, 5), (4, 3)):
         mixed = np.vstack([probes[own], probes[other][:9]])
         bases = clf.gallery_.bases(mixed)
-        assert bases.is_kept[:16].mean() > 0.9
-        assert not bases.is_kept[16:].any()
+        assert bases.inliers[:16].mean() > 0.9
+        assert not bases.inliers[16:].any()
         why = clf.explain(mixed)
         assert why.label == own
         assert (why.support[16:] == 0).all()
-        np.testing.assert_array_equal(why.is_typical, bases.is_kept)
+        np.testing.assert_array_equal(why.is_typical, bases.inliers)
 
 
 def test_a_probe_in_two_poses_is_kept_whole(enrolled):
     clf, probes = enrolled
     for probe in probes:
-        assert clf.gallery_.bases(probe).is_kept.mean() > 0.9
+        assert clf.gallery_.bases(probe).inliers.mean() > 0.9
 
 
 def test_nothing_is_dropped_where_nobody_asked(enrolled):
@@ -76,4 +76,4 @@ def test_nothing_is_dropped_where_nobody_asked(enrolled):
     sets, labels = [p for p in probes for _ in range(2)], np.repeat(np.arange(6), 2)
     clf = CVC(outliers=None).fit(sets, labels)
     mixed = np.vstack([probes[0], probes[1][:9]])
-    assert clf.gallery_.bases(mixed).is_kept.all()
+    assert clf.gallery_.bases(mixed).inliers.all()

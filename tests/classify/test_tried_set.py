@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from tests.conftest import toy_sets
 
-import setwise.classify.tried_set as tried_set
+import setwise.gallery.left_out as left_out
 from setwise import CVC
-from setwise.classify.evidence import own_sets
-from setwise.classify.tried_set import TriedSets
+from setwise.gallery.evidence import LayerView
+from setwise.gallery.left_out import LeftOutViews
 
 BASES = ("svd", "centred", "mean", "means")
 
@@ -31,14 +31,12 @@ def gallery(seed, request):
 
 @pytest.mark.parametrize("block_bytes", [1, 2**24], ids=["one by one", "all together"])
 def test_together_they_see_what_each_sees_alone(gallery, block_bytes, monkeypatch):
-    monkeypatch.setattr(tried_set, "_BLOCK_BYTES", block_bytes)
+    monkeypatch.setattr(left_out, "_BLOCK_BYTES", block_bytes)
     chosen = np.array([0, 2, 3, 5, 6, 11, 15])
-    for solved in gallery.layers:
-        basis = solved.layer.representation.basis
-        given = (
-            solved.graph, gallery.columns(solved), chosen, basis, gallery.comparison,
-        )  # fmt: skip
-        for together, alone in zip(TriedSets(*given), own_sets(*given), strict=True):
+    for place in range(len(gallery.layers)):
+        layer = gallery.everything.layer_graph(place)
+        for i, together in zip(chosen, LeftOutViews(layer, chosen), strict=True):
+            alone = LayerView(layer, left_out=int(i))
             for ours, expected in zip(together.angles, alone.angles, strict=True):
                 np.testing.assert_allclose(ours, expected, atol=1e-12)
             np.testing.assert_allclose(together.edge_shares, alone.edge_shares, atol=1e-14)
@@ -57,6 +55,6 @@ def test_most_eigenvalues_are_never_computed(seed, monkeypatch):
         np.linalg, "eigvalsh", lambda grams: computed.append(len(grams)) or eigvalsh(grams)
     )
     chosen = np.arange(len(sets))
-    basis = solved.layer.representation.basis
-    tried_set.row_angles(solved.graph.columns, gallery.columns(solved), chosen, basis)
+    layer = gallery.everything.layer_graph(0)
+    left_out.nearest_angles(solved.graph.columns, layer.targets, chosen, layer.basis)
     assert sum(computed) < 0.4 * len(sets) ** 2

@@ -75,7 +75,7 @@ def test_a_rate_of_one_half_lets_more_in(enrolled):
     clf, _, _, _ = enrolled
     gallery = clf.gallery_
     open_door = CVC(**FAST, unknown=0.5).fit(gallery.sets, gallery.classes[gallery.codes])
-    assert open_door.gallery_.threshold < gallery.threshold
+    assert open_door.gallery_.calibration.threshold < gallery.calibration.threshold
 
 
 def test_enrolling_finds_the_threshold_anew(enrolled):
@@ -88,7 +88,7 @@ def test_enrolling_finds_the_threshold_anew(enrolled):
         [*gallery.sets, *(probes[i] for i in some)],
         np.r_[gallery.classes[gallery.codes], names[some]],
     )
-    assert again.gallery_.threshold == fresh.gallery_.threshold
+    assert again.gallery_.calibration.threshold == fresh.gallery_.calibration.threshold
 
 
 def test_a_gallery_too_small_for_the_rate_says_so():

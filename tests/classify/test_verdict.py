@@ -6,15 +6,14 @@ import numpy as np
 from tests.conftest import toy_sets
 
 from setwise import CVC
-from setwise.classify.distributions import (
+from setwise.cluster import FlatClusters
+from setwise.gallery.distributions import (
     bhattacharyya,
     class_cluster_distributions,
     overlap,
 )
-from setwise.classify.evidence import own_sets
-from setwise.classify.judge import look_at
-from setwise.classify.layer import LayerResult, finite
-from setwise.cluster import FlatClusters
+from setwise.gallery.evidence import LayerResult
+from setwise.gallery.left_out import LeftOutViews
 
 
 def result(histogram) -> LayerResult:
@@ -30,14 +29,14 @@ def result(histogram) -> LayerResult:
 
 def test_sharing_nothing_is_farther_than_the_least_that_can_be_shared():
     # Two rows of 8 columns and a probe of 2: one shares a single column, one nothing.
-    found = finite(result([[1, 7, 0], [0, 8, 0], [1, 0, 1]]))
+    found = result([[1, 7, 0], [0, 8, 0], [1, 0, 1]]).finite_distances
     assert found[0] == -np.log(1 / np.sqrt(8 * 2))
     assert found[1] == -np.log(0.5 / np.sqrt(8 * 2))
     assert np.isfinite(found).all()
 
 
 def test_a_row_without_columns_is_as_far_as_the_farthest():
-    found = finite(result([[1, 7, 0], [0, 8, 0], [0, 0, 0], [1, 0, 1]]))
+    found = result([[1, 7, 0], [0, 8, 0], [0, 0, 0], [1, 0, 1]]).finite_distances
     assert found[2] == found[1] > found[0]
 
 
@@ -52,16 +51,12 @@ def test_a_set_judged_by_its_own_gallery_is_judged_as_a_probe_would_be(seed):
             "outliers": None,
         }
         gallery = CVC(**parameters).fit(sets, labels).gallery_
-        (solved,) = gallery.layers
-        everyone = np.arange(len(sets))
-        basis = solved.layer.representation.basis
-        columns, how = gallery.columns(solved), gallery.comparison
-        own = list(own_sets(solved.graph, columns, everyone, basis, how))
+        own = list(LeftOutViews(gallery.everything.layer_graph(0), np.arange(len(sets))))
         for left_out in (0, 4):
             rest = [i for i in range(len(sets)) if i != left_out]
             clf = CVC(**parameters).fit([sets[i] for i in rest], labels[rest])
             bases = clf.gallery_.bases(sets[left_out])
-            (again,) = look_at(clf.gallery_, bases).values()
+            (again,) = clf.gallery_.everything.views(bases).values()
             for evidence in gallery.description.evidence:
                 expected = evidence.overlaps(own[left_out])
                 if kind == "set":

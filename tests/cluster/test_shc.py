@@ -21,15 +21,15 @@ from tests.reference.algorithms import (
     paper_fiedler,
 )
 
-from setwise.classify.distributions import (
+from setwise.cluster import PROBE, SHC, Clusterer, CutTree, is_indivisible, shc
+from setwise.cut import CutRule, Fiedler, SweepCut
+from setwise.errors import DataError, ParameterError
+from setwise.gallery.distributions import (
     bhattacharyya,
     class_cluster_distributions,
     class_cluster_histogram,
     conditional_orthogonality,
 )
-from setwise.cluster import PROBE, SHC, Clusterer, CutTree, is_indivisible, shc
-from setwise.cut import CutRule, Fiedler, SweepCut
-from setwise.errors import DataError, ParameterError
 
 N_CLASSES = 3
 N_GRAPHS = 50  # of each kind

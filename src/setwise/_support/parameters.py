@@ -129,11 +129,17 @@ def check_jobs(owner: str, value: Any) -> None:
         refuse(owner, "n_jobs", "a number of threads, -1 for one per core, or None", value)
 
 
+class Seed(int):
+    """A drawn seed, which :func:`seed_from` gives back unchanged."""
+
+
 def seed_from(random_state: Any, owner: str = "setwise") -> int:
     """A seed drawn from what scikit-learn calls a random state, never from NumPy's global one.
 
     An int always gives the same seed. None takes fresh entropy from the system.
     """
+    if isinstance(random_state, Seed):
+        return int(random_state)
     if random_state is None:
         return int(np.random.default_rng().integers(_SEEDS))
     if isinstance(random_state, np.random.Generator):

@@ -17,8 +17,6 @@ from sklearn.base import BaseEstimator, clone
 from setwise._support.parallel import quiet
 from setwise._support.text import printable
 from setwise._support.types import FloatArray, IntArray
-from setwise.classify.gallery_weights import fitted_power, survivors
-from setwise.classify.trust import guessing
 from setwise.errors import (
     GuessingWarning,
     ParameterError,
@@ -26,6 +24,8 @@ from setwise.errors import (
     SetwiseWarning,
     reject,
 )
+from setwise.gallery.calibrate import guessing
+from setwise.gallery.trials import fitted_inverse_temperature, survivors
 from setwise.sets import SetBatch, check_labels
 
 __all__ = ["CommitteeExplanation", "MemberVote", "Panel", "form_panel"]
@@ -258,7 +258,7 @@ class _Trial:
         _, warning = guessing(n_right, self.codes)
         if warning is not None:
             warnings.warn(f"{caller}: {warning}", GuessingWarning, stacklevel=5)  # of fit
-        return fitted_power(scores, self.codes)
+        return fitted_inverse_temperature(scores, self.codes)
 
 
 def form_panel(

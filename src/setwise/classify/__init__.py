@@ -1,34 +1,42 @@
-"""Clusters to label: distributions, layers, gallery, fusion, answers, explanation."""
+"""Answers by a solved gallery: judging, explanations, and the estimator CVC."""
 
+from setwise.classify.answer import Answer
 from setwise.classify.cvc import CVC
-from setwise.classify.description import Description, Layer, Representation
-from setwise.classify.distributions import (
+from setwise.classify.explanation import CutStep, Explanation, MemberVote
+from setwise.classify.judge import Inference, judge
+from setwise.classify.saved import edit, load
+from setwise.gallery import (
+    Description,
     Distance,
+    Fusion,
+    Gallery,
+    Layer,
+    Representation,
+    Shortlist,
     bhattacharyya,
     class_cluster_distributions,
     class_cluster_histogram,
     conditional_orthogonality,
+    fuse,
     hellinger,
     overlap,
     signal_to_noise,
+    solve,
+    update,
 )
-from setwise.classify.explanation import Explanation
-from setwise.classify.fusion import Fusion, fuse
-from setwise.classify.gallery import Gallery
-from setwise.classify.judge import Answer, judge
-from setwise.classify.saved import edit, load
-from setwise.classify.shortlist import Shortlist
-from setwise.classify.solve import solve, update
 
 __all__ = [
     "CVC",
     "Answer",
+    "CutStep",
     "Description",
     "Distance",
     "Explanation",
     "Fusion",
     "Gallery",
+    "Inference",
     "Layer",
+    "MemberVote",
     "Representation",
     "Shortlist",
     "bhattacharyya",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from threading import RLock
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -15,39 +15,41 @@ from setwise._support.parallel import one_blas_thread
 from setwise._support.parameters import check_choice, check_jobs, refuse, seed_from
 from setwise._support.parts import Part, PartParameters
 from setwise._support.progress import Progress
-from setwise._support.types import FloatArray
-from setwise.classify.description import (
+from setwise._support.types import BoolArray, FloatArray
+from setwise._support.warned import warn_user
+from setwise.classify.answer import Answer
+from setwise.classify.explanation import Explanation
+from setwise.classify.image_looks import image_looks, named_features
+from setwise.classify.judge import judge
+from setwise.classify.pictured import explain_set
+from setwise.cluster import Clusterer
+from setwise.cut import CutRule
+from setwise.device import check_device, on_device
+from setwise.errors import DataError, NoInformationWarning
+from setwise.gallery.description import (
     Description,
     Layer,
     Member,
+    Shortlist,
     as_dims,
     as_evidence,
     as_representations,
 )
-from setwise.classify.distributions import Distance
-from setwise.classify.evidence import (
+from setwise.gallery.distributions import Distance
+from setwise.gallery.evidence import (
     AllAngles,
     ClusterOverlap,
     EdgeShare,
     Evidence,
     SmallestAngle,
 )
-from setwise.classify.explanation import Explanation
-from setwise.classify.fusion import Fusion
-from setwise.classify.gallery import Gallery
-from setwise.classify.gallery_file import save_gallery
-from setwise.classify.image_looks import image_looks, named_features
-from setwise.classify.judge import Answer, judge
-from setwise.classify.pictured import explain_set
-from setwise.classify.shortlist import Shortlist
-from setwise.classify.solve import solve_checked, update
-from setwise.cluster import Clusterer
-from setwise.cut import CutRule
-from setwise.device import check_device, on_device
-from setwise.errors import DataError, NoInformationWarning
+from setwise.gallery.file import save_gallery
+from setwise.gallery.fusion import Fusion
+from setwise.gallery.gallery import Gallery
+from setwise.gallery.solve import solve_checked, update
 from setwise.graph import Graph, LassoGraph
 from setwise.index import Index
-from setwise.sets import SetClassifier, check_labels, check_sets
+from setwise.sets import SetBatch, SetClassifier, check_labels, check_sets
 from setwise.sets.classifier import one_set
 from setwise.sets.identifiers import join_labels, same_label
 from setwise.sets.splits import remaining_sets
@@ -56,12 +58,12 @@ __all__ = ["CVC"]
 
 # Where a set is, what it spans, and how it varies.
 DEFAULT = (("plain", "mean"), ("whitened", "svd"), ("plain", "centred"))
-# Everything that a solved graph says; trees of cuts, which cost most, in the middle only.
+# Trees of cuts, which take most of the time, at the middle dimensionality only.
 EVIDENCE = (ClusterOverlap(dims="middle"), EdgeShare(), SmallestAngle(), AllAngles())
 
 
 class CVC(PartParameters, SetClassifier):
-    """Classification via clustering: says whose set it is, how surely, and why.
+    """Classification via clustering: label, probability and reasons for each set.
 
     Gallery and probe are joined in one graph, without looking at labels. The class wins that
     spreads over the clusters of the graph as the probe does, to which most of the probe's
@@ -70,27 +72,25 @@ class CVC(PartParameters, SetClassifier):
     Parameters
     ----------
     dims : sequence of int, default=(3, 5, 8)
-        Numbers of columns a set is reduced to; each makes one layer of the ensemble.
+        Numbers of columns that a set is reduced to, each of them one layer of the ensemble.
         Those above the size of the largest gallery set, or above half of the number of
         features, tell nothing apart and are left out.
     representations : sequence of (view, basis) pairs
-        What sets are turned into; every pair makes one layer per dimensionality.
+        Every pair makes one layer per dimensionality.
 
-        A view is what is done to the vectors first: ``"plain"``, ``"whitened"`` (by the
-        gallery's own vectors), or any scikit-learn transformer of rows, alone or as a
-        ``(name, transformer)`` pair, such as one that computes other features. All vectors
-        are scaled to unit norm afterwards. The view ``"lengths"`` does not do that: for
-        vectors whose lengths matter. A gallery that looks like such gets a
+        A view transforms the vectors first: ``"plain"``, ``"whitened"`` (by the gallery's own
+        vectors), or any scikit-learn transformer of rows, alone or as a ``(name,
+        transformer)`` pair. All vectors are scaled to unit norm afterwards, except in the view
+        ``"lengths"``. A gallery whose norms differ widely gets a
         :class:`setwise.errors.LengthsWarning`.
 
-        A basis is what columns they become: ``"mean"`` (one column, whatever ``dims``),
-        ``"svd"``, ``"centred"``, ``"means"`` (singular vectors of the set, of the set minus
-        its mean, means of its parts),
-        ``"dictionary"`` (atoms of a dictionary with an l1 bound, the paper's), or one with
-        parameters such as ``Dictionary(radius=2.0, n_seeds=3)``.
+        A basis turns them into columns: ``"mean"`` (one column, whatever ``dims``), ``"svd"``,
+        ``"centred"``, ``"means"`` (singular vectors of the set, of the set minus its mean,
+        means of its parts), ``"dictionary"`` (atoms of a dictionary with an l1 bound, the
+        paper's), or one with parameters such as ``Dictionary(radius=2.0, n_seeds=3)``.
 
-        By default *where a set is*, by the mean of the plain vectors (what embeddings are
-        compared by), *what it spans*, by singular vectors of the whitened ones, and *how it
+        By default *where a set is*, by the mean of the plain vectors (embeddings are usually
+        compared so), *what it spans*, by singular vectors of the whitened ones, and *how it
         varies*, by centred singular vectors of the plain ones.
     graph : str or Graph, default="lasso"
         Proximity of columns: ``"lasso"``, ``"gaussian"``, ``"least_squares"``, ``"omp"``, or
@@ -107,44 +107,43 @@ class CVC(PartParameters, SetClassifier):
     distance : {"bhattacharyya", "hellinger"}, default="bhattacharyya"
         Between cluster distributions.
     evidence : sequence of str or Evidence
-        What each layer is asked: ``"clusters"`` (Algorithm 1), ``"edges"`` (share of the
-        probe's edges), ``"smallest angle"``, ``"all angles"``. By default all of them, with
-        clusters at the middle dimensionality of each representation.
+        Kinds of evidence that each layer gives: ``"clusters"`` (Algorithm 1), ``"edges"``
+        (share of the probe's edges), ``"smallest angle"``, ``"all angles"``. By default all of
+        them, with clusters at the middle dimensionality of each representation.
     fusion : {"pool", "mode", "sum", "coefficient", "none"}, default="pool"
         Weighted mean of the members' probabilities, majority of labels, sum of distances, sum
         of overlaps, or the largest dimensionality alone.
     weights : {"gallery", None}, default="gallery"
-        Whether members (a kind of evidence of a layer) count by how often they recognise the
-        gallery's own sets, left out in turn. In a gallery with a single set of some class,
+        Whether members (a kind of evidence of a layer) are weighted by how often they recognise
+        gallery sets that are left out in turn. In a gallery with a single set of some class,
         halves of sets are left out, and members that are clearly worse than the best are
-        dropped; where sets are too small to be halved, all count alike.
+        dropped; where sets are too small to be halved, all weights are equal.
     outliers : {"drop", None}, default="drop"
-        Whether vectors that do not belong to their set are left out, of the gallery and of
+        Whether vectors that do not belong to their set are dropped, from the gallery and from
         probes, see :func:`setwise.features.is_typical`.
     unknown : float, optional
-        Wanted rate of strangers, sets of no class of the gallery, that are taken for somebody:
-        0.05 lets one in twenty in. ``predict`` gives the others ``unknown_label``. None takes
+        Target false-acceptance rate for sets of unknown classes: with 0.05, one in twenty is
+        taken for a known class. ``predict`` gives the others ``unknown_label``. None takes
         every set for the class that it is most like.
     unknown_label : object, default="unknown"
-        What :meth:`predict` calls a stranger; of the type of the labels.
+        Label that :meth:`predict` gives to sets of unknown classes; of the type of the labels.
     distributions : {"class", "set"}, default="class"
         Whether all gallery sets of a class share one distribution or have one each.
     stop_early : bool, default=True
         In mode fusion, stop when the rest of the ensemble can no longer change the label.
         Labels are the same either way.
     shortlist : str, Shortlist or None, default="near"
-        In a gallery of more than 256 classes, the 32 around the probe are judged, and no
-        others: see :class:`setwise.classify.Shortlist`. None judges by all of them, whatever
-        that costs.
+        In a gallery of more than 256 classes, each probe is judged by the 32 nearest, see
+        :class:`setwise.classify.Shortlist`. None judges by all, at any cost.
     index : str or Index, default="exact"
-        What finds classes around a probe, see :mod:`setwise.index`.
+        Finds classes around a probe, see :mod:`setwise.index`.
     n_jobs : int, optional
         Threads. Labels do not depend on it.
     device : str, optional
         ``"cuda"``, or ``"cuda:1"`` and so on: bases, lasso graphs and the insertion of probes
         are computed by that GPU, many sets at once, and the rest by threads (``pip install
-        "setwise[cuda]"``). Labels do not depend on it. A gallery knows nothing of it: one that
-        was solved with a device can be saved, and asked without.
+        "setwise[cuda]"``). Labels do not depend on it, and a saved gallery needs no device. A
+        gallery with a shortlist judges without it.
     random_state : int, RandomState or None, default=None
         Starts of the dictionaries, and of clusterers given by name; nothing else is random.
 
@@ -158,13 +157,13 @@ class CVC(PartParameters, SetClassifier):
     n_features_in_ : int
         Length of the vectors.
     layers_ : tuple of Layer
-        The ensemble.
+        The ensemble's layers.
     members_ : tuple of Member
-        What the layers are asked.
+        Kinds of evidence of the layers.
     weights_ : array of shape (n_members,)
-        How much each member counts; one of weight 0 is never asked.
+        Weight of each member; one of weight 0 is inactive.
     gallery_accuracy_ : dict of str to float, or None
-        Share of the gallery's own sets, left out, that each member recognised.
+        Share of left-out gallery sets that each member recognised.
 
     Examples
     --------
@@ -251,13 +250,12 @@ class CVC(PartParameters, SetClassifier):
 
     @classmethod
     def for_images(cls, features: str | Sequence[str] = "auto", **parameters: Any) -> Self:
-        """For sets of images: pixels, edges and a network's features vote together.
+        """For sets of images: an ensemble of pixels, edges and a network's features.
 
-        Each feature is looked at in three ways: where a set is (mean), what it spans (whitened,
-        svd) and how it varies (centred). How much each counts is learnt from the gallery, and
-        a feature that it is better off without is dropped where classes have several sets: see
-        :attr:`view_weights_`. Needs sets that know they are images (``load_images``,
-        ``SetBatch.from_images``).
+        Each feature has three representations: mean, whitened svd and centred. Weights are
+        learnt from the gallery, and a feature that it is better off without is dropped where
+        classes have several sets: see :attr:`view_weights_`. Needs sets of images
+        (``load_images``, ``SetBatch.from_images``).
 
         Parameters
         ----------
@@ -268,14 +266,14 @@ class CVC(PartParameters, SetClassifier):
             ``"faces"`` (:class:`setwise.features.Faces`, for faces alone:
             ``"setwise[faces]"``). ``"auto"`` takes all that are installed but ``"faces"``.
         **parameters
-            Those of the class, instead of these.
+            Other parameters of the class.
         """
         looks = tuple(image_looks(named_features(features, "CVC.for_images")))
         return cls(**({"representations": looks} | parameters))
 
     @classmethod
     def for_turntables(cls, **parameters: Any) -> Self:
-        """For sets that show their objects in the same ways: all round, in the same light.
+        """For sets that show their objects alike: from all sides, in the same light.
 
         Pixels, fine and coarse edges, centred alone. *How a set varies* then says most, and
         this is the best on ETH-80. Where sets show other sides of their objects, or other
@@ -284,14 +282,14 @@ class CVC(PartParameters, SetClassifier):
         Parameters
         ----------
         **parameters
-            Those of the class, instead of these.
+            Other parameters of the class.
         """
         looks = image_looks(("pixels", "edges"))
         centred = tuple(look for look in looks if look[1] == "centred")
         return cls(**({"representations": centred} | parameters))
 
     def describe(self) -> Description:
-        """What the parameters describe, all of them checked."""
+        """The description that the parameters give, all of them checked."""
         check_jobs("CVC", self.n_jobs)
         check_device("CVC", self.device)
         check_choice("CVC", "stop_early", self.stop_early, (True, False))
@@ -314,7 +312,13 @@ class CVC(PartParameters, SetClassifier):
         )
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Solve a gallery.
+        """Solve a gallery, and learn weights, temperatures and thresholds from it.
+
+        Beside solving, one fit may judge up to 500 of its own sets, each left out; solve a
+        second gallery, of halves of sets (where a class has a single set) or of every other
+        set (where views learn from fewer vectors than features); and, with ``unknown``, fit
+        views and bases four times, each time without a quarter of the classes. All of it runs
+        on ``n_jobs`` threads.
 
         Parameters
         ----------
@@ -328,11 +332,22 @@ class CVC(PartParameters, SetClassifier):
         classes, codes = check_labels(y, len(batch), caller="CVC.fit")
         if description.unknown is not None:
             _check_unknown_label(self.unknown_label, classes)
-        with on_device(self.device):
+        with self._lock(), on_device(self.device):
             self.gallery_: Gallery = solve_checked(
                 description, batch, classes, codes, n_jobs=self.n_jobs
             )
         return self
+
+    def _lock(self) -> RLock:
+        """Held while the gallery is replaced; made once, whichever thread asks first."""
+        lock: RLock = self.__dict__.setdefault("_changing", RLock())
+        return lock
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything but the lock, which each copy makes anew."""
+        state = dict(super().__getstate__())
+        state.pop("_changing", None)
+        return state
 
     @property
     def classes_(self) -> npt.NDArray[Any]:  # type: ignore[override]
@@ -346,28 +361,29 @@ class CVC(PartParameters, SetClassifier):
 
     @property
     def layers_(self) -> tuple[Layer, ...]:
-        """The ensemble."""
-        return self.gallery_.description.layers(self.gallery_.dims)
+        """The ensemble's layers."""
+        return self.gallery_.ensemble.layers
 
     @property
     def members_(self) -> tuple[Member, ...]:
-        """What the layers are asked."""
+        """Kinds of evidence of the layers."""
         return self.gallery_.members
 
     @property
     def weights_(self) -> FloatArray:
-        """How much each member counts."""
-        return self.gallery_.weights
+        """Weight of each member."""
+        return self.gallery_.calibration.weights
 
     @property
     def view_weights_(self) -> dict[str, float]:
-        """Share of each view in what counts, the largest first: what the gallery has chosen.
+        """Share of each view in the weights, the largest first.
 
         A view and its whitened form count as one.
         """
         shares: dict[str, float] = {}
-        parts = self.weights_ / self.weights_.sum()
-        for member, weight in zip(self.members_, parts, strict=True):
+        gallery = self.gallery_
+        parts = gallery.calibration.weights / gallery.calibration.weights.sum()
+        for member, weight in zip(gallery.members, parts, strict=True):
             name = member.layer.representation.view.name.removeprefix("whitened ")
             shares[name] = shares.get(name, 0.0) + float(weight)
         return dict(sorted(shares.items(), key=lambda item: -item[1]))
@@ -375,19 +391,19 @@ class CVC(PartParameters, SetClassifier):
     @property
     def gallery_accuracy_(self) -> Mapping[str, float] | None:
         """Share of left-out gallery sets that each member recognised."""
-        return self.gallery_.accuracy
+        return self.gallery_.calibration.accuracy
 
     def enroll(self, X: Any, y: Any) -> Self:
         """Add sets to the gallery: as if it had been fitted with them at its end.
 
         Up to 100 sets, exactly so: everything is learnt anew. A larger gallery keeps what it
-        has learnt from all its sets together (what whitening does, dimensionalities, weights,
-        how sure answers are, thresholds) until more than a fifth of the sets have come or gone
-        since; all else is exactly as if it had been fitted with these. To learn anew before:
+        has learnt from all its sets together (views, dimensionalities, weights, temperatures,
+        thresholds) until more than a fifth of the sets have changed; all else is exactly as if
+        it had been fitted with these. To learn anew before:
         ``clf.fit(clf.gallery_.sets, clf.classes_[clf.gallery_.codes])``.
 
-        Only what the new sets change is solved again. Other threads that predict meanwhile do
-        so by the old gallery or by the new one.
+        Only what the new sets change is solved again. Threads that enroll or forget wait for
+        each other; those that predict meanwhile use the old gallery or the new one.
 
         Parameters
         ----------
@@ -395,16 +411,12 @@ class CVC(PartParameters, SetClassifier):
             Sets and their classes, as for :meth:`fit`. Classes may be new.
         """
         check_is_fitted(self)
-        gallery = self.gallery_
-        new = gallery.check(X, "CVC.enroll")
-        classes, codes = check_labels(y, len(new), caller="CVC.enroll", min_classes=1)
-        labels = join_labels(gallery.classes[gallery.codes], classes[codes], "CVC.enroll")
-        self.gallery_ = update(
-            gallery,
-            add=(new, labels[len(gallery.codes) :]),
-            n_jobs=self.n_jobs,
-            caller="CVC.enroll",
-        )
+        with self._lock():
+            gallery = self.gallery_
+            new = gallery.check(X, "CVC.enroll")
+            classes, codes = check_labels(y, len(new), caller="CVC.enroll", min_classes=1)
+            labels = join_labels(gallery.classes[gallery.codes], classes[codes], "CVC.enroll")
+            self._update("CVC.enroll", add=(new, labels[len(gallery.codes) :]))
         return self
 
     def forget(self, labels: Any = (), *, sets: Any = ()) -> Self:
@@ -418,23 +430,33 @@ class CVC(PartParameters, SetClassifier):
         labels : sequence of labels
             Classes all of whose sets are removed.
         sets : sequence of str or int
-            Single sets, by the names they were given or their place in the gallery.
+            Single sets, by name or by place in the gallery.
         """
         check_is_fitted(self)
-        gallery = self.gallery_
-        is_kept = remaining_sets(
-            labels,
-            sets,
-            classes=gallery.classes,
-            codes=gallery.codes,
-            names=gallery.sets.names,
-            caller="CVC.forget",
-        )
-        if not is_kept.all():
-            self.gallery_ = update(
-                gallery, is_kept=is_kept, n_jobs=self.n_jobs, caller="CVC.forget"
+        with self._lock():
+            gallery = self.gallery_
+            is_kept = remaining_sets(
+                labels,
+                sets,
+                classes=gallery.classes,
+                codes=gallery.codes,
+                names=gallery.sets.names,
+                caller="CVC.forget",
             )
+            if not is_kept.all():
+                self._update("CVC.forget", is_kept=is_kept)
         return self
+
+    def _update(
+        self,
+        caller: str,
+        *,
+        add: tuple[SetBatch, npt.NDArray[Any]] | None = None,
+        is_kept: BoolArray | None = None,
+    ) -> None:
+        self.gallery_ = update(
+            self.gallery_, add=add, is_kept=is_kept, n_jobs=self.n_jobs, caller=caller
+        )
 
     def save(self, path: str | Path, *, keep_vectors: bool = True) -> Path:
         """Write the fitted classifier to one file, which :func:`setwise.load` reads.
@@ -448,8 +470,8 @@ class CVC(PartParameters, SetClassifier):
             Such as ``people.setwise``; a file that is there is replaced.
         keep_vectors : bool, default=True
             Whether the vectors of the sets, and small pictures of them, are written as well.
-            Without them the file is smaller and shows nobody; it answers as before, but
-            nothing can be enrolled or forgotten, and no nearest images be shown.
+            Without them the file is smaller and private; its answers are the same, but nothing
+            can be enrolled or forgotten, and no nearest images be shown.
         """
         check_is_fitted(self)
         return save_gallery(
@@ -461,9 +483,9 @@ class CVC(PartParameters, SetClassifier):
         )
 
     def _beside_gallery(self) -> dict[str, Any]:
-        """What a file has to tell of the classifier that its gallery does not know."""
+        """Parameters that a file keeps beside the gallery."""
         own: dict[str, Any] = {"stop_early": self.stop_early}
-        if self.gallery_.threshold is not None:  # then fit has found it to be a label
+        if self.gallery_.calibration.threshold is not None:  # fit has checked the label
             own["unknown_label"] = np.asarray(self.unknown_label).item()
         return own
 
@@ -475,7 +497,7 @@ class CVC(PartParameters, SetClassifier):
         X : list of arrays of shape (n_vectors_i, n_features), SetBatch or 3-D array
             Probes. They are checked at once; each is judged alone.
         progress : callable, optional
-            Called with what is being done, how many sets are judged, and of how many.
+            Called with the name of the step, how many sets are judged, and of how many.
         """
         check_is_fitted(self)
         with on_device(self.device):
@@ -489,63 +511,51 @@ class CVC(PartParameters, SetClassifier):
         A probe that has nothing in common with any class gets a label all the same, and a
         :class:`setwise.errors.NoInformationWarning` says so.
         """
-        answers = self._answers(X, "predict", stop_early=self.stop_early)
-        labels = np.array([answer.label for answer in answers], dtype=self.classes_.dtype)
-        is_stranger = np.array([answer.is_known is False for answer in answers])
-        if not is_stranger.any():
+        gallery, answers = self._answers(X, "predict", stop_early=self.stop_early)
+        labels = np.array([answer.label for answer in answers], dtype=gallery.classes.dtype)
+        is_unknown = np.array([answer.is_known is False for answer in answers])
+        if not is_unknown.any():
             return labels
-        stranger = np.array([self.unknown_label])
-        return np.where(is_stranger, stranger, labels)
+        return np.where(is_unknown, np.array([self.unknown_label]), labels)
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Probability of each class for each set; even where nothing is known.
 
-        With ``weights="gallery"``, raised to the power at which those of the gallery's own
-        sets, left out, come true. They are among the classes of the gallery: of a stranger
-        they say whom it is most like.
+        With ``weights="gallery"``, calibrated on gallery sets that are left out. Those are of
+        known classes: for a set of an unknown class, probabilities rank the known ones.
         """
-        answers = self._answers(X, "predict_proba")
-        return self._of_all_classes(answers, [answer.probabilities for answer in answers])
+        gallery, answers = self._answers(X, "predict_proba")
+        rows = [answer.probabilities for answer in answers]
+        return _of_all_classes(gallery.classes, answers, rows)
 
     def _scores(self, X: Any, caller: str) -> FloatArray:
-        answers = self._answers(X, caller)
-        scores = [answer.scores for answer in answers]
-        return self._of_all_classes(answers, scores, [row.min() for row in scores])
+        gallery, answers = self._answers(X, caller)
+        rows = [answer.scores for answer in answers]
+        return _of_all_classes(gallery.classes, answers, rows, [row.min() for row in rows])
 
-    def _of_all_classes(
-        self, answers: Sequence[Answer], rows: Sequence[FloatArray], others: Any = 0.0
-    ) -> FloatArray:
-        """Rows with a number for every class; ``others`` for those not around the probe."""
-        classes = self.classes_
-        everything = np.empty((len(answers), len(classes)))
-        everything[:] = np.reshape(others, (-1, 1))
-        for filled, answer, row in zip(everything, answers, rows, strict=True):
-            filled[np.searchsorted(classes, answer.classes)] = row
-        return everything
-
-    def _answers(self, X: Any, caller: str, *, stop_early: bool = False) -> list[Answer]:
+    def _answers(
+        self, X: Any, caller: str, *, stop_early: bool = False
+    ) -> tuple[Gallery, list[Answer]]:
+        """The gallery, read once, and its answers."""
         check_is_fitted(self)
+        gallery = self.gallery_
         with on_device(self.device):
             judged = judge(
-                self.gallery_,
-                X,
-                n_jobs=self.n_jobs,
-                stop_early=stop_early,
-                caller=f"CVC.{caller}",
+                gallery, X, n_jobs=self.n_jobs, stop_early=stop_early, caller=f"CVC.{caller}"
             )
         answers = list(judged)
         lost = [answer.name for answer in answers if not answer.is_informed]
         if lost:
-            msg = (
+            warn_user(
                 f"CVC.{caller}: {len(lost)} of {len(answers)} sets share nothing with any "
                 f"class ({', '.join(lost[:3])}{', ...' if len(lost) > 3 else ''}): all classes "
-                "are equally probable, and the label means nothing."
+                "are equally probable, and the label means nothing.",
+                NoInformationWarning,
             )
-            warnings.warn(msg, NoInformationWarning, stacklevel=3)
-        return answers
+        return gallery, answers
 
     def explain(self, probe: Any) -> Explanation:
-        """Why one set gets its label: votes, distances, tree of cuts, class-cluster table.
+        """Label of one set and its reasons: votes, distances, tree of cuts.
 
         Parameters
         ----------
@@ -560,8 +570,22 @@ class CVC(PartParameters, SetClassifier):
             return explain_set(gallery, batch)
 
 
+def _of_all_classes(
+    classes: npt.NDArray[Any],
+    answers: Sequence[Answer],
+    rows: Sequence[FloatArray],
+    others: Any = 0.0,
+) -> FloatArray:
+    """Rows with a number for every class; ``others`` for those that are no candidates."""
+    everything = np.empty((len(answers), len(classes)))
+    everything[:] = np.reshape(others, (-1, 1))
+    for filled, answer, row in zip(everything, answers, rows, strict=True):
+        filled[np.searchsorted(classes, answer.classes)] = row
+    return everything
+
+
 def _check_unknown_label(label: Any, classes: npt.NDArray[Any]) -> None:
-    """Refuse a label for strangers that is no label, or somebody's."""
+    """Refuse a label for unknown classes that is no label, or that of a class."""
     try:
         joined = join_labels(classes, np.asarray([label]), "CVC")
     except (DataError, ValueError):  # of another kind, or not one label

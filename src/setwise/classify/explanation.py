@@ -1,27 +1,19 @@
-"""Why a set got its label, in numbers that can be printed, plotted and tested."""
+"""Explanations: answers and their reasons, to be printed, plotted and written down."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from setwise._support.types import BoolArray, FloatArray, IntArray
-from setwise.classify.cut_steps import CutStep, cut_steps, probe_switches
-from setwise.classify.description import Member
-from setwise.classify.distributions import class_cluster_distributions, signal_to_noise
-from setwise.classify.evidence import ClusterOverlap, EdgeShare, Seen
-from setwise.classify.fusion import Fused, ScoreMatrix, fuse, votes
-from setwise.classify.gallery import Gallery
-from setwise.classify.judge import Look, believed, runner_up, score_matrix_of
-from setwise.classify.layer import LayerResult
-from setwise.classify.sentence import sentence
-from setwise.classify.unknown import is_near, nearness
-from setwise.features.typical import is_out_of_place
-from setwise.sets.classifier import largest_by_class
+from setwise.classify.answer import Answer, sentence
+from setwise.errors import DataError
+from setwise.gallery.evidence import ClusterOverlap
+from setwise.gallery.fusion import ScoreMatrix
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,39 +22,75 @@ if TYPE_CHECKING:
 
     from setwise.classify.pictured import Pictured
 
-__all__ = ["CutStep", "Explanation", "MemberVote", "explain", "explain_look"]
+__all__ = ["CutStep", "Explanation", "MemberVote"]
+
+DIGITS = 6
+# Fields that hold labels, which may be of any type.
+_LABELS = ("label", "runner_up", "classes", "fell_away")
+# What is written of the answer, in this order.
+_OF_ANSWER = (
+    "label",
+    "classes",
+    "probabilities",
+    "scores",
+    "is_informed",
+    "is_known",
+    "nearness",
+    "is_typical",
+    "runner_up",
+    "name",
+)
+
+
+@dataclass(frozen=True)
+class CutStep:
+    """One node of the tree of cuts.
+
+    Examples
+    --------
+    >>> from setwise import CVC
+    >>> from setwise.evaluation.testing import separable_sets
+    >>> sets, labels = separable_sets()
+    >>> why = CVC().fit(sets, labels).explain(sets[0])
+    >>> why.tree[0].parent
+    -1
+    """
+
+    node: int
+    parent: int  # -1 for the root
+    children: tuple[int, ...]  # two halves or several components; none for a leaf
+    depth: int
+    n_columns: int
+    n_probe: int  # the probe's columns among them
+    class_counts: IntArray  # columns of each class
+    kind: str  # "leaf", "components" or the name of the spectral cut that divides it
+    connectivity: float  # of that cut; NaN for a leaf
+    ncut: float
+    fell_away: tuple[Any, ...]  # labels that this cut separates from the probe
 
 
 @dataclass(frozen=True)
 class MemberVote:
-    """What one member of the ensemble said.
+    """Vote of one member of the ensemble.
 
-    Attributes
-    ----------
-    layer, representation : str
-        What the layer is called, and the view and basis that it shares with others.
-    evidence : str
-        What it was asked: clusters, edges, angles.
-    n_columns : int
-        Its dimensionality.
-    weight : float
-        How much it counts; 1 on average.
-    label : object
-        Label of its nearest class; None when it has nothing in common with any.
-    distances : array of shape (n_classes,)
-        To each class; ``inf`` where no cluster is shared.
-    snr : float
-        Second smallest distance over the smallest.
+    Examples
+    --------
+    >>> from setwise import CVC
+    >>> from setwise.evaluation.testing import separable_sets
+    >>> sets, labels = separable_sets()
+    >>> why = CVC().fit(sets, labels).explain(sets[0])
+    >>> why.votes[0].layer, why.votes[0].evidence
+    ('plain mean, d=1', 'clusters')
     """
 
     layer: str
     representation: str
     evidence: str
     n_columns: int
-    weight: float
-    label: Any
-    distances: FloatArray
-    snr: float
+    weight: float  # 1 on average
+    label: Any  # of the nearest class; None where nothing is shared with any
+    distances: FloatArray  # to each class; inf where no cluster is shared
+    snr: float  # second smallest distance over the smallest
 
     @property
     def look(self) -> str:
@@ -75,24 +103,14 @@ class MemberVote:
 class Explanation:
     """The answer for one probe, and everything it rests on.
 
+    Label, probabilities and so on are those of :attr:`answer`.
+
     Attributes
     ----------
-    label : object
+    answer : Answer
         The answer.
-    classes : array of shape (n_classes,)
-        All labels.
-    probabilities, scores : arrays of shape (n_classes,)
-        As ``predict_proba`` and the fused scores.
-    is_informed : bool
-        Whether anything is shared with any class; else the label means nothing.
-    is_known : bool or None
-        Whether the set is near enough to be of a class of the gallery; None if not asked.
-    nearness : float
-        How near it is to the nearest class, see :func:`setwise.classify.unknown.nearness`.
-    is_typical : array of bool, shape (n_vectors,)
-        Which vectors look as if they belong to the set; the others are out of place.
     votes : tuple of MemberVote
-        One per member that counts.
+        One per active member.
     shown : str
         The layer whose clusters are shown below: the largest that voted for the answer.
     snr : float
@@ -102,23 +120,17 @@ class Explanation:
     class_cluster : array of shape (n_classes + 1, n_clusters)
         Its class-cluster distributions; the probe is the last row.
     support : array of shape (n_vectors,)
-        For each vector of the probe, how far its clusters and edges speak for the answer,
-        between 0 (other classes) and 1 (the answer's), over all layers; NaN where none
-        speaks. Vectors that were left out of the set have 0.
+        Share of each vector's clusters and edges that is the answer's, over all layers; NaN
+        where it has neither, 0 for outliers.
     sign_switches : array of shape (n_vectors,)
-        How often the vector changed sides while the Fiedler vectors of the shown layer
-        settled (DFVC): a measure of doubt. Cuts of more than 2000 columns are not counted.
+        How often the vector changed sides while the Fiedler vectors of the shown layer settled
+        (DFVC): a measure of doubt. Cuts of more than 2000 columns are not counted.
     probe_points, gallery_points : arrays of shape (n, 2)
         The vectors in the plane of the gallery's two largest principal directions.
     gallery_point_classes : array of int
         Class code of each gallery point.
-    runner_up : object
-        The next probable class; None where nothing speaks for any other.
-    name : str
-        What the set is called; empty where nobody said so.
     pictured : Pictured or None
-        The images of the set, and those of the gallery that are most like them. They are for
-        the picture alone: :meth:`to_dict` leaves them out.
+        Images of the set, and of the gallery's that are most like them; for pictures alone.
 
     Examples
     --------
@@ -126,18 +138,11 @@ class Explanation:
     >>> from setwise.evaluation.testing import separable_sets
     >>> sets, labels = separable_sets()
     >>> why = CVC().fit(sets[1:], labels[1:]).explain(sets[0])
-    >>> print(why.label, why.is_informed, len(why.votes) > 0)
+    >>> print(why.label, why.answer.is_informed, len(why.votes) > 0)
     0 True True
     """
 
-    label: Any
-    classes: npt.NDArray[Any]
-    probabilities: FloatArray
-    scores: FloatArray
-    is_informed: bool
-    is_known: bool | None
-    nearness: float
-    is_typical: BoolArray
+    answer: Answer
     votes: tuple[MemberVote, ...]
     shown: str
     snr: float
@@ -148,19 +153,67 @@ class Explanation:
     probe_points: FloatArray
     gallery_points: FloatArray
     gallery_point_classes: IntArray
-    runner_up: Any = None
-    name: str = ""
     pictured: Pictured | None = None
+
+    @property
+    def name(self) -> str:
+        """Name of the set; empty where it has none."""
+        return self.answer.name
+
+    @property
+    def label(self) -> Any:
+        """The answer's label."""
+        return self.answer.label
+
+    @property
+    def classes(self) -> npt.NDArray[Any]:
+        """Labels of the candidates."""
+        return self.answer.classes
 
     @property
     def probability(self) -> float:
         """Of the answer."""
-        return float(self.probabilities[(self.classes == self.label).argmax()])
+        return self.answer.probability
+
+    @property
+    def probabilities(self) -> FloatArray:
+        """Of each class."""
+        return self.answer.probabilities
+
+    @property
+    def scores(self) -> FloatArray:
+        """Of each class."""
+        return self.answer.scores
+
+    @property
+    def runner_up(self) -> Any:
+        """The next probable class, or None."""
+        return self.answer.runner_up
+
+    @property
+    def is_informed(self) -> bool:
+        """Whether anything is shared with any class."""
+        return self.answer.is_informed
+
+    @property
+    def is_known(self) -> bool | None:
+        """Whether the set is near enough to be of a class of the gallery."""
+        return self.answer.is_known
+
+    @property
+    def nearness(self) -> float:
+        """Nearness to the nearest class."""
+        return self.answer.nearness
+
+    @property
+    def is_typical(self) -> BoolArray:
+        """Vectors that do not look out of place."""
+        return self.answer.is_typical
 
     @property
     def sentence(self) -> str:
         """The answer in one plain sentence."""
-        return str(sentence(self))
+        return str(sentence(self.answer))
 
     def __str__(self) -> str:
         if not self.is_informed:
@@ -169,9 +222,9 @@ class Explanation:
         ranking = ", ".join(f"{self.classes[i]} {self.probabilities[i]:.2f}" for i in order)
         agree = sum(vote.label == self.label for vote in self.votes)
         n_out = int((~self.is_typical).sum())
-        stranger = "unknown, most like " if self.is_known is False else ""
+        unknown = "unknown, most like " if self.is_known is False else ""
         return (
-            f"{stranger}{self.label}: {ranking}; {agree} of {len(self.votes)} members agree, "
+            f"{unknown}{self.label}: {ranking}; {agree} of {len(self.votes)} members agree, "
             f"{n_out} of {len(self.support)} vectors look out of place."
         )
 
@@ -182,12 +235,12 @@ class Explanation:
         width: float = 11.0,
         figure: Figure | None = None,
     ) -> Figure:
-        """Draw the set, the answer and the runner-up, and what they rest on.
+        """Draw the set, the answer and the runner-up, and their reasons.
 
         Parameters
         ----------
         path : str or Path, optional
-            Where to save the picture too; the suffix says how (``.png``, ``.svg``, ``.pdf``).
+            Where to save the picture too, as ``.png``, ``.svg`` or ``.pdf``.
         width : float
             Inches. From 8 on there are two columns, below one.
         figure : matplotlib.figure.Figure, optional
@@ -198,169 +251,111 @@ class Explanation:
         return plot_explanation(self, path, width=width, figure=figure)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything in types that JSON knows, numbers to six digits.
+        """Everything but pictures in types that JSON knows, numbers to six digits.
 
         Labels become strings, and what is not finite None.
         """
-        from setwise.classify.explanation_dict import explanation_to_dict
-
-        return explanation_to_dict(self)
+        of_answer = {name: _written(self.answer, name) for name in _OF_ANSWER}
+        return of_answer | {
+            field.name: _written(self, field.name)
+            for field in fields(self)
+            if field.name not in ("answer", "pictured")
+        }
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Explanation:
-        """The explanation that :meth:`to_dict` made this of, with strings for labels.
-
-        Parameters
-        ----------
-        content : dict
-            What ``to_dict`` gave.
-        """
-        from setwise.classify.explanation_dict import explanation_from_dict
-
-        return explanation_from_dict(content)
-
-
-def explain(gallery: Gallery, vectors: FloatArray) -> Explanation:
-    """Judge one probe by every layer that counts, and keep the reasons."""
-    return explain_look(Look.of(gallery, vectors))
+        """The explanation that :meth:`to_dict` wrote, with strings for labels."""
+        try:
+            return _read(content)
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+            msg = (
+                f"Explanation.from_dict: {type(error).__name__}: {error}. Expected what "
+                "Explanation.to_dict gave, all of it."
+            )
+            raise DataError(msg) from error
 
 
-def explain_look(look: Look) -> Explanation:
-    """The reasons of an answer, of what was seen for it: nothing is looked at again."""
-    gallery, vectors, bases, seen = look.gallery, look.vectors, look.bases, look.seen
-    score_matrix = score_matrix_of(gallery, seen)
-    answer = fuse(score_matrix, gallery.description.fusion)
-    score_matrices = _layer_votes(gallery, seen, score_matrix)
-    shown = _shown(gallery, seen, score_matrices, gallery.classes[answer.code])
-    layer, result = gallery.layers[shown].layer, seen[shown].clustered
-    shares = {i: bases.shares(gallery.layers[i].layer) for i in seen}
+def _written(owner: Any, name: str) -> Any:
+    value = getattr(owner, name)
+    if name not in _LABELS:
+        return _plain(value)
+    if isinstance(value, tuple | np.ndarray):
+        return [str(label) for label in value]
+    return None if value is None else str(value)
+
+
+def _plain(value: Any) -> Any:
+    if is_dataclass(value):
+        return {field.name: _written(value, field.name) for field in fields(value)}
+    if isinstance(value, tuple | np.ndarray):
+        return [_plain(part) for part in value]
+    if isinstance(value, float | np.floating):
+        return float(f"{value:.{DIGITS}g}") if np.isfinite(value) else None
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _read(content: Mapping[str, Any]) -> Explanation:
+    arrays = ("class_cluster", "support", "sign_switches")
+    points = ("probe_points", "gallery_points")
     return Explanation(
-        **_answer(gallery, seen, answer),
-        is_typical=~is_out_of_place(vectors, bases.is_kept),
-        votes=score_matrices,
-        shown=str(layer),
-        snr=signal_to_noise(_class_distances(gallery, result)),
-        tree=cut_steps(gallery, shown, result),
-        class_cluster=_by_class(gallery, result),
-        support=np.where(bases.is_kept, _support(gallery, seen, shares, answer.code), 0.0),
-        sign_switches=shares[shown] @ probe_switches(result, shares[shown].shape[1]),
-        probe_points=gallery.sketch.project(vectors),
-        gallery_points=gallery.sketch.points,
-        gallery_point_classes=gallery.sketch.classes,
+        answer=_answer(content),
+        pictured=None,
+        **{name: _array(content[name]) for name in arrays},
+        **{name: _array(content[name]).reshape(-1, 2) for name in points},
+        votes=tuple(_vote(vote) for vote in content["votes"]),
+        shown=content["shown"],
+        snr=_number(content["snr"], np.inf),
+        tree=tuple(_step(step) for step in content["tree"]),
+        gallery_point_classes=np.array(content["gallery_point_classes"], dtype=np.int64),
     )
 
 
-def _answer(gallery: Gallery, seen: dict[int, Seen], fused: Fused) -> dict[str, Any]:
-    """The answer itself, as fields of an explanation."""
-    how_near = nearness(gallery, seen)
-    probabilities = believed(gallery, fused.probabilities)
-    return {
-        "label": gallery.classes[fused.code],
-        "classes": gallery.classes,
-        "probabilities": probabilities,
-        "scores": fused.scores,
-        "is_informed": fused.is_informed,
-        "is_known": is_near(gallery, how_near),
-        "nearness": how_near,
-        "runner_up": runner_up(gallery, fused, probabilities),
+def _answer(content: Mapping[str, Any]) -> Answer:
+    """The answer, without the members' scores, which are not written."""
+    classes, probabilities = np.array(content["classes"]), _array(content["probabilities"])
+    ordered, n, nothing = np.sort(probabilities)[::-1], len(classes), np.zeros(0)
+    empty = np.zeros((0, n))
+    return Answer(
+        name=content.get("name", ""),
+        label=content["label"],
+        probability=float(probabilities[(classes == content["label"]).argmax()]),
+        runner_up=content.get("runner_up"),
+        margin=float(ordered[0] - ordered[1]),
+        is_informed=bool(content["is_informed"]),
+        is_known=content["is_known"],
+        nearness=float(content["nearness"]),
+        is_typical=np.array(content["is_typical"], dtype=np.bool_),
+        classes=classes,
+        probabilities=probabilities,
+        scores=_array(content["scores"]),
+        votes=empty,
+        n_repaired_cuts=0,
+        score_matrix=ScoreMatrix(
+            empty, empty, nothing, np.zeros(0, dtype=np.int64), np.arange(n), n, nothing
+        ),
+    )
+
+
+def _vote(content: Mapping[str, Any]) -> MemberVote:
+    distances, snr = _array(content["distances"], np.inf), _number(content["snr"], np.inf)
+    return MemberVote(**dict(content) | {"distances": distances, "snr": snr})
+
+
+def _step(content: Mapping[str, Any]) -> CutStep:
+    read = {
+        "children": tuple(content["children"]),
+        "class_counts": np.array(content["class_counts"], dtype=np.int64),
+        "connectivity": _number(content["connectivity"], np.nan),
+        "ncut": _number(content["ncut"], np.nan),
+        "fell_away": tuple(content["fell_away"]),
     }
+    return CutStep(**dict(content) | read)
 
 
-def _counted(gallery: Gallery, seen: Mapping[int, Seen]) -> list[tuple[int, Member, float]]:
-    """The members that were asked, with the place of their layer and what they count."""
-    place = {gallery.layers[i].layer: i for i in seen}
-    return [
-        (place[member.layer], member, float(weight))
-        for member, weight in zip(gallery.members, gallery.weights, strict=True)
-        if weight > 0 and member.layer in place
-    ]
+def _array(values: Any, missing: float = np.nan) -> FloatArray:
+    array = np.array(values, dtype=np.float64)  # None becomes NaN
+    return np.where(np.isnan(array), missing, array)
 
 
-def _class_distances(gallery: Gallery, result: LayerResult) -> FloatArray:
-    """Distance of each class by Algorithm 1, ``inf`` where no cluster is shared."""
-    nearest = largest_by_class(-result.distances, gallery.row_classes, gallery.n_classes)
-    return -nearest
-
-
-def _layer_votes(
-    gallery: Gallery, seen: Mapping[int, Seen], score_matrix: ScoreMatrix
-) -> tuple[MemberVote, ...]:
-    """What each member said; what it counts is relative to the mean of those that do."""
-    made = []
-    usual = float(score_matrix.weights.mean())
-    by_class = -score_matrix.by_class(-score_matrix.distances)
-    rows = zip(_counted(gallery, seen), votes(score_matrix), by_class, strict=True)
-    for (i, member, weight), vote, distances in rows:
-        layer = member.layer
-        if isinstance(member.evidence, ClusterOverlap):
-            distances = _class_distances(gallery, seen[i].clustered)
-        made.append(
-            MemberVote(
-                layer=str(layer),
-                representation=str(layer.representation),
-                evidence=member.evidence.name or type(member.evidence).__name__,
-                n_columns=layer.n_columns,
-                weight=weight / usual,
-                label=gallery.classes[int(vote.argmax())] if vote.any() else None,
-                distances=distances,
-                snr=signal_to_noise(distances),
-            )
-        )
-    return tuple(made)
-
-
-def _shown(
-    gallery: Gallery, seen: Mapping[int, Seen], said: tuple[MemberVote, ...], label: Any
-) -> int:
-    """The layer whose clusters are shown: the largest whose clusters vote for the answer."""
-    asked = [
-        (i, vote)
-        for (i, member, _), vote in zip(_counted(gallery, seen), said, strict=True)
-        if isinstance(member.evidence, ClusterOverlap)
-    ]
-    agreeing = [i for i, vote in asked if vote.label == label]
-    of = agreeing or [i for i, _ in asked] or list(seen)
-    return max(of, key=lambda i: gallery.layers[i].layer.n_columns)
-
-
-def _by_class(gallery: Gallery, result: LayerResult) -> FloatArray:
-    """Class-cluster distributions, the probe last, whatever the rows of the layer are."""
-    histogram = np.zeros((gallery.n_classes + 1, result.histogram.shape[1]))
-    np.add.at(histogram, gallery.row_classes, result.histogram[:-1])
-    histogram[-1] = result.histogram[-1]
-    return class_cluster_distributions(histogram)
-
-
-def _support(
-    gallery: Gallery,
-    seen: Mapping[int, Seen],
-    shares: Mapping[int, FloatArray],
-    code: int,
-) -> FloatArray:
-    """For each vector, how much of what its columns are joined to is of class ``code``."""
-    for_answer = total = np.zeros(len(next(iter(shares.values()))))
-    for i, member, weight in _counted(gallery, seen):
-        if isinstance(member.evidence, ClusterOverlap):
-            purity, speaks = _purity(gallery, i, seen[i].clustered, code)
-        elif isinstance(member.evidence, EdgeShare):
-            by_row = seen[i].edge_shares
-            purity = by_row[:, gallery.row_classes == code].sum(axis=1)
-            speaks = by_row.max(axis=1, initial=0.0) > 0
-        else:
-            continue  # angles are of sets, not of vectors
-        for_answer = for_answer + weight * (shares[i] @ (purity * speaks))
-        total = total + weight * (shares[i] @ speaks.astype(np.float64))
-    return np.divide(for_answer, total, out=np.full_like(total, np.nan), where=total > 0)
-
-
-def _purity(
-    gallery: Gallery, i: int, result: LayerResult, code: int
-) -> tuple[FloatArray, BoolArray]:
-    """For each probe column, how much of its cluster is of a class; whether any gallery is."""
-    column_classes = gallery.columns(gallery.layers[i]).classes
-    clusters = result.clusters.labels
-    known, probe = clusters[: len(column_classes)], clusters[len(column_classes) :]
-    n_clusters = int(clusters.max()) + 1
-    all_columns = np.bincount(known, minlength=n_clusters)
-    of_answer = np.bincount(known[column_classes == code], minlength=n_clusters)
-    return (of_answer / np.maximum(all_columns, 1))[probe], (all_columns > 0)[probe]
+def _number(value: float | None, missing: float) -> float:
+    return missing if value is None else float(value)

@@ -1,4 +1,4 @@
-"""Which features of images a classifier looks at, and in which ways."""
+"""Features of images, and the representations that are made of each."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from setwise.features import HOG, Faces, ImageFeature, Network, Pixels, Whitener
 __all__ = ["FEATURES", "image_looks", "installed_features", "named_features"]
 
 FEATURES = ("pixels", "edges", "network", "faces")
-# Of these, the ones for images of anything, and what each cannot do without.
+# Of these, the ones for images of anything, and the modules that each needs.
 _OF_ANYTHING = {
     "pixels": (),
     "edges": ("skimage",),
@@ -43,7 +43,7 @@ def named_features(features: str | Sequence[str], owner: str) -> tuple[str, ...]
 
 
 def image_looks(names: Sequence[str]) -> Iterator[tuple[Any, str]]:
-    """Pairs of view and basis: where a set is, what it spans, and how it varies.
+    """Pairs of view and basis: mean, whitened span and centred span of each feature.
 
     Parameters
     ----------

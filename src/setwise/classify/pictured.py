@@ -1,4 +1,4 @@
-"""What an explained set looks like, beside the images of the gallery that are most like it."""
+"""Images of a set, beside those of the gallery that are most like them."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from setwise._support.types import BoolArray
-from setwise.classify.explanation import Explanation, explain
-from setwise.classify.gallery import Gallery
+from setwise.classify.explanation import Explanation
+from setwise.classify.judge import Inference
 from setwise.features.vectors import Pair, nearest_pairs
+from setwise.gallery.gallery import Gallery
 from setwise.sets import SetBatch
 from setwise.sets.batch import default_names
 from setwise.sets.origins import has_photos, photo_name, pixels
@@ -23,7 +24,7 @@ _MOST_PAIRS = 4
 
 @dataclass(frozen=True)
 class AlikePair:
-    """An image of a set, one of the gallery that is like it, and where that one is from."""
+    """An image of a set, one of the gallery that is like it, and its set and file."""
 
     image: npt.NDArray[Any] | None
     other: npt.NDArray[Any] | None
@@ -32,7 +33,7 @@ class AlikePair:
 
 @dataclass(frozen=True)
 class Alike:
-    """The images of a set and of one class that are most alike."""
+    """The most alike images of a set and of one class."""
 
     label: str
     pairs: tuple[AlikePair, ...]
@@ -40,40 +41,27 @@ class Alike:
 
 @dataclass(frozen=True)
 class Pictured:
-    """A set as a reader sees it.
-
-    Attributes
-    ----------
-    name : str
-        What the set is called.
-    images : tuple of array or None
-        One per vector; empty where vectors are no images.
-    files : tuple of str
-        What each vector is called.
-    alike : tuple of Alike
-        For the answer and the runner-up, where both sides have images.
-    """
+    """Images of a set, and pairs with the gallery's that are most like them."""
 
     name: str
-    images: tuple[npt.NDArray[Any] | None, ...]
-    files: tuple[str, ...]
-    alike: tuple[Alike, ...]
+    images: tuple[npt.NDArray[Any] | None, ...]  # one per vector; empty where there are none
+    files: tuple[str, ...]  # name of each vector
+    alike: tuple[Alike, ...]  # for the answer and the runner-up
 
 
 def explain_set(gallery: Gallery, batch: SetBatch) -> Explanation:
-    """Explain the one set of a batch, and show what it looks like."""
-    why = explain(gallery, batch[0])
+    """Explanation of the one set of a batch, with its images."""
+    name = "" if batch.names == default_names(1) else batch.names[0]
+    why = Inference.of(gallery, batch[0]).explanation(name)
     labels = (why.label, why.runner_up) if why.is_informed else ()
     shown = tuple(label for label in labels if label is not None)
-    looks = pictured(gallery, batch, 0, why.is_typical, shown)
-    name = "" if batch.names == default_names(1) else batch.names[0]
-    return replace(why, name=name, pictured=looks)
+    return replace(why, pictured=pictured(gallery, batch, 0, why.is_typical, shown))
 
 
 def pictured(
     gallery: Gallery, sets: SetBatch, i: int, is_typical: BoolArray, labels: tuple[Any, ...]
 ) -> Pictured:
-    """Show set ``i``, and what of it is most like the classes ``labels``."""
+    """Images of set ``i``, and of the classes ``labels`` that are most like them."""
     vectors = range(int(sets.sizes[i]))
     shows_both = has_photos(sets) and has_photos(gallery.sets) and gallery.has_vectors
     return Pictured(
@@ -90,7 +78,7 @@ def pictured(
 def nearest_in_class(
     gallery: Gallery, vectors: Any, is_typical: BoolArray, label: Any, most: int
 ) -> list[Pair]:
-    """Pairs of the vectors that belong to a set, and those of a class that are most like them.
+    """Most alike pairs of a set's typical vectors and those of a class.
 
     ``set`` of a pair is an index into the sets of the gallery.
     """

@@ -7,8 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from setwise._support.files import held
+from setwise._support.parameters import Seed
 from setwise.classify.cvc import CVC
-from setwise.classify.gallery_file import load_gallery, write_gallery
+from setwise.gallery.file import load_gallery, write_gallery
 from setwise.index import Index
 from setwise.io.untrusted import regular_file
 
@@ -58,7 +59,7 @@ def load(path: str | Path, *, index: str | Index | None = None) -> CVC:
         stop_early=own.get("stop_early", True),
         shortlist=how.shortlist,
         index=how.index,
-        random_state=how.seed,
+        random_state=Seed(how.seed),
     )
     made.gallery_ = gallery
     return made

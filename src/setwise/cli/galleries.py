@@ -211,7 +211,7 @@ def _tell(
         "gallery": str(path),
         "n_sets": len(gallery.sets),
         "classes": dict(zip(names, counts, strict=True)),
-        "can_say_unknown": gallery.threshold is not None,
+        "can_say_unknown": gallery.calibration.threshold is not None,
         "views": clf.view_weights_,
         "has_vectors": has_vectors,
         "n_bytes": path.stat().st_size,

@@ -1,20 +1,26 @@
-"""Which vectors belong to a set, and which are strangers in it."""
+"""Which vectors belong to a set, and which are outliers of it."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from setwise._support.types import BoolArray, FloatArray
+from setwise._support.types import BoolArray, FloatArray, IntArray
 from setwise.features.vectors import unit_rows
 
-# Of fewer vectors, nobody can say which is the stranger.
+# Of fewer vectors, any could be the outlier.
 FEWEST = 5
 # In robust standard deviations. Sets that merely spread, such as the views of a turning
-# object, have no wider gap; chosen by how many strangers and how many others were dropped.
+# object, have no wider gap; chosen by how many outliers and how many others were dropped.
 WIDEST_GAP = 1.5
 _MOST_ROUNDS = 10
 # Cosines of all pairs of more vectors would fill the memory.
 _MOST_PAIRED = 1000
+
+
+def canonical_order(vectors: FloatArray) -> IntArray:
+    """An order of the vectors that depends on their values alone, not on their order."""
+    rows = np.ascontiguousarray(vectors, dtype=np.float64) + 0.0  # no negative zeros
+    return np.argsort(rows.view(np.dtype((np.void, rows.strides[0]))).ravel(), kind="stable")
 
 
 def majority_direction(units: FloatArray) -> FloatArray:
@@ -38,9 +44,9 @@ def is_typical(vectors: FloatArray) -> BoolArray:
 
     Sort the cosines to the majority's direction. Their scale is that of the shortest interval
     that holds half of them, which the other half cannot move. Going down from that interval,
-    the first gap wider than :data:`WIDEST_GAP` scales parts the set from its strangers. A set
-    that merely spreads has no such gap and is kept whole, as is one of fewer than
-    :data:`FEWEST` vectors.
+    the first gap wider than :data:`WIDEST_GAP` scales separates the set from its outliers. A
+    set that merely spreads has no such gap and is kept whole, as is one of fewer than
+    :data:`FEWEST` vectors. The order of the vectors does not matter.
 
     Parameters
     ----------
@@ -51,15 +57,17 @@ def is_typical(vectors: FloatArray) -> BoolArray:
     --------
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
-    >>> own, strangers = 3 + rng.normal(size=(8, 20)), rng.normal(size=(2, 20)) - 3
-    >>> is_typical(np.vstack([own, strangers]))[-3:]
+    >>> own, others = 3 + rng.normal(size=(8, 20)), rng.normal(size=(2, 20)) - 3
+    >>> is_typical(np.vstack([own, others]))[-3:]
     array([ True, False, False])
     """
     n = len(vectors)
     if n < FEWEST:
         return np.ones(n, dtype=np.bool_)
-    units = unit_rows(vectors)
-    cosines = units @ majority_direction(units)
+    order = canonical_order(vectors)
+    units = unit_rows(vectors[order])
+    cosines = np.empty(n)
+    cosines[order] = units @ majority_direction(units)
     ordered, half = np.sort(cosines), n // 2 + 1
     lengths = ordered[half - 1 :] - ordered[: n - half + 1]
     first = int(lengths.argmin())
@@ -70,27 +78,27 @@ def is_typical(vectors: FloatArray) -> BoolArray:
     return np.asarray(cosines >= floor, dtype=np.bool_)
 
 
-def is_out_of_place(vectors: FloatArray, is_kept: BoolArray) -> BoolArray:
-    """Which of the vectors that were left out a person would call out of place.
+def is_out_of_place(vectors: FloatArray, inliers: BoolArray) -> BoolArray:
+    """Which outliers a person would call out of place.
 
-    What is left out of a set is chosen so that the rest is pure, at the price of some that do
-    belong: a vector is nearer to a mean that it is part of, and that alone may set a majority
-    apart. Here every vector is compared with the mean of the kept ones *without itself*. It is
-    out of place if it is half as far again, by one minus the cosine, as the farthest of them.
+    Outliers are chosen so that the rest is pure, at the price of some vectors that do belong: a
+    vector is nearer to a mean that it is part of, and that alone may set a majority apart. Here
+    every vector is compared with the mean of the inliers *without itself*. It is out of place
+    if it is half as far again, by one minus the cosine, as the farthest of them.
 
     Examples
     --------
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
-    >>> own, stranger = 3 + rng.normal(size=(6, 20)), rng.normal(size=(1, 20)) - 3
-    >>> is_kept = np.array([True, True, True, True, False, True, False])
-    >>> np.flatnonzero(is_out_of_place(np.vstack([own, stranger]), is_kept))
+    >>> own, other = 3 + rng.normal(size=(6, 20)), rng.normal(size=(1, 20)) - 3
+    >>> inliers = np.array([True, True, True, True, False, True, False])
+    >>> np.flatnonzero(is_out_of_place(np.vstack([own, other]), inliers))
     array([6])
     """
-    if is_kept.all() or is_kept.sum() < 2:
-        return ~is_kept
+    if inliers.all() or inliers.sum() < 2:
+        return ~inliers
     units = unit_rows(np.asarray(vectors, dtype=np.float64))
-    sums = units[is_kept].sum(axis=0) - units * is_kept[:, None]
+    sums = units[inliers].sum(axis=0) - units * inliers[:, None]
     cosines = np.einsum("ij,ij->i", units, unit_rows(sums))
-    farthest = 1.0 - float(cosines[is_kept].min())
-    return np.asarray(~is_kept & (1.0 - cosines > 1.5 * farthest), dtype=np.bool_)
+    farthest = 1.0 - float(cosines[inliers].min())
+    return np.asarray(~inliers & (1.0 - cosines > 1.5 * farthest), dtype=np.bool_)

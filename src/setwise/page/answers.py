@@ -174,7 +174,7 @@ def _answer(job: str, found: Found, k: int) -> payload.Answer:
         set=payload.ProbeSet(name=answer.name, n_images=len(answer.is_typical)),
         margin=answer.margin,
         nearness=payload.Nearness(
-            value=answer.nearness, threshold=gallery.threshold, curve=None
+            value=answer.nearness, threshold=gallery.calibration.threshold, curve=None
         ),
         outliers=np.flatnonzero(~answer.is_typical).tolist(),
         photos=_photos(job, found, k),

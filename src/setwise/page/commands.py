@@ -174,7 +174,7 @@ def checked_label(label: str, classifier: CVC) -> Any:
     if not plain or not plain.isprintable() or len(plain) > 100:
         reject("A name needs 1 to 100 letters, and no control characters.")
     gallery = classifier.gallery_
-    if gallery.threshold is not None and plain == str(classifier.unknown_label):
+    if gallery.calibration.threshold is not None and plain == str(classifier.unknown_label):
         reject(f"{plain} is the answer for strangers. Choose another name.")
     dtype = gallery.classes.dtype
     if dtype.kind == "U":

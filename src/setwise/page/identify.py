@@ -13,8 +13,7 @@ from setwise._support.parallel import one_blas_thread, quiet
 from setwise._support.progress import Progress
 from setwise._support.types import FloatArray
 from setwise.classify import Answer, Explanation, Gallery
-from setwise.classify.explanation import explain_look
-from setwise.classify.judge import Look
+from setwise.classify.judge import Inference
 from setwise.device import on_device
 from setwise.errors import DataError, NoInformationWarning, SkippedFilesWarning, reject
 from setwise.faces import face_tracks
@@ -68,8 +67,11 @@ def look(
         one_blas_thread(),
         quiet("", NoInformationWarning),
     ):
-        seen = Look.of(state.gallery, vectors)
-        return seen.answer(name), explain_look(seen) if explains else None
+        inference = Inference.of(state.gallery, vectors)
+        if not explains:
+            return inference.answer(name), None
+        why = inference.explanation(name)
+        return why.answer, why
 
 
 def loading_options(gallery: Gallery) -> dict[str, Any]:

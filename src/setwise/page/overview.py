@@ -12,13 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from setwise._support.parallel import one_blas_thread
-from setwise._support.types import FloatArray, IntArray
-from setwise.classify import Gallery, large
-from setwise.classify.evidence import own_sets
-from setwise.classify.fusion import fuse
-from setwise.classify.gallery_weights import MOST_OWN_SETS, Trials, tried_sets
-from setwise.classify.large import MOST_TRIED, left_out_answers
-from setwise.classify.unknown import nearness, stranger_nearness
+from setwise._support.types import FloatArray
+from setwise.gallery import Gallery
 from setwise.page import payload
 from setwise.page.answers import counted
 from setwise.page.gallery_file import GalleryState
@@ -55,7 +50,7 @@ def overview(app: AppState) -> payload.Overview:
     state = app.file.refreshed()
     gallery, limits = state.gallery, app.settings.limits
     weak, reason = app.insight.weak(state), app.file.why_unchangeable()
-    rate, threshold = gallery.description.unknown, gallery.threshold
+    rate, threshold = gallery.description.unknown, gallery.calibration.threshold
     return payload.Overview(
         revision=state.revision,
         file=app.file.path.name,
@@ -167,7 +162,8 @@ class Insight:
 def weaknesses(state: GalleryState) -> dict[str, Weakness]:
     """Weakness of each class, found by leaving out the gallery's own sets in turn."""
     gallery = state.gallery
-    tried, answers = _left_out_answers(gallery)
+    left_out = gallery.left_out()
+    tried, answers = left_out.sets, left_out.codes
     answers_of: dict[int, list[int]] = {}
     for code, answer in zip(gallery.codes[tried].tolist(), answers.tolist(), strict=True):
         answers_of.setdefault(code, []).append(answer)
@@ -199,42 +195,11 @@ def _mistaken(n_wrong: int, n_tried: int, rivals: list[str]) -> str:
     return f"{counted(n_wrong, 'album').capitalize()} of its {n_tried} {look} more like {who}."
 
 
-def _with_others(gallery: Gallery) -> IntArray:
-    """Some sets whose class has other sets too."""
-    most = MOST_OWN_SETS if gallery.directory is None else MOST_TRIED
-    n_sets = np.bincount(gallery.codes, minlength=gallery.n_classes)
-    chosen = tried_sets(len(gallery.codes), most)
-    return chosen[n_sets[gallery.codes[chosen]] > 1]
-
-
-def _left_out_answers(gallery: Gallery) -> tuple[IntArray, IntArray]:
-    """Sets whose class has others, and the class that each is taken for without it."""
-    chosen = _with_others(gallery)
-    if not len(chosen):
-        return chosen, chosen
-    if gallery.directory is not None:
-        labels = [answer.label for answer in left_out_answers(gallery, chosen)]
-        return chosen, np.searchsorted(gallery.classes, labels)
-    trials = Trials.of(gallery, chosen, None).counted(
-        gallery.weights, gallery.inverse_temperatures
-    )
-    fusion = gallery.description.fusion
-    return chosen, np.array(
-        [fuse(score_matrix, fusion).code for score_matrix in trials.score_matrices]
-    )
-
-
 def _curve(gallery: Gallery) -> payload.Curve | None:
     """Distributions of nearness: for sets of known classes, and for strangers."""
     if not gallery.has_vectors or gallery.n_classes < 2:
         return None
-    if gallery.directory is None:
-        known = _own_nearness(gallery)
-        strangers = np.concatenate(list(stranger_nearness(gallery)))
-    else:
-        answers = left_out_answers(gallery, _with_others(gallery))
-        known = np.array([answer.nearness for answer in answers])
-        strangers = large.stranger_nearness(gallery)
+    known, strangers = gallery.left_out().nearness, gallery.unknown_nearness()
     if len(known) < 2 or len(strangers) < 2:
         return None
     both = np.concatenate([known, strangers])
@@ -248,26 +213,3 @@ def _density(values: FloatArray, x: FloatArray, width: float) -> FloatArray:
     """A smooth histogram of area 1: a small bell around each value."""
     bells = np.exp(-0.5 * ((x[:, None] - values) / width) ** 2)
     return np.asarray(bells.mean(axis=1) / (width * np.sqrt(2 * np.pi)))
-
-
-def _own_nearness(gallery: Gallery) -> FloatArray:
-    """Nearness of gallery sets to the nearest class, each left out."""
-    chosen = _with_others(gallery)
-    seen = {
-        int(i): list(
-            own_sets(
-                gallery.layers[i].graph,
-                gallery.columns(gallery.layers[i]),
-                chosen,
-                gallery.layers[i].layer.representation.basis,
-                gallery.comparison,
-            )
-        )
-        for i in np.flatnonzero(gallery.layer_weights)
-    }
-    return np.array(
-        [
-            nearness(gallery, {i: sets[k] for i, sets in seen.items()})
-            for k in range(len(chosen))
-        ]
-    )

@@ -15,10 +15,10 @@ from setwise._support.extras import require
 from setwise._support.files import write_whole
 from setwise._support.parallel import in_threads
 from setwise._support.progress import Progress, reported
-from setwise.classify.explanation import Explanation, explain, explain_look
-from setwise.classify.gallery import Gallery
-from setwise.classify.judge import Answer, Look, judge
+from setwise.classify.explanation import Explanation
+from setwise.classify.judge import Answer, Inference, judge
 from setwise.errors import reject
+from setwise.gallery import Gallery
 from setwise.report.answers import (
     QUITE_SURE,
     SURE,
@@ -195,8 +195,8 @@ def judge_and_explain(
     checked = gallery.check(probes, "judge_and_explain")
 
     def both(i: int) -> tuple[Answer, Explanation]:
-        look = Look.of(gallery, checked[i])
-        return look.answer(probes.names[i]), explain_look(look)
+        why = Inference.of(gallery, checked[i]).explanation(probes.names[i])
+        return why.answer, why
 
     found = in_threads(both, range(len(checked)), n_jobs)
     told = list(reported(found, len(checked), "judge", progress))
@@ -215,7 +215,8 @@ def _explanations(
         if row.index in known:
             return known[row.index]
         gallery = galleries[row.index]
-        return explain(gallery, gallery.check(probes[[row.index]], "write_answers")[0])
+        (vectors,) = gallery.check(probes[[row.index]], "write_answers")
+        return Inference.of(gallery, vectors).explanation()
 
     return reported(in_threads(why, rows, n_jobs), len(rows), "explain", progress)
 

@@ -9,10 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from setwise.classify.explanation import Explanation
-from setwise.classify.gallery import Gallery
-from setwise.classify.judge import Answer
-from setwise.classify.sentence import (
+from setwise.classify.answer import (
     QUITE_SURE,
     SURE,
     kind_of,
@@ -20,6 +17,9 @@ from setwise.classify.sentence import (
     sentence,
     sureness,
 )
+from setwise.classify.explanation import Explanation
+from setwise.classify.judge import Answer
+from setwise.gallery import Gallery
 from setwise.plots.answer_picture import Bar, choose, ranked_bars
 from setwise.report.photos import (
     Likeness,

@@ -12,8 +12,8 @@ import numpy.typing as npt
 from PIL import Image
 
 from setwise._support.types import BoolArray
-from setwise.classify.gallery import Gallery
 from setwise.classify.pictured import nearest_in_class
+from setwise.gallery import Gallery
 from setwise.plots.answer_picture import choose
 from setwise.plots.sheet import as_pixels
 from setwise.sets import SetBatch

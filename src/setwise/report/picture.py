@@ -8,11 +8,11 @@ from pathlib import Path
 
 from setwise._support.progress import Progress, reported
 from setwise._support.text import distinct_file_names
-from setwise.classify.gallery import Gallery
+from setwise.classify.answer import kind_of, sentence
 from setwise.classify.judge import Answer
 from setwise.classify.pictured import pictured
-from setwise.classify.sentence import kind_of, sentence
 from setwise.errors import DataError, reject
+from setwise.gallery import Gallery
 from setwise.plots.answer_picture import AnswerPicture, draw_picture
 from setwise.plots.sheet import WIDTH, Sheet
 from setwise.report.answers import bars

@@ -15,14 +15,16 @@ import numpy.typing as npt
 
 from setwise._support.memory import require_memory
 from setwise._support.types import IntArray
-from setwise.classify.description import Description, Layer
-from setwise.classify.directory import Directory, costly_views, index_width
-from setwise.classify.gallery import Gallery, SolvedLayer
-from setwise.classify.layer import spans_of_sets
-from setwise.classify.outliers import NOTHING
 from setwise.features import Whitener
 from setwise.features.images import fingerprint_of
 from setwise.features.views import FittedView, View, shown_widths
+from setwise.gallery.description import Description, Layer
+from setwise.gallery.evidence import spans_of_sets
+from setwise.gallery.gallery import Calibration, Gallery, Solution, SolvedLayer
+from setwise.gallery.index_rows import costly_views, index_width
+from setwise.gallery.outliers import NO_COSINES
+from setwise.gallery.shortlist import ShortlistSolution
+from setwise.gallery.whole import WholeSolution
 from setwise.graph import Graph
 from setwise.index import Index
 from setwise.sets import Origins, SetBatch
@@ -131,51 +133,57 @@ def restored(
         or dims != tuple(sorted(set(dims)))
     ):
         contradiction(f"dims are {dims}")
-    is_large = description.is_large(len(classes))
-    n_members = len(description.members(dims))
     views = _views(description, stored, sets.n_features)
-    layers: tuple[SolvedLayer, ...] = ()
-    if not is_large:
+    has_vectors = bool(document["has_vectors"])
+    solution: Solution
+    if description.is_large(len(classes)):
+        if not has_vectors:
+            contradiction("a gallery of many classes is without its vectors")
+        solution = _shortlist(description, sets, codes, views, dims, stored)
+    else:
         layers = _layers(description, dims, document["members"], stored, len(sets))
         _check_widths(layers, views, sets)
+        solution = WholeSolution(layers)
+    learnt = _calibration(document, stored, len(description.ensemble(dims).members))
+    return Gallery(
+        description, sets, classes, codes, dims, views, solution, learnt, has_vectors
+    )
+
+
+def _calibration(document: Mapping[str, Any], stored: _Stored, n_members: int) -> Calibration:
     weights = stored.get("weights", "f", (n_members,), within=(0.0, 1e9))
     if not weights.any():
         contradiction("no member has any weight")
-    strange = document["strange"]
-    gallery = Gallery(
-        description=description,
-        sets=sets,
-        classes=classes,
-        codes=codes,
-        dims=dims,
-        views=views,
-        layers=layers,
+    pair, threshold = document["strange"], document["threshold"]
+    return Calibration(
         weights=weights,
         inverse_temperatures=stored.get("steepness", "f", (n_members,), within=(0.0, 1e9)),
+        pool_inverse_temperature=_number(document["power"], within=(0.0, 1e9)),
+        shrinkage=_number(document["trust"], within=(0.0, 1.0)),
+        threshold=None if threshold is None else _number(threshold),
+        outlier_range=NO_COSINES if pair is None else (_number(pair[0]), _number(pair[1])),
         accuracy=document["accuracy"],
-        power=_number(document["power"], within=(0.0, 1e9)),
-        trust=_number(document["trust"], within=(0.0, 1.0)),
-        threshold=None if document["threshold"] is None else _number(document["threshold"]),
-        strange=NOTHING if strange is None else (_number(strange[0]), _number(strange[1])),
-        has_vectors=bool(document["has_vectors"]),
         n_changed=int(_number(document.get("n_changed", 0), within=(0, 1e12))),
     )
-    return replace(gallery, directory=_directory(gallery, stored)) if is_large else gallery
 
 
-def directory_arrays(directory: Directory) -> Arrays:
-    """What a file keeps of a directory."""
-    seen = {f"seen {name}": values for name, values in directory.seen.items()}
-    index = {f"index {name}": values for name, values in directory.index.arrays().items()}
-    own = {"is kept": directory.is_kept, "index rows": directory.rows, "keys": directory.keys}
+def directory_arrays(solution: ShortlistSolution) -> Arrays:
+    """Arrays that a file keeps of a shortlist."""
+    seen = {f"seen {name}": values for name, values in solution.seen.items()}
+    index = {f"index {name}": values for name, values in solution.index.arrays().items()}
+    own = {"is kept": solution.inliers, "index rows": solution.rows, "keys": solution.keys}
     return own | seen | index
 
 
-def _directory(gallery: Gallery, stored: _Stored) -> Directory:
-    """The directory of a large gallery."""
-    sets, views, how = gallery.sets, gallery.views, gallery.description
-    if not gallery.has_vectors:
-        contradiction("a gallery of many classes is without its vectors")
+def _shortlist(
+    how: Description,
+    sets: SetBatch,
+    codes: IntArray,
+    views: Mapping[str, FittedView],
+    dims: tuple[int, ...],
+    stored: _Stored,
+) -> ShortlistSolution:
+    """The solution of a large gallery; its index is the one that was built with it."""
     is_kept = stored.get("is kept", "b", (len(sets.vectors),))
     if (np.add.reduceat(is_kept, sets.offsets[:-1], dtype=np.int64) < 1).any():
         contradiction("nothing of a set is kept")
@@ -190,9 +198,7 @@ def _directory(gallery: Gallery, stored: _Stored) -> Directory:
     if (np.diff(keys) < 1).any():
         contradiction("keys of the sets do not ascend")
     index = how.index.open(rows, keys, stored.of("index "))
-    return Directory(
-        sets, gallery.codes, is_kept, views, seen, how, gallery.dims, rows, keys, index
-    )
+    return ShortlistSolution(sets, codes, is_kept, views, seen, how, dims, rows, keys, index)
 
 
 def _number(value: Any, within: tuple[float, float] = (-np.inf, np.inf)) -> float:
@@ -282,7 +288,7 @@ def _layers(
     stored: _Stored,
     n_sets: int,
 ) -> tuple[SolvedLayer, ...]:
-    described = description.layers(dims)
+    described = description.ensemble(dims).layers
     if len(written) != len(described):
         contradiction(f"{len(written)} layers are written, {len(described)} described")
     solved: dict[int, SolvedLayer] = {}

@@ -3,7 +3,7 @@
 What is written: the description (names and parameters), labels, names of sets, files and times
 of their vectors, and arrays: columns and codes of each layer, what views have learnt, weights.
 What follows from them (graphs, residuals, Gram matrices) is computed again when the file is
-read, see ``gallery_restored.py``.
+read, see ``restored.py``.
 """
 
 from __future__ import annotations
@@ -20,8 +20,11 @@ import numpy.typing as npt
 from setwise._support.files import held, real_path
 from setwise._support.parallel import one_blas_thread
 from setwise._support.parameters import check_choice
-from setwise.classify.gallery import Gallery, SolvedLayer
-from setwise.classify.gallery_restored import (
+from setwise.errors import DataError, MissingExtraError, SetwiseError, reject
+from setwise.features import Whitener
+from setwise.features.views import FittedView
+from setwise.gallery.gallery import Gallery, SolvedLayer
+from setwise.gallery.restored import (
     Arrays,
     directory_arrays,
     first_columns,
@@ -29,9 +32,7 @@ from setwise.classify.gallery_restored import (
     restored,
     trained_features,
 )
-from setwise.errors import DataError, MissingExtraError, SetwiseError, reject
-from setwise.features import Whitener
-from setwise.features.views import FittedView
+from setwise.gallery.shortlist import ShortlistSolution
 from setwise.index import Index
 from setwise.io.tensors import read_tensors, write_tensors
 from setwise.io.untrusted import check_path
@@ -101,28 +102,28 @@ def write_gallery(
     arrays: Arrays = {
         "offsets": gallery.sets.offsets,
         "codes": gallery.codes,
-        "weights": gallery.weights,
-        "steepness": gallery.inverse_temperatures,
+        "weights": gallery.calibration.weights,
+        "steepness": gallery.calibration.inverse_temperatures,
     }
     if has_vectors:
         arrays["vectors"] = _compact(gallery.sets.vectors)
     if gallery.sets.origins is not None:
         _origin_arrays(gallery.sets.origins, arrays, with_thumbnails=has_vectors)
     layers = _layer_arrays(gallery, arrays)
-    if gallery.directory is not None:
+    if isinstance(gallery.solution, ShortlistSolution):
         if not has_vectors:
             reject(
                 f"{caller}: a gallery of {gallery.n_classes} classes is judged by the vectors "
                 "around each probe, and cannot be saved without them."
             )
-        arrays |= directory_arrays(gallery.directory)
+        arrays |= directory_arrays(gallery.solution)
     for name, view in gallery.views.items():
         _view_arrays(name, view, arrays)
     labels, kind = _labels(gallery.classes, caller)
     write_tensors(
         target,
         {
-            "format": WITH_MEMBERS if gallery.directory is None else FORMAT,
+            "format": FORMAT if gallery.solution.is_shortlist else WITH_MEMBERS,
             "versions": {name: version(name) for name in ("setwise", "numpy")},
             "description": gallery.description.to_config(),
             "features": trained_features(gallery.views),
@@ -135,12 +136,12 @@ def write_gallery(
             "has_vectors": has_vectors,
             "dims": list(gallery.dims),
             "members": layers,
-            "accuracy": None if gallery.accuracy is None else dict(gallery.accuracy),
-            "power": gallery.power,
-            "trust": gallery.trust,
-            "threshold": gallery.threshold,
-            "strange": _finite_pair(gallery.strange),
-            "n_changed": gallery.n_changed,
+            "accuracy": _accuracy(gallery),
+            "power": gallery.calibration.pool_inverse_temperature,
+            "trust": gallery.calibration.shrinkage,
+            "threshold": gallery.calibration.threshold,
+            "strange": _finite_pair(gallery.calibration.outlier_range),
+            "n_changed": gallery.calibration.n_changed,
         },
         arrays,
         owner=caller,
@@ -150,7 +151,13 @@ def write_gallery(
 
 def _publishing(gallery: Gallery) -> Callable[[], None]:
     """Bring an index that is kept elsewhere to the version of the gallery that is saved."""
-    return (lambda: None) if gallery.directory is None else gallery.directory.index.publish
+    solution = gallery.solution
+    return solution.index.publish if isinstance(solution, ShortlistSolution) else (lambda: None)
+
+
+def _accuracy(gallery: Gallery) -> dict[str, float] | None:
+    accuracy = gallery.calibration.accuracy
+    return None if accuracy is None else dict(accuracy)
 
 
 def _compact(vectors: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -1,69 +1,66 @@
-"""How much memory a gallery will need, asked before it is solved.
+"""Memory that a gallery will need, estimated before it is solved.
 
-Everything that grows is counted: graphs, columns, what views show and learn from, verdicts on
-the gallery's own sets, copies in double precision, the directory and the index. Checked
-against measured peaks by ``benchmarks/memory.py``: estimates are within 0.7 and 1.5 of them.
+Everything that grows is counted: graphs, columns, vectors in each view, what views learn from,
+trials, copies in double precision, and the index. ``benchmarks/memory.py`` compares estimates
+with measured peaks: they are within 0.7 and 1.5 of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from setwise._support.types import IntArray
-from setwise.classify.description import Description, Representation
-from setwise.classify.directory import cached_sets
-from setwise.classify.gallery_weights import MOST_HALVED, tried_sets
+from setwise.gallery.bases import every
+from setwise.gallery.description import Description, Representation
 from setwise.index import ExactIndex
 from setwise.sets import SetBatch
 
 __all__ = [
+    "MOST_HALVED",
     "MOST_LEARNT_FROM",
+    "MOST_OWN_SETS",
     "GalleryShape",
     "bytes_of_large",
     "bytes_of_whole",
+    "cached_sets",
     "known_widths",
+    "n_tried",
 ]
 
+# Gallery sets that members are tried on: enough to find out whether one knows anything.
+MOST_OWN_SETS = 500
+# Sets that are cut into halves instead, which doubles the columns to be solved.
+MOST_HALVED = 250
 # Vectors that views of a large gallery learn from.
 MOST_LEARNT_FROM = 50_000
-# What learning holds at a time of the vectors it learns from, in doubles: themselves, their
-# directions, these centred, and factors of the singular value decomposition.
+# Bytes of cached columns of sets that were lately near a probe; and sets, however large.
+CACHE_BYTES, FEWEST_CACHED = 256 * 2**20, 512
+# Copies, in doubles, of the vectors that views learn from: themselves, their directions, these
+# centred, and factors of the singular value decomposition.
 LEARNING_COPIES = 4
-# What one thread has under way for each column of a graph that it solves or cuts: the part of
-# its tables of atoms and values that is touched, at most a page of each; and edges, sorted.
+# Of each column of a graph that one thread solves or cuts: the part of its tables of atoms and
+# values that is touched, at most a page of each; and edges, sorted.
 TABLE_BYTES = 2 * 4096
 EDGE_BYTES = 10_000
 # Threads that are counted: with more, each solves another representation, and there are few.
 N_THREADS = 2
-# How often verdicts are there: by layer, side by side, and by class.
-VERDICT_COPIES = 3
+# Copies of the scores of trials: by layer, side by side, and by class.
+SCORE_COPIES = 3
 # Names, codes and keys of a set.
 SET_BYTES = 150
 
 
 @dataclass(frozen=True)
 class GalleryShape:
-    """What memory depends on.
-
-    Attributes
-    ----------
-    n_classes : int
-        Number of classes.
-    sizes : array of int, shape (n_sets,)
-        Vectors of each set.
-    n_features : int
-        Length of the vectors.
-    fewest_sets : int
-        Sets of the class that has the fewest.
-    """
+    """Numbers that memory depends on."""
 
     n_classes: int
-    sizes: IntArray
+    sizes: IntArray  # vectors of each set
     n_features: int
-    fewest_sets: int = 2
+    fewest_sets: int = 2  # of the class that has the fewest
 
     @classmethod
     def of(cls, sets: SetBatch, codes: IntArray) -> GalleryShape:
@@ -87,37 +84,37 @@ class GalleryShape:
 
 
 def known_widths(how: Description, n_features: int) -> dict[str, int]:
-    """How long vectors are in each view, by what is known before it is fitted; 0 where not."""
+    """Length of vectors in each view, 0 where only its fitting will tell."""
     views = (r.view for r in how.representations)
     return {view.name: 0 if view.steps else n_features for view in views}
 
 
 def bytes_of_whole(how: Description, shape: GalleryShape, widths: Mapping[str, int]) -> int:
-    """What solving a gallery as a whole needs, beyond the sets themselves.
+    """Bytes that solving a gallery as a whole needs, beyond the sets themselves.
 
     Parameters
     ----------
     how : Description
-        What the classifier is made of, with the dimensionalities in use.
+        With the dimensionalities in use.
     shape : GalleryShape
-        What it is given.
+        Of the gallery.
     widths : dict of str to int
-        How long vectors are in each view; 0 where that is not known yet.
+        Length of vectors in each view; 0 where that is not known yet.
     """
     graphs = _graphs(how, shape, widths)
     doubles = 2 * 8 * shape.n_vectors * shape.n_features  # all vectors, and those that belong
     views = {r.view.name: r.view for r in how.representations}
     seen = 8 * shape.n_vectors * sum(widths[name] for name, v in views.items() if v.steps)
-    columns = max(shape.n_columns(layer.n_columns) for layer in how.layers(how.dims))
+    columns = max(shape.n_columns(layer.n_columns) for layer in how.ensemble(how.dims).layers)
     tables = min(16 * max(widths.values()), TABLE_BYTES)
     under_way = N_THREADS * (tables + EDGE_BYTES) * columns
-    verdicts = VERDICT_COPIES * _verdicts(how, shape)
-    solving = graphs + seen + _bases(how, shape, widths) + max(under_way, verdicts)
+    scores = SCORE_COPIES * _scores(how, shape)
+    solving = graphs + seen + _bases(how, shape, widths) + max(under_way, scores)
     return doubles + max(_learning(how, shape), solving + _second(how, shape, widths))
 
 
 def bytes_of_large(how: Description, shape: GalleryShape, widths: Mapping[str, int]) -> int:
-    """What a gallery of many classes needs, beyond the sets themselves; see above."""
+    """Bytes that a gallery of many classes needs, beyond the sets themselves."""
     views = {r.view.name: r.view for r in how.representations}
     costly = sum(widths[name] for name, view in views.items() if view.steps)
     fixed = sum(widths[name] for name in views if not views[name].unfitted().learns)
@@ -130,7 +127,7 @@ def bytes_of_large(how: Description, shape: GalleryShape, widths: Mapping[str, i
 def _graphs(how: Description, shape: GalleryShape, widths: Mapping[str, int]) -> int:
     return sum(
         how.graph.memory(widths[m.representation.view.name], shape.n_columns(m.n_columns))
-        for m in how.layers(how.dims)
+        for m in how.ensemble(how.dims).layers
     )
 
 
@@ -144,12 +141,21 @@ def _bases(how: Description, shape: GalleryShape, widths: Mapping[str, int]) -> 
     return sum(of(r) for r in how.representations)
 
 
-def _verdicts(how: Description, shape: GalleryShape) -> int:
-    """Distances and overlaps of the gallery's own sets, left out in turn."""
+def n_tried(n_sets: int, most: int) -> int:
+    """Number of sets that are tried of so many."""
+    return -(-n_sets // every(n_sets, most))
+
+
+def _scores(how: Description, shape: GalleryShape) -> int:
+    """Distances and overlaps of trials."""
     if how.weights is None:
         return 0
-    n_rows = shape.n_sets if how.distributions == "set" else shape.n_classes
-    return 2 * 8 * len(how.members(how.dims)) * len(tried_sets(shape.n_sets)) * n_rows
+    n_targets = shape.n_sets if how.distributions == "set" else shape.n_classes
+    n_members, n_sets = (
+        len(how.ensemble(how.dims).members),
+        n_tried(shape.n_sets, MOST_OWN_SETS),
+    )
+    return 2 * 8 * n_members * n_sets * n_targets
 
 
 def _second(how: Description, shape: GalleryShape, widths: Mapping[str, int]) -> int:
@@ -157,7 +163,7 @@ def _second(how: Description, shape: GalleryShape, widths: Mapping[str, int]) ->
     if how.weights is None:
         return 0
     if shape.fewest_sets == 1:
-        sizes = shape.sizes[tried_sets(shape.n_sets, MOST_HALVED)]
+        sizes = shape.sizes[:: every(shape.n_sets, MOST_HALVED)]
         halves = np.concatenate([sizes // 2, sizes - sizes // 2])
         return _graphs(how, replace(shape, sizes=halves), widths)
     has_few = shape.n_vectors <= shape.n_features  # then it is judged by others
@@ -172,6 +178,12 @@ def _learning(how: Description, shape: GalleryShape, most: int | None = None) ->
         return 0
     n_vectors = shape.n_vectors if most is None else min(shape.n_vectors, most)
     return LEARNING_COPIES * 8 * n_vectors * shape.n_features
+
+
+def cached_sets(how: Description, dims: Sequence[int], width: int) -> tuple[int, int]:
+    """Sets whose columns are cached, and bytes of those of one."""
+    n_bytes = 8 * width * max(dims) * len(how.representations)
+    return max(CACHE_BYTES // n_bytes, FEWEST_CACHED), n_bytes
 
 
 def _cache(how: Description, shape: GalleryShape, widths: Mapping[str, int]) -> int:

@@ -1,7 +1,7 @@
-"""Many members, one answer: how the layers of an ensemble are fused.
+"""Fusion of the members' scores into one score and one probability per class.
 
-Each member gives an overlap with, and a distance to, every *row* (a class, or a gallery set of
-a class). Fusion turns them into one score per class, largest best, and one probability.
+Each member gives an overlap with, and a distance to, every *target*: a class, or a gallery set
+of a class.
 """
 
 from __future__ import annotations
@@ -21,53 +21,34 @@ __all__ = ["Fused", "Fusion", "ScoreMatrix", "fuse", "is_decided", "standardised
 
 # Directions that have nothing in common still have cosines of this order.
 _ROUNDING = 1e-9
-# What the summed distances add to the votes: enough to break a tie, never to make one.
+# Factor of the summed distances beside votes: enough to break a tie, never to make one.
 _TIE_BREAK = 1e-6
 
 
 @dataclass(frozen=True)
 class ScoreMatrix:
-    """What the members say of one probe.
+    """Scores of all members (rows) for all targets (columns), for one probe."""
 
-    Attributes
-    ----------
-    distances : array of shape (n_members, n_rows)
-        Finite: a row that shares no cluster with the probe gets the stand-in described in
-        :func:`setwise.classify.layer.finite`.
-    overlaps : array of shape (n_members, n_rows)
-        Between 0 and 1; a member whose overlaps are all zero knows nothing.
-    weights : array of shape (n_members,)
-        How much each member counts.
-    dims : array of int, shape (n_members,)
-        Number of columns that a set has for each member; the largest stands for "no fusion".
-    row_classes : array of int, shape (n_rows,)
-        Class code of each row.
-    n_classes : int
-        Number of classes.
-    inverse_temperatures : array of shape (n_members,)
-        How sure each member is of a class that stands out by one standard deviation.
-    """
-
-    distances: FloatArray
-    overlaps: FloatArray
+    distances: FloatArray  # finite
+    overlaps: FloatArray  # between 0 and 1; a member whose overlaps are all 0 abstains
     weights: FloatArray
-    dims: IntArray
-    row_classes: IntArray
+    dims: IntArray  # columns of a set in the layer of each member
+    target_classes: IntArray
     n_classes: int
     inverse_temperatures: FloatArray
 
     @property
     def is_informed(self) -> BoolArray:
-        """Which members have anything in common with any row at all."""
+        """Which members have anything in common with any target."""
         return self.overlaps.max(axis=1) > _ROUNDING
 
     @property
     def is_counted(self) -> BoolArray:
-        """Which members know something and have a weight."""
+        """Which members are informed and have a weight."""
         return self.is_informed & (self.weights > 0)
 
     def of_members(self, chosen: BoolArray) -> ScoreMatrix:
-        """The score_matrix of some of the members."""
+        """The rows of some members."""
         return replace(
             self,
             distances=self.distances[chosen],
@@ -77,30 +58,17 @@ class ScoreMatrix:
             inverse_temperatures=self.inverse_temperatures[chosen],
         )
 
-    def by_class(self, row_values: FloatArray) -> FloatArray:
-        """Best (largest) value among the rows of each class, along the last axis."""
-        return largest_by_class(row_values, self.row_classes, self.n_classes)
+    def by_class(self, values: FloatArray) -> FloatArray:
+        """Largest value among the targets of each class, along the last axis."""
+        return largest_by_class(values, self.target_classes, self.n_classes)
 
 
 @dataclass(frozen=True)
 class Fused:
-    """The answer of an ensemble.
-
-    Attributes
-    ----------
-    code : int
-        Class code of the answer.
-    scores : array of shape (n_classes,)
-        Largest for the answer.
-    probabilities : array of shape (n_classes,)
-        Finite, non-negative, sum to one; largest for the answer.
-    is_informed : bool
-        Whether any member knew anything. Where none did, every class is equally probable and
-        ``code`` means nothing.
-    """
+    """Answer of an ensemble; ``code`` means nothing where no member is informed."""
 
     code: int
-    scores: FloatArray
+    scores: FloatArray  # of each class, largest for the answer
     probabilities: FloatArray
     is_informed: bool
 
@@ -108,9 +76,8 @@ class Fused:
 def votes(score_matrix: ScoreMatrix) -> FloatArray:
     """Weighted votes of each member for each class, shape (n_members, n_classes).
 
-    A member votes for the class of its nearest row. Classes exactly as near share its vote:
-    giving it to the first in alphabetical order would favour that class everywhere. A member
-    that knows nothing abstains.
+    A member votes for the class of its nearest target. Classes exactly as near share its vote:
+    giving it to the first in alphabetical order would favour that class everywhere.
     """
     nearness = score_matrix.by_class(-score_matrix.distances)
     is_nearest = nearness == nearness.max(axis=1, keepdims=True)
@@ -128,20 +95,17 @@ def is_decided(totals: FloatArray, remaining: float) -> bool:
 
 
 class Fusion(Part, ABC):
-    """How the members become one score per class, and one probability.
+    """How members become one score and one probability per class.
 
     Examples
     --------
-    >>> from setwise import CVC
-    >>> from setwise.classify import Fusion
+    >>> from setwise.gallery import Fusion
     >>> Fusion.of("mode", "CVC")
     Mode()
-    >>> CVC(fusion="sum").get_params()["fusion"]
-    'sum'
     """
 
     family: ClassVar[str] = "fusion"
-    #: Whether layers may stay unasked once the rest cannot change the label.
+    #: Whether layers may be skipped once the rest cannot change the label.
     can_stop_early: ClassVar[bool] = False
 
     @abstractmethod
@@ -149,7 +113,7 @@ class Fusion(Part, ABC):
         """Scores, largest for the answer, and probabilities, of each class."""
 
     def is_needed(self, dims: IntArray) -> BoolArray:
-        """Which members have to be asked, by their dimensionalities."""
+        """Which members are used, by their dimensionalities."""
         return np.ones(len(dims), dtype=bool)
 
 
@@ -161,7 +125,7 @@ class Mode(Fusion):
     can_stop_early: ClassVar[bool] = True
 
     def scores(self, score_matrix: ScoreMatrix) -> tuple[FloatArray, FloatArray]:
-        """Votes, each member's shared by the classes nearest to the probe."""
+        """Votes, and their shares."""
         total = votes(score_matrix).sum(axis=0).round(9)
         scores = total + _TIE_BREAK * Sum().scores(score_matrix)[1]
         return scores, scores / scores.sum()
@@ -169,7 +133,7 @@ class Mode(Fusion):
 
 @dataclass(frozen=True)
 class Sum(Fusion):
-    """Sum of distances (the paper's sum rule): the class of the row with the smallest."""
+    """Sum of distances (the paper's sum rule): the class of the target with the smallest."""
 
     name: ClassVar[str] = "sum"
 
@@ -215,13 +179,13 @@ class Largest(Fusion):
 
 @dataclass(frozen=True)
 class Pool(Fusion):
-    """Weighted mean of what each member thinks probable (a linear opinion pool).
+    """Weighted mean of the members' probabilities (a linear opinion pool).
 
-    A member's overlaps are taken in standard deviations over the classes, so that kinds of
-    evidence of any scale can be compared; their softmax, as steep as left-out gallery sets
-    have shown to come true, are its probabilities. A member that singles out one class says
-    more than one to which many are alike, but none can say more than "certainly": a few good
-    ones outweigh many noisy ones, and one that errs wildly is outvoted.
+    A member's overlaps are standardised over the classes, so that kinds of evidence of any
+    scale can be compared. Its probabilities are a softmax whose temperature is fitted on
+    left-out gallery sets. A member that singles out one class counts for more than one to
+    which many look alike, but for no more than certainty: several good members outweigh many
+    noisy ones.
     """
 
     name: ClassVar[str] = "pool"
@@ -229,15 +193,15 @@ class Pool(Fusion):
     def scores(self, score_matrix: ScoreMatrix) -> tuple[FloatArray, FloatArray]:
         """The means, which are probabilities."""
         overlaps = standardised(score_matrix.by_class(score_matrix.overlaps))
-        thought = softmax(score_matrix.inverse_temperatures[:, None] * overlaps, axis=1)
-        pooled = _weighted_sum(score_matrix, thought) / (
+        by_member = softmax(score_matrix.inverse_temperatures[:, None] * overlaps, axis=1)
+        pooled = _weighted_sum(score_matrix, by_member) / (
             score_matrix.weights @ score_matrix.is_informed
         )
         return pooled, pooled / pooled.sum()
 
 
 def standardised(values: FloatArray) -> FloatArray:
-    """Mean 0 and deviation 1 along the last axis; 0 where all are equal."""
+    """Values of mean 0 and deviation 1 along the last axis; 0 where all are equal."""
     centred = values - values.mean(axis=-1, keepdims=True)
     deviation = centred.std(axis=-1, keepdims=True)
     is_flat = deviation <= 1e-9
@@ -245,22 +209,21 @@ def standardised(values: FloatArray) -> FloatArray:
 
 
 def _weighted_sum(score_matrix: ScoreMatrix, values: FloatArray) -> FloatArray:
-    """Sum over the members that know something, by their weights."""
+    """Sum over the informed members, by their weights."""
     return (score_matrix.weights * score_matrix.is_informed) @ values
 
 
 def fuse(score_matrix: ScoreMatrix, fusion: Fusion) -> Fused:
-    """Fuse the scores of the members into one answer.
+    """One answer of all members; uninformed, with even probabilities, where none is.
 
     Examples
     --------
     >>> from setwise import CVC
-    >>> from setwise.classify import Fusion, fuse
     >>> from setwise.evaluation.testing import separable_sets
     >>> sets, labels = separable_sets()
-    >>> (answer,) = CVC(random_state=0).fit(sets, labels).judge(sets[:1])
-    >>> fuse(answer.score_matrix, Fusion.of("sum", "mine")).is_informed
-    True
+    >>> (answer,) = CVC().fit(sets, labels).judge(sets[:1])
+    >>> fuse(answer.score_matrix, Fusion.of("sum", "fuse")).code
+    0
     """
     if not score_matrix.is_counted.any():
         even = np.full(score_matrix.n_classes, 1.0 / score_matrix.n_classes)

@@ -1,57 +1,36 @@
-"""The layers of an ensemble, solved: from scratch, or from what they were before."""
+"""Layers of a gallery: solved from scratch, or from the layers of the gallery before."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from setwise._support.parallel import in_threads
 from setwise._support.progress import reported
-from setwise._support.types import BoolArray, FloatArray
-from setwise.classify.description import Description, Layer, Representation
-from setwise.classify.gallery import Gallery, SetBases, SolvedLayer
-from setwise.classify.on_device import make_bases_on
-from setwise.device import current_device
+from setwise._support.types import FloatArray
+from setwise.device import Device, current_device, principal_directions_of_all
 from setwise.features.views import FittedView
+from setwise.gallery.bases import SetBases
+from setwise.gallery.description import Description, Layer, Representation
+from setwise.gallery.gallery import Gallery, SolvedLayer, UpdatePlan
 
-__all__ = ["Before", "Change", "solve_layers", "update_layers"]
+__all__ = ["Change", "make_bases_on", "solve_layers", "update_layers"]
 
+# Bases that are singular vectors, and whether of the set minus its mean.
+_DIRECTIONS = {"svd": False, "centred": True}
 # A representation, and which of its starts.
 _Part = tuple[Representation, int]
 
 
 @dataclass(frozen=True)
-class Before:
-    """A gallery of which the first sets of the new one are those that are kept."""
-
-    gallery: Gallery
-    is_kept: BoolArray
-
-    @property
-    def n_kept(self) -> int:
-        """How many are kept."""
-        return int(self.is_kept.sum())
-
-
-@dataclass(frozen=True)
 class Change:
-    """What becomes of a gallery, as far as its layers have to know.
+    """The plan of an update, and the bases of new sets, or of all where a graph needs them."""
 
-    Attributes
-    ----------
-    before : Before
-        What they were, and which sets stay.
-    new : list of SetBases
-        The sets that come.
-    everything : callable
-        Gives all sets, those that stay first: for a graph that has to be solved from scratch.
-    """
-
-    before: Before
-    new: list[SetBases]
-    everything: Callable[[], list[SetBases]]
+    plan: UpdatePlan
+    new: Sequence[SetBases]
+    everything: Callable[[], Sequence[SetBases]]
 
 
 def solve_layers(
@@ -59,34 +38,32 @@ def solve_layers(
     dims: tuple[int, ...],
     views: Mapping[str, FittedView],
     bases: list[SetBases],
-    before: Before | None,
+    plan: UpdatePlan | None,
     n_jobs: int | None,
 ) -> tuple[SolvedLayer, ...]:
-    """All layers of an ensemble whose views were fitted anew.
-
-    Those whose view shows the sets that were there as it did are made from what they were.
-    """
+    """All layers, those of views that show the old sets as before made from the old ones."""
     change = None
-    if before is not None and dims == before.gallery.dims:
-        change = Change(before, bases[before.n_kept :], lambda: bases)
+    if plan is not None and dims == plan.old.dims:
+        change = Change(plan, bases[plan.n_kept :], lambda: bases)
 
     def solve_part(part: _Part, graph_jobs: int | None) -> list[SolvedLayer]:
         name = part[0].view.name
-        if change is None or not views[name].shows_as(change.before.gallery.views[name]):
+        if change is None or not views[name].shows_as(change.plan.old.views[name]):
             return _solved_part(description, part, dims, bases, graph_jobs)
         return _updated_part(description, part, change, graph_jobs)
 
     return _in_order(description, dims, solve_part, n_jobs)
 
 
-def update_layers(change: Change, n_jobs: int | None) -> tuple[SolvedLayer, ...]:
-    """All layers of a gallery that keeps what it has learnt."""
-    gallery = change.before.gallery
+def update_layers(
+    changed: Gallery, change: Change, n_jobs: int | None
+) -> tuple[SolvedLayer, ...]:
+    """All layers of a changed gallery that keeps its views and dimensionalities."""
 
     def update_part(part: _Part, graph_jobs: int | None) -> list[SolvedLayer]:
-        return _updated_part(gallery.description, part, change, graph_jobs)
+        return _updated_part(changed.description, part, change, graph_jobs)
 
-    return _in_order(gallery.description, gallery.dims, update_part, n_jobs)
+    return _in_order(changed.description, changed.dims, update_part, n_jobs)
 
 
 def _in_order(
@@ -95,8 +72,8 @@ def _in_order(
     solve_part: Callable[[_Part, int | None], list[SolvedLayer]],
     n_jobs: int | None,
 ) -> tuple[SolvedLayer, ...]:
-    """What is made of each representation, as layers; they are shared out over threads."""
-    layers = description.layers(dims)
+    """Layers of all representations, which are shared out over threads."""
+    layers = description.ensemble(dims).layers
     parts = list(dict.fromkeys((m.representation, m.start) for m in layers))
     # With a single one, its graph is shared out instead.
     part_jobs, graph_jobs = (n_jobs, None) if len(parts) > 1 else (None, n_jobs)
@@ -113,7 +90,7 @@ def _solved_part(
     bases: list[SetBases],
     n_jobs: int | None,
 ) -> list[SolvedLayer]:
-    """The gallery's columns and graphs in one representation, one for each dimensionality."""
+    """The layers of one representation, one for each dimensionality."""
     representation, start = part
     layers = [Layer(representation, d, start) for d in representation.basis.offered(dims)]
     what = f"{representation}, seed {start}" if start else str(representation)
@@ -140,7 +117,7 @@ def _updated_part(
 ) -> list[SolvedLayer]:
     return [
         _updated(description, old, change, n_jobs)
-        for old in change.before.gallery.layers
+        for old in change.plan.old.layers
         if (old.layer.representation, old.layer.start) == part
     ]
 
@@ -148,19 +125,38 @@ def _updated_part(
 def _updated(
     description: Description, old: SolvedLayer, change: Change, n_jobs: int | None
 ) -> SolvedLayer:
-    """A layer from its old self and the columns of the new sets."""
-    how, layer, solution, before = description.graph, old.layer, old.graph, change.before
-    stays = before.is_kept[old.column_sets]
+    """A layer from the old one and the columns of the new sets."""
+    how, layer, solution, plan = description.graph, old.layer, old.graph, change.plan
+    stays = plan.stays[old.column_sets]
     new = [one[layer] for one in change.new]
     sizes = [basis.shape[1] for basis in new]
     if not how.can_update(solution, int(stays.sum()) + sum(sizes)):
         bases = [one[layer] for one in change.everything()]
         return _from_scratch(description, layer, bases, n_jobs)
-    number = np.cumsum(before.is_kept) - 1
-    added = before.n_kept + np.arange(len(new))
+    number = np.cumsum(plan.stays) - 1
+    added = plan.n_kept + np.arange(len(new))
     column_sets = [number[old.column_sets[stays]], np.repeat(added, sizes)]
     if not stays.all():
         solution = how.forget(solution, stays)
     if new:
         solution = how.enroll(solution, np.hstack(new))
     return SolvedLayer(layer, solution, np.concatenate(column_sets))
+
+
+def make_bases_on(
+    device: Device,
+    bases: Sequence[SetBases],
+    representation: Representation,
+    dims: Sequence[int],
+) -> None:
+    """Make the bases of many sets at once on a device, where they are singular vectors."""
+    centred = _DIRECTIONS.get(representation.basis.name)
+    if centred is None:
+        return
+    offered = representation.basis.offered(dims)
+    seen = [one.seen(representation.view.name) for one in bases]
+    with device.exclusive(f"bases of {len(bases)} sets"):
+        found = principal_directions_of_all(device, seen, max(offered), centred=centred)
+    for one, columns in zip(bases, found, strict=True):
+        if columns is not None:
+            one.cache(representation, [columns[:, :d] for d in offered])

@@ -1,54 +1,61 @@
-"""What an ensemble is made of: the description of a classifier, without any data.
+"""Description of a classifier: its parts and parameters, without any data.
 
-A *representation* is one view of the vectors and one kind of basis; a *layer* is a
-representation at one dimensionality (and random start), with a graph of its own; a *member* is
-one kind of evidence that a layer gives. All members are fused.
+A *representation* is one view of the vectors and one kind of basis. A *layer* is a
+representation at one dimensionality (and random start), with a graph of its own. A *member* is
+one kind of evidence of one layer; all members are fused.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from setwise._support.parameters import as_tuple, check_choice, check_number, is_whole, refuse
+from setwise._support.parameters import (
+    as_tuple,
+    check_choice,
+    check_count,
+    check_number,
+    is_whole,
+    refuse,
+)
+from setwise._support.parts import Part
 from setwise._support.types import BoolArray, FloatArray, IntArray
 from setwise.basis import Basis
-from setwise.classify.distributions import Distance
-from setwise.classify.evidence import Evidence
-from setwise.classify.fusion import Fusion
-from setwise.classify.shortlist import Shortlist
 from setwise.cluster import Clusterer
 from setwise.cut import CutRule
 from setwise.errors import ParameterError
 from setwise.features import is_typical
 from setwise.features.views import View, are_equal
+from setwise.gallery.distributions import Distance
+from setwise.gallery.evidence import Evidence
+from setwise.gallery.fusion import Fusion
 from setwise.graph import Graph
 from setwise.index import ExactIndex, Index
 
-__all__ = ["Description", "Layer", "Member", "Representation", "as_representations"]
+__all__ = [
+    "Description",
+    "Ensemble",
+    "Layer",
+    "Member",
+    "Representation",
+    "Shortlist",
+    "as_dims",
+    "as_evidence",
+    "as_representations",
+]
 
 
 @dataclass(frozen=True)
 class Representation:
     """A way to turn one set into bases of several dimensionalities.
 
-    Attributes
-    ----------
-    view : View
-        What is done to the vectors first.
-    basis : Basis
-        What columns they become.
-
     Examples
     --------
     >>> from setwise import CVC
-    >>> from setwise.evaluation.testing import separable_sets
-    >>> sets, labels = separable_sets()
-    >>> clf = CVC().fit(sets, labels)
-    >>> [str(look) for look in clf.gallery_.description.representations]
+    >>> [str(one) for one in CVC().describe().representations]
     ['plain mean', 'whitened svd', 'plain centred']
     """
 
@@ -67,25 +74,13 @@ class Representation:
 
 @dataclass(frozen=True)
 class Layer:
-    """One classifier of the ensemble: a representation, at one dimensionality.
-
-    Attributes
-    ----------
-    representation : Representation
-        View and basis.
-    n_columns : int
-        Columns that a set has, or fewer.
-    start : int
-        Which random start, for bases that have several.
+    """A representation at one dimensionality, and which of its random starts.
 
     Examples
     --------
     >>> from setwise import CVC
-    >>> from setwise.evaluation.testing import separable_sets
-    >>> sets, labels = separable_sets()
-    >>> clf = CVC().fit(sets, labels)
-    >>> [str(layer) for layer in clf.layers_][:2]
-    ['plain mean, d=1', 'whitened svd, d=3']
+    >>> str(CVC().describe().ensemble((3, 5)).layers[0])
+    'plain mean, d=1'
     """
 
     representation: Representation
@@ -99,15 +94,7 @@ class Layer:
 
 @dataclass(frozen=True)
 class Member:
-    """One kind of evidence, as one layer gives it.
-
-    Attributes
-    ----------
-    layer : Layer
-        Who gives it.
-    evidence : Evidence
-        What kind.
-    """
+    """One kind of evidence of one layer."""
 
     layer: Layer
     evidence: Evidence
@@ -117,49 +104,74 @@ class Member:
 
 
 @dataclass(frozen=True)
-class Description:
-    """What a classifier is made of; see the parameters of :class:`setwise.CVC`.
+class Ensemble:
+    """Layers, and members in the order of their layers."""
 
-    Attributes
+    layers: tuple[Layer, ...]
+    members: tuple[Member, ...]
+    layer_of: IntArray  # place of each member's layer
+    dims: IntArray  # columns of a set in each member's layer
+
+
+@dataclass(frozen=True)
+class Shortlist(Part):
+    """Number of classes that a probe is judged by in a large gallery.
+
+    Cost then follows the neighbourhood of the probe, not the gallery. An index over the means
+    of the sets (:mod:`setwise.index`) finds near classes, their vectors are compared with the
+    probe's, and the nearest classes are judged by the whole method.
+
+    Parameters
     ----------
-    dims : tuple of int
-        Dimensionalities, ascending.
-    representations : tuple of Representation
-        Views and bases, all different.
-    graph, cut, clusterer, distance, fusion : parts
-        How proximity is measured, SHC divides, columns are clustered, distributions are
-        compared, members are fused.
-    evidence : tuple of Evidence
-        What is asked of each layer.
-    distributions : {"class", "set"}
-        Whether each class, or each gallery set, has a distribution of its own.
-    weights : {"gallery", None}
-        Whether members count by how they do on the gallery's own sets.
-    outliers : {"drop", None}
-        Whether vectors that do not belong to their set are left out.
-    unknown : float or None
-        Wanted rate of strangers that are taken for somebody.
-    shortlist : Shortlist or None
-        How many classes are looked at, where there are many; None is all of them always.
-    index : Index
-        What finds them.
-    seed : int
-        Of everything random.
+    n_classes : int, default=32
+        Classes that are judged.
+    n_compared : int, default=128
+        Classes whose vectors are compared to find these.
+    above : int, default=256
+        Galleries of at most so many classes are judged whole.
 
     Examples
     --------
     >>> from setwise import CVC
+    >>> from setwise.gallery import Shortlist
     >>> from setwise.evaluation.testing import separable_sets
-    >>> sets, labels = separable_sets()
-    >>> from setwise.classify import Description
-    >>> how = CVC().fit(sets, labels).gallery_.description
-    >>> how.graph, how.dims
-    (LassoGraph(alpha=0.05), (3, 5, 8))
+    >>> sets, labels = separable_sets(n_classes=8)
+    >>> clf = CVC(shortlist=Shortlist(n_classes=3, n_compared=6, above=7)).fit(sets, labels)
+    >>> len(next(clf.judge(sets[:1])).classes)
+    3
+    """
+
+    family: ClassVar[str] = "shortlist"
+    name: ClassVar[str] = "near"
+    n_classes: int = 32
+    n_compared: int = 128
+    above: int = 256
+
+    def __post_init__(self) -> None:
+        check_count("Shortlist", "n_classes", self.n_classes, at_least=2)
+        check_count("Shortlist", "n_compared", self.n_compared, at_least=self.n_classes)
+        check_count("Shortlist", "above", self.above, at_least=self.n_classes)
+
+    @classmethod
+    def given(cls, value: object, owner: str) -> Shortlist | None:
+        """The shortlist that a parameter is or names; None judges by all classes."""
+        return None if value is None else cls.of(value, owner)
+
+
+@dataclass(frozen=True)
+class Description:
+    """Parts and parameters of a classifier; see the parameters of :class:`setwise.CVC`.
+
+    Examples
+    --------
+    >>> from setwise import CVC
+    >>> from setwise.gallery import Description
+    >>> how = CVC().describe()
     >>> Description.from_config(how.to_config()).graph == how.graph
     True
     """
 
-    dims: tuple[int, ...]
+    dims: tuple[int, ...]  # ascending
     representations: tuple[Representation, ...]
     graph: Graph
     cut: CutRule
@@ -184,23 +196,30 @@ class Description:
         if not is_whole(self.seed) or self.seed < 0:
             refuse("CVC", "random_state", "None, an int from 0 on, or a generator", self.seed)
 
-    def layers(self, dims: tuple[int, ...]) -> tuple[Layer, ...]:
-        """The layers, small and cheap ones first: an early majority then costs little."""
-        return tuple(
+    def ensemble(self, dims: tuple[int, ...]) -> Ensemble:
+        """Layers and members at these dimensionalities.
+
+        Small and cheap layers come first: an early majority then costs little.
+        """
+        layers = tuple(
             Layer(representation, d, start)
             for d in sorted({1, *dims})
             for representation in self.representations
             if d in representation.basis.offered(dims)
             for start in range(representation.basis.n_starts)
         )
-
-    def members(self, dims: tuple[int, ...]) -> tuple[Member, ...]:
-        """The members, in the order of the layers."""
-        return tuple(
-            Member(layer, evidence)
-            for layer in self.layers(dims)
+        pairs = [
+            (i, Member(layer, evidence))
+            for i, layer in enumerate(layers)
             for evidence in self.evidence
             if layer.n_columns in evidence.asked_at(layer.representation.basis.offered(dims))
+        ]
+        members = tuple(member for _, member in pairs)
+        return Ensemble(
+            layers,
+            members,
+            np.array([i for i, _ in pairs]),
+            np.array([member.layer.n_columns for member in members]),
         )
 
     def columns(
@@ -208,29 +227,29 @@ class Description:
     ) -> list[FloatArray]:
         """Bases of one set (unit or zero rows), one for each of ``dims``.
 
-        A set whose vectors are all zero in this view has no column there, and says nothing.
+        A set whose vectors are all zero in this view has no column.
         """
         if not vectors.any():
             return [np.empty((vectors.shape[1], 0)) for _ in dims]
         source = np.random.SeedSequence(self.seed, spawn_key=(start,))
         return representation.basis.columns(vectors, dims, np.random.default_rng(source))
 
-    def is_kept(self, vectors: FloatArray) -> BoolArray:
-        """Which vectors of a set count."""
+    def inliers(self, vectors: FloatArray) -> BoolArray:
+        """Which vectors of a set are no outliers of it."""
         if self.outliers is None:
             return np.ones(len(vectors), dtype=np.bool_)
         return is_typical(vectors)
 
     def is_large(self, n_classes: int) -> bool:
-        """Whether a gallery of so many classes is looked at around the probe alone."""
+        """Whether a gallery of so many classes is judged by a shortlist."""
         return self.shortlist is not None and n_classes > self.shortlist.above
 
-    def row_classes(self, codes: IntArray, n_classes: int) -> IntArray:
-        """Class of each row that has a distribution: a class, or a gallery set."""
+    def target_classes(self, codes: IntArray, n_classes: int) -> IntArray:
+        """Class of each target: of each class itself, or of each gallery set."""
         return codes if self.distributions == "set" else np.arange(n_classes)
 
     def to_config(self) -> dict[str, Any]:
-        """Everything by names and parameters, of types that JSON knows."""
+        """Names and parameters of everything, of types that JSON knows."""
         return {
             "dims": list(self.dims),
             "representations": [
@@ -254,7 +273,7 @@ class Description:
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> Description:
-        """The description that :meth:`to_config` wrote down."""
+        """The description that :meth:`to_config` wrote."""
         try:
             return cls._of_config(config)
         except (KeyError, TypeError, AttributeError) as error:
@@ -283,7 +302,7 @@ class Description:
             outliers=config["outliers"],
             unknown=config["unknown"],
             seed=config["seed"],
-            # Of files from before there were any.
+            # Absent from the first files.
             shortlist=Shortlist.given(config.get("shortlist"), "CVC"),
             index=Index.of(config.get("index", "exact"), "CVC"),
         )
@@ -322,7 +341,7 @@ def as_representations(pairs: Any) -> tuple[Representation, ...]:
 
 
 def _with_known_view(made: Representation, chosen: list[Representation]) -> Representation:
-    """The representation, with the view of its name that came before where they are equal."""
+    """The representation, with an equal view of the same name that came before it."""
     for other in chosen:
         if other.view.name == made.view.name:
             if not are_equal(other.view.transformer, made.view.transformer):

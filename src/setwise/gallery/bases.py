@@ -1,0 +1,191 @@
+"""Inliers of sets, and the bases that views and representations make of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from threading import Lock
+
+import numpy as np
+
+from setwise._support.parallel import in_parts
+from setwise._support.types import BoolArray, FloatArray, IntArray
+from setwise.features.views import FittedView, Images
+from setwise.gallery.description import Description, Layer, Representation
+from setwise.sets import SetBatch
+
+__all__ = ["InlierSets", "SetBases", "every", "find_inliers", "tried_sets", "usable_dims"]
+
+
+def usable_dims(dims: Sequence[int], set_sizes: IntArray, width: int) -> tuple[int, ...]:
+    """The dimensionalities that can tell sets apart; the largest such if all are larger.
+
+    No set has more columns than vectors. And two subspaces of more than half of the features
+    always intersect, whatever sets they are of.
+    """
+    most = max(1, min(int(set_sizes.max()), width // 2))
+    return tuple(d for d in dims if d <= most) or (most,)
+
+
+def every(n: int, most: int) -> int:
+    """The step by which at most so many of ``n`` things are chosen."""
+    return max(1, -(-n // most))
+
+
+def tried_sets(codes: IntArray, most: int) -> IntArray:
+    """At most so many sets, ascending: evenly chosen from each class, in its order."""
+    by_class = np.argsort(codes, kind="stable")
+    return np.sort(by_class[:: every(len(codes), most)])
+
+
+def find_inliers(description: Description, sets: SetBatch, n_jobs: int | None) -> BoolArray:
+    """Which vectors of a batch are no outliers of their sets."""
+    inliers = np.empty(len(sets.vectors), dtype=np.bool_)
+
+    def look(part: range) -> None:
+        for i in part:
+            of_set = slice(*sets.offsets[i : i + 2])
+            inliers[of_set] = description.inliers(np.asarray(sets[i], dtype=np.float64))
+
+    in_parts(look, len(sets), n_jobs, "find outliers")
+    return inliers
+
+
+@dataclass(frozen=True)
+class InlierSets:
+    """Vectors of sets without their outliers, and what features made of them.
+
+    A fit uses the same images again and again: to fit views, to make columns, to try halves of
+    sets and classes. Each feature is computed once.
+    """
+
+    images: Images  # the vectors of all sets, one set after the other
+    offsets: IntArray  # first vector of each set, and the end
+
+    @classmethod
+    def of(
+        cls, description: Description, sets: SetBatch, n_jobs: int | None = None
+    ) -> InlierSets:
+        """The inliers of a batch, in double precision."""
+        inliers = find_inliers(description, sets, n_jobs)
+        ends = np.concatenate([[0], np.cumsum(inliers)])
+        images = Images(np.asarray(sets.vectors, dtype=np.float64), sets.image_shape)
+        return cls(images.where(inliers), ends[sets.offsets])
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, i: int) -> Images:
+        return self.images.part(int(self.offsets[i]), int(self.offsets[i + 1]))
+
+    def __iter__(self) -> Iterator[Images]:
+        return (self[i] for i in range(len(self)))
+
+    @property
+    def sizes(self) -> IntArray:
+        """Number of vectors of each set."""
+        return np.diff(self.offsets)
+
+    def vectors(self, i: int) -> FloatArray:
+        """The vectors of a set."""
+        return self.images.vectors[self.offsets[i] : self.offsets[i + 1]]
+
+    def of_rows(self, parts: Sequence[IntArray]) -> InlierSets:
+        """Other sets, each made of some of the vectors, given by their places."""
+        offsets = np.concatenate([[0], np.cumsum([len(rows) for rows in parts])])
+        return InlierSets(self.images.where(np.concatenate(parts)), offsets)
+
+    def take(self, chosen: IntArray) -> InlierSets:
+        """Some of the sets."""
+        return self.of_rows([np.arange(*self.offsets[i : i + 2]) for i in chosen])
+
+    def batch(self) -> SetBatch:
+        """The vectors as sets, whose names are their numbers."""
+        return SetBatch(self.images.vectors, self.offsets, image_shape=self.images.shape)
+
+    def fitted_views(self, description: Description) -> dict[str, FittedView]:
+        """The views of a description, fitted to these vectors."""
+        return {r.view.name: r.view.fit(self.images) for r in description.representations}
+
+
+class SetBases:
+    """Columns of one set for any layer, computed when first asked for.
+
+    Parameters
+    ----------
+    images : Images
+        The inliers of the set.
+    views : dict of str to FittedView
+        Views of its vectors, by name.
+    description : Description
+        Says how columns are made.
+    dims : sequence of int
+        Dimensionalities.
+    inliers : array of bool, optional
+        Which vectors of the set the images are; all by default.
+    seen : dict of str to array, optional
+        What views have made of the images before.
+    """
+
+    def __init__(
+        self,
+        images: Images,
+        views: Mapping[str, FittedView],
+        description: Description,
+        dims: Sequence[int],
+        inliers: BoolArray | None = None,
+        seen: Mapping[str, FloatArray] | None = None,
+    ) -> None:
+        everything = np.ones(len(images.vectors), dtype=np.bool_)
+        self.inliers = everything if inliers is None else inliers
+        self._images = images
+        self._views = views
+        self._description = description
+        self._dims = tuple(dims)
+        self._seen: dict[str, FloatArray] = dict(seen or {})
+        self._made: dict[tuple[Representation, int], list[FloatArray]] = {}
+        self._lock = Lock()  # representations that share a view may ask at the same time
+
+    @property
+    def n_inliers(self) -> int:
+        """Number of vectors that columns are made of."""
+        return int(self.inliers.sum())
+
+    def seen(self, view: str) -> FloatArray:
+        """The vectors of the set as a view shows them."""
+        fitted = self._views[view]
+        if fitted.feature is None and fitted.rest is None:  # cheaper to compute than to keep
+            return fitted.show(self._images)
+        with self._lock:
+            if view not in self._seen:
+                self._seen[view] = fitted.show(self._images)
+            return self._seen[view]
+
+    def of(self, representation: Representation, start: int = 0) -> list[FloatArray]:
+        """Bases of the set in one representation, one for each dimensionality it offers."""
+        key = representation, start
+        if key not in self._made:
+            self._made[key] = self._description.columns(
+                self.seen(representation.view.name),
+                representation,
+                start,
+                representation.basis.offered(self._dims),
+            )
+        return self._made[key]
+
+    def cache(self, representation: Representation, bases: list[FloatArray]) -> None:
+        """Keep bases in a representation that were computed elsewhere."""
+        self._made[representation, 0] = bases
+
+    def __getitem__(self, layer: Layer) -> FloatArray:
+        bases = self.of(layer.representation, layer.start)
+        return bases[layer.representation.basis.offered(self._dims).index(layer.n_columns)]
+
+    def shares(self, layer: Layer) -> FloatArray:
+        """Share of each vector in each column of a layer: rows sum to 1, of outliers to 0."""
+        basis = layer.representation.basis
+        columns = self[layer]
+        shares = np.zeros((len(self.inliers), columns.shape[1]))
+        seen = self.seen(layer.representation.view.name)
+        shares[self.inliers] = basis.shares(seen, columns)
+        return shares

@@ -1,0 +1,225 @@
+"""Candidate classes of a probe, their layers, and what the layers see of the probe."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from scipy import linalg
+
+from setwise._support.lazy import lazy
+from setwise._support.types import FloatArray, IntArray
+from setwise.basis import SVD, Mean
+from setwise.features import unit_rows
+from setwise.gallery.bases import SetBases, every
+from setwise.gallery.description import Layer
+from setwise.gallery.evidence import LayerGraph, LayerView, Targets
+from setwise.gallery.fusion import Fused, ScoreMatrix, fuse, is_decided, votes
+from setwise.sets import SetBatch
+
+if TYPE_CHECKING:
+    from setwise.gallery.gallery import Gallery, SolvedLayer
+
+__all__ = ["Candidates", "GallerySketch", "nearness_of"]
+
+_MOST_POINTS = 2000
+
+
+class Candidates:
+    """Classes that a probe is compared with, and the layers solved for them.
+
+    Parameters
+    ----------
+    gallery : Gallery
+        The gallery; its calibration applies.
+    classes : array of shape (n_classes,)
+        Labels of the candidates, sorted.
+    sets : array of int, shape (n_sets,)
+        Their sets in the gallery, ascending.
+    codes : array of int, shape (n_sets,)
+        Class of each set, an index into ``classes``.
+    layers : dict of int to SolvedLayer
+        Layers by their place in the ensemble: all, or the active ones.
+    """
+
+    def __init__(
+        self,
+        gallery: Gallery,
+        classes: npt.NDArray[Any],
+        sets: IntArray,
+        codes: IntArray,
+        layers: Mapping[int, SolvedLayer],
+    ) -> None:
+        self.gallery, self.classes = gallery, classes
+        self.sets, self.codes, self.layers = sets, codes, layers
+        self._graphs: dict[int, LayerGraph] = {}
+
+    @property
+    def n_classes(self) -> int:
+        """Number of candidate classes."""
+        return len(self.classes)
+
+    @lazy
+    def target_classes(self) -> IntArray:
+        """Class of each target."""
+        return self.gallery.description.target_classes(self.codes, self.n_classes)
+
+    def layer_graph(self, i: int) -> LayerGraph:
+        """One layer, with the targets of its columns."""
+        if i not in self._graphs:
+            solved = self.layers[i]
+            classes = self.codes[solved.column_sets]
+            by_set = self.gallery.description.distributions == "set"
+            targets = Targets(
+                solved.column_sets,
+                classes,
+                solved.column_sets if by_set else classes,
+                len(self.target_classes),
+            )
+            basis = solved.layer.representation.basis
+            self._graphs[i] = LayerGraph(solved.graph, targets, basis, self.gallery.comparison)
+        return self._graphs[i]
+
+    def view(
+        self, i: int, columns: FloatArray, given: Mapping[str, Callable[[], Any]] | None = None
+    ) -> LayerView:
+        """One layer's view of a probe, given its columns there."""
+        return LayerView(self.layer_graph(i), columns, given=given)
+
+    def views(
+        self, probe: SetBases, *, stop_early: bool = False, all_layers: bool = False
+    ) -> dict[int, LayerView]:
+        """Views of a probe by the active layers, or by all, by their place.
+
+        Parameters
+        ----------
+        probe : SetBases
+            The probe.
+        stop_early : bool
+            Leave out layers that cannot change the label, where the fusion allows that.
+        all_layers : bool
+            Inactive layers too.
+        """
+        gallery = self.gallery
+        if all_layers:
+            return {i: self.view(i, probe[s.layer]) for i, s in self.layers.items()}
+        fusion = gallery.description.fusion
+        stop_early = stop_early and fusion.can_stop_early
+        stop_early = stop_early and gallery.calibration.threshold is None
+        active, views = gallery.active_layers(probe.n_inliers), dict[int, LayerView]()
+        totals, remaining = np.zeros(self.n_classes), sum(active.values())
+        for i, weight in active.items():
+            views[i] = self.view(i, probe[self.layers[i].layer])
+            if stop_early:
+                remaining -= weight
+                totals += votes(self.scores({i: views[i]})).sum(axis=0)
+                if is_decided(totals, remaining):
+                    break
+        return views
+
+    def members(self, views: Mapping[int, LayerView]) -> IntArray:
+        """Places of the active members of these layers."""
+        has_view = np.isin(self.gallery.ensemble.layer_of, list(views))
+        return np.flatnonzero(has_view & (self.gallery.member_weights > 0))
+
+    def scores(self, views: Mapping[int, LayerView]) -> ScoreMatrix:
+        """Scores of the active members."""
+        calibration, members = self.gallery.calibration, self.members(views)
+        return self.scores_of(
+            views,
+            members,
+            calibration.weights[members],
+            calibration.inverse_temperatures[members],
+        )
+
+    def scores_of(
+        self,
+        views: Mapping[int, LayerView],
+        members: IntArray,
+        weights: FloatArray,
+        inverse_temperatures: FloatArray,
+    ) -> ScoreMatrix:
+        """Scores of some members, given by their places, with these weights."""
+        ensemble = self.gallery.ensemble
+        pairs = [(ensemble.members[m].evidence, views[ensemble.layer_of[m]]) for m in members]
+        return ScoreMatrix(
+            distances=np.array([evidence.distances(view) for evidence, view in pairs]),
+            overlaps=np.array([evidence.overlaps(view) for evidence, view in pairs]),
+            weights=weights,
+            dims=ensemble.dims[members],
+            target_classes=self.target_classes,
+            n_classes=self.n_classes,
+            inverse_temperatures=inverse_temperatures,
+        )
+
+    def fused(self, views: Mapping[int, LayerView]) -> Fused:
+        """Answer of the active members."""
+        return fuse(self.scores(views), self.gallery.description.fusion)
+
+    def nearness(self, views: Mapping[int, LayerView]) -> float:
+        """How near a probe is to the nearest target, see :func:`nearness_of`."""
+        return nearness_of({self.layers[i].layer: v.angles for i, v in views.items()})
+
+    @lazy
+    def sketch(self) -> GallerySketch:
+        """The candidates' vectors as points of a plane; none where they were not saved."""
+        gallery = self.gallery
+        if not gallery.has_vectors:
+            return GallerySketch.empty(gallery.sets.n_features)
+        is_all = len(self.sets) == len(gallery.sets)
+        return GallerySketch.of(gallery.sets if is_all else gallery.sets[self.sets], self.codes)
+
+
+def nearness_of(angles: Mapping[Layer, tuple[FloatArray, FloatArray]]) -> float:
+    """How near a probe is to the nearest target, by both cosines of each in each layer.
+
+    An absolute measure beside the relative votes: the cosine of the means, where a layer has
+    them, plus the mean squared cosine of the canonical angles, over the layers with singular
+    vectors. Of ensembles without either, the mean squared cosine over all layers. On galleries
+    of which half the classes are unknown it tells known from unknown better than the cosine
+    alone, on embeddings and on pixels (docs/evidence.md).
+    """
+    kinds: dict[type, list[FloatArray]] = {Mean: [], SVD: []}
+    for layer, (largest, mean) in angles.items():
+        kind = type(layer.representation.basis)
+        if kind in kinds:
+            kinds[kind].append(largest if kind is Mean else mean)
+    used = [values for values in kinds.values() if values]
+    used = used or [[mean for _, mean in angles.values()]]
+    total = np.sum([np.mean(values, axis=0) for values in used if values], axis=0)
+    return float(np.max(total, initial=0.0))
+
+
+@dataclass(frozen=True)
+class GallerySketch:
+    """Some of the gallery's vectors in the plane of its two largest principal directions."""
+
+    mean: FloatArray  # of the unit vectors
+    axes: FloatArray  # at most two principal directions
+    points: FloatArray  # (n_points, 2): at most 2000 vectors, every k-th
+    classes: IntArray  # class code of each point
+
+    @classmethod
+    def of(cls, sets: SetBatch, codes: IntArray) -> Self:
+        """Sketch of sets with these class codes."""
+        step = every(len(sets.vectors), _MOST_POINTS)
+        units = unit_rows(np.asarray(sets.vectors[::step], dtype=np.float64))
+        mean = units.mean(axis=0)
+        axes = linalg.svd(units - mean, full_matrices=False)[2][:2]
+        classes = np.repeat(codes, sets.sizes)[::step]
+        empty = cls(mean, axes, np.empty((0, 2)), classes)
+        return cls(mean, axes, empty.project(units), classes)
+
+    @classmethod
+    def empty(cls, n_features: int) -> Self:
+        """A sketch without points, in which every probe is at the origin."""
+        none = np.zeros((0, 2)), np.zeros(0, dtype=np.int64)
+        return cls(np.zeros(n_features), np.zeros((2, n_features)), *none)
+
+    def project(self, vectors: FloatArray) -> FloatArray:
+        """Vectors as points of the plane."""
+        points = (unit_rows(vectors) - self.mean) @ self.axes.T
+        return np.pad(points, ((0, 0), (0, 2 - points.shape[1])))

@@ -1,0 +1,95 @@
+"""Vectors of another set within a probe, which must not count.
+
+Single vectors that stand out of their set are dropped from gallery and probes alike
+(:func:`setwise.features.is_typical`). A whole second album in a probe does not stand out: the
+set has two parts. But the gallery knows how far apart the parts of one set are, and how far
+apart two classes are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.cluster.hierarchy import fcluster, linkage
+
+from setwise._support.types import BoolArray, FloatArray, IntArray
+from setwise.features import unit_rows
+from setwise.features.typical import FEWEST, canonical_order
+
+__all__ = ["MOST_COMPARED", "NO_COSINES", "outlier_range", "two_parts", "without_second_part"]
+
+# Ward's tree of more vectors takes longer than it is worth.
+_MOST_VECTORS = 1000
+# Gallery sets that are compared.
+MOST_COMPARED = 200
+# A range that holds no cosine.
+NO_COSINES = (np.inf, -np.inf)
+
+
+def two_parts(vectors: FloatArray) -> tuple[float, BoolArray]:
+    """The two parts into which Ward's tree divides a set, whatever the order of its vectors.
+
+    Parameters
+    ----------
+    vectors : array of shape (n_vectors, n_features)
+        One set.
+
+    Returns
+    -------
+    cosine : float
+        Of the means of the two parts; 1 where the set is too small, or too large, to divide.
+    is_larger : array of bool, shape (n_vectors,)
+        The larger part.
+    """
+    n = len(vectors)
+    if not FEWEST <= n <= _MOST_VECTORS:
+        return 1.0, np.ones(n, dtype=np.bool_)
+    order = canonical_order(vectors)
+    units = unit_rows(vectors[order])
+    is_first = fcluster(linkage(units, "ward"), 2, "maxclust") == 1
+    if is_first.all():
+        return 1.0, is_first
+    larger = is_first if 2 * is_first.sum() >= n else ~is_first
+    means = unit_rows(np.array([units[larger].mean(axis=0), units[~larger].mean(axis=0)]))
+    is_larger = np.empty(n, dtype=np.bool_)
+    is_larger[order] = larger
+    return float(means[0] @ means[1]), is_larger
+
+
+def outlier_range(inliers: Sequence[FloatArray], codes: IntArray) -> tuple[float, float]:
+    """Cosines of the means of a probe's two parts that show a second set in it.
+
+    The parts are as far apart as sets of different classes are (between the 5th and the 95th
+    percentile), and farther than the two parts of any gallery set. In light that no gallery
+    set shows, parts of one set may be farther apart than any classes: nothing is dropped then.
+
+    Parameters
+    ----------
+    inliers : sequence of arrays of shape (n_vectors_i, n_features)
+        Gallery sets.
+    codes : array of int, shape (n_sets,)
+        Class of each.
+    """
+    inside = [two_parts(v)[0] for v in inliers if FEWEST <= len(v) <= _MOST_VECTORS]
+    means = unit_rows(np.array([unit_rows(v).mean(axis=0) for v in inliers]))
+    is_other = codes[:, None] != codes
+    if not inside or not is_other.any():
+        return NO_COSINES
+    lowest, highest = np.quantile((means @ means.T)[is_other], [0.05, 0.95])
+    return float(lowest), float(min(highest, *inside))
+
+
+def without_second_part(
+    cosines: tuple[float, float], vectors: FloatArray, inliers: BoolArray
+) -> BoolArray:
+    """The inliers of a probe, without the smaller of two parts of different sets."""
+    lowest, highest = cosines
+    if lowest >= highest:
+        return inliers
+    cosine, is_larger = two_parts(vectors[inliers])
+    if not lowest <= cosine < highest:
+        return inliers
+    counts = inliers.copy()
+    counts[inliers] = is_larger
+    return counts

@@ -1,0 +1,267 @@
+"""Galleries solved as a whole: one graph per layer, into which every probe is inserted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from setwise._support.memory import require_memory
+from setwise._support.parallel import in_threads
+from setwise._support.types import BoolArray, FloatArray, IntArray
+from setwise.gallery.bases import InlierSets, SetBases, tried_sets, usable_dims
+from setwise.gallery.candidates import Candidates, nearness_of
+from setwise.gallery.description import Description
+from setwise.gallery.evidence import set_angles, target_angles
+from setwise.gallery.gallery import Gallery, LeftOut, Solution, SolvedLayer, UpdatePlan
+from setwise.gallery.layers import Change, solve_layers, update_layers
+from setwise.gallery.left_out import LeftOutViews
+from setwise.gallery.memory import MOST_HALVED, MOST_OWN_SETS, GalleryShape, bytes_of_whole
+from setwise.gallery.outliers import MOST_COMPARED, NO_COSINES, outlier_range
+from setwise.gallery.trials import (
+    FEWEST_TO_HALVE,
+    Trials,
+    alternate_sets,
+    even_calibration,
+    halves,
+)
+from setwise.sets import SetBatch
+
+__all__ = ["WholeSolution", "require_memory_of", "solve_whole"]
+
+# Groups of classes, each of which is unknown to the others in turn; and sets that are tried.
+N_FOLDS, MOST_UNKNOWN = 4, 1000
+
+
+@dataclass(frozen=True)
+class WholeSolution(Solution):
+    """All classes, solved once; every probe is compared with them."""
+
+    is_shortlist: ClassVar[bool] = False
+    layers: tuple[SolvedLayer, ...] = ()
+
+    def around(
+        self,
+        gallery: Gallery,
+        probe: SetBases,
+        overrides: Mapping[int, SetBases | None] | None = None,
+    ) -> Candidates:
+        """All classes. Replaced sets would need other graphs: see :meth:`left_out`."""
+        assert not overrides  # noqa: S101
+        return gallery.everything
+
+    def updated(self, changed: Gallery, plan: UpdatePlan, n_jobs: int | None) -> WholeSolution:
+        """Layers of which only what the change concerns is solved again."""
+        how, sets = changed.description, changed.sets
+        columns = {s.layer.representation.view.name: s.graph.columns for s in self.layers}
+        widths = {name: len(matrix) for name, matrix in columns.items()}
+        require_memory_of(how, changed.dims, GalleryShape.of(sets, changed.codes), widths)
+
+        def bases_of(some: SetBatch) -> list[SetBases]:
+            inliers = InlierSets.of(how, some, n_jobs)
+            return [SetBases(images, changed.views, how, changed.dims) for images in inliers]
+
+        new = bases_of(sets[np.arange(plan.n_kept, len(sets))])
+        change = Change(plan, new, cache(lambda: bases_of(sets)))
+        return WholeSolution(update_layers(changed, change, n_jobs))
+
+    def tried(self, codes: IntArray) -> tuple[bool, IntArray]:
+        """Whole sets, where every class has several."""
+        by_sets = bool(np.bincount(codes).min() > 1)
+        return by_sets, tried_sets(codes, MOST_OWN_SETS if by_sets else MOST_HALVED)
+
+    def left_out(self, gallery: Gallery, chosen: IntArray, n_jobs: int | None) -> Trials:
+        """Scores of all members; neither graph nor cuts depend on which set is left out."""
+        kinds = [
+            [m.evidence for m in gallery.members if m.layer == solved.layer]
+            for solved in self.layers
+        ]
+
+        def judged(i: int) -> tuple[FloatArray, FloatArray]:
+            # Views would fill the memory; only their scores are kept.
+            pairs = [
+                ([e.distances(view) for e in kinds[i]], [e.overlaps(view) for e in kinds[i]])
+                for view in LeftOutViews(gallery.everything.layer_graph(i), chosen)
+            ]
+            distances, overlaps = zip(*pairs, strict=True)
+            return np.array(distances), np.array(overlaps)
+
+        tables = list(in_threads(judged, range(len(self.layers)), n_jobs))
+        distances = np.concatenate([table for table, _ in tables], axis=1)
+        overlaps = np.concatenate([table for _, table in tables], axis=1)
+        return Trials.of(gallery.everything, distances, overlaps, gallery.codes[chosen])
+
+    def halved(
+        self, gallery: Gallery, chosen: IntArray, inliers: InlierSets | None, n_jobs: int | None
+    ) -> Trials | None:
+        """Halves of sets, each judged by all others in a gallery of halves."""
+        inliers = inliers or InlierSets.of(gallery.description, gallery.sets, n_jobs)
+        is_enough = inliers.sizes[chosen] >= FEWEST_TO_HALVE
+        halved = chosen[is_enough]
+        twice = np.repeat(gallery.codes[halved], 2)
+        classes, codes = np.unique(twice, return_inverse=True)
+        if is_enough.mean() < 0.5 or len(classes) < 2:
+            return None
+        rows = [
+            inliers.offsets[i] + part for i in halved for part in halves(inliers.vectors(i))
+        ]
+        cut = inliers.of_rows(rows)
+        plain = replace(gallery.description, outliers=None, unknown=None)
+        batch, dims = cut.batch(), gallery.dims
+        tried = solve_whole(plain, batch, classes, codes, cut, n_jobs=n_jobs, dims=dims)
+        return tried.solution.left_out(tried, np.arange(len(codes)), n_jobs)
+
+    def recognised_by_others(
+        self, gallery: Gallery, inliers: InlierSets | None, n_jobs: int | None
+    ) -> tuple[BoolArray, IntArray] | None:
+        """Sets that a gallery of every other set recognises, if views may have overfitted."""
+        if not may_overfit(gallery):
+            return None
+        inliers = inliers or InlierSets.of(gallery.description, gallery.sets, n_jobs)
+        known, probes = alternate_sets(gallery.codes)
+        plain = replace(gallery.description, unknown=None)
+        codes, kept = gallery.codes, inliers.take(known)
+        half = solve_whole(
+            plain, gallery.sets[known], gallery.classes, codes[known], kept, n_jobs=n_jobs
+        )
+        place = {member: i for i, member in enumerate(gallery.members)}
+        if all(member in place for member in half.members):
+            same = [place[member] for member in half.members]
+            learnt = gallery.calibration
+            half = half.calibrated(
+                weights=learnt.weights[same],
+                inverse_temperatures=learnt.inverse_temperatures[same],
+            )
+
+        def code_of(i: int) -> int:
+            return half.everything.fused(half.everything.views(half.bases_of(inliers[i]))).code
+
+        answers = list(in_threads(code_of, map(int, probes), n_jobs))
+        return np.array(answers) == codes[probes], codes[probes]
+
+    def unknown_nearness(
+        self, gallery: Gallery, inliers: InlierSets | None, n_jobs: int | None
+    ) -> FloatArray:
+        """Of groups of classes in turn, with views that are fitted without them."""
+        inliers = inliers or InlierSets.of(gallery.description, gallery.sets, n_jobs)
+        n_groups = min(N_FOLDS, gallery.n_classes)
+        group = (np.arange(gallery.n_classes) % n_groups)[gallery.codes]
+        tried = tried_sets(gallery.codes, MOST_UNKNOWN)
+        parts = [
+            _nearness_to_others(gallery, inliers, group != k, tried[group[tried] == k], n_jobs)
+            for k in range(n_groups)
+        ]
+        return np.concatenate(parts)
+
+    def judged_left_out(self, gallery: Gallery, n_jobs: int | None) -> LeftOut:
+        """Answers of the layers' views of sets that are left out."""
+        chosen = tried_sets(gallery.codes, MOST_OWN_SETS)
+        chosen = chosen[np.bincount(gallery.codes)[gallery.codes[chosen]] > 1]
+        if not len(chosen):
+            return LeftOut(chosen, chosen, np.zeros(0))
+        learnt = gallery.calibration
+        trials = self.left_out(gallery, chosen, n_jobs)
+        trials = trials.counted(learnt.weights, learnt.inverse_temperatures)
+        angles = {
+            self.layers[i].layer: LeftOutViews(
+                gallery.everything.layer_graph(int(i)), chosen
+            ).angles
+            for i in np.flatnonzero(gallery.layer_weights)
+        }
+        nearness = [
+            nearness_of({m: (largest[k], mean[k]) for m, (largest, mean) in angles.items()})
+            for k in range(len(chosen))
+        ]
+        codes = trials.fused_codes(gallery.description.fusion)
+        return LeftOut(chosen, codes, np.array(nearness))
+
+
+def may_overfit(gallery: Gallery) -> bool:
+    """Whether a view has learnt from fewer vectors than features.
+
+    A set that is left out of the graph was not left out of what a view has learnt. With more
+    vectors than features that makes no difference; with fewer, it may make all.
+    """
+    learns = any(view.learns for view in gallery.views.values())
+    return learns and len(gallery.sets.vectors) <= gallery.sets.n_features
+
+
+def _nearness_to_others(
+    gallery: Gallery,
+    inliers: InlierSets,
+    is_known: BoolArray,
+    tried: IntArray,
+    n_jobs: int | None,
+) -> FloatArray:
+    """Nearness of some sets to the known ones, as judging would find it."""
+    how, known = gallery.description, inliers.take(np.flatnonzero(is_known))
+    views = known.fitted_views(how)
+    layers = [gallery.ensemble.layers[i] for i in np.flatnonzero(gallery.layer_weights)]
+
+    def columns_of(images: Any) -> list[FloatArray]:
+        bases = SetBases(images, views, how, gallery.dims)
+        return [bases[layer] for layer in layers]
+
+    columns = list(zip(*in_threads(columns_of, known, n_jobs), strict=True))
+    classes, codes = np.unique(gallery.codes[is_known], return_inverse=True)
+    target_classes = how.target_classes(codes, len(classes))
+    set_targets = np.arange(len(codes)) if how.distributions == "set" else codes
+    sets = [np.repeat(np.arange(len(p)), [one.shape[1] for one in p]) for p in columns]
+    matrices = [np.hstack(part) for part in columns]
+
+    def nearness(images: Any) -> float:
+        found = {}
+        for i, probe in enumerate(columns_of(images)):
+            basis = layers[i].representation.basis
+            to_sets = set_angles(probe.T @ matrices[i], sets[i], basis)
+            present = set_targets[np.unique(sets[i])]
+            found[layers[i]] = target_angles(to_sets, present, len(target_classes))
+        return nearness_of(found)
+
+    return np.array(list(in_threads(nearness, inliers.take(tried), n_jobs)))
+
+
+# -------------------------------------------------------------------------------- solving
+
+
+def solve_whole(
+    description: Description,
+    sets: SetBatch,
+    classes: npt.NDArray[Any],
+    codes: IntArray,
+    inliers: InlierSets,
+    *,
+    plan: UpdatePlan | None = None,
+    dims: tuple[int, ...] | None = None,
+    n_jobs: int | None = None,
+) -> Gallery:
+    """A gallery whose members have equal weights; parts that are solved already are reused."""
+    views = inliers.fitted_views(description)
+    first = {name: view.show(inliers[0]) for name, view in views.items()}
+    widths = {name: shown.shape[1] for name, shown in first.items()}
+    dims = dims or usable_dims(description.dims, sets.sizes, max(widths.values()))
+    require_memory_of(description, dims, GalleryShape.of(sets, codes), widths)
+    bases = [SetBases(images, views, description, dims) for images in inliers]
+    bases[0] = SetBases(inliers[0], views, description, dims, seen=first)
+    solution = WholeSolution(solve_layers(description, dims, views, bases, plan, n_jobs))
+    cosines, compared = NO_COSINES, tried_sets(codes, MOST_COMPARED)
+    if description.outliers is not None:
+        cosines = outlier_range([inliers.vectors(i) for i in compared], codes[compared])
+    learnt = even_calibration(description.ensemble(dims), inliers.sizes, cosines)
+    return Gallery(description, sets, classes, codes, dims, views, solution, learnt)
+
+
+def require_memory_of(
+    how: Description, dims: tuple[int, ...], shape: GalleryShape, widths: Mapping[str, int]
+) -> None:
+    """Refuse a gallery that will not fit into memory, before any work."""
+    n_layers = len(how.ensemble(dims).layers)
+    require_memory(
+        bytes_of_whole(replace(how, dims=dims), shape, widths),
+        f"an ensemble of {n_layers} layers over {shape.n_sets} gallery sets",
+        "Give fewer dims or representations, or a smaller gallery.",
+    )
