@@ -40,7 +40,9 @@ fig, axes = plt.subplots(figsize=(8, 3.2), layout="constrained")
 bins = np.linspace(nearness.min(), nearness.max(), 25)
 axes.hist(nearness[:40], bins, color="#3f74b5", label="in the gallery")
 axes.hist(nearness[40:], bins, color="#e0930f", hatch="//", alpha=0.8, label="strangers")
-axes.axvline(clf.gallery_.threshold, color="#2b2f36", linewidth=1, label="threshold")
+axes.axvline(
+    clf.gallery_.calibration.threshold, color="#2b2f36", linewidth=1, label="threshold"
+)
 axes.set(xlabel="nearness to the nearest class", ylabel="sets", title="Known or unknown?")
 axes.legend(frameon=False)
 plt.show()

@@ -39,10 +39,10 @@ def assert_same_classifier(changed, fresh, probes):
     np.testing.assert_array_equal(changed.weights_, fresh.weights_)
     assert changed.gallery_accuracy_ == fresh.gallery_accuracy_
     pairs = zip(changed.gallery_.layers, fresh.gallery_.layers, strict=True)
-    for mine, other in pairs:
+    for i, (mine, other) in enumerate(pairs):
         np.testing.assert_array_equal(mine.column_sets, other.column_sets)
-        one, two = changed.gallery_.columns(mine), fresh.gallery_.columns(other)
-        np.testing.assert_array_equal(one.rows, two.rows)
+        one, two = (clf.gallery_.everything.layer_graph(i).targets for clf in (changed, fresh))
+        np.testing.assert_array_equal(one.targets, two.targets)
         np.testing.assert_array_equal(one.classes, two.classes)
         np.testing.assert_allclose(
             mine.graph.adjacency.toarray(), other.graph.adjacency.toarray(), atol=1e-9

@@ -339,7 +339,7 @@ def test_codes_of_an_index_are_in_the_gallery_file(large, tmp_path, monkeypatch)
     clf, probes = large
     path = clf.save(tmp_path / "people.setwise")
     codes = read_tensors(path, "test", 2)[1]["index of_rows"]
-    np.testing.assert_array_equal(codes, clf.gallery_.directory.index.codes.of_rows)
+    np.testing.assert_array_equal(codes, clf.gallery_.solution.index.codes.of_rows)
     monkeypatch.setattr("setwise.index.faiss._learnt", None)  # nothing is learnt again
     again = setwise.load(path)
     np.testing.assert_array_equal(again.predict_proba(probes), clf.predict_proba(probes))

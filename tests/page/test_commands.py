@@ -74,8 +74,10 @@ def test_enroll_is_that_of_the_classifier(page):
     expected = load(page.state.history.folder / f"{file_before(page)}.setwise")
     new = SetBatch.from_list([clf.gallery_.sets[9]], [clf.gallery_.sets.names[9]])
     expected.enroll(new, ["flat"])
-    assert np.array_equal(expected.gallery_.weights, clf.gallery_.weights)
-    assert expected.gallery_.threshold == clf.gallery_.threshold
+    assert np.array_equal(
+        expected.gallery_.calibration.weights, clf.gallery_.calibration.weights
+    )
+    assert expected.gallery_.calibration.threshold == clf.gallery_.calibration.threshold
     assert clf.gallery_.sets.names[9] == "album"
     assert clf.gallery_.sets.origins.files[-1] == "album/7.png"
 

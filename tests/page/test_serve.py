@@ -72,7 +72,7 @@ def test_the_demo_of_the_page_has_a_gallery_and_an_inbox(tmp_path):
     gallery = write_page_demo(tmp_path / "page", n_gallery=2, n_probes=1)
     clf = load(gallery)
     assert clf.gallery_.n_classes == 8
-    assert clf.gallery_.threshold is not None
+    assert clf.gallery_.calibration.threshold is not None
     inbox = load_images(tmp_path / "page" / "inbox", size=clf.gallery_.sets.image_shape)
     assert len(inbox) == 10
     written = gallery.read_bytes()
