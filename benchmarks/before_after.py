@@ -1,6 +1,7 @@
 """Two versions of setwise on the same work, in turns: seconds of each, and their ratio.
 
     python benchmarks/before_after.py [REVISION] [--repeats 5]    # against a tag or commit
+    python benchmarks/before_after.py OTHER/src           # against a folder of sources
     python benchmarks/before_after.py --quick
 
 The old version is checked out into a temporary git worktree. Each repeat runs both versions,
@@ -95,7 +96,10 @@ print(json.dumps(took))
 
 @contextmanager
 def checked_out(revision: str) -> Iterator[Path]:
-    """The sources of a revision, for a while."""
+    """The sources of a revision, for a while; a folder of sources is used as it is."""
+    if Path(revision).is_dir():
+        yield Path(revision)
+        return
     git = ["git", "-C", str(ROOT), "worktree"]
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder) / "old"
