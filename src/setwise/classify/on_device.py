@@ -25,8 +25,7 @@ from setwise.classify.gallery import Gallery, SetBases
 from setwise.classify.layer import Columns, Comparison
 from setwise.device import Device, on_device, principal_directions_of_all
 from setwise.graph import GalleryGraph
-from setwise.graph.device_lasso import recoded_on
-from setwise.graph.lasso_gallery import LassoGallery
+from setwise.graph.lasso_gallery import LassoGallery, recoded_on
 from setwise.lasso import Codes
 
 __all__ = ["Inserted", "given_to", "inserted_on", "make_bases_on"]

@@ -29,7 +29,7 @@ import numpy.typing as npt
 
 from setwise._support.types import BoolArray, FloatArray, IntArray
 from setwise.device.devices import Device
-from setwise.lasso.codes import Codes
+from setwise.lasso import Codes
 
 # A pool has at least twice the atoms of the longest code in its block, and at most so many. A
 # column that has no code yet needs a larger one than a column whose code is nearly right.

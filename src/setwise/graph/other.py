@@ -25,13 +25,11 @@ class GaussianGraph(Graph):
     Parameters
     ----------
     sigma : float, vector, matrix or None, default=None
-        The paper's Sigma, a *covariance*: a scalar variance, one variance per feature, or a
-        matrix. None takes the median squared distance between the gallery's columns, so
-        that the weight of a median pair is ``exp(-1/2)``.
+        The paper's Sigma, a *covariance*: one variance, one per feature, or a matrix. None
+        takes the median squared distance between the gallery's columns.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from setwise import GaussianGraph
     >>> GaussianGraph(sigma=0.5).adjacency(np.eye(2)).toarray().round(2)
     array([[0.  , 0.14],
@@ -114,7 +112,6 @@ class OMPGraph(Graph):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from setwise import OMPGraph
     >>> OMPGraph(1).adjacency(np.array([[1.0, 0.8], [0.0, 0.6]])).toarray().round(2)
     array([[0. , 1.6],
@@ -142,9 +139,9 @@ class OMPGraph(Graph):
 def pursue(gram: FloatArray, own: int, most: int) -> tuple[list[int], FloatArray]:
     """Up to ``most`` atoms of column ``own``, picked greedily, and their coefficients.
 
-    As scikit-learn's ``orthogonal_mp_gram``, which copies the Gram matrix for each column,
-    and warns where it ends early: where the residual is zero, or only copies of picked atoms
-    are left. That is normal here.
+    As scikit-learn's ``orthogonal_mp_gram``, which copies the Gram matrix for each column and
+    warns of an early end: normal here, where the residual is zero or only copies of atoms are
+    left.
     """
     target = gram[own].copy()
     target[own] = 0.0
@@ -180,7 +177,6 @@ class LeastSquaresGraph(Graph):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from setwise import LeastSquaresGraph
     >>> LeastSquaresGraph(1).adjacency(np.array([[1.0, 0.8], [0.0, 0.6]])).toarray().round(2)
     array([[0. , 1.6],
@@ -208,13 +204,10 @@ class LeastSquaresGraph(Graph):
 def leave_one_out_least_squares(columns: FloatArray, *, tolerance: float = 1e-10) -> FloatArray:
     """Minimum-norm least-squares code of each column on all the others, as columns.
 
-    One eigendecomposition of the Gram matrix instead of one per column. With ``z = e_i - a_i``,
-    ``D z`` is the residual and the problem is ``min ||D z||`` with ``z_i = 1``, smallest ``z``
-    among the minimisers:
-
-    * where column ``i`` lies in the span of the others, ``z`` is the projection of ``e_i`` on
-      the null space of ``D``, scaled to ``z_i = 1``;
-    * where it does not, ``z`` is column ``i`` of the pseudo-inverse of ``D'D``, scaled alike.
+    With ``z = e_i - a_i``, the problem is ``min ||D z||`` with ``z_i = 1`` and smallest ``z``.
+    Where column ``i`` lies in the span of the others, ``z`` is the projection of ``e_i`` on the
+    null space of ``D``, scaled to ``z_i = 1``; elsewhere column ``i`` of the pseudo-inverse of
+    ``D'D``, scaled alike.
     """
     values, vectors = linalg.eigh(columns.T @ columns, check_finite=False)
     is_kept = values > tolerance * values[-1]

@@ -4,9 +4,9 @@ With the Gram matrix of all columns where it fits in memory (``solver``), withou
 it does not (``pools``).
 """
 
-from setwise.lasso.codes import Codes
 from setwise.lasso.pools import Pools, code_blocks, code_changed
 from setwise.lasso.solver import (
+    Codes,
     code_by_gram,
     codes_changed_by,
     factors_of,
