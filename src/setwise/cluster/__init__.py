@@ -11,16 +11,6 @@ from setwise.cluster.clusterers import (
 from setwise.cluster.tree import PROBE, CutTree, HierarchicalClusters, Node, is_indivisible, shc
 
 __all__ = [
-    "PROBE",
-    "SHC",
-    "Clusterer",
-    "Clustering",
-    "Clusters",
-    "CutTree",
-    "FlatClusters",
-    "GivenClusterer",
-    "HierarchicalClusters",
-    "Node",
-    "is_indivisible",
-    "shc",
-]
+    "PROBE", "SHC", "Clusterer", "Clustering", "Clusters", "CutTree", "FlatClusters",
+    "GivenClusterer", "HierarchicalClusters", "Node", "is_indivisible", "shc",
+]  # fmt: skip

@@ -80,15 +80,11 @@ def local_vector(adjacency: Adjacency, seeds: IntArray) -> Fiedler:
 
 
 def exact_fiedler(adjacency: Adjacency, *, precise: bool | None = None) -> Fiedler:
-    """Fiedler vector of the normalised Laplacian of a connected graph.
+    """Fiedler vector of the normalised Laplacian of a connected graph, sparse or dense.
 
-    Parameters
-    ----------
-    adjacency : symmetric non-negative matrix of shape (n_vertices, n_vertices)
-        A connected graph, sparse or dense.
-    precise : bool, optional
-        Whether the vector is computed to rounding, so that the order of the vertices does not
-        matter, or only until its signs are settled. By default, precise up to 3000 vertices.
+    If ``precise``, it is computed to rounding, so that the order of the vertices does not
+    matter, else until its signs are settled. By default, graphs of up to 3000 vertices are
+    precise.
 
     Examples
     --------
@@ -166,15 +162,9 @@ def start_vector(n: int, seed: int = 0) -> FloatArray:
 def dfvc(adjacency: Adjacency, *, max_changes: float = 0.01, max_iter: int = 100) -> Fiedler:
     """Fiedler vector by over-deflated inverse iteration, stopped on signs (Algorithm 3).
 
-    Parameters
-    ----------
-    adjacency : symmetric matrix of shape (n_vertices, n_vertices)
-        A connected graph; the order of its vertices decides the start vector.
-    max_changes : float
-        Stop when at most this share of the signs changes in an iteration (the paper's
-        epsilon_s); the sign of the whole vector is arbitrary and does not count.
-    max_iter : int
-        Give up then, with ``has_converged`` False.
+    The order of the vertices decides the start vector. The iteration stops when at most the
+    share ``max_changes`` of the signs (the paper's epsilon_s) changes, the arbitrary sign of
+    the whole vector apart, or after ``max_iter`` steps, with ``has_converged`` False.
 
     Examples
     --------

@@ -16,14 +16,6 @@ from setwise.lasso.solver import (
 )
 
 __all__ = [
-    "Codes",
-    "Pools",
-    "code_blocks",
-    "code_by_gram",
-    "code_changed",
-    "codes_changed_by",
-    "factors_of",
-    "gram_lasso",
-    "lasso_codes",
-    "optimality_violation",
-]
+    "Codes", "Pools", "code_blocks", "code_by_gram", "code_changed", "codes_changed_by",
+    "factors_of", "gram_lasso", "lasso_codes", "optimality_violation",
+]  # fmt: skip

@@ -99,19 +99,11 @@ def code_changed(
     rows: Rows, extra: Rows, targets: IntArray, penalty: float, start: Codes, before: Rows,
     pools: Pools,
 ) -> tuple[Codes, Rows, Pools]:  # fmt: skip
-    """Codes of columns whose atoms have changed, on all the others.
+    """Codes of columns whose atoms have changed, on all the others, see :func:`code_blocks`.
 
-    Solved on their pools and all extra columns. Where the residual moves by more than the
-    margin, all atoms are looked at; where one of them could enter, the column is solved again.
-
-    Parameters
-    ----------
-    rows, extra, targets, penalty, start
-        As for :func:`code_blocks`.
-    before : float32 array of shape (n_targets, n_features)
-        Residuals that the pools were made for.
-    pools : Pools
-        What was known then.
+    ``before`` are the residuals that the ``pools`` were made for. Columns are solved on their
+    pools and all extra columns. Where the residual moves by more than the margin, all atoms are
+    looked at; where one of them could enter, the column is solved again.
 
     Examples
     --------
@@ -148,20 +140,11 @@ def code_blocks(
     rows: Rows, extra: Rows, targets: IntArray, penalty: float, start: Codes, residuals: Rows,
     *, n_jobs: int | None = None,
 ) -> tuple[Codes, Rows, Pools]:  # fmt: skip
-    """Codes of some columns on all the others, by blocks.
+    """Codes of some columns, ``targets``, on all the others, by blocks, in ``n_jobs`` threads.
 
-    Parameters
-    ----------
-    rows, extra : float32 arrays of shape (n_columns, n_features)
-        Unit columns, as rows, and more of them, numbered after the first.
-    targets, penalty
-        Which columns to code, and the paper's ``w``.
-    start : Codes
-        Codes to start from, one per target; they change the time, not the result.
-    residuals : float32 array of shape (n_targets, n_features)
-        What the starts leave; for empty ones, the columns themselves.
-    n_jobs : int, optional
-        Threads.
+    ``rows`` are unit columns, as rows, and ``extra`` more of them, numbered after the first.
+    ``start`` has a code for each target, which changes the time, not the result; ``residuals``
+    are what the starts leave, for empty ones the columns themselves.
 
     Examples
     --------

@@ -168,17 +168,9 @@ def run_with_room(
 def lasso_codes(gram: FloatArray, penalty: float, *, rank: int) -> sp.csc_array:
     """Code unit columns on all the *other* columns, exactly, one code per column (eq. 14).
 
-    Of exact copies, the first to enter the active set, in the order of columns, keeps the
-    weight.
-
-    Parameters
-    ----------
-    gram : array of shape (n_columns, n_columns)
-        Inner products of all columns.
-    penalty : float
-        The paper's ``w``.
-    rank : int
-        An upper bound on the rank of the columns; no code has more non-zeros.
+    ``gram`` has the inner products of all columns, ``penalty`` is the paper's ``w``, and
+    ``rank`` an upper bound on the rank of the columns: no code has more non-zeros. Of exact
+    copies, the first to enter the active set, in the order of columns, keeps the weight.
 
     Examples
     --------
@@ -192,32 +184,17 @@ def lasso_codes(gram: FloatArray, penalty: float, *, rank: int) -> sp.csc_array:
 
 
 def code_by_gram(
-    gram: FloatArray,
-    penalty: float,
-    targets: IntArray,
-    *,
-    rank: int,
-    start: Codes | None = None,
-    border: FloatArray | None = None,
-    is_optimal: bool = False,
+    gram: FloatArray, penalty: float, targets: IntArray, *, rank: int,
+    start: Codes | None = None, border: FloatArray | None = None, is_optimal: bool = False,
     factors: tuple[FloatArray, IntArray] | None = None,
-) -> Codes:
-    """Codes of some columns on all the others, as in :func:`lasso_codes`.
+) -> Codes:  # fmt: skip
+    """Codes of some columns, ``targets``, on all the others, as in :func:`lasso_codes`.
 
-    Parameters
-    ----------
-    gram, penalty, rank
-        See there.
-    targets : array of int
-        Which columns to code.
-    start : Codes, optional
-        Codes to start from, one per target; they change the time, not the result.
-    border : array of shape (n_new, n_columns + n_new), optional
-        Products of more columns with all: as if ``gram`` had these rows at its end.
-    is_optimal : bool
-        Whether the starts of old columns are their optimal codes on old columns.
-    factors : pair of arrays, optional
-        Cholesky factors of the starts, and their begins (-1: none), see :func:`factors_of`.
+    ``start`` holds a code for each target to start from, which changes the time, not the
+    result, and ``factors`` their Cholesky factors as :func:`factors_of` gives them (begin -1:
+    none). ``border`` has the inner products of more columns with all, as if ``gram`` had these
+    rows at its end. With ``is_optimal``, the starts of old columns are their optimal codes on
+    old columns.
 
     Examples
     --------
@@ -280,22 +257,13 @@ def codes_changed_by(tail: FloatArray, penalty: float, codes: Codes) -> IntArray
 
 
 def gram_lasso(
-    gram: FloatArray,
-    correlations: FloatArray,
-    penalties: FloatArray,
-    *,
-    start: FloatArray | None = None,
-) -> FloatArray:
+    gram: FloatArray, correlations: FloatArray, penalties: FloatArray,
+    *, start: FloatArray | None = None,
+) -> FloatArray:  # fmt: skip
     """Minimum of ``1/2 x'Gx - c'x + sum_i penalties_i |x_i|``, exactly, at any scale.
 
-    Parameters
-    ----------
-    gram : array of shape (n, n)
-        Positive semidefinite; ``correlations`` must lie in its range.
-    correlations, penalties : arrays of shape (n,)
-        Linear term, and positive weights of the l1 norm.
-    start : array of shape (n,), optional
-        Where to start; the result depends on it only where there are several.
+    ``gram`` is positive semidefinite, ``correlations`` must lie in its range, and penalties are
+    positive. Where there are several minima, the ``start`` decides.
 
     Examples
     --------
