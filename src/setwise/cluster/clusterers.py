@@ -81,15 +81,13 @@ class Clusterer(Part, ABC):
     @classmethod
     def of(cls, value: Any, owner: str) -> Self:
         """The clusterer of a name, None for SHC, or any object with ``fit_predict``."""
-        if value is None:
-            value = "shc"
+        value = "shc" if value is None else value
         if hasattr(value, "fit_predict") and not isinstance(value, type):
             return GivenClusterer(value)  # type: ignore[return-value]
-        if isinstance(value, cls | Mapping) or (
-            isinstance(value, str) and value in cls.known()
-        ):
+        known = cls.known()
+        if isinstance(value, cls | Mapping) or (isinstance(value, str) and value in known):
             return super().of(value, owner)
-        names = ", ".join(map(repr, cls.known()))
+        names = ", ".join(map(repr, known))
         return refuse(owner, "clusterer", f"None, one of {names}, or have fit_predict", value)
 
     @abstractmethod
@@ -192,12 +190,9 @@ class GivenClusterer(_Estimators):
     Examples
     --------
     >>> from sklearn.cluster import KMeans
-    >>> from setwise import CVC
-    >>> from setwise.evaluation.testing import separable_sets
-    >>> sets, labels = separable_sets()
-    >>> clf = CVC(clusterer=KMeans(5, random_state=0)).fit(sets[1:], labels[1:])
-    >>> clf.predict(sets[:1])
-    array([0])
+    >>> from setwise.cluster import Clusterer
+    >>> Clusterer.of(KMeans(5), "CVC")
+    GivenClusterer(given=KMeans(n_clusters=5))
     """
 
     given: Any
@@ -268,10 +263,8 @@ def _labels(clusterer: Any, points: Any, *class_codes: IntArray) -> IntArray:
     except (ValueError, TypeError, RuntimeError) as error:
         reject(f"clusterer {name} failed on {n_points} columns: {error}", error)
     if found.shape != (n_points,):
-        reject(
-            f"clusterer {name} gave labels of shape {found.shape}. Expected one for each of "
-            f"{n_points} columns."
-        )
+        expected = f"Expected one for each of {n_points} columns."
+        reject(f"clusterer {name} gave labels of shape {found.shape}. {expected}")
     # Density methods mark noise with -1: points without cluster are clusters of their own.
     noise = np.flatnonzero(found < 0)
     labels = np.where(found < 0, found.max(initial=-1) + 1, found).astype(np.int64)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -58,7 +57,7 @@ class SweepCut(CutRule):
 
     def halves(self, adjacency: Adjacency, fiedler: Fiedler) -> BoolArray | None:
         """The best threshold of ``D^-1/2 v``, the relaxed NCut indicator (paper eq. 10)."""
-        return _halves_by_sweep(adjacency, fiedler)
+        return sweep(adjacency, fiedler.vector / np.sqrt(degrees(adjacency)))
 
 
 @dataclass(frozen=True)
@@ -136,10 +135,6 @@ def sweep(adjacency: Adjacency, vector: FloatArray) -> BoolArray | None:
     return side if exists else None
 
 
-def _halves_by_sweep(adjacency: Adjacency, fiedler: Fiedler) -> BoolArray | None:
-    return sweep(adjacency, fiedler.vector / np.sqrt(degrees(adjacency)))
-
-
 @dataclass(frozen=True)
 class Cut:
     """A bipartition of a graph and what is known about it; see also :class:`Fiedler`.
@@ -166,8 +161,9 @@ def bisect(adjacency: Adjacency, cut: str | CutRule = "sweep") -> Cut:
     """Split a graph of at least two vertices into two non-empty halves.
 
     A disconnected graph is split into its largest component (the first of equals) and the rest;
-    a connected one is cut by its Fiedler vector. :class:`setwise.cluster.CutTree` parts all
-    components.
+    a connected one is cut by its Fiedler vector. A ConvergenceWarning says that the vector, and
+    perhaps the halves, are approximate; a DegenerateSplitWarning that another rule filled an
+    empty half.
 
     Parameters
     ----------
@@ -176,13 +172,6 @@ def bisect(adjacency: Adjacency, cut: str | CutRule = "sweep") -> Cut:
     cut : {"sweep", "exact", "paper"} or CutRule
         The exact Fiedler vector cut at its best threshold, the same cut at zero (vertices
         whose entry cannot be told from zero stay together), or Algorithm 3, literally.
-
-    Warns
-    -----
-    ConvergenceWarning
-        The vector is approximate, and so may the halves be.
-    DegenerateSplitWarning
-        One half would have been empty, and another rule made the halves.
 
     Examples
     --------
@@ -217,7 +206,7 @@ def local_cut(adjacency: Adjacency, seeds: IntArray) -> Cut:
     >>> local_cut(adjacency, np.array([0])).side
     array([ True,  True, False, False])
     """
-    return _rounded(adjacency, local_vector(adjacency, seeds), "local", _halves_by_sweep)
+    return _rounded(adjacency, local_vector(adjacency, seeds), "local", SweepCut())
 
 
 @np.errstate(under="ignore")
@@ -235,22 +224,16 @@ def spectral_cut(adjacency: Adjacency, rule: CutRule) -> Cut:
         msg = f"bisect: a graph of at least 2 vertices is needed to cut, got {n}."
         raise ParameterError(msg)
     kind = rule.name or type(rule).__name__
-    return _rounded(adjacency, rule.vector(adjacency), kind, rule.halves)
+    return _rounded(adjacency, rule.vector(adjacency), kind, rule)
 
 
-def _rounded(
-    adjacency: Adjacency,
-    fiedler: Fiedler,
-    kind: str,
-    split: Callable[[Adjacency, Fiedler], BoolArray | None],
-) -> Cut:
+def _rounded(adjacency: Adjacency, fiedler: Fiedler, kind: str, rule: CutRule) -> Cut:
     """The two halves a vector stands for, by another rule where one would be empty."""
     edges = Edges.of(adjacency)
-    side, fallback = split(adjacency, fiedler), ""
+    side, fallback = rule.halves(adjacency, fiedler), ""
     if side is None:
-        side, repair = kernels_of("setwise.cut").repaired_halves(
-            *edges, edges.degrees, fiedler.vector
-        )
+        repaired_halves = kernels_of("setwise.cut").repaired_halves
+        side, repair = repaired_halves(*edges, edges.degrees, fiedler.vector)
         fallback = REPAIRS[repair]
     return Cut(
         side, kind, ncut(edges, side), fiedler.connectivity, fiedler.n_iterations,

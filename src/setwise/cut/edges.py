@@ -44,11 +44,8 @@ class Edges:
         if not matrix.data.all():
             matrix = matrix.copy()
             matrix.eliminate_zeros()
-        return cls(
-            matrix.indptr.astype(np.int32, copy=False),
-            matrix.indices.astype(np.int32, copy=False),
-            matrix.data,
-        )
+        places = (part.astype(np.int32, copy=False) for part in (matrix.indptr, matrix.indices))
+        return cls(*places, matrix.data)
 
     @property
     def n_vertices(self) -> int:

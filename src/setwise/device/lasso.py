@@ -143,8 +143,7 @@ class _Problems:
 
     def _width(self, chosen: Any) -> int:
         """Room that the codes of some columns need: they are packed to the front."""
-        xp = self.atoms.device.xp
-        used = int(xp.max(_count(xp, self.signs[chosen])))
+        used = int(self.atoms.device.xp.max(_count(self.atoms.device.xp, self.signs[chosen])))
         return max(_ROOM, -(-used // _ROOM) * _ROOM)
 
     def _descend(self, chosen: Any, gradients: Any, penalty: float) -> None:
@@ -177,13 +176,13 @@ class _Problems:
 
     def _fill(self, pools: Any, counts: Any, gradients: Any, chosen: Any) -> None:
         """Fill pools with atoms of large gradient, behind the atoms they have."""
-        device = self.atoms.device
-        before = device.xp.asarray(counts, copy=True)
-        _fill(device, pools, counts, gradients, self.owns[chosen])
+        xp = self.atoms.device.xp
+        before = xp.asarray(counts, copy=True)
+        _fill(self.atoms.device, pools, counts, gradients, self.owns[chosen])
         if int(gradients.shape[1]) > self.n_shared:
-            slots = device.xp.arange(pools.shape[1], device=pools.device)
+            slots = xp.arange(pools.shape[1], device=pools.device)
             is_new = (slots >= before[:, None]) & (slots < counts[:, None])
-            pools[:] = device.xp.where(is_new, self._atoms_at(pools, chosen), pools)
+            pools[:] = xp.where(is_new, self._atoms_at(pools, chosen), pools)
 
     def _atoms_at(self, places: Any, chosen: Any) -> Any:
         """Numbers of the atoms at some places of the rows of gradients."""
@@ -216,10 +215,8 @@ class _Problems:
 
     def _strongest(self, gradients: Any) -> tuple[Any, Any]:
         """A few of the largest gradients of each row, and where they are."""
-        device = self.atoms.device
-        n, width = map(int, gradients.shape)
-        values = device.new((n, _STRIPS), "float64")
-        places = device.new((n, _STRIPS), "int64")
+        device, (n, width) = self.atoms.device, map(int, gradients.shape)
+        values, places = device.new((n, _STRIPS), "float64"), device.new((n, _STRIPS), "int64")
         device.run("strongest", n, gradients, values, places, width, STRIPS=_STRIPS, TILE=_TILE)
         top = device.xp.take_along_axis(gradients, places, axis=1)
         # A short row leaves strips empty.
@@ -333,8 +330,8 @@ def pools_of_all(
     size = max(1, device.block_bytes // (8 * (2 * n + most)))
     for i in range(0, n, size):
         own = owns[i : i + size]
-        pools = device.new((int(own.shape[0]), most), "int64")
-        counts = device.new((int(own.shape[0]),), "int64")
+        n_own = int(own.shape[0])
+        pools, counts = device.new((n_own, most), "int64"), device.new((n_own,), "int64")
         gradients = xp.matmul(residuals[own], atoms.rows.T)
         cutoffs = _fill(device, pools, counts, gradients, own)
         parts.append([device.get(x) for x in (xp.astype(pools, xp.int32), counts, cutoffs)])

@@ -113,17 +113,16 @@ class GramLasso(LassoGallery):
         n, n_new = self.columns.shape[1], probe.shape[1]
         tail = self.columns.T @ probe
         changed = codes_changed_by(tail, self.alpha, self.codes)
+        targets = np.append(changed, np.arange(n, n + n_new))
         kept, kept_at = self.factors
         codes = code_by_gram(
-            self.gram,
-            self.alpha,
-            targets := np.append(changed, np.arange(n, n + n_new)),
+            self.gram, self.alpha, targets,
             rank=min(self.columns.shape[0], n + n_new),
             start=Codes.join([self.codes.take(changed), Codes.none(n_new)]),
             border=np.hstack([tail.T, probe.T @ probe]),
             is_optimal=True,
             factors=(kept, np.append(kept_at[changed], np.full(n_new, -1))),
-        )
+        )  # fmt: skip
         return targets, codes
 
     def with_columns(self, columns: FloatArray) -> Self:
@@ -140,9 +139,8 @@ class GramLasso(LassoGallery):
         kept = np.flatnonzero(is_kept)
         columns, gram = self.columns[:, kept], self.gram[np.ix_(kept, kept)]
         codes, changed = self.codes.take(kept).without_atoms(is_kept)
-        new = code_by_gram(
-            gram, self.alpha, changed, rank=min(columns.shape), start=codes.take(changed)
-        )
+        start, rank = codes.take(changed), min(columns.shape)
+        new = code_by_gram(gram, self.alpha, changed, rank=rank, start=start)
         codes = codes.replaced(changed, new)
         return self.of_codes(self.graph, columns, self.alpha, codes, gram)
 

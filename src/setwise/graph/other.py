@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import ClassVar, NoReturn
+from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -64,35 +65,19 @@ class GaussianGraph(Graph):
         """Columns as rows, scaled so that squared distances are Mahalanobis ones."""
         if self.sigma is None:
             return columns.T
-        n_features = len(columns)
-        sigma = self._checked_sigma(n_features)
-        if sigma.ndim < 2:
-            return columns.T / np.sqrt(sigma)
-        try:
-            factor = np.linalg.cholesky(sigma)
-        except np.linalg.LinAlgError:
-            self._refuse_sigma(n_features)
-        return np.linalg.solve(factor, columns).T
-
-    def _checked_sigma(self, n_features: int) -> FloatArray:
-        try:
+        n = len(columns)
+        with suppress(ValueError, np.linalg.LinAlgError):  # ragged, or not positive definite
             sigma = np.asarray(self.sigma)
-        except ValueError:  # ragged
-            self._refuse_sigma(n_features)
-        shapes = ((), (n_features,), (n_features, n_features))
-        if sigma.dtype.kind not in "iuf" or sigma.shape not in shapes:
-            self._refuse_sigma(n_features)
-        is_fine = np.allclose(sigma, sigma.T) if sigma.ndim == 2 else (sigma > 0).all()
-        if not is_fine or not np.isfinite(sigma).all():
-            self._refuse_sigma(n_features)
-        return sigma.astype(np.float64)
-
-    def _refuse_sigma(self, n_features: int) -> NoReturn:
+            is_finite = sigma.dtype.kind in "iuf" and np.isfinite(sigma).all()
+            if is_finite and sigma.shape in ((), (n,)) and (sigma > 0).all():
+                return columns.T / np.sqrt(sigma.astype(np.float64))
+            if is_finite and sigma.shape == (n, n) and np.allclose(sigma, sigma.T):
+                return np.linalg.solve(np.linalg.cholesky(sigma.astype(np.float64)), columns).T
         expected = (
-            f"a positive number, a vector of {n_features} positive variances or a symmetric "
-            f"positive definite {n_features} x {n_features} matrix"
+            f"a positive number, a vector of {n} positive variances or a symmetric positive "
+            f"definite {n} x {n} matrix"
         )
-        refuse("GaussianGraph", "sigma", expected, self.sigma)
+        return refuse("GaussianGraph", "sigma", expected, self.sigma)
 
 
 def _median_scale(squared: FloatArray) -> float:
@@ -127,10 +112,9 @@ class OMPGraph(Graph):
     def adjacency(self, columns: FloatArray) -> sp.csr_array:
         """Pursue each column with the others."""
         gram = columns.T @ columns
-        n = len(gram)
-        most = min(self.n_nonzero, n - 1, len(columns))
-        codes = np.zeros((n, n))
-        for i in range(n):
+        codes = np.zeros_like(gram)
+        most = min(self.n_nonzero, len(gram) - 1, len(columns))
+        for i in range(len(gram)):
             atoms, values = pursue(gram, i, most)
             codes[atoms, i] = values
         return symmetrised(sp.csc_array(codes))
@@ -211,8 +195,7 @@ def leave_one_out_least_squares(columns: FloatArray, *, tolerance: float = 1e-10
     """
     values, vectors = linalg.eigh(columns.T @ columns, check_finite=False)
     is_kept = values > tolerance * values[-1]
-    kept = vectors[:, is_kept]
-    null = vectors[:, ~is_kept]
+    kept, null = vectors[:, is_kept], vectors[:, ~is_kept]
     to_null = null @ null.T
     inverse = (kept / values[is_kept]) @ kept.T
     # Whether column i lies in the span of the others shows on the diagonal of to_null.
