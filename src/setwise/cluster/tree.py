@@ -223,9 +223,9 @@ class CutTree:
         if index in self._cuts_by_rule or not node["is_cut"]:
             return self._cuts_by_rule.get(index)
         first_half = self._vertices(int(node["first_child"]))
-        numbers = (node[name].item() for name in _OF_CUT)
+        known: dict[str, Any] = {name: node[name].item() for name in _OF_CUT}
         side = ~np.isin(self._vertices(index), first_half)
-        return Cut(side, self.cut.name, *numbers, fallback=REPAIRS[node["repair"]])
+        return Cut(side, self.cut.name, fallback=REPAIRS[node["repair"]], **known)
 
 
 @dataclass(frozen=True)

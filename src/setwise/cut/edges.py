@@ -44,8 +44,8 @@ class Edges:
         if not matrix.data.all():
             matrix = matrix.copy()
             matrix.eliminate_zeros()
-        places = (part.astype(np.int32, copy=False) for part in (matrix.indptr, matrix.indices))
-        return cls(*places, matrix.data)
+        indptr = matrix.indptr.astype(np.int32, copy=False)
+        return cls(indptr, matrix.indices.astype(np.int32, copy=False), matrix.data)
 
     @property
     def n_vertices(self) -> int:

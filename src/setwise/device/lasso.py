@@ -395,6 +395,6 @@ def _by_probe(
             for numbers in (owns[here], codes.atoms[inside])
         )
         mine = Codes(codes.counts[here], atoms, codes.values[inside])
-        rest = (x[here] for x in (found.residuals, found.largest, found.is_solved))
-        parts.append((targets, DeviceCodes(mine, *rest)))
+        left, largest = found.residuals[here], found.largest[here]
+        parts.append((targets, DeviceCodes(mine, left, largest, found.is_solved[here])))
     return parts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -72,7 +72,9 @@ class GaussianGraph(Graph):
             if is_finite and sigma.shape in ((), (n,)) and (sigma > 0).all():
                 return columns.T / np.sqrt(sigma.astype(np.float64))
             if is_finite and sigma.shape == (n, n) and np.allclose(sigma, sigma.T):
-                return np.linalg.solve(np.linalg.cholesky(sigma.astype(np.float64)), columns).T
+                factor = np.linalg.cholesky(sigma.astype(np.float64))
+                whitened: Any = np.linalg.solve(factor, columns)
+                return whitened.T
         expected = (
             f"a positive number, a vector of {n} positive variances or a symmetric positive "
             f"definite {n} x {n} matrix"
