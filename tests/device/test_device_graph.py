@@ -8,8 +8,13 @@ from tests.device.reference import PlainHost
 from tests.device.test_device_lasso import columns_of_classes
 
 from setwise.graph import LassoGraph
-from setwise.graph.device_lasso import recoded_on, solved_by_gram_on, solved_by_pools_on
-from setwise.graph.lasso_gallery import GramLasso, PooledLasso
+from setwise.graph.lasso_gallery import (
+    GramLasso,
+    PooledLasso,
+    recoded_on,
+    solved_by_gram_on,
+    solved_by_pools_on,
+)
 
 pytest.importorskip("array_api_compat", reason='needs pip install "setwise[cuda]"')
 GRAPH = LassoGraph(alpha=0.05)

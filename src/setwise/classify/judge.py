@@ -33,7 +33,7 @@ from setwise.gallery.evidence import LayerView
 from setwise.gallery.fusion import Fused, ScoreMatrix, fuse, votes
 from setwise.gallery.gallery import Gallery
 from setwise.gallery.layers import make_bases_on
-from setwise.graph.device_lasso import recoded_on
+from setwise.graph.lasso_gallery import recoded_on
 from setwise.graph.lasso_gallery import LassoGallery
 from setwise.lasso import Codes
 

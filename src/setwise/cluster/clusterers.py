@@ -1,12 +1,9 @@
-"""One small interface for every way to cluster the columns.
+"""One small interface for every way to cluster the columns, and SHC as an estimator.
 
 A :class:`Clusterer` describes a way; started on a graph it is a :class:`Clustering`, which is
 asked for clusters under a labelling. Only semi-supervised ones look at the labelling: SHC to
-know when to stop, SKMS for its constraints. The others cluster once, and all labellings of
-the same columns share the result.
-
-The rivals of the paper that want to know how many clusters there are make as many as there
-are gallery classes.
+know when to stop, SKMS for its constraints. The others cluster once, and all labellings of the
+same columns share the result. The paper's rivals make as many clusters as gallery classes.
 """
 
 from __future__ import annotations
@@ -18,17 +15,20 @@ from importlib import import_module
 from typing import Any, ClassVar, Protocol, Self, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, ClusterMixin, clone
+from sklearn.utils.validation import validate_data
 
 from setwise._support.parallel import quiet
 from setwise._support.parameters import refuse
 from setwise._support.parts import Part
 from setwise._support.types import FloatArray, IntArray
-from setwise.cluster.shc import PROBE, HierarchicalClusters, shc
-from setwise.cluster.tree import LOCAL_ABOVE, CutTree
+from setwise.cluster.tree import LOCAL_ABOVE, PROBE, CutTree, HierarchicalClusters, shc
 from setwise.cut import CutRule
 from setwise.errors import SetwiseError, reject
+from setwise.features import unit_rows
+from setwise.graph import Graph
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,6 @@ class FlatClusters:
 
     Examples
     --------
-    >>> import numpy as np
     >>> from setwise.cluster import FlatClusters
     >>> FlatClusters(np.array([0, 0, 1])).labels
     array([0, 0, 1])
@@ -55,11 +54,9 @@ class Clustering(Protocol):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from scipy.sparse import csr_array
     >>> from setwise.cluster import PROBE, Clusterer
     >>> from setwise.cut import SweepCut
-    >>> graph = csr_array([[0, 1, 0], [1, 0, 0.1], [0, 0.1, 0]])
+    >>> graph = sp.csr_array([[0, 1, 0], [1, 0, 0.1], [0, 0.1, 0]])
     >>> how = Clusterer.of("shc", "CVC").start(graph, lambda: None, cut=SweepCut(), seed=0)
     >>> how.under(np.array([0, PROBE, 1])).labels
     array([0, 0, 1])
@@ -77,8 +74,6 @@ class Clusterer(Part, ABC):
     >>> from setwise.cluster import Clusterer
     >>> Clusterer.of("shc", "CVC")
     Hierarchical()
-    >>> sorted(Clusterer.known())[:2]
-    ['kmeans', 'shc']
     """
 
     family: ClassVar[str] = "clusterer"
@@ -86,15 +81,13 @@ class Clusterer(Part, ABC):
     @classmethod
     def of(cls, value: Any, owner: str) -> Self:
         """The clusterer of a name, None for SHC, or any object with ``fit_predict``."""
-        if value is None:
-            value = "shc"
+        value = "shc" if value is None else value
         if hasattr(value, "fit_predict") and not isinstance(value, type):
             return GivenClusterer(value)  # type: ignore[return-value]
-        if isinstance(value, cls | Mapping) or (
-            isinstance(value, str) and value in cls.known()
-        ):
+        known = cls.known()
+        if isinstance(value, cls | Mapping) or (isinstance(value, str) and value in known):
             return super().of(value, owner)
-        names = ", ".join(map(repr, cls.known()))
+        names = ", ".join(map(repr, known))
         return refuse(owner, "clusterer", f"None, one of {names}, or have fit_predict", value)
 
     @abstractmethod
@@ -157,22 +150,21 @@ class _Estimators(Clusterer):
         self, adjacency: sp.csr_array, columns: GetColumns, *, cut: CutRule, seed: int
     ) -> Clustering:
         """Columns are presented as rows, or the graph where it is what the estimator wants."""
-        make = lambda n_clusters: self.estimator(n_clusters, seed)  # noqa: E731
-        return _FlatClustering(make, adjacency, columns, self.counts_classes)
+        return _FlatClustering(self, seed, adjacency, columns)
 
 
 @dataclass(frozen=True)
 class _FlatClustering:
-    make: Callable[[int], Any]
+    clusterer: _Estimators
+    seed: int
     adjacency: sp.csr_array
     columns: GetColumns
-    counts_classes: bool
     made: dict[int, FlatClusters] = field(default_factory=dict)
 
     def under(self, class_codes: IntArray) -> FlatClusters:
-        is_gallery = class_codes != PROBE
-        n_clusters = len(np.unique(class_codes[is_gallery])) if self.counts_classes else 0
-        estimator = self.make(n_clusters)
+        classes = np.unique(class_codes[class_codes != PROBE])
+        n_clusters = len(classes) if self.clusterer.counts_classes else 0
+        estimator = self.clusterer.estimator(n_clusters, self.seed)
         if getattr(type(estimator), "is_semi_supervised", False):
             return self._clusters(estimator, class_codes)
         if n_clusters not in self.made:
@@ -191,19 +183,16 @@ class _FlatClustering:
 class GivenClusterer(_Estimators):
     """Any object with ``fit_predict``, given by the user; it is cloned before each use.
 
-    It knows by itself how many clusters it wants. One with ``affinity="precomputed"``
-    clusters the graph; one whose class has ``is_semi_supervised = True`` gets the class codes
-    as ``y``, and clusters anew for every labelling.
+    It knows its number of clusters. One with ``affinity="precomputed"`` clusters the graph; one
+    whose class has ``is_semi_supervised = True`` gets the class codes as ``y`` of each
+    labelling.
 
     Examples
     --------
     >>> from sklearn.cluster import KMeans
-    >>> from setwise import CVC
-    >>> from setwise.evaluation.testing import separable_sets
-    >>> sets, labels = separable_sets()
-    >>> clf = CVC(clusterer=KMeans(5, random_state=0)).fit(sets[1:], labels[1:])
-    >>> clf.predict(sets[:1])
-    array([0])
+    >>> from setwise.cluster import Clusterer
+    >>> Clusterer.of(KMeans(5), "CVC")
+    GivenClusterer(given=KMeans(n_clusters=5))
     """
 
     given: Any
@@ -274,12 +263,79 @@ def _labels(clusterer: Any, points: Any, *class_codes: IntArray) -> IntArray:
     except (ValueError, TypeError, RuntimeError) as error:
         reject(f"clusterer {name} failed on {n_points} columns: {error}", error)
     if found.shape != (n_points,):
-        reject(
-            f"clusterer {name} gave labels of shape {found.shape}. Expected one for each of "
-            f"{n_points} columns."
-        )
+        expected = f"Expected one for each of {n_points} columns."
+        reject(f"clusterer {name} gave labels of shape {found.shape}. {expected}")
     # Density methods mark noise with -1: points without cluster are clusters of their own.
     noise = np.flatnonzero(found < 0)
     labels = np.where(found < 0, found.max(initial=-1) + 1, found).astype(np.int64)
     labels[noise] += np.arange(len(noise))
     return np.unique(labels, return_inverse=True)[1].astype(np.int64)
+
+
+def check_row_labels(y: Any, n_rows: int, caller: str) -> npt.NDArray[Any]:
+    """Validate one class per row, -1 for the unlabelled."""
+    labels = np.asarray(y)
+    if labels.shape != (n_rows,):
+        reject(
+            f"{caller}: y must hold one class for each of the {n_rows} rows, -1 for the "
+            f"unlabelled, got an array of shape {labels.shape}."
+        )
+    return labels
+
+
+class SemiSupervised(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+    """A clusterer of rows that asks for their classes, with -1 for the unlabelled."""
+
+    is_semi_supervised = True  # see :class:`GivenClusterer`
+
+    def fit_predict(self, X: Any, y: Any = None) -> IntArray:
+        """Cluster of each row."""
+        return self.fit(X, y).labels_
+
+
+class SHC(SemiSupervised):
+    """Semi-supervised hierarchical clustering: nothing to guess, labels say when to stop.
+
+    Rows are cut in two by the graph alone, again and again, until no cluster holds unlabelled
+    rows together with two classes. The number of clusters is an outcome.
+
+    Parameters
+    ----------
+    graph : str or Graph, default="lasso"
+        How proximity is measured, see :mod:`setwise.graph`.
+    cut : {"sweep", "exact", "paper"} or CutRule, default="sweep"
+        How a connected cluster is divided, see :func:`setwise.cut.bisect`.
+
+    Attributes
+    ----------
+    labels_ : array of int, shape (n_samples,)
+        Cluster of each row.
+    n_clusters_ : int
+        How many there are.
+    clusters_ : HierarchicalClusters
+        Leaves, divided nodes and the tree of cuts.
+
+    Examples
+    --------
+    >>> from setwise.cluster import SHC
+    >>> X = np.array([[1, 0.1, 0], [1, 0.2, 0], [0, 0.1, 1], [0, 0.2, 1], [1, 0.15, 0]])
+    >>> SHC().fit_predict(X, [0, 0, 1, 1, -1])
+    array([0, 0, 1, 1, 0])
+    """
+
+    def __init__(self, graph: str | Graph = "lasso", cut: str | CutRule = "sweep") -> None:
+        self.graph = graph
+        self.cut = cut
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Cluster the rows of ``X``, of classes ``y``; -1 marks the unlabelled rows."""
+        vectors = validate_data(self, X, dtype=np.float64)
+        labels = check_row_labels(y, len(vectors), "SHC.fit")
+        is_probe = labels == PROBE
+        codes = np.full(len(labels), PROBE, dtype=np.int64)
+        codes[~is_probe] = np.unique(labels[~is_probe], return_inverse=True)[1]
+        adjacency = Graph.of(self.graph, "SHC").adjacency(unit_rows(vectors).T)
+        self.clusters_ = shc(CutTree(adjacency, self.cut), codes)
+        self.labels_ = self.clusters_.labels
+        self.n_clusters_ = len(self.clusters_.leaves)
+        return self

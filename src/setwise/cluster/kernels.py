@@ -2,7 +2,6 @@
 
 ``nodes`` is the table of a :class:`setwise.cluster.CutTree`; ``order`` holds the vertices of
 node ``i`` from ``nodes[i]["start"]`` to ``nodes[i]["end"]``, ascending while it is undivided.
-Nothing here makes an array of any size.
 """
 
 from __future__ import annotations
@@ -21,9 +20,8 @@ from setwise.cut.graph_kernels import (
     sum_rows,
     take_subgraph,
 )
-from setwise.cut.lanczos_kernels import LANES, N_LANCZOS_ROWS, find_fiedler
-
-__all__ = ["LANES", "N_ROWS", "How", "Room", "Walk", "divide", "grow", "indivisible", "split"]
+from setwise.cut.lanczos_kernels import LANES as LANES
+from setwise.cut.lanczos_kernels import N_LANCZOS_ROWS, find_fiedler
 
 _PROBE = -1
 # Rows of floats in the room: those of Lanczos and of the sweep, degrees, the Fiedler vector.
@@ -72,7 +70,7 @@ class Walk(NamedTuple):
 
 @inner
 def _make_children(nodes, order, index, part, n_parts, n_nodes, spare, place):
-    """Make a child of each part of a node, behind ``n_nodes`` others; how many there are."""
+    """Append a child for each part of a node; how many nodes there are then."""
     node = nodes[index]
     start, n = node["start"], node["end"] - node["start"]
     for p in range(n_parts + 1):
@@ -94,10 +92,7 @@ def _make_children(nodes, order, index, part, n_parts, n_nodes, spare, place):
 
 @inlined
 def _cut_in_two(node, n, room, how):
-    """Cut the connected graph in the room along its Fiedler vector.
-
-    False if one half would be empty, or if the vector has to be verified (``how.weak``).
-    """
+    """Cut the graph in the room by its Fiedler vector; False if Python must (``how.weak``)."""
     indptr, indices, data = room.indptr, room.indices, room.data
     rows, numbers, side = room.rows, room.numbers, room.side
     degree, vector, part = rows[_DEGREE], rows[_VECTOR], numbers[_PART]
@@ -128,8 +123,7 @@ def _cut_in_two(node, n, room, how):
 def _divide(index, graph, nodes, order, n_nodes, room, how):
     """Divide a node into its components, or in two; how many nodes there are then.
 
-    As many as before where Python must cut it: it is connected and has more than
-    ``how.largest`` vertices, or :func:`_cut_in_two` did not.
+    As many as before where Python must cut it: it is connected, and too large or not cut here.
     """
     node, part, spare = nodes[index], room.numbers[_PART], room.numbers[_SPARE]
     start, end = node["start"], node["end"]
@@ -138,12 +132,8 @@ def _divide(index, graph, nodes, order, n_nodes, room, how):
         room.indptr, room.indices, room.data,
     )  # fmt: skip
     n_parts = join_components(room.indptr, room.indices, end - start, part, spare)
-    if (
-        n_parts == 1
-        and end - start <= how.largest
-        and _cut_in_two(node, end - start, room, how)
-    ):
-        n_parts = 2
+    if n_parts == 1 and end - start <= how.largest:
+        n_parts += _cut_in_two(node, end - start, room, how)
     if n_parts > 1:
         place = room.numbers[_PLACE]
         n_nodes = _make_children(nodes, order, index, part, n_parts, n_nodes, spare, place)
@@ -188,8 +178,8 @@ def split(index, graph, nodes, order, n_nodes, room, how):
 def grow(walk, graph, nodes, order, n_nodes, room, how):
     """Divide clusters until each is indivisible (Algorithm 2, with a stack).
 
-    Stops at a node that Python must cut first, see :func:`_divide`, and goes on from there
-    when called again. Returns that node, or -1, and how many nodes there are.
+    Stops at a node that Python must cut, and continues from there in the next call. Returns
+    that node, or -1, and how many nodes there are.
     """
     n_leaves, n_inside, n_waiting = walk.counts[0], walk.counts[1], walk.counts[2]
     uncut = -1

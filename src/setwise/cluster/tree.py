@@ -1,7 +1,7 @@
-"""The tree of cuts of one graph, grown on demand.
+"""SHC (Algorithm 2), and the tree of cuts of one graph on which it works, grown on demand.
 
-A cut looks at the graph alone, never at labels, so one tree serves every labelling of the
-same vertices: each asks for the cuts its stopping rule needs, and none is made twice.
+A cut looks at the graph alone, never at labels, so one tree serves every labelling of the same
+vertices: each asks for the cuts it needs, and none is made twice.
 """
 
 from __future__ import annotations
@@ -35,6 +35,8 @@ from setwise.cut.fiedler import (
 )
 from setwise.errors import ParameterError
 
+# The dummy label of the probe's vertices. Class codes are 0, 1, ..., so no class can have it.
+PROBE = -1
 # Up to this many vertices, clusters are cut as the graph alone says.
 LOCAL_ABOVE = 3000
 
@@ -51,18 +53,18 @@ _NODE = np.dtype(
     ],
     align=True,
 )  # fmt: skip
+_OF_CUT = ("ncut", "connectivity", "n_iterations", "has_converged")
 
 
 @dataclass(frozen=True)
 class Node:
     """A cluster of vertices (ascending) and what it was divided into.
 
-    ``children`` are indices of its components, or of its two halves; ``cut`` is the cut
-    between two halves, None between components. The parent of the root is -1.
+    ``children`` are indices of its components, or of its two halves by ``cut``, which is None
+    between components. The parent of the root is -1.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from setwise.cluster import CutTree
     >>> root = CutTree(np.array([[0, 1, 0], [1, 0, 0.1], [0, 0.1, 0]])).nodes[0]
     >>> root.vertices, root.depth, root.children
@@ -86,13 +88,11 @@ class CutTree:
     cut : {"sweep", "exact", "paper"} or CutRule
         How to divide a connected cluster, see :func:`setwise.cut.bisect`.
     seeds : array of int, optional
-        Vertices of interest. A cluster of more than :data:`LOCAL_ABOVE` vertices is divided
-        around the seeds in it (:func:`setwise.cut.local_cut`): there may be a thousand
-        clusters to take off before the one with the seeds, and each would take as long.
+        Vertices of interest, around which clusters of more than :data:`LOCAL_ABOVE` vertices
+        are divided (:func:`setwise.cut.local_cut`; docs/theory.md, "Cuts of large graphs").
 
     Examples
     --------
-    >>> import numpy as np
     >>> from setwise.cluster import CutTree
     >>> tree = CutTree(np.array([[0, 1, 0], [1, 0, 0.1], [0, 0.1, 0]]))
     >>> [tree.nodes[child].vertices.tolist() for child in tree.split(0)]
@@ -136,8 +136,7 @@ class CutTree:
     def split(self, index: int) -> tuple[int, ...]:
         """Indices of the children of a node, which is divided if it was not.
 
-        A disconnected cluster falls into its components, all at once: separating them costs
-        nothing, and which of them came first must not matter. A connected one is cut in two.
+        A disconnected cluster falls into all its components at once; a connected one in two.
         """
         node = self._table[index]
         size = node["end"] - node["start"]
@@ -152,20 +151,20 @@ class CutTree:
         return self._children(index)
 
     def grow(self, class_codes: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-        """Divide clusters until each is indivisible, see :func:`setwise.cluster.shc`.
+        """Divide clusters until each is indivisible, see :func:`shc`.
 
-        Returns the cluster of each vertex, which node each cluster is, and the nodes that
-        were divided.
+        Returns the cluster of each vertex, the node of each cluster, and the divided nodes.
         """
         n, kernels = len(self._order), kernels_of("setwise.cluster")
         codes = np.ascontiguousarray(class_codes, dtype=np.int64)
         arrays = np.zeros((4, n + 1), dtype=np.int64)
         walk = kernels.Walk(codes, *arrays, np.array([0, 0, 1]))
         room, how = self._room_and_how()
-        uncut, self._n_nodes = kernels.grow(walk, *self._state(), room, how)
-        while uncut >= 0:
-            self._cut_by_rule(uncut)
+        while True:
             uncut, self._n_nodes = kernels.grow(walk, *self._state(), room, how)
+            if uncut < 0:
+                break
+            self._cut_by_rule(uncut)
         n_leaves, n_inside, _ = walk.counts
         return walk.labels[:n].copy(), walk.leaves[:n_leaves], walk.inside[:n_inside]
 
@@ -202,7 +201,7 @@ class CutTree:
         seeds = np.flatnonzero(np.isin(vertices, candidates)) if len(candidates) else candidates
         cut = local_cut(graph, seeds) if len(seeds) else spectral_cut(graph, self.cut)
         node = self._table[index]
-        for name in ("ncut", "connectivity", "n_iterations", "has_converged"):
+        for name in _OF_CUT:
             node[name] = getattr(cut, name)
         node["is_cut"], node["repair"] = True, REPAIRS.index(cut.fallback)
         self._cuts_by_rule[index] = cut
@@ -224,15 +223,9 @@ class CutTree:
         if index in self._cuts_by_rule or not node["is_cut"]:
             return self._cuts_by_rule.get(index)
         first_half = self._vertices(int(node["first_child"]))
-        return Cut(
-            side=~np.isin(self._vertices(index), first_half),
-            kind=self.cut.name,
-            ncut=float(node["ncut"]),
-            connectivity=float(node["connectivity"]),
-            n_iterations=int(node["n_iterations"]),
-            has_converged=bool(node["has_converged"]),
-            fallback=REPAIRS[node["repair"]],
-        )
+        known: dict[str, Any] = {name: node[name].item() for name in _OF_CUT}
+        side = ~np.isin(self._vertices(index), first_half)
+        return Cut(side, self.cut.name, fallback=REPAIRS[node["repair"]], **known)
 
 
 @dataclass(frozen=True)
@@ -261,3 +254,52 @@ class _Nodes(Sequence[Node]):
             children=self.tree._children(index),
             cut=self.tree._cut_of(index),
         )
+
+
+@dataclass(frozen=True)
+class HierarchicalClusters:
+    """The leaves SHC stopped at, numbered by ``labels``, left to right in ``tree``.
+
+    ``inner`` are the divided nodes, in the order of division.
+
+    Examples
+    --------
+    >>> from setwise.cluster import PROBE, CutTree, shc
+    >>> tree = CutTree(np.array([[0, 1, 0], [1, 0, 0.1], [0, 0.1, 0]]))
+    >>> shc(tree, np.array([0, PROBE, 1])).leaves
+    (1, 2)
+    """
+
+    labels: IntArray
+    leaves: tuple[int, ...]
+    inner: tuple[int, ...]
+    tree: CutTree
+
+
+def is_indivisible(class_codes: IntArray) -> bool:
+    """Whether a cluster tells all it can: no probe in it, or fewer than two classes.
+
+    Examples
+    --------
+    >>> from setwise.cluster import PROBE, is_indivisible
+    >>> is_indivisible(np.array([0, 0, PROBE])), is_indivisible(np.array([0, 1, PROBE]))
+    (True, False)
+    """
+    everything = np.arange(len(class_codes))
+    return bool(kernels_of("setwise.cluster").indivisible(class_codes, everything))
+
+
+def shc(tree: CutTree, class_codes: IntArray) -> HierarchicalClusters:
+    """Divide clusters until each is indivisible (Algorithm 2, with a stack).
+
+    ``class_codes`` is the class of each vertex, ``PROBE`` for the unlabelled.
+
+    Examples
+    --------
+    >>> from setwise.cluster import PROBE, CutTree, shc
+    >>> tree = CutTree(np.array([[0, 1, 0], [1, 0, 0.1], [0, 0.1, 0]]))
+    >>> shc(tree, np.array([0, PROBE, 1])).labels
+    array([0, 0, 1])
+    """
+    labels, leaves, inner = tree.grow(class_codes)
+    return HierarchicalClusters(labels, tuple(leaves.tolist()), tuple(inner.tolist()), tree)

@@ -15,23 +15,7 @@ from setwise.cut.edges import Edges, components, degrees, in_scale, ncut, normal
 from setwise.cut.fiedler import Fiedler, dfvc, exact_fiedler, sign_switches
 
 __all__ = [
-    "Cut",
-    "CutRule",
-    "Edges",
-    "ExactCut",
-    "Fiedler",
-    "PaperCut",
-    "SweepCut",
-    "bisect",
-    "components",
-    "degrees",
-    "dfvc",
-    "exact_fiedler",
-    "in_scale",
-    "local_cut",
-    "ncut",
-    "normalised_laplacian",
-    "sign_switches",
-    "spectral_cut",
-    "sweep",
-]
+    "Cut", "CutRule", "Edges", "ExactCut", "Fiedler", "PaperCut", "SweepCut", "bisect",
+    "components", "degrees", "dfvc", "exact_fiedler", "in_scale", "local_cut", "ncut",
+    "normalised_laplacian", "sign_switches", "spectral_cut", "sweep",
+]  # fmt: skip

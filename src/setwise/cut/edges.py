@@ -44,11 +44,8 @@ class Edges:
         if not matrix.data.all():
             matrix = matrix.copy()
             matrix.eliminate_zeros()
-        return cls(
-            matrix.indptr.astype(np.int32, copy=False),
-            matrix.indices.astype(np.int32, copy=False),
-            matrix.data,
-        )
+        indptr = matrix.indptr.astype(np.int32, copy=False)
+        return cls(indptr, matrix.indices.astype(np.int32, copy=False), matrix.data)
 
     @property
     def n_vertices(self) -> int:
@@ -82,12 +79,10 @@ class Edges:
 def in_scale(adjacency: Adjacency) -> Adjacency:
     """The graph with weights whose squares neither overflow nor underflow.
 
-    The normalised Laplacian does not depend on the scale of the weights. The paper's shift
-    does, so ordinary weights are left as they are.
+    Ordinary weights are left as they are, because the paper's shift depends on their scale.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from setwise.cut import in_scale
     >>> bool(in_scale(np.array([[0.0, 1e-300], [1e-300, 0.0]])).max() > 1e-100)
     True
@@ -114,7 +109,6 @@ def components(adjacency: Adjacency) -> IntArray:
 
     Examples
     --------
-    >>> import numpy as np
     >>> from setwise.cut import components
     >>> components(np.array([[0, 1, 0], [1, 0, 0], [0, 0, 0]]))
     array([0, 0, 1])
@@ -128,7 +122,6 @@ def degrees(adjacency: Adjacency) -> FloatArray:
 
     Examples
     --------
-    >>> import numpy as np
     >>> from setwise.cut import degrees
     >>> degrees(np.array([[0, 1, 0], [1, 0, 0.5], [0, 0.5, 0]]))
     array([1. , 1.5, 0.5])
@@ -139,13 +132,10 @@ def degrees(adjacency: Adjacency) -> FloatArray:
 
 
 def normalised_laplacian(adjacency: Adjacency) -> Adjacency:
-    """``D^-1/2 (D - A) D^-1/2``, the symmetric normalised Laplacian (paper eq. 12).
-
-    Every vertex must have an edge: separate the connected components first.
+    """``D^-1/2 (D - A) D^-1/2`` of a graph without isolated vertices (paper eq. 12).
 
     Examples
     --------
-    >>> import numpy as np
     >>> from setwise.cut import normalised_laplacian
     >>> normalised_laplacian(np.array([[0.0, 2.0], [2.0, 0.0]]))
     array([[ 1., -1.],
@@ -165,9 +155,8 @@ def ncut(adjacency: Adjacency, side: BoolArray) -> float:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> path = np.array([[0., 1, 0], [1, 0, 1], [0, 1, 0]])
-    >>> ncut(path, np.array([True, False, False]))
+    >>> from setwise.cut import ncut
+    >>> ncut(np.array([[0.0, 1, 0], [1, 0, 1], [0, 1, 0]]), np.array([True, False, False]))
     1.3333333333333333
     """
     edges = Edges.of(adjacency)

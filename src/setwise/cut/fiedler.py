@@ -1,22 +1,15 @@
 """The two vectors along which a graph is cut: the exact Fiedler vector, and the paper's.
 
-**Exact** (:func:`exact_fiedler`). Lanczos on ``D^-1/2 A D^-1/2``, away from its known
-eigenvector ``u = D^1/2 1``; nothing depends on the scale of the weights. For a computed pair
-with residual ``r`` and distance ``gap`` to the next eigenvalue, the true vector differs by at
-most ``sqrt(2) r / gap``. The iteration stops once that is below a fixed accuracy, and entries
-below the accuracy count as zero. A Krylov space shows several nearly equal eigenvalues as one,
-and the gap is then wrong; so where the eigenvalue is small enough to have such neighbours, a
-run from a second start has to find the same vector, or a direct solver decides.
+**Exact** (:func:`exact_fiedler`): Lanczos on ``D^-1/2 A D^-1/2``, away from its eigenvector ``u
+= D^1/2 1``. With residual ``r`` and distance ``gap`` to the next eigenvalue, the true vector
+differs by at most ``sqrt(2) r / gap``; entries below that accuracy count as zero. A Krylov
+space shows nearly equal eigenvalues as one, and the gap is then wrong: where the eigenvalue is
+small enough for that, a second start has to find the same vector, or a direct solver decides.
 
-**Paper** (:func:`dfvc`), Algorithm 3. It iterates with the inverse of ``M = L - u 1' - eta I``,
-where ``eta = 1 / vol^2``, until at most 1 % of the signs change. Two things to know:
-
-* The right eigenvector of ``M`` is not the Fiedler vector ``v`` but ``v + c u`` with
-  ``c = -(1'v) / (lambda_2 + 1'u)``: the Fiedler vector moved along ``u`` until its entries
-  nearly sum to zero. The signs cut ``D^-1/2 v`` at ``-c``, not at 0.
-* Where ``lambda_2`` is close to ``lambda_3`` the 1 % rule stops early, with a mixture of both
-  vectors: a good cut, but one that depends on the start vector, and so on the order of the
-  vertices. ``docs/theory.md`` shows that no start vector without that order would do.
+**Paper** (:func:`dfvc`), Algorithm 3: inverse iteration with ``M = L - u 1' - eta I``, where
+``eta = 1 / vol^2``, until at most 1 % of the signs change. It cuts ``D^-1/2 v`` not at zero,
+and depends on the order of the vertices where it stops early: docs/theory.md, "What DFVC
+computes".
 """
 
 from __future__ import annotations
@@ -32,79 +25,53 @@ from setwise._support.compiled import kernels_of
 from setwise._support.types import Adjacency, FloatArray, IntArray
 from setwise.cut.edges import Edges, normalised_laplacian
 
-# Up to this many vertices, every Lanczos vector is made orthogonal to all before it. Beyond,
-# that would cost more than the products with the matrix. Without it, rounding brings copies
-# of eigenvalues that have been found, which does no harm to the first one.
+# Up to this many vertices, every Lanczos vector is made orthogonal to all before it. Without
+# that, rounding brings copies of found eigenvalues, which does no harm to the first one.
 FULL_LIMIT = 200
 # Up to this many vertices, the vector is computed to rounding; beyond, until its signs are
 # settled, and Lanczos vectors are kept in single precision.
 PRECISE_LIMIT = 3000
-# Lanczos goes on until residual / gap is below this.
-ENOUGH = 1e-8
-# Or, where it is as large as sqrt(n) entries of a hundredth of the usual size.
-_ENOUGH_FOR_SIGNS = 0.005
+# Lanczos stops where residual / gap is below this; beyond, where that is sqrt(n) entries of a
+# hundredth of the usual size.
+ENOUGH, _ENOUGH_FOR_SIGNS = 1e-8, 0.005
 # Below this, lambda_2 may have neighbours that are nearly equal (clusters with weak links): a
 # second start has to agree. Mixtures were found at distances of up to 1e-7 from lambda_3.
 WEAK = 1e-3
-# Starts agree when their vectors differ by at most so many times the accuracy of one.
-_AGREEMENT = 4.0
-# What rounding does to an eigenvector, times the gap; eigenvalues closer than that are one.
-_ROUNDING = 1e-14
-# A ratio that no iteration reaches: it takes all the steps that it may.
-_NEVER = -1.0
-MOST_STEPS = 1000
-# How far a local cut looks around its seeds.
-LOCAL_STEPS = 8
-_MOST_BYTES = 2**31
-# A QR of more vertices than this takes seconds and hundreds of megabytes.
-DFVC_LIMIT = 2000
+_AGREEMENT = 4.0  # vectors of two starts differ by at most so many times the accuracy of one
+_ROUNDING = 1e-14  # of an eigenvector, times the gap; eigenvalues closer than that are one
+_NEVER = -1.0  # a ratio that no iteration reaches: it takes all the steps that it may
+MOST_STEPS, LOCAL_STEPS, _MOST_BYTES = 1000, 8, 2**31
+DFVC_LIMIT = 2000  # a QR of more vertices takes seconds and hundreds of megabytes
 
 
 @dataclass(frozen=True)
 class Fiedler:
     """A Fiedler vector and how it was found.
 
-    Attributes
-    ----------
-    vector : array of shape (n_vertices,)
-        Unit eigenvector of the second smallest eigenvalue; largest entry positive.
-    connectivity : float
-        That eigenvalue, the algebraic connectivity.
-    accuracy : float
-        Distance to the true vector at most: entries of this size cannot be told from zero.
-    n_iterations : int
-        Matrix applications or inverse iterations; 0 for a direct solver.
-    has_converged : bool
-        False when an iteration limit was hit, or two starts disagree.
-    sign_switches : array of int, shape (n_vertices,)
-        How often each entry changed sign on the way; empty unless the method iterates on
-        the vector (DFVC).
-
     Examples
     --------
-    >>> import numpy as np
     >>> from setwise.cut import exact_fiedler
     >>> found = exact_fiedler(np.array([[0, 1, 0], [1, 0, 0.1], [0, 0.1, 0]]))
     >>> np.sign(found.vector[[0, 2]]).tolist(), found.has_converged
     ([-1.0, 1.0], True)
     """
 
-    vector: FloatArray
-    connectivity: float
-    accuracy: float = 0.0
-    n_iterations: int = 0
-    has_converged: bool = True
+    vector: (
+        FloatArray  #: unit eigenvector of the second smallest eigenvalue; top entry positive
+    )
+    connectivity: float  #: that eigenvalue, the algebraic connectivity
+    accuracy: float = 0.0  #: distance to the true vector at most: smaller entries may be zero
+    n_iterations: int = 0  #: matrix applications or inverse iterations; 0 for a direct solver
+    has_converged: bool = True  #: False at an iteration limit, or where two starts disagree
+    #: how often each entry changed sign on the way; empty but for DFVC
     sign_switches: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
 
 def local_vector(adjacency: Adjacency, seeds: IntArray) -> Fiedler:
     """The vector of smallest Rayleigh quotient within a few steps from some vertices.
 
-    In a graph of many clusters the smallest eigenvalues are nearly equal, one per cluster,
-    and the Fiedler vector parts *some* cluster from the rest. This one parts the cluster that
-    holds the seeds: it minimises the same quotient as the Fiedler vector, over the Krylov
-    space of the seeds' indicator (:data:`LOCAL_STEPS` dimensions), away from the null vector.
-    More dimensions would find slightly lower quotients farther away.
+    It parts the cluster of the seeds from the rest, where the Fiedler vector parts *some*
+    cluster: docs/theory.md, "Cuts of large graphs".
     """
     edges = Edges.of(adjacency)
     start = np.zeros(edges.n_vertices)
@@ -113,20 +80,14 @@ def local_vector(adjacency: Adjacency, seeds: IntArray) -> Fiedler:
 
 
 def exact_fiedler(adjacency: Adjacency, *, precise: bool | None = None) -> Fiedler:
-    """Fiedler vector of the normalised Laplacian of a connected graph.
+    """Fiedler vector of the normalised Laplacian of a connected graph, sparse or dense.
 
-    Parameters
-    ----------
-    adjacency : symmetric non-negative matrix of shape (n_vertices, n_vertices)
-        A connected graph, sparse or dense.
-    precise : bool, optional
-        Whether the vector is computed to rounding, so that not even the order of the vertices
-        matters, or only until its signs are settled. By default, precise up to
-        :data:`PRECISE_LIMIT` vertices.
+    If ``precise``, it is computed to rounding, so that the order of the vertices does not
+    matter, else until its signs are settled. By default, graphs of up to 3000 vertices are
+    precise.
 
     Examples
     --------
-    >>> import numpy as np
     >>> adjacency = np.array([[0, 1, 0, 0], [1, 0, 0.1, 0], [0, 0.1, 0, 1], [0, 0, 1, 0]])
     >>> from setwise.cut import exact_fiedler
     >>> exact_fiedler(adjacency).vector.round(2)
@@ -194,35 +155,19 @@ def _random_pool(size: int, seed: int) -> FloatArray:
 
 
 def start_vector(n: int, seed: int = 0) -> FloatArray:
-    """Random numbers, always the same: the same graph always gives the same vector.
-
-    Those of fewer vertices are the first of those of more.
-    """
+    """The same random numbers for every graph, the first of the same longer sequence."""
     return _random_pool(max(1024, 1 << n.bit_length()), seed)[:n]
 
 
 def dfvc(adjacency: Adjacency, *, max_changes: float = 0.01, max_iter: int = 100) -> Fiedler:
     """Fiedler vector by over-deflated inverse iteration, stopped on signs (Algorithm 3).
 
-    The start vector is the sum of all columns but the last of an orthogonal factor, less
-    ``u``: it depends on the order of the vertices, and so do the number of iterations, the
-    sign switches, and the cut where the iteration stops early. The limit of the iteration
-    does not.
-
-    Parameters
-    ----------
-    adjacency : symmetric matrix of shape (n_vertices, n_vertices)
-        A connected graph.
-    max_changes : float
-        Stop when at most this share of the signs changes in an iteration (the paper's
-        epsilon_s). The sign of the whole vector is arbitrary and does not count: with it,
-        the literal rule never stops where eta exceeds lambda_2.
-    max_iter : int
-        Give up then, with ``has_converged`` False.
+    The order of the vertices decides the start vector. The iteration stops when at most the
+    share ``max_changes`` of the signs (the paper's epsilon_s) changes, the arbitrary sign of
+    the whole vector apart, or after ``max_iter`` steps, with ``has_converged`` False.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from setwise.cut import dfvc
     >>> dfvc(np.array([[0, 1, 0], [1, 0, 0.1], [0, 0.1, 0]])).has_converged
     True
@@ -230,8 +175,7 @@ def dfvc(adjacency: Adjacency, *, max_changes: float = 0.01, max_iter: int = 100
     edges = Edges.of(adjacency)
     kernels = kernels_of("setwise.cut")
     columns = kernels.over_deflated(*edges, edges.degrees)
-    # The signs of Q's columns are Householder's. Q itself, which would take as long again and
-    # more, is never formed.
+    # Q itself, which would take as long again and more, is never formed.
     factors, taus, _, _ = lapack.dgeqrf(columns.T, lwork=32 * len(columns), overwrite_a=True)
     vector, switches, n_iterations, has_converged = kernels.settle_signs(
         factors.T, taus, np.sqrt(edges.degrees), max_changes, max_iter
@@ -248,12 +192,10 @@ def dfvc(adjacency: Adjacency, *, max_changes: float = 0.01, max_iter: int = 100
 def sign_switches(adjacency: Adjacency) -> IntArray | None:
     """How often each vertex changes sides in Algorithm 3, the paper's alarm.
 
-    None for more than :data:`DFVC_LIMIT` vertices: the start vector of the iteration needs a
-    dense orthogonal factor, whose memory grows with the square of their number.
+    None for more than :data:`DFVC_LIMIT` vertices, whose dense orthogonal factor is too large.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from setwise.cut import sign_switches
     >>> sign_switches(np.array([[0, 1, 0], [1, 0, 0.1], [0, 0.1, 0]])).shape
     (3,)

@@ -1,8 +1,8 @@
 """The loops over a graph: degrees, components, sub-graphs, and a vector into two halves.
 
-A graph is ``indptr, indices, data`` as in SciPy's sparse rows, without stored zeros. Nothing
-here makes an array: results are written into arrays that are given, which may be longer.
-``rows`` and ``numbers`` have :data:`N_ROWS` rows to work in; halves are written into ``side``.
+A graph is ``indptr, indices, data`` as in SciPy's sparse rows, without stored zeros. Results go
+into given arrays, which may be longer; ``rows`` and ``numbers`` are :data:`N_ROWS` rows of
+scratch, and halves are written into ``side``.
 """
 
 from __future__ import annotations
@@ -12,12 +12,10 @@ import numpy as np
 from setwise._support.compiled import inner
 
 N_ROWS = 4
-# Values closer than this (relative to their root mean square, weighted by degree, which no
-# nearly isolated vertex can spoil) are one value: no threshold between them, or the order of
-# the rows would decide.
+# Values this close, relative to their root mean square by degree, have no threshold between
+# them, or the order of the rows would decide.
 _SAME = 1e-9
-# NCut values and volumes closer than this, relative to their sum, are a tie.
-_TIE = 1e-9
+_TIE = 1e-9  # of NCut values and volumes, relative to their sum
 
 
 @inner
@@ -120,10 +118,9 @@ def _sort(values, n, numbers):
 def _best_threshold(order, values, n, degree, surplus, gap, high, from_high):
     """How many of the vertices in ``order`` come before the cut of smallest NCut; 0 for none.
 
-    ``surplus`` is the weight that begins to be across as a vertex changes sides, less what
-    stops to be. Both sides are summed from their own end and the lighter one decides what is
-    across: the volume of a light side would be lost in the rounding of a sum that began at
-    the other.
+    ``surplus`` is the change of the weight across as a vertex changes sides. Both sides are
+    summed from their own end and the lighter one decides: its volume would be lost in the
+    rounding of a sum from the other end.
     """
     high[n], from_high[n] = 0.0, 0.0
     for i in range(n - 1, -1, -1):
@@ -145,10 +142,7 @@ def _best_threshold(order, values, n, degree, surplus, gap, high, from_high):
 
 @inner
 def sweep_values(indptr, indices, data, n, degree, values, rows, numbers, side):
-    """Cut where the sorted values give the smallest NCut; True on the high side.
-
-    False if there is no place for a cut: equal values are not parted.
-    """
+    """Cut where the sorted values give the smallest NCut, True above; False if all equal."""
     order, rank, surplus = numbers[_sort(values, n, numbers)], numbers[2], rows[0]
     size, volume = 0.0, 0.0
     for i in range(n):
@@ -187,13 +181,11 @@ def _smaller(x, y):
 
 @inner
 def part_by_sign(indptr, indices, data, n, degree, vector, accuracy, side):
-    """Positive entries against negative ones; entries that may be zero stay together.
+    """Positive entries against negative ones; False if one side would be empty.
 
-    The sign of an entry below the vector's accuracy is rounding. All such vertices go to the
-    side that makes NCut smaller; where that is a tie, to the side of less volume; where that
-    is one too, to the side of the first vertex that has a sign. Only the last rule looks at
-    the order of the vertices: the graph may be its own mirror image. False if one side would
-    be empty.
+    Entries below the accuracy go together to the side of smaller NCut; in a tie, of less
+    volume; in another tie, of the first vertex that has a sign (the graph may be its own mirror
+    image).
     """
     n_above, n_below, first_sign = 0, 0, 0
     above, below = 0.0, 0.0

@@ -1,8 +1,7 @@
 """The loops under every cut, for callers from Python: with arrays for their results.
 
-Algorithm 3 (``over_deflated``, ``settle_signs``) is around LAPACK's QR, whose factors stay as
-it leaves them: ``columns[i]`` is column ``i`` of ``R`` up to its entry ``i``, and of the
-``i``-th Householder vector behind that.
+Algorithm 3 (``over_deflated``, ``settle_signs``) is around LAPACK's QR: ``columns[i]`` is
+column ``i`` of ``R`` up to its entry ``i``, and of the ``i``-th Householder vector behind that.
 """
 
 from __future__ import annotations
@@ -26,8 +25,9 @@ from setwise.cut.lanczos_kernels import LANES, N_LANCZOS_ROWS, find_fiedler, mak
 @kernel
 def degrees(indptr, data):
     """Sum of the weights at each vertex."""
-    degree = np.empty(indptr.shape[0] - 1)
-    sum_rows(indptr, data, degree.shape[0], degree)
+    n = indptr.shape[0] - 1
+    degree = np.empty(n)
+    sum_rows(indptr, data, n, degree)
     return degree
 
 
@@ -156,8 +156,8 @@ def _normalise(vector):
 def settle_signs(columns, taus, root, max_changes, max_iter):
     """Inverse iteration until at most the share ``max_changes`` of the signs changes.
 
-    It begins at the sum of all columns of ``Q`` but the last, less ``root``. Returns vector,
-    how often each sign changed, number of iterations, whether they came to an end.
+    Starts at the sum of all columns of ``Q`` but the last, less ``root``. Returns vector, sign
+    changes by entry, number of iterations, and whether it has converged.
     """
     n = root.shape[0]
     vector, moved, switches = np.ones(n), np.empty(n), np.zeros(n, np.int64)
@@ -198,8 +198,6 @@ def rayleigh_quotient(indptr, indices, data, degree, vector):
     total = 1.0
     for i in range(vector.shape[0]):
         for e in range(indptr[i], indptr[i + 1]):
-            j = indices[e]
-            total -= (
-                data[e] * (vector[i] / np.sqrt(degree[i])) * (vector[j] / np.sqrt(degree[j]))
-            )
+            j, scaled = indices[e], vector[i] / np.sqrt(degree[i])
+            total -= data[e] * scaled * (vector[j] / np.sqrt(degree[j]))
     return max(total, 0.0)

@@ -1,7 +1,7 @@
 """Lanczos on ``D^-1/2 A D^-1/2``, away from its known eigenvector ``D^1/2 1``.
 
-Nothing here makes an array: ``rows`` has :data:`N_LANCZOS_ROWS` rows to work in, as long as
-there are vertices, ``lanes`` the shape :data:`LANES`, ``vectors`` room for Lanczos vectors.
+Nothing here makes an array: ``rows`` are :data:`N_LANCZOS_ROWS` rows of scratch, ``lanes`` has
+the shape :data:`LANES`, ``vectors`` is room for Lanczos vectors.
 """
 
 from __future__ import annotations
@@ -9,14 +9,6 @@ from __future__ import annotations
 import numpy as np
 
 from setwise._support.compiled import inlined, inner
-
-__all__ = [
-    "LANES",
-    "N_LANCZOS_ROWS",
-    "find_fiedler",
-    "make_sign_canonical",
-    "top_of_tridiagonal",
-]
 
 # How many shifts are tried at once: they share the time that one waits for a division.
 _N_SHIFTS = 8
@@ -29,8 +21,7 @@ _DIAGONAL, _BESIDE, _SQUARES, _PIVOTS, _WEIGHTS = range(6, 11)
 _SHARE_OF_GAP = 1e-3
 # Once an eigenvalue is known this well, the next one may be its copy.
 _COPIES_BELOW = 1e-7
-# Of the product of a unit vector with the matrix: where more than this is left, it is as
-# orthogonal to what was taken out as rounding allows, or nearly so.
+# Where more than this is left of a unit vector's product, it needs no second orthogonalisation.
 _ENOUGH_LEFT = 0.1
 # Entries whose sizes differ by less than this share of them are of one size.
 _SAME_SIZE = 1e-6
@@ -75,8 +66,7 @@ def _start(degree, start, n, rows, vectors):
 def _step(indptr, indices, data, n, rows, vectors, k, is_full):
     """Row ``k`` of the tridiagonal matrix, and the next Lanczos vector; False if there is none.
 
-    It is made orthogonal to the known eigenvector, which rounding would bring back otherwise,
-    and where ``is_full`` to all vectors before it, twice if need be.
+    It is made orthogonal to the known eigenvector and, if ``is_full``, to all vectors before.
     """
     scale, scaled, product = rows[_SCALE], rows[_SCALED], rows[_PRODUCT]
     current, previous, beside = rows[_CURRENT], rows[_PREVIOUS], rows[_BESIDE]
@@ -113,11 +103,10 @@ def _step(indptr, indices, data, n, rows, vectors, k, is_full):
 def _largest_but(diagonal, squares, size, skipped, end, share, lanes):
     """Largest eigenvalue after ``skipped`` others, none above ``end``; from above.
 
-    Bisection with Sturm counts: as many eigenvalues lie above a shift as the factorisation of
-    the shifted matrix has positive pivots. Each pass tries :data:`_N_SHIFTS` shifts and keeps
-    the interval between two of them, to rounding, or to a ``share`` of its distance from
-    ``end``. ``lanes`` holds shifts, pivots and counts. ``tests/cut/test_tridiagonal.py`` has
-    the same with one shift.
+    Bisection with Sturm counts: as many eigenvalues lie above a shift as the shifted matrix has
+    positive pivots. Each pass tries :data:`_N_SHIFTS` shifts (``lanes`` holds shifts, pivots
+    and counts) and keeps the interval between two, to rounding or to a ``share`` of its
+    distance from ``end``. ``tests/cut/test_tridiagonal.py`` has the same with one shift.
     """
     low, high = -1.5, end  # the spectrum of D^-1/2 A D^-1/2 begins at -1
     while high - low > share * (end - high):
@@ -148,8 +137,7 @@ def _largest_but(diagonal, squares, size, skipped, end, share, lanes):
 def top_of_tridiagonal(rows, size, lanes):
     """Largest eigenvalue of the first ``size`` rows, and the next one; the vector as weights.
 
-    Searching from above leaves a shift that is not below the eigenvalue, so that the shifted
-    matrix is definite, needs no pivoting, and inverse iteration with it converges at once.
+    The shift is not below the eigenvalue: inverse iteration with it needs no pivoting.
     """
     diagonal, beside, squares = rows[_DIAGONAL], rows[_BESIDE], rows[_SQUARES]
     pivots, weights = rows[_PIVOTS], rows[_WEIGHTS]
@@ -196,9 +184,9 @@ def find_fiedler(
 ):
     """Largest eigenpair away from the known one: the Fiedler vector and ``1 - lambda_2``.
 
-    It stops where ``residual <= enough * gap``, the gap being the distance to the next
-    eigenvalue of the same run, where the space spanned is invariant, and so exact, or after
-    ``most`` steps. Returns connectivity, number of steps, and whether it has converged.
+    Stops where ``residual <= enough * gap`` (the distance to the run's next eigenvalue), where
+    the space is invariant, or after ``most`` steps. Returns connectivity, steps, and
+    convergence.
     """
     _start(degree, start, n, rows, vectors)
     gap, n_steps, checkpoint, value = 2.0, 0, 12, 0.0

@@ -6,25 +6,18 @@ large matrices and a few loops of their own; cuts stay on the processor's thread
 out is what the ordinary path gives: exact codes, certified over all atoms.
 """
 
-from setwise.device.bases import principal_directions_of_all
-from setwise.device.devices import Device, check_device, current_device, on_device
-from setwise.device.lasso import (
+from setwise.device.devices import (
+    Device,
     DeviceAtoms,
     DeviceCodes,
-    code_all,
-    insert_all,
-    pools_of_all,
+    check_device,
+    current_device,
+    on_device,
+    principal_directions_of_all,
 )
+from setwise.device.lasso import code_all, insert_all, pools_of_all
 
 __all__ = [
-    "Device",
-    "DeviceAtoms",
-    "DeviceCodes",
-    "check_device",
-    "code_all",
-    "current_device",
-    "insert_all",
-    "on_device",
-    "pools_of_all",
-    "principal_directions_of_all",
-]
+    "Device", "DeviceAtoms", "DeviceCodes", "check_device", "code_all", "current_device",
+    "insert_all", "on_device", "pools_of_all", "principal_directions_of_all",
+]  # fmt: skip

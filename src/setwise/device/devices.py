@@ -1,12 +1,13 @@
-"""The device that arrays are on, and operations that differ between devices."""
+"""The device that arrays are on, operations that differ between devices, and bases."""
 
 from __future__ import annotations
 
 import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from threading import RLock
@@ -17,12 +18,16 @@ import numpy.typing as npt
 
 from setwise._support.extras import require
 from setwise._support.parameters import refuse
+from setwise._support.types import BoolArray, FloatArray
 from setwise.errors import DeviceError, TooLargeError
+from setwise.lasso import Codes
 
 _CURRENT: ContextVar[Device | None] = ContextVar("device", default=None)
 Value = TypeVar("Value")
-# Of the memory that is free on a device, the share that blocks of work may take.
-_SHARE = 0.25
+_SHARE = 0.25  # of the memory that is free on a device: what blocks of work may take
+# A singular value below this share of the first, being the root of a computed square, has lost
+# half of its digits, and cannot be distinguished from round-off.
+_SURE = 1e-6
 
 
 class Device(ABC):
@@ -132,25 +137,25 @@ class Cuda(Device):
             raise DeviceError(msg) from error
 
     def put(self, array: npt.NDArray[Any]) -> Any:
-        """See :class:`Device`."""
+        """To the GPU."""
         return self._torch.from_numpy(np.ascontiguousarray(array)).to(self._device)
 
     def get(self, array: Any) -> npt.NDArray[Any]:
-        """See :class:`Device`."""
+        """From the GPU."""
         host: npt.NDArray[Any] = array.cpu().numpy()
         return host
 
     def new(self, shape: tuple[int, ...], dtype: str) -> Any:
-        """See :class:`Device`."""
+        """On the GPU."""
         return self._torch.zeros(shape, dtype=getattr(self._torch, dtype), device=self._device)
 
     def run(self, kernel: str, n_programs: int, *arguments: Any, **constants: Any) -> None:
-        """See :class:`Device`."""
+        """By Triton."""
         if n_programs:
             getattr(triton_kernels(), kernel)[(n_programs,)](*arguments, **constants)
 
     def largest(self, values: Any, count: int) -> Any:
-        """See :class:`Device`."""
+        """By PyTorch's top-k."""
         return self._torch.topk(values, count, dim=1, sorted=False).indices
 
     def solve_definite(self, matrices: Any, right: Any) -> tuple[Any, Any]:
@@ -177,15 +182,45 @@ class Cuda(Device):
             self._torch.set_float32_matmul_precision(before)
 
 
+@dataclass(frozen=True)
+class DeviceAtoms:
+    """Unit columns on the device, as rows, and ``rough`` copies in float32 to rank them."""
+
+    device: Device
+    rows: Any
+    rough: Any
+
+    @classmethod
+    def of(cls, device: Device, rows: npt.NDArray[Any]) -> DeviceAtoms:
+        """Put columns on a device, or refuse where they do not fit."""
+        device.require(3 * 12 * rows.size, f"a gallery of {len(rows)} columns")
+        xp, there = device.xp, device.put(rows)
+        return cls(device, xp.astype(there, xp.float64), xp.astype(there, xp.float32))
+
+    def __len__(self) -> int:
+        return int(self.rows.shape[0])
+
+
+@dataclass(frozen=True)
+class DeviceCodes:
+    """Codes of some columns as the device has found them; residuals are still there.
+
+    ``largest`` is the largest gradient of an atom that a code does not use.
+    """
+
+    codes: Codes
+    residuals: Any
+    largest: FloatArray
+    is_solved: BoolArray
+
+
 @cache
 def triton_kernels() -> Any:
     """The module of Triton kernels, imported when the first of them runs."""
     return import_module("setwise.device.triton_kernels")
 
 
-@cache
-def _cuda(name: str) -> Cuda:
-    return Cuda(name)
+_cuda = cache(Cuda)
 
 
 def check_device(owner: str, device: Any) -> None:
@@ -197,11 +232,7 @@ def check_device(owner: str, device: Any) -> None:
 
 @contextmanager
 def on_device(device: str | Device | None) -> Iterator[None]:
-    """Solve and insert on a device meanwhile; None is the processor.
-
-    Like ``joblib.parallel_config``: fit and judge set it once, and steps that can use a device
-    ask for it (:func:`current_device`).
-    """
+    """Solve and insert on a device meanwhile, see :func:`current_device`; None: processor."""
     found = _cuda(device) if isinstance(device, str) else device
     token = _CURRENT.set(found)
     try:
@@ -213,3 +244,46 @@ def on_device(device: str | Device | None) -> Iterator[None]:
 def current_device() -> Device | None:
     """The device to work on; None for the processor."""
     return _CURRENT.get()
+
+
+def principal_directions_of_all(
+    device: Device, sets: Sequence[FloatArray], most: int, *, centred: bool
+) -> list[FloatArray | None]:
+    """First singular vectors of each set, as columns, by one decomposition for all.
+
+    They equal :func:`setwise.basis.principal_directions` to rounding, signs included. None for
+    sets that may have fewer than ``most``, and are better left to the processor.
+    """
+    directions: list[FloatArray | None] = [None] * len(sets)
+    sizes = np.array([len(vectors) for vectors in sets])
+    for size in np.unique(sizes[sizes > most]):
+        of_size = np.flatnonzero(sizes == size)
+        width = sets[of_size[0]].shape[1]
+        step = max(1, device.block_bytes // (8 * 4 * int(size) * (width + int(size))))
+        for i in range(0, len(of_size), step):
+            block = of_size[i : i + step]
+            found, is_sure = _of_equal(device, [sets[j] for j in block], most, centred)
+            for j, columns, is_fine in zip(block, found, is_sure, strict=True):
+                directions[j] = columns if is_fine else None
+    return directions
+
+
+def _of_equal(
+    device: Device, sets: list[FloatArray], most: int, centred: bool
+) -> tuple[Any, Any]:
+    """The same of sets of one size, and which of them are sure."""
+    xp = device.xp
+    vectors = device.put(np.stack(sets))
+    if centred:
+        vectors = vectors - xp.mean(vectors, axis=1, keepdims=True)
+    squares, mixtures = xp.linalg.eigh(xp.matmul(vectors, xp.permute_dims(vectors, (0, 2, 1))))
+    squares, mixtures = xp.flip(squares, axis=1), xp.flip(mixtures, axis=2)
+    is_sure = squares[:, most - 1] > _SURE**2 * squares[:, 0]
+    coordinates = mixtures[:, :, :most]
+    kept = xp.matmul(xp.permute_dims(vectors, (0, 2, 1)), coordinates)
+    kept = kept / xp.linalg.vector_norm(kept, axis=1, keepdims=True)
+    lean = xp.sum(coordinates**3, axis=1)
+    first = xp.argmax(xp.abs(kept), axis=1, keepdims=True)
+    largest = xp.take_along_axis(kept, first, axis=1)[:, 0]
+    signs = xp.sign(xp.where(xp.abs(lean) > 1e-9, lean, largest))
+    return device.get(kept * signs[:, None, :]), device.get(is_sure)

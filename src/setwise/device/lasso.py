@@ -2,95 +2,54 @@
 
 A round, for all columns that are not solved yet:
 
-1. *Pools.* The atoms of a column's present code, and those of largest gradient.
-2. *Descent.* Greedy coordinate descent on the pool, in single precision, finds the support
-   or most of it. Nothing depends on how well, but the time.
-3. *Exact step*, in double precision. On that support, with those signs, the optimum is one
-   linear system; atoms whose sign does not hold are dropped.
-4. *Certificate.* One product of all residuals with all atoms: where no gradient exceeds the
-   penalty, the code is optimal over all atoms. Elsewhere it ranks the atoms for the next round.
+1. *Pools*: the atoms of a column's present code, and those of largest gradient.
+2. *Descent*: greedy, on the pool, in single precision, finds most of the support.
+3. *Exact step*: on that support with those signs, the optimum is one linear system in double
+   precision; atoms whose sign does not hold are dropped.
+4. *Certificate*: one product of all residuals with all atoms. Where no gradient exceeds the
+   penalty, the code is optimal. Elsewhere it ranks the atoms for the next round.
 
-After a few rounds only single atoms are missing, which single precision cannot tell: from
-then on violators enter the support itself, and 1 and 2 are left out. A probe that is inserted
-begins there: the gallery's codes are optimal but for the probe's columns.
-
-Columns that do not settle (copies of each other, mostly) are left to the processor's solver,
-which exchanges dependent atoms; ``is_solved`` says which.
+After a few rounds single atoms are missing, too few for single precision: violators then enter
+the support itself, without 1 and 2. Inserted probes begin there. Columns that do not settle
+(copies of each other, mostly) are not ``is_solved``, and left to the processor's solver.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from setwise._support.types import BoolArray, FloatArray, IntArray
-from setwise.device.devices import Device
-from setwise.lasso.codes import Codes
+from setwise._support.types import FloatArray, IntArray
+from setwise.device.devices import Device, DeviceAtoms, DeviceCodes
+from setwise.lasso import Codes
 
-# A pool has at least twice the atoms of the longest code in its block, and at most so many. A
-# column that has no code yet needs a larger one than a column whose code is nearly right.
+# A pool has at least twice the atoms of the longest code in its block, within these sizes.
 _FIRST_POOL, _SMALLEST_POOL, _LARGEST_POOL = 256, 64, 1024
 # Descent stops where no coefficient would move by more, or after so many steps per atom.
 _STILL, _STEPS_PER_ATOM = 1e-6, 64
-# Rounds that begin with pools, rounds that are not careful, and rounds in all. The others let
-# many violators in at once and drop all wrong signs at once: quicker, but it may go in circles.
+# Rounds with pools, quick rounds, and rounds in all. Quick ones let many violators in and drop
+# all wrong signs at once, and may go in circles; the others are careful.
 _POOL_ROUNDS, _QUICK_ROUNDS, _ROUNDS = 4, 12, 60
 # A row of gradients is searched in so many strips, tiles of which take turns.
 _STRIPS, _TILE = 16, 64
-# Violators that enter in a careful round; and how often atoms are dropped, and the rest solved
-# again, within a round.
+# Violators that enter in a careful round; how often a round drops atoms and solves again.
 _CAREFUL, _DROPS = 4, 6
 # How far a gradient may be beyond the penalty: rounding, of unit vectors.
 TOLERANCE = 1e-10
-# Codes have room for a multiple of so many atoms; columns of about as long codes are solved
-# together, at most so many.
+# Codes have room for a multiple of so many atoms; at most so many columns, of about as long
+# codes, are solved together.
 _ROOM, _BLOCK = 32, 8192
 _SAMPLE, _CHOOSE_TILE = 4096, 1024
 
 
-@dataclass(frozen=True)
-class DeviceAtoms:
-    """Unit columns on the device, as rows, and ``rough`` copies in float32 to rank them."""
-
-    device: Device
-    rows: Any
-    rough: Any
-
-    @classmethod
-    def of(cls, device: Device, rows: npt.NDArray[Any]) -> DeviceAtoms:
-        """Put columns on a device, or refuse where they do not fit."""
-        device.require(3 * 12 * rows.size, f"a gallery of {len(rows)} columns")
-        xp, there = device.xp, device.put(rows)
-        return cls(device, xp.astype(there, xp.float64), xp.astype(there, xp.float32))
-
-    def __len__(self) -> int:
-        return int(self.rows.shape[0])
-
-
-@dataclass(frozen=True)
-class DeviceCodes:
-    """Codes of some columns as the device has found them.
-
-    ``residuals`` are still on the device; ``largest`` is the largest gradient of an atom that a
-    code does not use.
-    """
-
-    codes: Codes
-    residuals: Any
-    largest: FloatArray
-    is_solved: BoolArray
-
-
 class _Problems:
-    """Columns that are being coded, all arrays on the device.
+    """Columns ``owns`` of ``atoms`` that are being coded, all arrays on the device.
 
-    They are coded on ``atoms``: the first ``n_shared`` may be used by every column, which has
-    the number ``owns`` among them; ``extra`` are numbers of others that it may use, -1 where
-    there are fewer.
+    Every column may use the first ``n_shared`` atoms, and those of its row of ``extra``, -1
+    where there are fewer.
     """
 
     def __init__(
@@ -98,25 +57,15 @@ class _Problems:
     ) -> None:
         self.atoms, self.n_shared, self.smallest_pool = atoms, n_shared, smallest_pool
         self.owns, self.extra = owns, extra
-        self.n = int(owns.shape[0])
-        new = atoms.device.new
+        self.n, new = int(owns.shape[0]), atoms.device.new
         self.support = new((self.n, _ROOM), "int64")
-        self.signs = new((self.n, _ROOM), "float64")
-        self.values = new((self.n, _ROOM), "float64")
+        self.signs, self.values = (new((self.n, _ROOM), "float64") for _ in range(2))
         self.residuals = new((self.n, int(atoms.rows.shape[1])), "float64")
-        self.largest = new((self.n,), "float64")
-        self.is_solved = new((self.n,), "bool")
+        self.largest, self.is_solved = new((self.n,), "float64"), new((self.n,), "bool")
 
     def start(self, places: Any, support: Any, signs: Any, values: Any) -> None:
         """Set the codes of some columns; a sign of zero marks room that is not used."""
         width = int(support.shape[1])
-        self._widen(width)
-        self.signs[places] = self.values[places] = 0.0
-        self.support[places, :width] = support
-        self.signs[places, :width] = signs
-        self.values[places, :width] = values
-
-    def _widen(self, width: int) -> None:
         missing = -(-width // _ROOM) * _ROOM - int(self.support.shape[1])
         if missing > 0:
             new, xp = self.atoms.device.new, self.atoms.device.xp
@@ -124,6 +73,9 @@ class _Problems:
             self.support = xp.concat([self.support, no_atoms], axis=1)
             self.signs = xp.concat([self.signs, none], axis=1)
             self.values = xp.concat([self.values, none], axis=1)
+        self.signs[places] = self.values[places] = 0.0
+        self.support[places, :width] = support
+        self.signs[places, :width], self.values[places, :width] = signs, values
 
     def solve(self, penalty: float) -> None:
         """Rounds, each for what is left, until nothing is."""
@@ -134,10 +86,9 @@ class _Problems:
         for number in range(_ROUNDS):
             if not waiting.shape[0]:
                 break
-            is_careful = number >= _QUICK_ROUNDS
             left = []
             for block in self._blocks(waiting):
-                chosen, gradients = self._round(block, penalty, is_careful)
+                chosen, gradients = self._round(block, penalty, number >= _QUICK_ROUNDS)
                 left.append(chosen)
                 if number < _POOL_ROUNDS and chosen.shape[0]:
                     self._descend(chosen, gradients, penalty)
@@ -145,19 +96,16 @@ class _Problems:
 
     def _rough_gradients(self, chosen: Any) -> Any:
         """At the start, for pools; in single precision, or less."""
-        xp = self.atoms.device.xp
-        width = self._width(chosen)
+        xp, width = self.atoms.device.xp, self._width(chosen)
         left = xp.astype(self.residuals[chosen], xp.float32)
+        support, signs = self.support[chosen, :width], self.signs[chosen, :width]
         with self.atoms.device.tf32():
-            return self._gradients(
-                left, chosen, self.support[chosen, :width], self.signs[chosen, :width]
-            )
+            return self._gradients(left, chosen, support, signs)
 
     def _blocks(self, waiting: Any) -> list[Any]:
         """Columns in the order of how long their codes are, as many as fit."""
         xp = self.atoms.device.xp
-        counts = xp.sum(xp.astype(self.signs[waiting] != 0, xp.int64), axis=1)
-        waiting = waiting[xp.argsort(counts, stable=True)]
+        waiting = waiting[xp.argsort(_count(xp, self.signs[waiting]), stable=True)]
         n, width = int(waiting.shape[0]), int(self.support.shape[1])
         n_features = int(self.atoms.rows.shape[1])
         pool = max(self.smallest_pool, width)
@@ -195,9 +143,8 @@ class _Problems:
 
     def _width(self, chosen: Any) -> int:
         """Room that the codes of some columns need: they are packed to the front."""
-        xp = self.atoms.device.xp
-        used = xp.max(xp.sum(xp.astype(self.signs[chosen] != 0, xp.int64), axis=1))
-        return max(_ROOM, -(-int(used) // _ROOM) * _ROOM)
+        used = int(self.atoms.device.xp.max(_count(self.atoms.device.xp, self.signs[chosen])))
+        return max(_ROOM, -(-used // _ROOM) * _ROOM)
 
     def _descend(self, chosen: Any, gradients: Any, penalty: float) -> None:
         """Continue some columns from where descent on a pool of likely atoms ends."""
@@ -210,7 +157,7 @@ class _Problems:
         width = min(width, size)
         pools[:, :width] = self.support[chosen, :width]
         a[:, :width] = xp.astype(self.values[chosen, :width], xp.float32)
-        counts = xp.sum(xp.astype(self.signs[chosen, :width] != 0, xp.int64), axis=1)
+        counts = _count(xp, self.signs[chosen, :width])
         self._fill(pools, counts, gradients, chosen)
         D = rough[pools]
         H = xp.matmul(D, xp.permute_dims(D, (0, 2, 1)))
@@ -220,22 +167,22 @@ class _Problems:
             "descend", b, H, g, a, counts, penalty, _STILL, _STEPS_PER_ATOM * size,
             SIZE=size, num_warps=4,
         )  # fmt: skip
-        width = max(1, int(xp.max(xp.sum(xp.astype(a != 0, xp.int64), axis=1))))
+        width = max(1, int(xp.max(_count(xp, a))))
         used = device.largest(xp.abs(a), width)
         a = xp.astype(xp.take_along_axis(a, used, axis=1), xp.float64)
         order = xp.argsort(xp.astype(a == 0, xp.int64), axis=1, stable=True)
-        used, a = xp.take_along_axis(used, order, axis=1), xp.take_along_axis(a, order, axis=1)
+        used, a = (xp.take_along_axis(x, order, axis=1) for x in (used, a))
         self.start(chosen, xp.take_along_axis(pools, used, axis=1), xp.sign(a), a)
 
     def _fill(self, pools: Any, counts: Any, gradients: Any, chosen: Any) -> None:
         """Fill pools with atoms of large gradient, behind the atoms they have."""
-        device = self.atoms.device
-        before = device.xp.asarray(counts, copy=True)
-        _fill(device, pools, counts, gradients, self.owns[chosen])
+        xp = self.atoms.device.xp
+        before = xp.asarray(counts, copy=True)
+        _fill(self.atoms.device, pools, counts, gradients, self.owns[chosen])
         if int(gradients.shape[1]) > self.n_shared:
-            slots = device.xp.arange(pools.shape[1], device=pools.device)
+            slots = xp.arange(pools.shape[1], device=pools.device)
             is_new = (slots >= before[:, None]) & (slots < counts[:, None])
-            pools[:] = device.xp.where(is_new, self._atoms_at(pools, chosen), pools)
+            pools[:] = xp.where(is_new, self._atoms_at(pools, chosen), pools)
 
     def _atoms_at(self, places: Any, chosen: Any) -> Any:
         """Numbers of the atoms at some places of the rows of gradients."""
@@ -252,10 +199,9 @@ class _Problems:
         is_rough = residuals.dtype == xp.float32
         rows = self.atoms.rough if is_rough else self.atoms.rows
         shared = xp.matmul(residuals, rows[:n].T)
-        each = xp.arange(shared.shape[0], device=chosen.device)
         own = self.owns[chosen]
-        is_shared = own < n
-        shared[each[is_shared], own[is_shared]] = 0.0
+        each = xp.nonzero(own < n)[0]
+        shared[each, own[each]] = 0.0
         row, slot = xp.nonzero((signs != 0) & (support < n))
         shared[row, support[row, slot]] = 0.0
         extra = self.extra[chosen]
@@ -269,10 +215,8 @@ class _Problems:
 
     def _strongest(self, gradients: Any) -> tuple[Any, Any]:
         """A few of the largest gradients of each row, and where they are."""
-        device = self.atoms.device
-        n, width = map(int, gradients.shape)
-        values = device.new((n, _STRIPS), "float64")
-        places = device.new((n, _STRIPS), "int64")
+        device, (n, width) = self.atoms.device, map(int, gradients.shape)
+        values, places = device.new((n, _STRIPS), "float64"), device.new((n, _STRIPS), "int64")
         device.run("strongest", n, gradients, values, places, width, STRIPS=_STRIPS, TILE=_TILE)
         top = device.xp.take_along_axis(gradients, places, axis=1)
         # A short row leaves strips empty.
@@ -288,7 +232,7 @@ class _Problems:
         support = xp.concat([self.support[chosen], entering], axis=1)
         signs = xp.concat([self.signs[chosen], enters], axis=1)
         values = xp.concat([self.values[chosen], xp.zeros_like(enters)], axis=1)
-        width = max(1, int(xp.max(xp.sum(xp.astype(signs != 0, xp.int64), axis=1))))
+        width = max(1, int(xp.max(_count(xp, signs))))
         order = xp.argsort(xp.astype(signs == 0, xp.int64), axis=1, stable=True)[:, :width]
         packed = (xp.take_along_axis(x, order, axis=1) for x in (support, signs, values))
         self.start(chosen, *packed)
@@ -296,18 +240,21 @@ class _Problems:
 
     def found(self) -> DeviceCodes:
         """What was found, on the host, atoms ascending."""
-        device = self.atoms.device
-        xp = device.xp
-        # Room that is not used goes to the end.
-        key = xp.where(self.values != 0, self.support, len(self.atoms))
+        device, xp = self.atoms.device, self.atoms.device.xp
+        key = xp.where(self.values != 0, self.support, len(self.atoms))  # unused room last
         order = xp.argsort(key, axis=1, stable=True)
-        atoms = xp.take_along_axis(self.support, order, axis=1)
-        values = xp.take_along_axis(self.values, order, axis=1)
+        atoms, values = (
+            xp.take_along_axis(x, order, axis=1) for x in (self.support, self.values)
+        )
         is_used = values != 0
-        counts = device.get(xp.sum(xp.astype(is_used, xp.int64), axis=1))
-        codes = Codes(counts, device.get(atoms[is_used]), device.get(values[is_used]))
+        arrays = _count(xp, values), atoms[is_used], values[is_used]
         largest, is_solved = device.get(self.largest), device.get(self.is_solved)
-        return DeviceCodes(codes, self.residuals, largest, is_solved)
+        return DeviceCodes(Codes(*map(device.get, arrays)), self.residuals, largest, is_solved)
+
+
+def _count(xp: Any, values: Any) -> Any:
+    """How many values of each row are not zero."""
+    return xp.sum(xp.astype(values != 0, xp.int64), axis=1)
 
 
 def _fill(device: Device, pools: Any, counts: Any, gradients: Any, owns: Any) -> Any:
@@ -328,10 +275,9 @@ def _on_supports(
 ) -> tuple[Any, Any, Any]:
     """Codes on given atoms with given signs, without those whose sign does not hold.
 
-    Careful, each goes from its ``values`` only as far as the first of them to reach zero,
-    which is dropped: the objective falls with every step, so that nothing comes twice.
-
-    Returns values, signs, and whether all that are left keep their sign.
+    Careful, each goes from its ``values`` only as far as the first to reach zero, which is
+    dropped: the objective falls with every step. Returns values, signs, and whether all kept
+    their sign.
     """
     xp = device.xp
     gram = xp.matmul(D, xp.permute_dims(D, (0, 2, 1)))
@@ -384,13 +330,12 @@ def pools_of_all(
     size = max(1, device.block_bytes // (8 * (2 * n + most)))
     for i in range(0, n, size):
         own = owns[i : i + size]
-        pools = device.new((int(own.shape[0]), most), "int64")
-        counts = device.new((int(own.shape[0]),), "int64")
+        n_own = int(own.shape[0])
+        pools, counts = device.new((n_own, most), "int64"), device.new((n_own,), "int64")
         gradients = xp.matmul(residuals[own], atoms.rows.T)
         cutoffs = _fill(device, pools, counts, gradients, own)
-        found = xp.astype(pools, xp.int32), counts, cutoffs
-        parts.append([device.get(part) for part in found])
-    places, counted, above = (np.concatenate(part) for part in zip(*parts, strict=True))
+        parts.append([device.get(x) for x in (xp.astype(pools, xp.int32), counts, cutoffs)])
+    places, counted, above = map(np.concatenate, zip(*parts, strict=True))
     return places, counted, above
 
 
@@ -401,23 +346,18 @@ def insert_all(
     probes: list[npt.NDArray[Any]],
     penalty: float,
 ) -> list[tuple[IntArray, DeviceCodes]]:
-    """Columns whose codes are new with each probe, as if it alone were inserted.
+    """Numbers and codes of the columns that each probe changes, as if it alone were inserted.
 
     ``codes`` are atoms, signs and values of the gallery's codes, one row per column, sign 0 for
-    room that is not used; ``residuals`` is what they leave, on the device. Returns for each
-    probe, whose columns are rows: the numbers of the columns, ascending, its own after the
-    gallery's, and their codes.
+    unused room, and ``residuals`` what they leave, on the device. Probes have their columns as
+    rows; their numbers follow the gallery's.
     """
-    device, n = gallery.device, len(gallery)
-    xp = device.xp
+    device, xp, n = gallery.device, gallery.device.xp, len(gallery)
     sizes = np.array([len(probe) for probe in probes])
     first = np.concatenate([[0], np.cumsum(sizes)])
     more = DeviceAtoms.of(device, np.concatenate(probes))
-    atoms = DeviceAtoms(
-        device,
-        xp.concat([gallery.rows, more.rows], axis=0),
-        xp.concat([gallery.rough, more.rough], axis=0),
-    )
+    rows = xp.concat([gallery.rows, more.rows], axis=0)
+    atoms = DeviceAtoms(device, rows, xp.concat([gallery.rough, more.rough], axis=0))
     column, of_all = xp.nonzero(xp.abs(xp.matmul(residuals, more.rows.T)) > penalty)
     probe_of = device.put(np.repeat(np.arange(len(probes)), sizes))
     keys = xp.unique_values(probe_of[of_all] * n + column)
@@ -454,11 +394,7 @@ def _by_probe(
             np.where(numbers >= n, numbers - first[i], numbers)
             for numbers in (owns[here], codes.atoms[inside])
         )
-        part = DeviceCodes(
-            Codes(codes.counts[here], atoms, codes.values[inside]),
-            found.residuals[here],
-            found.largest[here],
-            found.is_solved[here],
-        )
-        parts.append((targets, part))
+        mine = Codes(codes.counts[here], atoms, codes.values[inside])
+        left, largest = found.residuals[here], found.largest[here]
+        parts.append((targets, DeviceCodes(mine, left, largest, found.is_solved[here])))
     return parts

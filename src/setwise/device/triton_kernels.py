@@ -17,10 +17,10 @@ def choose(
 ):  # fmt: skip
     """Fill each pool up to ``MOST`` with places of the row whose gradient exceeds a cutoff.
 
-    A row has ``n`` gradients, and ``owns`` is the place that is left out; pools begin with
-    ``counts`` atoms. The cutoff is such that about ``share`` of the room is filled. It is
-    found by bisection, counting in a sample of the row whose places are ``stride`` apart;
-    ``cutoffs`` tells it, infinite where more exceed it than there is room for.
+    A row has ``n`` gradients without place ``owns``; pools begin with ``counts`` atoms.
+    Bisection on a sample of the row, whose places are ``stride`` apart, finds the cutoff that
+    fills ``share`` of the room; it is infinite where more gradients exceed it than there is
+    room for.
     """
     t = tl.program_id(0).to(tl.int64)
     row, own = gradients + t * n, tl.load(owns + t)
@@ -80,8 +80,8 @@ def descend(H, gradients, a, counts, penalty, tolerance, most, SIZE: tl.constexp
 def strongest(gradients, values, places, n, STRIPS: tl.constexpr, TILE: tl.constexpr):
     """The largest gradient in each of a few strips of a row, and where it is.
 
-    Strip ``s`` has ``TILE`` columns of every ``STRIPS * TILE``: one look at the row finds
-    several that are large, though not always the largest few.
+    Strip ``s`` has ``TILE`` columns of every ``STRIPS * TILE``: one pass finds several large
+    ones.
     """
     t = tl.program_id(0).to(tl.int64)
     inside = tl.arange(0, STRIPS)[:, None] * TILE + tl.arange(0, TILE)[None, :]

@@ -5,10 +5,5 @@ from setwise.graph.lasso import LassoGraph
 from setwise.graph.other import GaussianGraph, LeastSquaresGraph, OMPGraph
 
 __all__ = [
-    "GalleryGraph",
-    "GaussianGraph",
-    "Graph",
-    "LassoGraph",
-    "LeastSquaresGraph",
-    "OMPGraph",
-]
+    "GalleryGraph", "GaussianGraph", "Graph", "LassoGraph", "LeastSquaresGraph", "OMPGraph",
+]  # fmt: skip

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from setwise._support.compiled import kernels_of
 from setwise._support.parts import Part
 from setwise._support.types import BoolArray, FloatArray, IntArray
-from setwise.lasso.codes import Codes
+from setwise.lasso import Codes
 
 
 class Graph(Part, ABC):
@@ -61,19 +61,15 @@ class Graph(Part, ABC):
 
     def memory(self, n_features: int, n_columns: int) -> int:
         """Bytes that solving a gallery takes, and judging a probe against it."""
-        # Columns, a dense matrix of all pairs, and two more of them on the way.
-        return 8 * n_columns * (n_features + 3 * n_columns)
+        return 8 * n_columns * (n_features + 3 * n_columns)  # dense matrices of all pairs
 
 
 @dataclass(frozen=True)
 class GalleryGraph:
-    """The graph of a gallery, solved once, into which probes are inserted.
-
-    Inserting never changes it: each probe sees the gallery alone.
+    """The graph of a gallery, solved once; inserting a probe does not change it.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from setwise.graph import LassoGraph
     >>> LassoGraph().solve(np.eye(2)).insert(np.array([[0.6], [0.8]])).shape
     (3, 3)
@@ -106,10 +102,7 @@ def symmetrised(codes: sp.csc_array) -> sp.csr_array:
 def graph_of_codes(
     codes: Codes, targets: IntArray | None = None, new: Codes | None = None
 ) -> sp.csr_array:
-    """The same of :class:`setwise.lasso.Codes`, with some replaced or added.
-
-    ``targets`` and ``new`` are as for :meth:`Codes.replaced`.
-    """
+    """The same of :class:`Codes`, some replaced or added as by :meth:`Codes.replaced`."""
     begins, ends, atoms, values = codes.spliced(targets, new)
     n, n_entries = len(begins), int((ends - begins).sum())
     row_ends, indptr = np.zeros(n + 1, np.int64), np.zeros(n + 1, np.int32)

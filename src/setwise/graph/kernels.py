@@ -9,9 +9,9 @@ from setwise._support.compiled import kernel
 def symmetrise(begins, ends, atoms, values, row_ends, users, weights, indptr, indices, data):
     """``A = |S| + |S'|`` of codes, one per column, as the arrays of a sparse matrix by rows.
 
-    Code ``i`` is ``values[begins[i]:ends[i]]`` on ``atoms``, which ascend. ``row_ends``, one
-    longer than the codes are many, and ``indptr`` come as zeros. Returns how much of
-    ``indices`` and ``data`` is used.
+    Code ``i`` is ``values[begins[i]:ends[i]]`` on ascending ``atoms``. ``row_ends``, one longer
+    than the codes, and ``indptr`` come as zeros. Returns the used length of ``indices`` and
+    ``data``.
     """
     n, size, other = begins.shape[0], 0, 0
     # S', by rows: filled column after column, so that its indices ascend too.

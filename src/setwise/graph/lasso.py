@@ -1,13 +1,8 @@
 """The lasso graph, and exact insertion of a probe into a solved one.
 
-Each column is coded on all the others, ``min 1/2 ||x - D a||^2 + alpha ||a||_1`` (paper
-eq. 14), and ``A = |S| + |S'|``.
-
-When new atoms ``b`` arrive, an old code ``a_i`` stays optimal if and only if no new atom
-violates its conditions: ``|b'(x_i - D a_i)| <= alpha``. One matrix product finds the columns
-that must be solved again; the rest is kept. When atoms leave, the codes that used none of
-them stay optimal. Either way the result is the graph that solving from scratch would give,
-not an approximation.
+Each column is coded on all the others, ``min 1/2 ||x - D a||^2 + alpha ||a||_1`` (paper eq.
+14), and ``A = |S| + |S'|``. Insertion, enrolling and forgetting solve only the codes that
+change, and give the graph that solving from scratch would give (docs/insertion.md).
 """
 
 from __future__ import annotations
@@ -23,11 +18,12 @@ from setwise._support.parameters import check_number
 from setwise._support.types import BoolArray, FloatArray
 from setwise.device import current_device
 from setwise.graph.base import GalleryGraph, Graph, graph_of_codes
-from setwise.graph.device_lasso import solved_by_gram_on, solved_by_pools_on
 from setwise.graph.lasso_gallery import (
     GramLasso,
     LassoGallery,
     PooledLasso,
+    solved_by_gram_on,
+    solved_by_pools_on,
     solved_codes,
 )
 from setwise.lasso import Codes, Pools
@@ -48,13 +44,10 @@ class LassoGraph(Graph):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> columns = np.array([[1.0, 0.8, 0.0], [0.0, 0.6, 1.0]])
     >>> from setwise import LassoGraph
-    >>> LassoGraph(alpha=0.05).adjacency(columns).toarray().round(2)
-    array([[0.  , 1.88, 1.71],
-           [1.88, 0.  , 1.97],
-           [1.71, 1.97, 0.  ]])
+    >>> LassoGraph(alpha=0.05).adjacency(np.array([[1.0, 0.8], [0.0, 0.6]])).toarray().round(2)
+    array([[0. , 1.5],
+           [1.5, 0. ]])
     """
 
     name: ClassVar[str] = "lasso"
@@ -106,14 +99,11 @@ class LassoGraph(Graph):
         if columns.shape[1] <= GRAM_LIMIT:
             gram = columns.T @ columns
             return GramLasso.of_codes(self, columns, self.alpha, codes, gram)
-        pools = Pools(
-            solution["pool_atoms"],
-            solution["pool_counts"].astype(np.int64),
-            solution["pool_margins"],
+        counts = solution["pool_counts"].astype(np.int64)
+        pools = Pools(solution["pool_atoms"], counts, solution["pool_margins"])
+        return PooledLasso.of_codes(
+            self, columns, self.alpha, codes, solution["residuals"], pools
         )
-        graph = graph_of_codes(codes)
-        residuals = solution["residuals"]
-        return PooledLasso(self, columns, graph, self.alpha, codes, residuals, pools)
 
     def memory(self, n_features: int, n_columns: int) -> int:
         """Columns, residuals, codes and graphs, and the Gram matrix or the pools."""

@@ -1,4 +1,7 @@
-"""Solved lasso graphs of galleries: with a Gram matrix, or with pools of likely atoms."""
+"""Solved lasso graphs of galleries, with a Gram matrix or with pools of likely atoms.
+
+Those solved on a device are the same: they can be saved, and asked without a device.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ import scipy.sparse as sp
 
 from setwise._support.lazy import lazy
 from setwise._support.types import BoolArray, FloatArray, IntArray
+from setwise.device import Device, DeviceAtoms, code_all, insert_all, pools_of_all
 from setwise.graph.base import GalleryGraph, Graph, graph_of_codes
 from setwise.lasso import (
     Codes,
@@ -36,6 +40,13 @@ class LassoGallery(GalleryGraph):
 
     alpha: float
     codes: Codes
+
+    @classmethod
+    def of_codes(
+        cls, graph: Graph, columns: Any, alpha: float, codes: Codes, *kept: Any
+    ) -> Self:
+        """The gallery of columns and their codes, and what else its class keeps."""
+        return cls(graph, columns, graph_of_codes(codes), alpha, codes, *kept)
 
     @abstractmethod
     def recoded(self, probe: FloatArray) -> tuple[IntArray, Codes]:
@@ -78,27 +89,16 @@ class GramLasso(LassoGallery):
         columns = np.asarray(columns, dtype=np.float64)
         return cls.of_codes(graph, columns, alpha, *solved_codes(columns, alpha))
 
-    @classmethod
-    def of_codes(
-        cls, graph: Graph, columns: FloatArray, alpha: float, codes: Codes, gram: FloatArray
-    ) -> Self:
-        """All that follows from columns and their codes."""
-        return cls(graph, columns, graph_of_codes(codes), alpha, codes, gram)
-
     @staticmethod
     def bytes_needed(n_features: int, n_columns: int) -> int:
         """Estimate of what is kept and used, in bytes."""
-        # The Gram matrix, factors, and columns as they come and go.
         largest = 8 * n_columns * min(n_columns, n_features) ** 2 // 2
         factors = min(largest, _FACTOR_BYTES + 8 * n_columns**2)
         return n_columns * (8 * (n_columns + 2 * n_features) + _SPARSE_BYTES) + factors
 
     @lazy
     def factors(self) -> tuple[FloatArray, IntArray]:
-        """Cholesky factors of the codes' atoms, made when the first probe comes.
-
-        None where they would take much more memory than the Gram matrix.
-        """
+        """Cholesky factors of the codes' atoms; none where they would take too much memory."""
         counts = self.codes.counts
         if 8 * (counts * (counts + 1) // 2).sum() > _FACTOR_BYTES + self.gram.nbytes:
             return np.empty(0), np.full(len(counts), -1)
@@ -113,17 +113,16 @@ class GramLasso(LassoGallery):
         n, n_new = self.columns.shape[1], probe.shape[1]
         tail = self.columns.T @ probe
         changed = codes_changed_by(tail, self.alpha, self.codes)
+        targets = np.append(changed, np.arange(n, n + n_new))
         kept, kept_at = self.factors
         codes = code_by_gram(
-            self.gram,
-            self.alpha,
-            targets := np.append(changed, np.arange(n, n + n_new)),
+            self.gram, self.alpha, targets,
             rank=min(self.columns.shape[0], n + n_new),
             start=Codes.join([self.codes.take(changed), Codes.none(n_new)]),
             border=np.hstack([tail.T, probe.T @ probe]),
             is_optimal=True,
             factors=(kept, np.append(kept_at[changed], np.full(n_new, -1))),
-        )
+        )  # fmt: skip
         return targets, codes
 
     def with_columns(self, columns: FloatArray) -> Self:
@@ -140,9 +139,8 @@ class GramLasso(LassoGallery):
         kept = np.flatnonzero(is_kept)
         columns, gram = self.columns[:, kept], self.gram[np.ix_(kept, kept)]
         codes, changed = self.codes.take(kept).without_atoms(is_kept)
-        new = code_by_gram(
-            gram, self.alpha, changed, rank=min(columns.shape), start=codes.take(changed)
-        )
+        start, rank = codes.take(changed), min(columns.shape)
+        new = code_by_gram(gram, self.alpha, changed, rank=rank, start=start)
         codes = codes.replaced(changed, new)
         return self.of_codes(self.graph, columns, self.alpha, codes, gram)
 
@@ -151,8 +149,7 @@ class GramLasso(LassoGallery):
 class PooledLasso(LassoGallery):
     """A solved lasso graph of many columns: no Gram matrix, but a pool for each column.
 
-    Columns and residuals are kept in float32. The columns are rounded once, before anything
-    is computed; the codes are exact for the rounded ones. ``residuals`` has one row per column.
+    Columns, and residuals, a row each, are rounded to float32 before anything is computed.
     """
 
     residuals: npt.NDArray[np.float32]
@@ -165,16 +162,13 @@ class PooledLasso(LassoGallery):
         """Solve from scratch."""
         rows = _as_rows(columns)
         targets, none = np.arange(len(rows)), Codes.none(len(rows))
-        codes, residuals, pools = code_blocks(
-            rows, rows[:0], targets, alpha, none, rows, n_jobs=n_jobs
-        )
-        return cls(graph, rows.T, graph_of_codes(codes), alpha, codes, residuals, pools)
+        solved = code_blocks(rows, rows[:0], targets, alpha, none, rows, n_jobs=n_jobs)
+        return cls.of_codes(graph, rows.T, alpha, *solved)
 
     @staticmethod
     def bytes_needed(n_features: int, n_columns: int) -> int:
         """Estimate of what is kept and used, in bytes."""
-        # Columns come in float64, once as bases and once side by side. What blocks make is
-        # kept twice when it is put together. Blocks of gradients are those of two threads.
+        # Columns come twice in float64; results of blocks are kept twice; two threads work.
         by_column = (2 * 8 + 4 * 4) * n_features + 2 * 4 * POOL_SIZE + _SPARSE_BYTES
         return n_columns * by_column + 2 * BLOCK_BYTES
 
@@ -193,9 +187,8 @@ class PooledLasso(LassoGallery):
         return self.columns.T  # type: ignore[return-value]
 
     def recoded(self, probe: FloatArray) -> tuple[IntArray, Codes]:
-        """Columns whose codes are new with the probe's (which come last), and those codes."""
-        targets, codes, _, _ = self._recoded(_as_rows(probe))
-        return targets, codes
+        """See :meth:`LassoGallery.recoded`."""
+        return self._recoded(_as_rows(probe))[:2]
 
     def _recoded(
         self, extra: npt.NDArray[np.float32]
@@ -210,12 +203,9 @@ class PooledLasso(LassoGallery):
         own_codes, own_residuals, own_pools = code_blocks(
             self.rows, extra, own, self.alpha, Codes.none(len(own)), extra
         )
-        return (
-            np.concatenate([changed, own]),
-            Codes.join([codes, own_codes]),
-            np.concatenate([residuals, own_residuals]),
-            Pools.join([pools, own_pools]),
-        )
+        targets, codes = np.concatenate([changed, own]), Codes.join([codes, own_codes])
+        residuals = np.concatenate([residuals, own_residuals])
+        return targets, codes, residuals, Pools.join([pools, own_pools])
 
     def with_columns(self, columns: FloatArray) -> Self:
         """The gallery with more columns at its end."""
@@ -227,7 +217,8 @@ class PooledLasso(LassoGallery):
         pools = self.pools.replaced(targets, new_pools).with_atoms(
             np.abs(residuals @ extra.T), self.alpha - SLACK, len(self.rows)
         )
-        return self._changed(rows, self.codes.replaced(targets, codes), residuals, pools)
+        codes = self.codes.replaced(targets, codes)
+        return self.of_codes(self.graph, rows.T, self.alpha, codes, residuals, pools)
 
     def without_columns(self, is_kept: BoolArray) -> Self:
         """The gallery without some of its columns."""
@@ -239,19 +230,8 @@ class PooledLasso(LassoGallery):
             rows, rows[:0], changed, self.alpha, codes.take(changed), residuals[changed],
             pools.take(changed),
         )  # fmt: skip
-        return self._changed(
-            rows, codes.replaced(changed, new), residuals, pools.replaced(changed, new_pools)
-        )
-
-    def _changed(
-        self,
-        rows: npt.NDArray[np.float32],
-        codes: Codes,
-        residuals: npt.NDArray[np.float32],
-        pools: Pools,
-    ) -> Self:
-        adjacency = graph_of_codes(codes)
-        return type(self)(self.graph, rows.T, adjacency, self.alpha, codes, residuals, pools)
+        codes, pools = codes.replaced(changed, new), pools.replaced(changed, new_pools)
+        return self.of_codes(self.graph, rows.T, self.alpha, codes, residuals, pools)
 
 
 def solved_codes(columns: FloatArray, alpha: float) -> tuple[Codes, FloatArray]:
@@ -262,3 +242,69 @@ def solved_codes(columns: FloatArray, alpha: float) -> tuple[Codes, FloatArray]:
 
 def _as_rows(columns: FloatArray) -> npt.NDArray[np.float32]:
     return np.ascontiguousarray(columns.T, dtype=np.float32)
+
+
+def solved_by_gram_on(
+    device: Device, graph: Graph, columns: FloatArray, alpha: float
+) -> GramLasso:
+    """As :meth:`GramLasso.solved`."""
+    columns = np.asarray(columns, dtype=np.float64)
+    with device.exclusive(f"the lasso graph of {columns.shape[1]} columns"):
+        found = code_all(DeviceAtoms.of(device, columns.T), alpha)
+    gram, codes = columns.T @ columns, found.codes
+    left = np.flatnonzero(~found.is_solved)
+    if len(left):
+        rank = min(columns.shape)
+        codes = codes.replaced(left, code_by_gram(gram, alpha, left, rank=rank))
+    return GramLasso.of_codes(graph, columns, alpha, codes, gram)
+
+
+def solved_by_pools_on(
+    device: Device, graph: Graph, columns: FloatArray, alpha: float
+) -> PooledLasso:
+    """As :meth:`PooledLasso.solved`."""
+    rows = np.ascontiguousarray(columns.T, dtype=np.float32)
+    with device.exclusive(f"the lasso graph of {len(rows)} columns"):
+        atoms = DeviceAtoms.of(device, rows)
+        found = code_all(atoms, alpha)
+        residuals = device.get(device.xp.astype(found.residuals, device.xp.float32))
+        places, counts, cutoffs = pools_of_all(atoms, found.residuals, POOL_SIZE)
+    pools = Pools(places, counts, np.maximum(alpha - cutoffs - SLACK, 0.0))
+    codes, left = found.codes, np.flatnonzero(~found.is_solved)
+    if len(left):
+        none = Codes.none(len(left))
+        new, residuals[left], new_pools = code_blocks(
+            rows, rows[:0], left, alpha, none, rows[left]
+        )
+        codes, pools = codes.replaced(left, new), pools.replaced(left, new_pools)
+    return PooledLasso.of_codes(graph, rows.T, alpha, codes, residuals, pools)
+
+
+def recoded_on(
+    device: Device, gallery: LassoGallery, probes: list[FloatArray]
+) -> list[tuple[IntArray, Codes]]:
+    """As :meth:`LassoGallery.recoded`, for each of many probes."""
+    dtype = gallery.columns.dtype  # in which a gallery of many columns is kept, probes too
+    rows = [probe.T.astype(dtype).astype(np.float64) for probe in probes]
+    with device.exclusive(f"inserting {len(probes)} probes"):
+        atoms, codes, residuals = device.cached(gallery, lambda: _on_device(device, gallery))
+        inserted = insert_all(atoms, codes, residuals, rows, gallery.alpha)
+    return [
+        (targets, found.codes) if found.is_solved.all() else gallery.recoded(probe)
+        for probe, (targets, found) in zip(probes, inserted, strict=True)
+    ]
+
+
+def _on_device(
+    device: Device, gallery: LassoGallery
+) -> tuple[DeviceAtoms, tuple[Any, Any, Any], Any]:
+    """Columns, codes and residuals of a gallery, on the device."""
+    rows = np.ascontiguousarray(gallery.columns.T)
+    atoms, codes = DeviceAtoms.of(device, rows), gallery.codes
+    width = max(1, int(codes.counts.max(initial=0)))
+    is_used = np.arange(width) < codes.counts[:, None]
+    table, values = np.zeros(is_used.shape, dtype=np.int64), np.zeros(is_used.shape)
+    table[is_used], values[is_used] = codes.atoms, codes.values
+    residuals = codes.residuals(rows.astype(np.float64), np.arange(len(rows)))
+    arrays = device.put(table), device.put(np.sign(values)), device.put(values)
+    return atoms, arrays, device.put(residuals)

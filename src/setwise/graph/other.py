@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import ClassVar, NoReturn
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -25,13 +26,11 @@ class GaussianGraph(Graph):
     Parameters
     ----------
     sigma : float, vector, matrix or None, default=None
-        The paper's Sigma, a *covariance*: a scalar variance, one variance per feature, or a
-        matrix. None takes the median squared distance between the gallery's columns, so
-        that the weight of a median pair is ``exp(-1/2)``.
+        The paper's Sigma, a *covariance*: one variance, one per feature, or a matrix. None
+        takes the median squared distance between the gallery's columns.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from setwise import GaussianGraph
     >>> GaussianGraph(sigma=0.5).adjacency(np.eye(2)).toarray().round(2)
     array([[0.  , 0.14],
@@ -66,35 +65,21 @@ class GaussianGraph(Graph):
         """Columns as rows, scaled so that squared distances are Mahalanobis ones."""
         if self.sigma is None:
             return columns.T
-        n_features = len(columns)
-        sigma = self._checked_sigma(n_features)
-        if sigma.ndim < 2:
-            return columns.T / np.sqrt(sigma)
-        try:
-            factor = np.linalg.cholesky(sigma)
-        except np.linalg.LinAlgError:
-            self._refuse_sigma(n_features)
-        return np.linalg.solve(factor, columns).T
-
-    def _checked_sigma(self, n_features: int) -> FloatArray:
-        try:
+        n = len(columns)
+        with suppress(ValueError, np.linalg.LinAlgError):  # ragged, or not positive definite
             sigma = np.asarray(self.sigma)
-        except ValueError:  # ragged
-            self._refuse_sigma(n_features)
-        shapes = ((), (n_features,), (n_features, n_features))
-        if sigma.dtype.kind not in "iuf" or sigma.shape not in shapes:
-            self._refuse_sigma(n_features)
-        is_fine = np.allclose(sigma, sigma.T) if sigma.ndim == 2 else (sigma > 0).all()
-        if not is_fine or not np.isfinite(sigma).all():
-            self._refuse_sigma(n_features)
-        return sigma.astype(np.float64)
-
-    def _refuse_sigma(self, n_features: int) -> NoReturn:
+            is_finite = sigma.dtype.kind in "iuf" and np.isfinite(sigma).all()
+            if is_finite and sigma.shape in ((), (n,)) and (sigma > 0).all():
+                return columns.T / np.sqrt(sigma.astype(np.float64))
+            if is_finite and sigma.shape == (n, n) and np.allclose(sigma, sigma.T):
+                factor = np.linalg.cholesky(sigma.astype(np.float64))
+                whitened: Any = np.linalg.solve(factor, columns)
+                return whitened.T
         expected = (
-            f"a positive number, a vector of {n_features} positive variances or a symmetric "
-            f"positive definite {n_features} x {n_features} matrix"
+            f"a positive number, a vector of {n} positive variances or a symmetric positive "
+            f"definite {n} x {n} matrix"
         )
-        refuse("GaussianGraph", "sigma", expected, self.sigma)
+        return refuse("GaussianGraph", "sigma", expected, self.sigma)
 
 
 def _median_scale(squared: FloatArray) -> float:
@@ -114,7 +99,6 @@ class OMPGraph(Graph):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from setwise import OMPGraph
     >>> OMPGraph(1).adjacency(np.array([[1.0, 0.8], [0.0, 0.6]])).toarray().round(2)
     array([[0. , 1.6],
@@ -130,10 +114,9 @@ class OMPGraph(Graph):
     def adjacency(self, columns: FloatArray) -> sp.csr_array:
         """Pursue each column with the others."""
         gram = columns.T @ columns
-        n = len(gram)
-        most = min(self.n_nonzero, n - 1, len(columns))
-        codes = np.zeros((n, n))
-        for i in range(n):
+        codes = np.zeros_like(gram)
+        most = min(self.n_nonzero, len(gram) - 1, len(columns))
+        for i in range(len(gram)):
             atoms, values = pursue(gram, i, most)
             codes[atoms, i] = values
         return symmetrised(sp.csc_array(codes))
@@ -142,9 +125,9 @@ class OMPGraph(Graph):
 def pursue(gram: FloatArray, own: int, most: int) -> tuple[list[int], FloatArray]:
     """Up to ``most`` atoms of column ``own``, picked greedily, and their coefficients.
 
-    As scikit-learn's ``orthogonal_mp_gram``, which copies the Gram matrix for each column,
-    and warns where it ends early: where the residual is zero, or only copies of picked atoms
-    are left. That is normal here.
+    As scikit-learn's ``orthogonal_mp_gram``, which copies the Gram matrix for each column and
+    warns of an early end: normal here, where the residual is zero or only copies of atoms are
+    left.
     """
     target = gram[own].copy()
     target[own] = 0.0
@@ -180,7 +163,6 @@ class LeastSquaresGraph(Graph):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from setwise import LeastSquaresGraph
     >>> LeastSquaresGraph(1).adjacency(np.array([[1.0, 0.8], [0.0, 0.6]])).toarray().round(2)
     array([[0. , 1.6],
@@ -208,18 +190,14 @@ class LeastSquaresGraph(Graph):
 def leave_one_out_least_squares(columns: FloatArray, *, tolerance: float = 1e-10) -> FloatArray:
     """Minimum-norm least-squares code of each column on all the others, as columns.
 
-    One eigendecomposition of the Gram matrix instead of one per column. With ``z = e_i - a_i``,
-    ``D z`` is the residual and the problem is ``min ||D z||`` with ``z_i = 1``, smallest ``z``
-    among the minimisers:
-
-    * where column ``i`` lies in the span of the others, ``z`` is the projection of ``e_i`` on
-      the null space of ``D``, scaled to ``z_i = 1``;
-    * where it does not, ``z`` is column ``i`` of the pseudo-inverse of ``D'D``, scaled alike.
+    With ``z = e_i - a_i``, the problem is ``min ||D z||`` with ``z_i = 1`` and smallest ``z``.
+    Where column ``i`` lies in the span of the others, ``z`` is the projection of ``e_i`` on the
+    null space of ``D``, scaled to ``z_i = 1``; elsewhere column ``i`` of the pseudo-inverse of
+    ``D'D``, scaled alike.
     """
     values, vectors = linalg.eigh(columns.T @ columns, check_finite=False)
     is_kept = values > tolerance * values[-1]
-    kept = vectors[:, is_kept]
-    null = vectors[:, ~is_kept]
+    kept, null = vectors[:, is_kept], vectors[:, ~is_kept]
     to_null = null @ null.T
     inverse = (kept / values[is_kept]) @ kept.T
     # Whether column i lies in the span of the others shows on the diagonal of to_null.

@@ -4,9 +4,9 @@ With the Gram matrix of all columns where it fits in memory (``solver``), withou
 it does not (``pools``).
 """
 
-from setwise.lasso.codes import Codes
 from setwise.lasso.pools import Pools, code_blocks, code_changed
 from setwise.lasso.solver import (
+    Codes,
     code_by_gram,
     codes_changed_by,
     factors_of,
@@ -16,14 +16,6 @@ from setwise.lasso.solver import (
 )
 
 __all__ = [
-    "Codes",
-    "Pools",
-    "code_blocks",
-    "code_by_gram",
-    "code_changed",
-    "codes_changed_by",
-    "factors_of",
-    "gram_lasso",
-    "lasso_codes",
-    "optimality_violation",
-]
+    "Codes", "Pools", "code_blocks", "code_by_gram", "code_changed", "codes_changed_by",
+    "factors_of", "gram_lasso", "lasso_codes", "optimality_violation",
+]  # fmt: skip

@@ -42,10 +42,9 @@ def code_in_l1_ball(H, Q, radius, codes, max_steps):
 def _code(H, q, radius, a, factor, active, rows, max_steps):
     """Code one vector in place; whether that converged.
 
-    The bound is the lasso at some penalty; for fixed signs the code is linear in it, so
-    Newton's method on the penalty, kept inside a bracket, ends after finitely many steps.
-    Where atoms are so close that no double is the penalty, the two ends of the bracket are
-    mixed.
+    The code is a lasso at some penalty, and linear in it for fixed signs: Newton's method on
+    the penalty, kept inside a bracket, is finite. Where no double is the penalty, the two ends
+    of the bracket are mixed.
     """
     k, spare = a.shape[0], rows[4:]
     slope, inside, outside, sign = rows[0], rows[1], rows[2], rows[3]
@@ -88,11 +87,7 @@ def _l1_norm(a):
 
 @inner
 def _implied_penalty(H, q, a):
-    """The penalty at which ``a`` would be optimal: ``a'(q - H a) / ||a||_1`` there.
-
-    Zero for a start of zeros. What the last alternation of a dictionary found is nearly right
-    in the next, and the penalty is then one Newton step away.
-    """
+    """The penalty at which ``a`` would be optimal: ``a'(q - H a) / ||a||_1``, or zero."""
     total, norm = 0.0, 0.0
     for r in range(a.shape[0]):
         if a[r] != 0.0:
@@ -106,7 +101,7 @@ def _implied_penalty(H, q, a):
 
 @inner
 def _fall_of_norm(H, a, factor, active, slope):
-    """By how much the l1 norm of the code falls per unit of penalty, its signs held."""
+    """Fall of the code's l1 norm per unit of penalty, for fixed signs."""
     m = np.int64(0)
     for j in range(a.shape[0]):
         if a[j] != 0.0 and append(factor, H, active, m, j, DEPENDENT):

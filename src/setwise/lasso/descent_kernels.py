@@ -1,11 +1,8 @@
-"""Exact lasso by an active-set method on the Gram matrix, compiled with Numba.
+"""Exact lasso by an active-set method on the Gram matrix; docs/theory.md draws its moves.
 
-``min_a  1/2 ||x - D a||^2 + penalty ||a||_1`` needs ``D`` only through ``H = D'D`` and
-``q = D'x``. The optimality conditions, with ``g = q - H a``, are ``g_j = penalty sign(a_j)``
-where ``a_j != 0`` and ``|g_j| <= penalty`` elsewhere. An active-set method ends where they
-hold to rounding, which no first-order method does on columns as correlated as images are.
-
-What every kernel here is given (``docs/theory.md`` has a picture of the moves between):
+``min_a  1/2 ||x - D a||^2 + penalty ||a||_1`` needs ``H = D'D`` and ``q = D'x`` only. At the
+optimum, ``g = q - H a`` has ``g_j = penalty sign(a_j)`` where ``a_j != 0`` and ``|g_j| <=
+penalty`` elsewhere, here to rounding. The kernels share:
 
 ==========  ====================================================================
 ``a``       the coefficients of the first ``m`` atoms
@@ -26,38 +23,14 @@ import numpy as np
 
 from setwise._support.compiled import inner, kernel
 
-__all__ = [
-    "ACCEPTED",
-    "DEPENDENT",
-    "N_SPARE",
-    "TOLERANCE",
-    "align",
-    "append",
-    "backward",
-    "clear",
-    "copy",
-    "delete",
-    "dot",
-    "forward",
-    "lasso_on_gram",
-    "settle",
-    "subtract",
-]
-
-# All tolerances of the solver. Atoms are unit vectors, or nearly, so absolute numbers will do.
-#
-# How far a gradient must exceed the penalty for its atom to be a violator, which may enter;
-# and what rounding adds to that for every unit of ``||a||_1``.
+# Absolute tolerances: atoms are unit vectors, or nearly. A gradient this far above the penalty
+# is a violation, and rounding adds to that for every unit of ``||a||_1``.
 TOLERANCE, ROUNDING = 1e-11, 1e-15
 # A violation that rounding alone may leave behind where columns are nearly dependent.
 ACCEPTED = 1e-9
-# An atom depends on the active ones when its squared distance to their span, relative to its
-# own squared norm, is below this: it can only take the place of one of them.
-DEPENDENT = 1e-11
-# The same for an atom that does: only rounding is refused, because leaving a violator out
-# costs more than an ill-conditioned factor, whose residuals are small.
-SINGULAR = 1e-13
-# Rows of scratch that the descent needs.
+# Squared distance to the span of the active atoms, as a share of an atom's squared norm. Below
+# the first, the atom enters only by exchange; below the second, not at all.
+DEPENDENT, SINGULAR = 1e-11, 1e-13
 N_SPARE = 4
 
 
@@ -97,8 +70,8 @@ def append(factor, H, active, k, j, least):
     """Grow the Cholesky factor of ``H[active, active]`` by atom ``j``.
 
     False if the atom's squared distance to the span of the others is at most the share
-    ``least`` of its squared norm; nothing is done then but that row ``k`` holds what the
-    factor's lower triangle makes of the atom's products with them.
+    ``least`` of its squared norm; then only row ``k`` is written, with the solved lower
+    triangle.
     """
     row = factor[k]
     for r in range(k):
@@ -114,11 +87,7 @@ def append(factor, H, active, k, j, least):
 
 @inner
 def delete(factor, active, y, k, gone):
-    """Shrink the Cholesky factor by its row ``gone``, with Givens rotations.
-
-    ``y``, the solution of the lower triangle for some right side, is rotated along: it then
-    solves the smaller triangle.
-    """
+    """Shrink the factor by its row ``gone``, rotating a solution ``y`` of its triangle."""
     for r in range(gone, k - 1):
         active[r] = active[r + 1]
         copy(factor[r], factor[r + 1], r + 2)
@@ -161,10 +130,7 @@ def lasso_on_gram(H, q, penalty, a, max_steps):
 
 @inner
 def align(H, a, factor, active, sign, m):
-    """Make the non-zero coefficients the active atoms; dependent ones become zero.
-
-    Returns how many are active.
-    """
+    """Make the non-zero coefficients active, dependent ones zero; how many are active."""
     k = np.int64(0)  # a plain 0 is a type of its own
     clear(sign, m)
     for j in range(m):
@@ -179,15 +145,12 @@ def align(H, a, factor, active, sign, m):
 
 @inner
 def settle(H, q, penalty, a, factor, active, sign, spare, k, m, max_steps):
-    """Go on from ``k`` active atoms to the optimum over the first ``m``; -1 if not reached.
+    """Continue from ``k`` active atoms to the optimum over the first ``m``; -1 if not reached.
 
-    Each step goes to the minimum for the present signs, or as far as the first coefficient
-    to reach zero, whose atom then leaves; when the signs hold, the worst violator enters. The
-    objective falls at every step, so the number of sign patterns bounds them. An atom that
-    only rounding calls a violator is *shut out* until something else has moved.
-
-    Returns how many atoms are active then; ``factor``, ``active`` and ``sign`` describe them,
-    so that more atoms can be offered and the descent go on.
+    Each step goes to the minimum for the present signs, or as far as the first coefficient to
+    reach zero, whose atom leaves. When the signs hold, the worst violator enters. An atom that
+    only rounding makes a violator is shut out until another has moved. Returns how many are
+    active.
     """
     y, z, is_shut = spare[0], spare[1], spare[2]
     clear(is_shut, m)
@@ -227,7 +190,7 @@ def settle(H, q, penalty, a, factor, active, sign, spare, k, m, max_steps):
 
 @inner
 def _extend(q, penalty, factor, active, sign, y, k):
-    """Solve the lower triangle for one more entry, that of the atom in place ``k``."""
+    """Solve the lower triangle for the entry of the atom in place ``k``."""
     j = active[k]
     y[k] = (q[j] - penalty * sign[j] - dot(factor[k], y, k)) / factor[k, k]
 
@@ -236,8 +199,7 @@ def _extend(q, penalty, factor, active, sign, y, k):
 def _step(a, factor, active, sign, y, z, k):
     """Go to the minimum for the present signs, or until a first coefficient is zero.
 
-    Returns the share of the way gone, and the place in ``active`` of that coefficient, -1 if
-    the minimum was reached.
+    Returns the share of the way, and that coefficient's place in ``active``, or -1.
     """
     copy(z, y, k)
     backward(factor, k, z)
@@ -255,7 +217,7 @@ def _step(a, factor, active, sign, y, z, k):
 
 @inner
 def _worst_violator(H, q, penalty, a, sign, is_shut, m):
-    """The atom of largest gradient above the penalty, -1 if none is, and that gradient."""
+    """The atom of largest gradient above the penalty, or -1, and that gradient."""
     rounding = 0.0
     for j in range(m):
         rounding += ROUNDING * abs(a[j])
@@ -272,14 +234,12 @@ def _worst_violator(H, q, penalty, a, sign, is_shut, m):
 def _place_of_dependent(
     H, q, penalty, a, factor, active, sign, spare, k, m, entering, gradient
 ):
-    """Make a violator active that depends on active atoms; -1 if that is impossible.
+    """Make a violator active that depends on active atoms; its place, -1 if impossible.
 
-    It enters by exchange: moving along the null direction leaves the fit alone and lowers the
-    l1 norm until an active coefficient reaches zero, whose atom leaves. Where the objective
-    has its minimum before that point, the atom is hardly dependent: it enters like any other,
-    if its distance is more than rounding. Row ``k`` of the factor is as ``append`` left it.
-
-    Returns its place in ``active``: ``k``, or one less after an exchange.
+    It moves along the null direction, which keeps the fit and lowers the l1 norm, until an
+    active coefficient reaches zero, whose atom leaves. Where the objective has its minimum
+    before that, it enters like an independent atom, if its distance is more than rounding. Row
+    ``k`` of the factor is as ``append`` left it.
     """
     y, z, before = spare[0], spare[1], spare[3]
     copy(z, factor[k], k)

@@ -1,9 +1,9 @@
 """Lasso codes of columns: solve on a few atoms, let in the worst violators, repeat.
 
-Inner products are read off a Gram matrix, or computed from columns where that would not fit
-in memory: one loop serves both. The functions that reach for data take the arrays of both
-kinds, those of the absent kind being None, and Numba leaves out what is for these. The
-kernel gets its arrays in named tuples; inner functions get arrays, which compile faster.
+Inner products come from a Gram matrix, or from the columns where that would not fit in memory.
+Functions that reach for data take the arrays of both kinds; those of the absent kind are None,
+and Numba leaves out their branches. Kernels take named tuples; inner functions take arrays,
+which compile faster.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from setwise.lasso.descent_kernels import (
     append,
     clear,
     copy,
-    lasso_on_gram,
     settle,
     subtract,
 )
+from setwise.lasso.descent_kernels import lasso_on_gram as lasso_on_gram
 from setwise.lasso.pool_kernels import (
     compute_gradients,
     compute_products,
@@ -35,31 +35,17 @@ from setwise.lasso.pool_kernels import (
     write_residual,
 )
 
-__all__ = [
-    "ENTER_AT_ONCE",
-    "Found",
-    "Products",
-    "Start",
-    "Workspace",
-    "code_columns",
-    "factorise",
-    "find_changed",
-    "lasso_on_gram",
-]
-
-# How many violators enter the working set in one pass over all atoms.
-ENTER_AT_ONCE = 12
-# What is known of a code: nothing yet, that no violator is left, that one cannot be let in, or
-# that the matrices hold too few atoms.
+ENTER_AT_ONCE = 12  # violators that enter the working set in one pass over all atoms
+# States of a code; NO_ROOM: the matrices hold too few atoms.
 _OPEN, _OPTIMAL, _FAILED, _NO_ROOM = 0, 1, 2, 3
 
 
 class Products(NamedTuple):
-    """Where inner products come from: the first three arrays, or the last four, else None.
+    """Sources of inner products: the first three arrays or the last four; the others are None.
 
-    ``gram`` is of the old columns, bordered by ``strip`` with one row for each new column, and
-    ``tail``, the same products again with one row for each old one. ``rows`` are the old
-    columns, ``extra`` the new ones; each target may use its pool and all extra columns.
+    ``gram`` is of the old columns. ``strip`` borders it with one row for each new column;
+    ``tail`` has the same products with one row for each old one. ``rows`` are the old columns,
+    ``extra`` the new ones; each target may use its pool and all extra columns.
     """
 
     gram: FloatArray | None = None
@@ -88,7 +74,7 @@ class Start(NamedTuple):
 class Workspace(NamedTuple):
     """Arrays to work in; ``room`` atoms fit into H, factor and W.
 
-    ``W`` holds residual, target and atoms, and ``is_start`` marks atoms of a start: both None
+    ``W`` holds residual, target and atoms; ``is_start`` marks atoms of a start. Both are None
     with a Gram matrix.
     """
 
@@ -102,7 +88,7 @@ class Workspace(NamedTuple):
 
 
 class Found(NamedTuple):
-    """Codes as they are found, and whether each has converged; residuals with ``rows`` only."""
+    """Codes found so far, and whether each has converged; residuals with ``rows`` only."""
 
     pointers: IntArray
     atoms: IntArray
@@ -113,10 +99,9 @@ class Found(NamedTuple):
 
 @kernel
 def code_columns(products, n_old, targets, penalty, start, space, done, cap, max_steps, found):
-    """Lasso codes of the columns ``targets``, from number ``done`` on, each on the others.
+    """Write the codes of the columns ``targets``, from number ``done`` on, to ``found``.
 
-    Codes, of at most ``cap`` atoms, are written to ``found``. Returns how many are done: all,
-    or those before one that the workspace has no room for.
+    Returns how many codes are done: all, or those before one that needs more room.
     """
     gram, tail, strip, rows, extra, pools, pool_counts = products
     H, factor, W, floats, ints, is_in, is_start = space
@@ -183,7 +168,7 @@ def _start_from(first, last, start, work, a):
 
 @inner
 def _mark(gram, own, work, size, is_in, is_out):
-    """Mark the atoms that cannot enter, the column and the start's; or forget the marks."""
+    """Set or clear the marks of atoms that cannot enter: the column and its start."""
     if gram is not None:
         is_in[own] = is_out
         for r in range(size):
@@ -210,7 +195,7 @@ def _read_products(gram, tail, strip, own, atoms, first, last, q, H):
 
 @inner
 def _combine_products(gram, tail, strip, own, atoms, a, active, k, first, g):
-    """Gradients of all atoms from ``first`` on: ``g = q - H a``, by the rows of active ones."""
+    """Gradients ``q - H a`` of all atoms from ``first`` on, by the rows of active ones."""
     if gram is not None:
         n_old = gram.shape[0]
         clear(g, g.shape[0])
@@ -228,10 +213,10 @@ def _combine_products(gram, tail, strip, own, atoms, a, active, k, first, g):
 
 @inner
 def _verdict(a, first, last, k, violation, is_partial):
-    """What is known after solving with new atoms, ``first`` to ``last``; ``k`` are active.
+    """State after solving with new atoms, ``first`` to ``last``; ``k`` are active.
 
-    ``violation`` is by how much their gradients exceeded the penalty at most, over all atoms
-    or, ``is_partial``, over some.
+    Their gradients exceeded the penalty by ``violation`` at most, over all atoms or, if
+    ``is_partial``, over some.
     """
     if k < 0:
         return _FAILED
@@ -246,11 +231,9 @@ def _verdict(a, first, last, k, violation, is_partial):
 
 @inner
 def let_in(g, first, n, penalty, candidates, is_in, work, a, sign, size):
-    """Put the worst violators at the end of the working set, the worst first.
+    """Append the worst violators among candidates ``first`` to ``n``, the worst first.
 
-    Those of largest ``|g|`` above the penalty among candidates ``first`` to ``n`` that are
-    not in yet. ``work`` holds places of candidates until the end. Returns how many there are,
-    and the largest ``|g|``.
+    ``work`` holds places of candidates until the end. Returns their number and largest ``|g|``.
     """
     n_above, count, worst = 0, 0, 0.0
     for j in range(n):  # counting vectorises, and most passes find none
@@ -278,10 +261,7 @@ def let_in(g, first, n, penalty, candidates, is_in, work, a, sign, size):
 
 @inner
 def _collect(work, a, size, first, cap, atoms, values):
-    """Write the non-zero coefficients, at most ``cap``, in the order of their atoms.
-
-    From ``first`` on; returns where they end.
-    """
+    """Write at most ``cap`` non-zeros from ``first`` on, by atom; where they end."""
     last = first
     for r in range(size):
         if a[r] == 0.0 or last == first + cap:
@@ -299,7 +279,7 @@ def _collect(work, a, size, first, cap, atoms, values):
 
 @inner
 def _load_factor(kept, first, k, a, factor, active, sign):
-    """Begin with a factor that was kept, row after row; returns how many atoms are active."""
+    """Load a kept factor, row after row; returns how many atoms are active."""
     for r in range(k):
         active[r], sign[r] = r, copysign(1.0, a[r])
         for c in range(r + 1):
@@ -310,7 +290,7 @@ def _load_factor(kept, first, k, a, factor, active, sign):
 
 @kernel
 def find_changed(tail, penalty, pointers, atoms, values, g, is_changed):
-    """Whether any new atom, whose products with the old are in ``tail``, violates each code."""
+    """Whether any new atom violates each code; ``tail`` has its products with the old."""
     for i in range(is_changed.shape[0]):
         copy(g, tail[i], g.shape[0])
         for e in range(pointers[i], pointers[i + 1]):
@@ -324,8 +304,7 @@ def find_changed(tail, penalty, pointers, atoms, values, g, is_changed):
 def factorise(gram, pointers, atoms, factor, active, kept, kept_at):
     """Cholesky factors of the atoms of codes, packed row after row into ``kept``.
 
-    Code ``t`` has the factor from ``kept_at[t]`` on, which becomes -1 where rounding calls an
-    atom dependent on those before it.
+    ``kept_at[t]`` becomes -1 where rounding makes an atom of code ``t`` dependent.
     """
     for t in range(pointers.shape[0] - 1):
         first, slot = pointers[t], kept_at[t]

@@ -1,9 +1,8 @@
 """Lasso codes without a Gram matrix: pools of likely atoms, and products of columns.
 
-Columns are rows of float32 arrays here (half the memory, and as a gallery's columns are
-rounded once, before anything is computed, nothing is lost); all arithmetic is float64. The
-inner loops are small functions of their own: in a long one, LLVM does not vectorise them.
-Where ``rows`` or ``W`` is None, there is a Gram matrix, and nothing is done here.
+Columns are rows of float32 arrays, rounded once before anything is computed; all arithmetic is
+float64. The inner loops are functions of their own: in a long one, LLVM does not vectorise
+them. Where ``rows`` or ``W`` is None, there is a Gram matrix, and nothing is done here.
 """
 
 from __future__ import annotations
@@ -16,10 +15,9 @@ from setwise.lasso.descent_kernels import copy, subtract
 
 @kernel
 def choose_pools(gradients, owns, most):
-    """For each row, the atoms of largest gradient: at most ``most``, all above a cutoff.
+    """For each row, atoms, counts and cutoffs: at most ``most`` atoms of largest gradient.
 
-    Returns atoms (``(n_rows, most)``), counts and cutoffs; an atom that is not chosen has a
-    gradient of at most the cutoff. The cutoff is found by bisection: counting is cheap.
+    Atoms outside have a gradient of at most the cutoff, which is found by bisection.
     """
     n = gradients.shape[1]
     atoms = np.zeros((gradients.shape[0], most), np.int32)
@@ -72,10 +70,7 @@ def largest_outside(gradients, owns, pools, pool_counts):
 
 @inner
 def offer(rows, extra, pools, counts, t, own, work, size, W, candidates, is_in, is_start):
-    """Load a column; its pool and the extra columns, but the start, are the candidates.
-
-    Returns how many there are: with a Gram matrix, all atoms.
-    """
+    """Load a column; list its pool and the extra columns, but the start, as candidates."""
     n_candidates = is_in.shape[0]
     if rows is not None:
         _load_row(rows, extra, own, W[1])
@@ -96,7 +91,7 @@ def offer(rows, extra, pools, counts, t, own, work, size, W, candidates, is_in, 
 
 @inner
 def compute_products(rows, extra, work, first, last, W, q, H):
-    """The same from the columns themselves, which are loaded."""
+    """Products of the new atoms, ``first`` to ``last``, from the columns, which are loaded."""
     if rows is not None:
         x, atoms = W[1], W[2:]
         for w in range(first, last):
@@ -145,17 +140,13 @@ def compute_gradients(rows, extra, candidates, count, W, g):
 
 @inner
 def _load_row(rows, extra, i, target):
-    n = rows.shape[0]
-    row = rows[i] if i < n else extra[i - n]
+    row = rows[i] if i < rows.shape[0] else extra[i - rows.shape[0]]
     copy(target, row, target.shape[0])
 
 
 @inner
 def _fill_products(W, first, last, H):
-    """Inner products of rows ``first`` to ``last`` with all before them.
-
-    Two rows with four at a time: every number that is read serves several sums.
-    """
+    """Products of rows ``first`` to ``last`` with all before, two by four to save reads."""
     m = W.shape[1]
     for w in range(first, last, 2):
         v = min(w + 1, last - 1)

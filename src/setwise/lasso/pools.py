@@ -1,21 +1,21 @@
 """Exact lasso codes of more columns than a Gram matrix of them would fit in memory.
 
-The gradient ``D'r`` of some columns at a time is one matrix product, in float32. It ranks the
-atoms; each column is then solved, in float64, on its *pool*, the few hundred atoms of largest
-gradient. Atoms outside the pool had a gradient of at most ``cutoff``, and it can have grown by
-no more than the residual has moved, because atoms are unit vectors:
+The gradients ``D'r`` of a block of columns are one product in float32, and rank the atoms. Each
+column is then solved in float64 on its *pool*, a few hundred atoms of largest gradient. Outside
+the pool, atoms are unit vectors whose gradient was at most ``cutoff``:
 
     ``|d_j'r_new| <= |d_j'r_old| + ||r_new - r_old|| <= cutoff + moved``.
 
-Where that stays below the penalty, the code is optimal over all atoms, and what is left of
-the distance, the *margin*, says how far the residual may move again, when a probe arrives,
-before anything outside the pool must be looked at.
+Where that stays below the penalty, the code is optimal over all atoms. The rest of the
+distance, the *margin*, says how far a probe may move the residual before more than the pool
+must be looked at.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain, count
 
 import numpy as np
 import numpy.typing as npt
@@ -24,31 +24,24 @@ from setwise._support.compiled import kernels_of
 from setwise._support.parallel import in_threads
 from setwise._support.progress import reported
 from setwise._support.types import BoolArray, FloatArray, IntArray
-from setwise.lasso.codes import Codes
-from setwise.lasso.solver import run_with_room
+from setwise.lasso.solver import Codes, run_with_room
 
-__all__ = ["BLOCK_BYTES", "POOL_SIZE", "SLACK", "Pools", "code_blocks", "code_changed"]
-
-# Atoms a column is solved on at first.
-POOL_SIZE = 256
+POOL_SIZE = 256  # atoms a column is solved on at first
 # Columns whose gradients are computed at once, and how many bytes they may take.
 _BLOCK, BLOCK_BYTES = 256, 2**27
-# What rounding to float32 may do to a gradient of unit vectors, with room to spare.
-SLACK = 1e-5
+SLACK = 1e-5  # more than rounding to float32 does to a gradient of unit vectors
 
 Rows = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True)
 class Pools:
-    """What is known about the atoms of each code.
+    """Likely atoms of each code: the first ``counts`` of each row of ``atoms``.
 
-    The first ``counts`` of each row of ``atoms`` are old atoms of largest gradient. Every old
-    atom outside the pool is at least ``margins`` away from entering the code.
+    Every old atom outside the pool is at least ``margins`` away from entering the code.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from setwise.lasso import Pools
     >>> Pools(np.array([[1, 2]], dtype=np.int32), np.array([2]), np.zeros(1)).counts
     array([2])
@@ -72,8 +65,7 @@ class Pools:
     def with_atoms(self, gradients: FloatArray, penalty: float, first: int) -> Pools:
         """Pools that know of new atoms, numbered from ``first``, of these gradients.
 
-        One that is nearer than a pool's margin joins it; where there is no room left, the
-        margin shrinks.
+        One nearer than a pool's margin joins it; without room, the margin shrinks.
         """
         atoms, counts, margins = self.atoms.copy(), self.counts.copy(), self.margins.copy()
         target, new = np.nonzero(gradients > penalty - margins[:, None])
@@ -89,7 +81,6 @@ class Pools:
         """Pools after some atoms are gone and the others renumbered."""
         is_used = np.arange(self.atoms.shape[1]) < self.counts[:, None]
         is_used &= is_kept[self.atoms]
-        # The ones that stay first, in their order.
         order = np.argsort(~is_used, axis=1, kind="stable")
         number = (np.cumsum(is_kept) - 1).astype(np.int32)
         atoms = number[np.take_along_axis(self.atoms, order, axis=1)]
@@ -105,37 +96,21 @@ class Pools:
 
 
 def code_changed(
-    rows: Rows,
-    extra: Rows,
-    targets: IntArray,
-    penalty: float,
-    start: Codes,
-    before: Rows,
+    rows: Rows, extra: Rows, targets: IntArray, penalty: float, start: Codes, before: Rows,
     pools: Pools,
-) -> tuple[Codes, Rows, Pools]:
-    """Codes of columns whose atoms have changed, on all the others.
+) -> tuple[Codes, Rows, Pools]:  # fmt: skip
+    """Codes of columns whose atoms have changed, on all the others, see :func:`code_blocks`.
 
-    Solved on their pools and on all extra columns first. Only where the residual moves by
-    more than the margin are all atoms looked at, and only where one of them could enter is
-    the column solved again.
-
-    Parameters
-    ----------
-    rows, extra, targets, penalty, start
-        As for :func:`code_blocks`.
-    before : float32 array of shape (n_targets, n_features)
-        Residuals that the pools were made for.
-    pools : Pools
-        What was known then.
+    ``before`` are the residuals that the ``pools`` were made for. Columns are solved on their
+    pools and all extra columns. Where the residual moves by more than the margin, all atoms are
+    looked at; where one of them could enter, the column is solved again.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from setwise.lasso import Codes, code_blocks, code_changed
     >>> rows, targets = np.eye(2, dtype=np.float32), np.arange(2)
     >>> known = code_blocks(rows, rows[:0], targets, 0.1, Codes.none(2), rows)
-    >>> probe = np.array([[0.6, 0.8]], dtype=np.float32)
-    >>> code_changed(rows, probe, targets, 0.1, *known)[0].counts
+    >>> code_changed(rows, np.float32([[0.6, 0.8]]), targets, 0.1, *known)[0].counts
     array([2, 2])
     """
     codes, residuals = _code_in_pools(rows, extra, targets, penalty, start, pools)
@@ -162,35 +137,17 @@ def _blocks(chosen: IntArray, n_rows: int) -> list[IntArray]:
 
 
 def code_blocks(
-    rows: Rows,
-    extra: Rows,
-    targets: IntArray,
-    penalty: float,
-    start: Codes,
-    residuals: Rows,
-    *,
-    n_jobs: int | None = None,
-) -> tuple[Codes, Rows, Pools]:
-    """Codes of some columns on all the others, by blocks.
+    rows: Rows, extra: Rows, targets: IntArray, penalty: float, start: Codes, residuals: Rows,
+    *, n_jobs: int | None = None,
+) -> tuple[Codes, Rows, Pools]:  # fmt: skip
+    """Codes of some columns, ``targets``, on all the others, by blocks, in ``n_jobs`` threads.
 
-    Parameters
-    ----------
-    rows : float32 array of shape (n_columns, n_features)
-        Unit columns, as rows.
-    extra : float32 array of shape (n_extra, n_features)
-        More of them, numbered after the first.
-    targets, penalty
-        Which columns to code, and the paper's ``w``.
-    start : Codes
-        Codes to start from, one per target. The result does not depend on them.
-    residuals : float32 array of shape (n_targets, n_features)
-        What the starts leave; for empty ones, the columns themselves.
-    n_jobs : int, optional
-        Threads.
+    ``rows`` are unit columns, as rows, and ``extra`` more of them, numbered after the first.
+    ``start`` has a code for each target, which changes the time, not the result; ``residuals``
+    are what the starts leave, for empty ones the columns themselves.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from setwise.lasso import Codes, code_blocks
     >>> rows = np.array([[1.0, 0.0], [0.6, 0.8]], dtype=np.float32)
     >>> code_blocks(rows, rows[:0], np.arange(2), 0.1, Codes.none(2), rows)[0].counts
@@ -248,12 +205,8 @@ def _code_block(
 
 def _pool_sizes(n_rows: int) -> Iterator[int]:
     """The same a few times, because the first pools are guesses, then larger and larger."""
-    size = min(POOL_SIZE, n_rows)
-    for _ in range(4):
-        yield size
-    while True:
-        size = min(2 * size, n_rows)
-        yield size
+    for doublings in chain([0, 0, 0], count()):
+        yield min(POOL_SIZE << doublings, n_rows)
 
 
 def _code_in_pools(
@@ -261,11 +214,8 @@ def _code_in_pools(
 ) -> tuple[Codes, Rows]:
     """Codes of some columns on their pools and on all extra columns, and their residuals."""
     n, kernels = len(rows) + len(extra), kernels_of("setwise.lasso")
-    products = kernels.Products(
-        rows=rows, extra=extra, pools=pools.atoms, pool_counts=pools.counts
-    )
-    no_factors = np.empty(0), np.full(len(targets), -1)
-    begin = kernels.Start(*start.arrays, 0, *no_factors)
+    products = kernels.Products(None, None, None, rows, extra, pools.atoms, pools.counts)
+    begin = kernels.Start(*start.arrays, 0, np.empty(0), np.full(len(targets), -1))
     n_entering = pools.atoms.shape[1] + len(extra) + int(start.counts.max(initial=0))
     cap = max(1, min(rows.shape[1], n))
     codes, residuals = run_with_room(products, targets, penalty, begin, n_entering, cap)

@@ -1,8 +1,9 @@
-"""The compiled lasso kernels behind NumPy and SciPy arrays."""
+"""Sparse codes as three plain arrays, and the compiled lasso kernels that find them."""
 
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,28 +11,118 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from setwise._support.compiled import kernels_of
-from setwise._support.types import FloatArray, IntArray
+from setwise._support.types import BoolArray, FloatArray, IntArray
 from setwise.errors import ConvergenceWarning
-from setwise.lasso.codes import Codes
 
-# Steps of one descent, more than any took.
-MAX_STEPS = 100_000
-# Atoms that a working set has room for at first, besides those of a start.
-_ROOM = 64
+MAX_STEPS = 100_000  # of one descent, more than any took
+_ROOM = 64  # atoms that a working set has room for at first, besides those of a start
+
+
+@dataclass(frozen=True)
+class Codes:
+    """Sparse codes, one per target, ready to be put beside others.
+
+    ``counts`` says how many atoms each code has; ``atoms`` (ascending within a code) and
+    ``values`` hold the numbers and coefficients of all codes, one code after the other.
+
+    Examples
+    --------
+    >>> from setwise.lasso import code_by_gram
+    >>> code_by_gram(np.array([[1.0, 0.6], [0.6, 1.0]]), 0.1, np.array([1]), rank=2)
+    Codes(counts=array([1]), atoms=array([0]), values=array([0.5]))
+    """
+
+    counts: IntArray
+    atoms: IntArray
+    values: FloatArray
+
+    @property
+    def pointers(self) -> IntArray:
+        """Where each code begins."""
+        return np.concatenate([[0], np.cumsum(self.counts)])
+
+    @property
+    def arrays(self) -> tuple[IntArray, IntArray, FloatArray]:
+        """Pointers, atoms and values, as the compiled loops take them."""
+        return self.pointers, self.atoms, self.values
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    def take(self, chosen: IntArray) -> Codes:
+        """Some of the codes, in the order asked for."""
+        counts = self.counts[chosen]
+        first = self.pointers[chosen]
+        inside = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+        at = np.repeat(first, counts) + inside
+        return Codes(counts, self.atoms[at], self.values[at])
+
+    def replaced(self, targets: IntArray, new: Codes) -> Codes:
+        """The codes ``targets`` (ascending) replaced by new ones; those beyond are added."""
+        n_new = int((targets >= len(self)).sum())
+        source = np.arange(len(self) + n_new)
+        source[targets] = len(self) + np.arange(len(targets))
+        return Codes.join([self, new]).take(source)
+
+    def spliced(
+        self, targets: IntArray | None = None, new: Codes | None = None
+    ) -> tuple[IntArray, IntArray, IntArray, FloatArray]:
+        """The codes of :meth:`replaced`, out of order: begins, ends, all atoms and values."""
+        pointers = self.pointers
+        if targets is None or new is None:
+            return pointers[:-1], pointers[1:], self.atoms, self.values
+        n_added = int((targets >= len(self)).sum())
+        begins, ends = (
+            np.append(p, np.empty(n_added, np.int64)) for p in (pointers[:-1], pointers[1:])
+        )
+        begins[targets] = pointers[-1] + new.pointers[:-1]
+        ends[targets] = pointers[-1] + new.pointers[1:]
+        joined = Codes.join([self, new])
+        return begins, ends, joined.atoms, joined.values
+
+    def without_atoms(self, is_kept: BoolArray) -> tuple[Codes, IntArray]:
+        """Codes after some atoms are gone and the rest renumbered, and which ones lost any."""
+        stays = is_kept[self.atoms]
+        owner = np.repeat(np.arange(len(self)), self.counts)
+        number = np.cumsum(is_kept) - 1
+        counts = np.bincount(owner[stays], minlength=len(self))
+        codes = Codes(counts, number[self.atoms[stays]], self.values[stays])
+        return codes, np.flatnonzero(counts < self.counts)
+
+    def residuals(self, rows: FloatArray, targets: IntArray) -> FloatArray:
+        """``x - D a`` for each code, the columns ``x`` being ``rows[targets]``."""
+        by_target = sp.csr_array(
+            (self.values.astype(rows.dtype), self.atoms, self.pointers),
+            shape=(len(self), len(rows)),
+        )
+        return rows[targets] - by_target @ rows
+
+    def to_csc(self, n_atoms: int) -> sp.csc_array:
+        """One code per column of a sparse matrix."""
+        # 32-bit indices, because scikit-learn's clusterers take no others.
+        arrays = self.values, self.atoms.astype(np.int32), self.pointers.astype(np.int32)
+        codes = sp.csc_array(arrays, shape=(n_atoms, len(self)))
+        codes.has_sorted_indices = True
+        return codes
+
+    @staticmethod
+    def none(n_targets: int) -> Codes:
+        """Codes without any atom."""
+        return Codes(np.zeros(n_targets, np.int64), np.zeros(0, np.int64), np.zeros(0))
+
+    @staticmethod
+    def join(parts: list[Codes]) -> Codes:
+        """One after the other."""
+        columns = zip(*((p.counts, p.atoms, p.values) for p in parts), strict=True)
+        return Codes(*map(np.concatenate, columns))
 
 
 def run_with_room(
-    products: Any,
-    targets: IntArray,
-    penalty: float,
-    start: Any,
-    n_entering: int,
-    cap: int,
+    products: Any, targets: IntArray, penalty: float, start: Any, n_entering: int, cap: int
 ) -> tuple[Codes, npt.NDArray[np.float32] | None]:
     """Codes of at most ``cap`` atoms, and residuals where products are of rows.
 
-    The kernel makes no arrays, because that is slow to compile, and stops where it lacks room
-    for the atoms of a working set: ``n_entering`` at most, but seldom that many.
+    The kernel makes no arrays, because that is slow to compile, and stops where it lacks room.
     """
     kernels, rows, n = kernels_of("setwise.lasso"), products.rows, len(targets)
     is_pooled = rows is not None
@@ -75,24 +166,14 @@ def run_with_room(
 
 
 def lasso_codes(gram: FloatArray, penalty: float, *, rank: int) -> sp.csc_array:
-    """Code unit columns on all the *other* columns, exactly, one code per column.
+    """Code unit columns on all the *other* columns, exactly, one code per column (eq. 14).
 
-    For each column ``i``, ``argmin_a 1/2 ||x_i - D a||^2 + penalty ||a||_1`` with ``a_i = 0``
-    (paper eq. 14). Where columns are exact copies the optimum is not unique; the copy that
-    enters the active set first, in the order of the columns, keeps the weight.
-
-    Parameters
-    ----------
-    gram : array of shape (n_columns, n_columns)
-        Inner products of all columns.
-    penalty : float
-        The paper's ``w``.
-    rank : int
-        An upper bound on the rank of the columns; no code has more non-zeros.
+    ``gram`` has the inner products of all columns, ``penalty`` is the paper's ``w``, and
+    ``rank`` an upper bound on the rank of the columns: no code has more non-zeros. Of exact
+    copies, the first to enter the active set, in the order of columns, keeps the weight.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from setwise.lasso import lasso_codes
     >>> lasso_codes(np.array([[1.0, 0.6], [0.6, 1.0]]), 0.1, rank=2).toarray()
     array([[0. , 0.5],
@@ -103,40 +184,20 @@ def lasso_codes(gram: FloatArray, penalty: float, *, rank: int) -> sp.csc_array:
 
 
 def code_by_gram(
-    gram: FloatArray,
-    penalty: float,
-    targets: IntArray,
-    *,
-    rank: int,
-    start: Codes | None = None,
-    border: FloatArray | None = None,
-    is_optimal: bool = False,
+    gram: FloatArray, penalty: float, targets: IntArray, *, rank: int,
+    start: Codes | None = None, border: FloatArray | None = None, is_optimal: bool = False,
     factors: tuple[FloatArray, IntArray] | None = None,
-) -> Codes:
-    """Codes of some columns on all the others, as in :func:`lasso_codes`.
+) -> Codes:  # fmt: skip
+    """Codes of some columns, ``targets``, on all the others, as in :func:`lasso_codes`.
 
-    Parameters
-    ----------
-    gram, penalty, rank
-        See there.
-    targets : array of int
-        Which columns to code.
-    start : Codes, optional
-        Codes to start from, one per target, none of them on the column itself. The result
-        does not depend on them, only the time.
-    border : array of shape (n_new, n_columns + n_new), optional
-        Inner products of more columns with all, old and new: as if ``gram`` had these rows
-        at its end, without copying it.
-    is_optimal : bool
-        Whether the starts of old columns are their optimal codes on old columns: then new
-        columns are looked at first.
-    factors : pair of arrays, optional
-        Cholesky factors of the starts, as :func:`factors_of` makes them: all of them, and
-        where that of each target begins, -1 for those without one.
+    ``start`` holds a code for each target to start from, which changes the time, not the
+    result, and ``factors`` their Cholesky factors as :func:`factors_of` gives them (begin -1:
+    none). ``border`` has the inner products of more columns with all, as if ``gram`` had these
+    rows at its end. With ``is_optimal``, the starts of old columns are their optimal codes on
+    old columns.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from setwise.lasso import code_by_gram
     >>> code_by_gram(np.array([[1.0, 0.6], [0.6, 1.0]]), 0.1, np.array([1]), rank=2).values
     array([0.5])
@@ -161,7 +222,6 @@ def factors_of(gram: FloatArray, codes: Codes) -> tuple[FloatArray, IntArray]:
 
     Examples
     --------
-    >>> import numpy as np
     >>> from setwise.lasso import code_by_gram, factors_of
     >>> gram = np.array([[1.0, 0.6], [0.6, 1.0]])
     >>> factors_of(gram, code_by_gram(gram, 0.1, np.arange(2), rank=2))
@@ -178,14 +238,12 @@ def factors_of(gram: FloatArray, codes: Codes) -> tuple[FloatArray, IntArray]:
 
 
 def codes_changed_by(tail: FloatArray, penalty: float, codes: Codes) -> IntArray:
-    """Numbers of the codes that new columns make suboptimal.
+    """Numbers of the codes that new columns make suboptimal (docs/insertion.md).
 
-    A code ``a`` of a column ``x`` stays optimal if and only if ``|b'(x - D a)|`` exceeds the
-    penalty for no new column ``b``; ``tail`` holds the products of old columns with new ones.
+    ``tail`` holds the products of old columns with new ones.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from setwise.lasso import code_by_gram, codes_changed_by
     >>> codes = code_by_gram(np.array([[1.0, 0.6], [0.6, 1.0]]), 0.1, np.arange(2), rank=2)
     >>> codes_changed_by(np.array([[0.9], [0.5]]), 0.1, codes)
@@ -199,32 +257,22 @@ def codes_changed_by(tail: FloatArray, penalty: float, codes: Codes) -> IntArray
 
 
 def gram_lasso(
-    gram: FloatArray,
-    correlations: FloatArray,
-    penalties: FloatArray,
-    *,
-    start: FloatArray | None = None,
-) -> FloatArray:
+    gram: FloatArray, correlations: FloatArray, penalties: FloatArray,
+    *, start: FloatArray | None = None,
+) -> FloatArray:  # fmt: skip
     """Minimum of ``1/2 x'Gx - c'x + sum_i penalties_i |x_i|``, exactly, at any scale.
 
-    Parameters
-    ----------
-    gram : array of shape (n, n)
-        Positive semidefinite; ``correlations`` must lie in its range.
-    correlations, penalties : arrays of shape (n,)
-        Linear term, and positive weights of the l1 norm.
-    start : array of shape (n,), optional
-        Where to start; the result depends on it only where there are several.
+    ``gram`` is positive semidefinite, ``correlations`` must lie in its range, and penalties are
+    positive. Where there are several minima, the ``start`` decides.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from setwise.lasso import gram_lasso
     >>> gram_lasso(np.eye(2), np.array([3.0, 0.5]), np.array([1.0, 1.0]))
     array([2., 0.])
     """
-    # In units in which all penalties are equal, and the rest is about 1: the compiled lasso
-    # has one penalty, and absolute tolerances. The least one, so that nothing overflows.
+    # The compiled lasso has one penalty, and absolute tolerances: in units where all penalties
+    # equal the least, so that nothing overflows, and the rest is about 1.
     penalty = float(penalties.min())
     units = penalty / penalties
     scaled, wanted = gram * units[:, None] * units, correlations * units
@@ -250,12 +298,11 @@ def gram_lasso(
 def optimality_violation(gram: FloatArray, codes: sp.csc_array, penalty: float) -> float:
     """Largest violation of the lasso's optimality conditions over all columns and atoms.
 
-    With ``g = D'(x - D a)``: ``g_j = penalty sign(a_j)`` where ``a_j != 0``, ``|g_j| <=
-    penalty`` elsewhere, the column itself apart.
+    With ``g = D'(x - D a)``: ``g_j = penalty sign(a_j)`` where ``a_j != 0``, else ``|g_j| <=
+    penalty``; the column itself is no atom.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from setwise.lasso import lasso_codes, optimality_violation
     >>> gram = np.array([[1.0, 0.6], [0.6, 1.0]])
     >>> optimality_violation(gram, lasso_codes(gram, 0.1, rank=2), 0.1) < 1e-9

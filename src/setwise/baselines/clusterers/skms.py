@@ -28,7 +28,8 @@ from setwise.baselines.clusterers.kernel_mean_shift import (
     select_sigma,
     squared_distances,
 )
-from setwise.cluster.shc import PROBE, SemiSupervised, check_row_labels
+from setwise.cluster import PROBE
+from setwise.cluster.clusterers import SemiSupervised, check_row_labels
 from setwise.errors import ConvergenceWarning
 
 __all__ = ["SKMS", "KernelClusters", "random_constraints", "skms"]

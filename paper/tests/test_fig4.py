@@ -7,10 +7,10 @@ leaves the Sigma of the graph open; here it is that of the clouds.
 import numpy as np
 import pytest
 from scipy.stats import spearmanr
-from setwise.io.datasets import make_gaussian_pair
 
 from setwise.cut import dfvc, exact_fiedler, ncut
 from setwise.graph import GaussianGraph
+from setwise_paper.datasets import make_gaussian_pair
 
 VARIANCE = 2.0
 DISTANCES = (2, 3, 4, 5, 6, 7)
