@@ -46,11 +46,9 @@ def load_sets(
     """Read sets from a folder of photos or clips, a video, a MATLAB file or a NumPy archive.
 
     Each kind has a loader of its own with more options: :func:`load_images`,
-    :func:`load_videos`, :func:`load_video`, :func:`load_mat`, :func:`load_arrays`. They
-    describe the parameters that are not described here.
-
-    A folder of both photos and clips is read as what most of its files are, photos if equal.
-    The other files are left out, listed in ``report.skipped``, and warned of.
+    :func:`load_videos`, :func:`load_video`, :func:`load_mat`, :func:`load_arrays`. A folder of
+    both photos and clips is read as what most of its files are, photos if equal; the others are
+    left out, listed in ``report.skipped``, and warned of.
 
     Parameters
     ----------
@@ -61,13 +59,12 @@ def load_sets(
     labelled : bool, default=False
         Require classes, as a gallery does. A folder of photos is then one set of the class it
         is named after; a source without classes is refused.
-    size, colour, thumbnails, on_error, max_bad, max_pixels
-        For images and video, see :func:`load_images`.
-    gap_s, max_files, exclude, follow_links, n_jobs
-        For folders, see :func:`load_images`.
+    size, colour, thumbnails, gap_s, on_error, max_bad, max_pixels, max_files, exclude
+        As for :func:`load_images`, for images and video.
+    follow_links, n_jobs
+        As for :func:`load_images`.
     variable, labels, groups
-        For MATLAB files, see :func:`load_mat`; for archives they are the ``vectors``,
-        ``labels`` and ``groups`` of :func:`load_arrays`.
+        As for :func:`load_mat`; ``variable`` is the ``vectors`` of :func:`load_arrays`.
     progress : callable, optional
         Called with the name of the step, the steps done, and the number of steps.
 
@@ -79,7 +76,6 @@ def load_sets(
     Examples
     --------
     >>> import numpy as np, tempfile
-    >>> from setwise import load_sets
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     np.save(f"{folder}/sets.npy", np.zeros((2, 5, 8)))
     ...     sets = load_sets(f"{folder}/sets.npy")
@@ -99,11 +95,8 @@ def load_sets(
         return _load_file(path, named, pictures, labelled)
     check_count("load_sets", "max_files", max_files)
     check_choice("load_sets", "follow_links", follow_links, (False, True))
-    search: dict[str, Any] = {
-        "max_files": max_files,
-        "exclude": check_exclude("load_sets", exclude),
-        "follow_links": follow_links,
-    }
+    patterns = check_exclude("load_sets", exclude)
+    search = {"max_files": max_files, "exclude": patterns, "follow_links": follow_links}
     options = {"layout": layout, "n_jobs": n_jobs, **pictures}
     return _load_folder(path, search, options, {"gap_s": gap_s, "labelled": labelled})
 
