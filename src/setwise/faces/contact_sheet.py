@@ -95,7 +95,7 @@ def _draw_row(page: Image, draw: Any, top: int, row: SheetRow) -> None:
 
 
 def _write(
-    draw: Any, place: tuple[int, int], text: str, size: int, colour: str, room: int
+    draw: Any, place: tuple[int, int], text: str, size: int, ink: str, room: int
 ) -> None:
     """Write a line, cut short to the room."""
     font, line = _font(size), printable(text)
@@ -103,7 +103,7 @@ def _write(
         while line and font.getlength(f"{line}...") > room:
             line = line[:-1]
         line = f"{line}..."
-    draw.text(place, line, fill=colour, font=font)
+    draw.text(place, line, fill=ink, font=font)
 
 
 @cache

@@ -14,15 +14,10 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 import numpy.typing as npt
 
+from setwise._support import parameters
 from setwise._support.extras import require
-from setwise._support.parameters import (
-    check_choice,
-    check_count,
-    check_not_negative,
-    check_number,
-    refuse,
-)
-from setwise.errors import DataError, reject
+from setwise._support.parameters import check_choice, check_count, check_not_negative, refuse
+from setwise.errors import reject
 from setwise.io.decode import SIDE, fitted_size, small_jpeg
 from setwise.io.heads import check_announced, is_other_container
 from setwise.io.loading_report import Skipped
@@ -76,7 +71,7 @@ class Reading:
         """Refuse values that no video can be read with."""
         check_count(owner, "every", self.every)
         if self.every_s is not None:
-            check_number(owner, "every_s", self.every_s)
+            parameters.check_number(owner, "every_s", self.every_s)
             if self.every != 1:
                 refuse(owner, "every", "left out where every_s is given", self.every)
         if self.max_frames is not None:
@@ -133,9 +128,7 @@ class VideoFrames:
     """The selected frames of a video, decoded one by one, to be read once."""
 
     def __init__(self, owner: str, path: Path, reading: Reading) -> None:
-        self.owner = owner
-        self.path = path
-        self.reading = reading
+        self.owner, self.path, self.reading = owner, path, reading
         # What the file announces, 0 if nothing. It may lie: nothing is allocated by it.
         self.announced, self.length_s = 0, 0.0
         self.n_decoded = self.n_taken = self.n_rotated = 0
@@ -154,9 +147,8 @@ class VideoFrames:
         if self.reading.every_s is None:
             return self.reading.expected(self.announced)
         stop_s = min(self.reading.stop_s or self.length_s, self.length_s)
-        return self.reading.expected(
-            math.ceil((stop_s - self.reading.start_s) / self.reading.every_s)
-        )
+        seconds = stop_s - self.reading.start_s
+        return self.reading.expected(math.ceil(seconds / self.reading.every_s))
 
     def notes(self) -> tuple[str, ...]:
         """Differences between the file's announcements and its frames, and rotations."""
@@ -164,14 +156,13 @@ class VideoFrames:
         n_there = self.n_decoded if self._sampling is None else self._sampling.n_packets
         if self.is_over and self.announced not in (0, n_there):
             what = "could be decoded" if self._sampling is None else "are there"
-            notes.append(
-                f"{self.path.name} announces {self.announced} frames, and {n_there} {what}"
-            )
+            announced = f"announces {self.announced} frames"
+            notes.append(f"{self.path.name} {announced}, and {n_there} {what}")
         # The sound may end a little later than the picture.
         elif self.is_over and not self.announced and self.end_s < 0.9 * self.length_s - 1:
+            announced = f"announces {self.length_s:.1f} s"
             notes.append(
-                f"{self.path.name} announces {self.length_s:.1f} s, and its last frame is at "
-                f"{self.end_s:.1f} s"
+                f"{self.path.name} {announced}, and its last frame is at {self.end_s:.1f} s"
             )
         if self.n_rotated:
             notes.append(
@@ -201,8 +192,7 @@ class VideoFrames:
         context.options = {"max_pixels": str(self.reading.max_pixels)}
         self._container, self._stream = container, films[0]
         if self.reading.every_s is not None:
-            start_s = self.reading.start_s
-            self._sampling = Sampling(films[0], self.reading.every_s, start_s)
+            self._sampling = Sampling(films[0], self.reading.every_s, self.reading.start_s)
         self._shrinker = require("av.video.reformatter", "video").VideoReformatter()
         self.announced = max(films[0].frames, 0)
         self.length_s = max((container.duration or 0) / AV_TIME_BASE, 0.0)
@@ -252,23 +242,20 @@ class VideoFrames:
 
     def _time(self, number: int, frame: Any) -> float:
         """Seconds since the beginning."""
-        stream = self._stream
+        stream, reading = self._stream, self.reading
         if frame.pts is not None and frame.time_base:
             begin = (stream.start_time or 0) * stream.time_base
             return float(frame.pts * frame.time_base - begin)
         if stream.average_rate:
             return float(number / stream.average_rate)
-        reading = self.reading
         if reading.start_s or reading.stop_s is not None or reading.every_s is not None:
             advice = "Leave out start_s, stop_s and every_s"
             self.refuse("does not say when a frame is shown", advice)
         return 0.0
 
     def _pixels(self, frame: Any) -> npt.NDArray[np.uint8]:
-        quarters = _quarters(frame)
-        self.n_rotated += quarters != 0
-        pixels = self._converted(frame, "rgb24" if self.reading.colour else "gray")
-        return _turned(pixels, quarters)
+        self.n_rotated += _quarters(frame) != 0
+        return self._upright(frame, "rgb24" if self.reading.colour else "gray")
 
     def _thumbnail(self, frame: Any) -> bytes:
         """A small JPEG of the frame itself: the returned pixels may be grey or smaller."""
@@ -277,28 +264,27 @@ class VideoFrames:
         if not self.reading.thumbnails:
             return b""
         size = fitted_size((frame.width, frame.height), 2 * SIDE)
-        pixels = self._converted(frame, "rgb24", size)
-        return small_jpeg(Image.fromarray(_turned(pixels, _quarters(frame))))
+        return small_jpeg(Image.fromarray(self._upright(frame, "rgb24", size)))
 
-    def _converted(
+    def _upright(
         self, frame: Any, kind: str, size: tuple[int, int] | None = None
     ) -> npt.NDArray[np.uint8]:
+        quarters = _quarters(frame)
         try:
             if size is not None:
                 # One for all frames: setting it up takes longer than its work.
                 frame = self._shrinker.reformat(frame, *size, kind, interpolation="AREA")
-            return frame.to_ndarray(format=kind)
+            pixels = frame.to_ndarray(format=kind)
         except (require("av", "video").error.FFmpegError, ValueError) as error:
             kind = f"has frames of a kind, {frame.format.name}, that cannot be converted"
             self.refuse(f"{kind} ({_reason(error)})", "Convert it, such as to mp4", error)
+        return np.ascontiguousarray(np.rot90(pixels, quarters)) if quarters else pixels
 
     def _leave_out(self, reason: str) -> None:
         where = f"frame {self.n_decoded + len(self.skipped)}"
         if self.reading.on_error == "raise":
-            reject(
-                f"{self.owner}: {where} of {str(self.path)!r} {reason}. Expected an "
-                'undamaged video; on_error="skip" leaves such frames out.'
-            )
+            expected = 'Expected an undamaged video; on_error="skip" leaves such frames out.'
+            reject(f"{self.owner}: {where} of {str(self.path)!r} {reason}. {expected}")
         self.skipped.append(Skipped(self.path, f"{where} {reason}"))
 
     def _check_enough(self) -> None:
@@ -308,31 +294,22 @@ class VideoFrames:
             limit = f"at most max_pixels = {reading.max_pixels}"
             self.refuse(f"holds no frame that can be decoded, of {limit} pixels", ADVICE)
         if reading.on_error != "list" and n_bad > reading.max_bad * (self.n_decoded + n_bad):
-            self.refuse(
-                f"has {n_bad} bad frames among {self.n_decoded + n_bad}, more than max_bad = "
-                f"{reading.max_bad:g} of them",
-                "Mend the file, or raise max_bad",
-            )
+            bad = f"has {n_bad} bad frames among {self.n_decoded + n_bad}"
+            limit = f"more than max_bad = {reading.max_bad:g} of them"
+            self.refuse(f"{bad}, {limit}", "Mend the file, or raise max_bad")
         if self.n_taken == 0:
-            self.refuse(
-                f"has {self.n_decoded} frames, and none of them between start_s = "
-                f"{reading.start_s:g} and stop_s = {reading.stop_s}",
-                "Choose times inside the video",
-            )
+            times = f"between start_s = {reading.start_s:g} and stop_s = {reading.stop_s}"
+            problem = f"has {self.n_decoded} frames, and none of them {times}"
+            self.refuse(problem, "Choose times inside the video")
 
     def refuse(self, problem: str, advice: str, cause: Exception | None = None) -> NoReturn:
         """Raise what is wrong with this file."""
-        msg = f"{self.owner}: {str(self.path)!r} {problem}. {advice}."
-        raise DataError(msg) from cause
+        reject(f"{self.owner}: {str(self.path)!r} {problem}. {advice}.", cause)
 
 
 def _quarters(frame: Any) -> int:
     """Number of quarter turns to the left that put a frame upright."""
     return round(getattr(frame, "rotation", 0) / 90) % 4  # unknown to old PyAV
-
-
-def _turned(pixels: npt.NDArray[np.uint8], quarters: int) -> npt.NDArray[np.uint8]:
-    return np.ascontiguousarray(np.rot90(pixels, quarters)) if quarters else pixels
 
 
 def _reason(error: Exception) -> str:

@@ -2,8 +2,7 @@
 
 Some small images take Pillow minutes. FFmpeg allocates about 70 bytes for each frame that an
 mp4 announces, so that 1 kB of file can take gigabytes; none of its options prevents that.
-Files are read piece by piece and never mapped into memory: a mapped file that another process
-cuts short ends this process.
+Files are not mapped into memory: a mapped file cut short by another process ends this one.
 """
 
 from __future__ import annotations
@@ -19,8 +18,7 @@ from typing import BinaryIO
 from setwise._support.memory import require_memory
 from setwise.errors import reject
 
-# A scan of a JPEG goes over all pixels and may have only a few bytes. Programs write some 20
-# at most; libtiff has the same limit.
+# A scan of a JPEG goes over all pixels, with a few bytes. Programs write some 20 at most.
 JPEG, SCAN = b"\xff\xd8", b"\xff\xda"
 MOST_SCANS = 100
 # Headers of JPEGs that are coded row by row, and markers that may stand before the first scan.
@@ -59,10 +57,7 @@ def is_heif(file: BinaryIO) -> bool:
 
 
 def costly(file: BinaryIO) -> str | None:
-    """Why decoding an image takes very long whatever its size, or None.
-
-    The file stays at its beginning.
-    """
+    """Why an image takes very long to decode, or None; the file stays at its beginning."""
     head = file.read(PNM_HEAD)
     problem = None
     if head.startswith(PNM) and len(head) == PNM_HEAD and not PNM_SIZE.match(head):
@@ -111,7 +106,7 @@ def check_announced(owner: str, path: Path, file: BinaryIO) -> None:
     # The pictures and sounds themselves are not searched.
     places = [(start, end) for start, end, name in boxes if name != b"mdat"]
     n_searched = sum(end - start for start, end in places)
-    announced, problem = 0, None
+    announced = 0
     if len(boxes) > MOST_BOXES:
         problem = f"is made of more than {MOST_BOXES} pieces"
     elif n_searched > MOST_SEARCHED:
