@@ -13,15 +13,12 @@ IN_TIME_S = 1e-6
 class Sampling:
     """The packets of a stream to decode, and the frames to take.
 
-    The first frame at or after ``start_s``, one ``every_s`` later, and so on is taken. Not
-    decoded are packets between the last frame taken and the next keyframe, and frames that are
-    neither taken nor needed to decode others, where the file says so. All packets are counted,
-    so that frames keep their numbers.
+    Not decoded are packets between the last frame taken and the next keyframe, and frames
+    neither taken nor needed to decode others. All are counted: frames keep their numbers.
     """
 
     def __init__(self, stream: Any, every_s: float, start_s: float) -> None:
-        self.every_s = every_s
-        self.start_s = start_s
+        self.every_s, self.start_s = every_s, start_s
         self.n_packets = self.n_undecoded = 0
         self._time_base = stream.time_base
         self._begin = stream.start_time or 0
@@ -85,6 +82,5 @@ class Sampling:
 
     def _next_keyframe(self, ticks: int) -> float:
         place = bisect_right(self._keyframes, ticks)
-        if place == len(self._keyframes):
-            return float("inf")
-        return self._seconds(self._keyframes[place])
+        is_last = place == len(self._keyframes)
+        return float("inf") if is_last else self._seconds(self._keyframes[place])
