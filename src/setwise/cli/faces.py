@@ -117,14 +117,12 @@ class _Row(NamedTuple):
     pictures: tuple[bytes, ...]
 
     def cells(self) -> dict[str, Any]:
-        """A row of ``tracks.csv``, and of ``"tracks"`` of ``--json``."""
         track = asdict(self.track)
         rounded = {k: round(v, 3) if isinstance(v, float) else v for k, v in track.items()}
         folder, clip = self.folder.as_posix(), self.clip
         return {"clip": str(clip.path), "class": clip.label, "folder": folder} | rounded
 
     def shown(self) -> tuple[str, ...]:
-        """A row of the printed table."""
         track = self.track
         times = (f"{track.start_s:.1f} s", f"{track.seconds:.1f} s")
         return (
@@ -166,7 +164,6 @@ class _Work:
                 reject(f"{OWNER}: none of {len(clips)} clips gives a track. First: {reason}")
 
     def to_dict(self) -> dict[str, Any]:
-        """Content of ``--json``; see the top of this file."""
         return {
             "folder": str(self.out),
             "table": str(self.out / "tracks.csv"),
@@ -254,7 +251,6 @@ class _Work:
                     self.out.rmdir()
 
     def _write(self) -> None:
-        """Write the table and the contact sheet."""
         from setwise.faces.contact_sheet import SheetRow, save_contact_sheet
 
         with (self.out / "tracks.csv").open("w", newline="", encoding="utf-8") as file:

@@ -112,7 +112,6 @@ def track_boxes(
 
 
 def _matches(alive: list[Track], boxes: FloatArray, min_overlap: float) -> dict[int, int]:
-    """The track that each box continues, if any."""
     from scipy.optimize import linear_sum_assignment
 
     if not alive or not len(boxes):
@@ -149,7 +148,6 @@ def drop_nested(tracks: Sequence[Track]) -> list[Track]:
 
 
 def _is_inside(track: Track, other: Track) -> bool:
-    """Whether a track lies in another one in enough of its frames."""
     there = dict(zip(other.frames, other.boxes, strict=True))
     own = zip(track.frames, track.boxes, strict=True)
     pairs = [(box, there[frame]) for frame, box in own if frame in there]
@@ -289,7 +287,6 @@ def _mean_face(track: Track, jpeg_of: JpegOf) -> FloatArray:
 
 
 def _changes(track: Track, jpeg_of: JpegOf) -> list[int]:
-    """Where the face of a track becomes another person's."""
     rows = np.stack([_small_row(_face(track, i, jpeg_of)) for i in range(len(track))])
     likeness = np.sum(rows[1:] * rows[:-1], axis=1)
     changes = []

@@ -155,21 +155,21 @@ def face_tracks(
     selection = (every, max_frames, start_s, stop_s)
     reading = Reading(*selection, False, max_pixels, on_error, max_bad, every_s=every_s)
     reading.check(owner)
-    smallest = 1 if min_size is None else min_size
-    following = _Following(min_overlap, max_gap, min_length, smallest)
-    following.check(owner)
     check_progress(owner, progress)
     check_choice(owner, "join", join, (None, False, True))
+    smallest = 1 if min_size is None else min_size
+    check_count(owner, "min_size", smallest)
     chosen = installed_detector(min_size) if detector is None else detector
     is_joined = isinstance(chosen, DlibFaces) if join is None else join
-    cutting = _Cutting(chosen, size, equalise, margin, is_joined)
-    cutting.check(owner)
+    following = (min_overlap, max_gap, min_length, smallest)
+    options = _Options(chosen, size, equalise, margin, *following, is_joined)
+    options.check(owner)
     with open_frames(owner, source, reading) as video:
-        seen = _find_faces(video, cutting, following.min_size, progress)
+        seen = _find_faces(video, options, progress)
     if video.skipped:
         msg = f"{owner}: {len(video.skipped)} frames of {str(video.path)!r} were left out."
         warnings.warn(msg, SkippedFilesWarning, stacklevel=2)
-    people, notes = _follow(owner, video.path, seen, cutting, following)
+    people, notes = _follow(owner, video.path, seen, options)
     if detector is None:
         notes.append(f"faces found by {type(chosen).__name__}")
         if isinstance(chosen, HaarFaces):
@@ -189,32 +189,23 @@ def face_tracks(
 
 
 @dataclass(frozen=True)
-class _Following:
-    """Which faces are followed and which tracks are kept; see `face_tracks`."""
-
-    min_overlap: float
-    max_gap: int
-    min_length: int
-    min_size: int
-
-    def check(self, owner: str) -> None:
-        check_number(owner, "min_overlap", self.min_overlap, at_most=1.0)
-        check_count(owner, "max_gap", self.max_gap, at_least=0)
-        check_count(owner, "min_length", self.min_length)
-        check_count(owner, "min_size", self.min_size)
-
-
-@dataclass(frozen=True)
-class _Cutting:
-    """How faces are found and cut out."""
+class _Options:
+    """How faces are found, cut out and followed; see `face_tracks`."""
 
     detector: Detector
     size: int
     equalise: bool
     margin: float
+    min_overlap: float
+    max_gap: int
+    min_length: int
+    min_size: int
     is_joined: bool
 
     def check(self, owner: str) -> None:
+        check_number(owner, "min_overlap", self.min_overlap, at_most=1.0)
+        check_count(owner, "max_gap", self.max_gap, at_least=0)
+        check_count(owner, "min_length", self.min_length)
         if not callable(self.detector):
             refuse(owner, "detector", "a callable: grey frame in, boxes out", self.detector)
         check_count(owner, "size", self.size)
@@ -223,7 +214,6 @@ class _Cutting:
             check_number(owner, "margin", self.margin)
 
     def cut(self, pixels: npt.NDArray[np.uint8], box: FloatArray) -> _Face:
-        """The face in a box."""
         from PIL import Image
 
         crop = cut_out(pixels, box, self.margin)
@@ -243,8 +233,6 @@ class _Face(NamedTuple):
 
 @dataclass
 class _Seen:
-    """Faces of each frame, with its number and time."""
-
     numbers: list[int] = field(default_factory=list)
     times: list[float] = field(default_factory=list)
     boxes: list[FloatArray] = field(default_factory=list)
@@ -257,69 +245,63 @@ class _Seen:
 
 
 def _find_faces(
-    video: VideoFrames | GivenFrames,
-    cutting: _Cutting,
-    min_size: int,
-    progress: Progress | None,
+    video: VideoFrames | GivenFrames, options: _Options, progress: Progress | None
 ) -> _Seen:
     """Find and cut out the faces of each frame; frames are not kept."""
     seen = _Seen()
     for frame in reported(video, video.expected, "find faces", progress):
-        boxes = detect_faces(video.owner, cutting.detector, frame)
-        is_large = boxes[:, 2:].min(axis=1) >= min_size
+        boxes = detect_faces(video.owner, options.detector, frame)
+        is_large = boxes[:, 2:].min(axis=1) >= options.min_size
         seen.n_small += int(np.sum(~is_large))
         seen.numbers.append(frame.number)
         seen.times.append(video.end_s)
         seen.boxes.append(boxes[is_large])
-        seen.faces.append([cutting.cut(frame.pixels, box) for box in boxes[is_large]])
+        seen.faces.append([options.cut(frame.pixels, box) for box in boxes[is_large]])
     return seen
 
 
 def _follow(
-    owner: str, path: Path, seen: _Seen, cutting: _Cutting, following: _Following
+    owner: str, path: Path, seen: _Seen, options: _Options
 ) -> tuple[list[Person], list[str]]:
-    """The kept tracks, joined by person if wanted, and notes on the others."""
-    overlap, gap = following.min_overlap, following.max_gap
+    overlap, gap = options.min_overlap, options.max_gap
     tracks = track_boxes(seen.boxes, min_overlap=overlap, max_gap=gap)
-    long = [track for track in tracks if len(track) >= following.min_length]
+    long = [track for track in tracks if len(track) >= options.min_length]
     if not long:
         looked = f"{owner}: {len(seen.numbers)} frames of {str(path)!r} were looked at"
-        reject(f"{looked}{_why_no_track(tracks, seen, cutting, following)}")
+        reject(f"{looked}{_why_no_track(tracks, seen, options)}")
     kept = drop_nested(long)
     n_short = sum(map(len, tracks)) - sum(map(len, long))
     notes = [
         f"{len(seen.numbers)} frames looked at, {seen.n_faces} faces found, {n_short} of them "
-        f"left out in {len(tracks) - len(long)} tracks of fewer than {following.min_length}"
+        f"left out in {len(tracks) - len(long)} tracks of fewer than {options.min_length}"
     ]
     if seen.n_small:
-        notes.append(f"left out: {seen.n_small} faces below {following.min_size} pixels")
+        notes.append(f"left out: {seen.n_small} faces below {options.min_size} pixels")
     if len(kept) < len(long):
         n_nested = len(long) - len(kept)
         notes.append(f"left out: {n_nested} tracks inside others, as a forehead in a face")
-    if not cutting.is_joined:
+    if not options.is_joined:
         return each_alone(kept), notes
     people, more_notes = by_person(
-        kept, lambda frame, pick: seen.faces[frame][pick].aligned, following.min_length
+        kept, lambda frame, pick: seen.faces[frame][pick].aligned, options.min_length
     )
     return people, notes + more_notes
 
 
-def _why_no_track(
-    tracks: list[Track], seen: _Seen, cutting: _Cutting, following: _Following
-) -> str:
+def _why_no_track(tracks: list[Track], seen: _Seen, options: _Options) -> str:
     if tracks:
         return (
             f" and {seen.n_faces} faces found, but no face in more than "
-            f"{max(map(len, tracks))} frames. Expected min_length = {following.min_length}: "
+            f"{max(map(len, tracks))} frames. Expected min_length = {options.min_length}: "
             "lower it or min_overlap, raise max_gap, or look at more frames (every, every_s)."
         )
     if seen.n_small:
         return (
             f", and all {seen.n_small} faces in them are smaller than min_size = "
-            f"{following.min_size} pixels. Lower it, or give a video of more pixels."
+            f"{options.min_size} pixels. Lower it, or give a video of more pixels."
         )
     return (
-        f", and {cutting.detector!r} found no face in them. Expected faces that it knows: turn "
+        f", and {options.detector!r} found no face in them. Expected faces that it knows: turn "
         "the video upright, or give another detector."
     )
 
@@ -339,7 +321,6 @@ def _summary(person: Person, seen: _Seen) -> FaceTrack:
 
 
 def _batch(called: str, path: Path, people: list[Person], seen: _Seen) -> SetBatch:
-    """One set per person or track."""
     sets, frames = [], []
     files: list[str] = []
     thumbnails: list[bytes] = []

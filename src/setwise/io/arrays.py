@@ -104,8 +104,6 @@ def load_arrays(
 
 
 class _Header(NamedTuple):
-    """Shape and dtype that an array declares."""
-
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
 
@@ -135,7 +133,6 @@ class _Members:
 
     @property
     def keys(self) -> list[str]:
-        """Names of the arrays, in the order of the file."""
         return list(self._members)
 
     def read(self, keys: Sequence[str], if_there: Collection[str] = ()) -> Arrays:
@@ -173,7 +170,6 @@ class _Members:
         return headers
 
     def refuse(self, why: str) -> NoReturn:
-        """Raise what is wrong with the archive."""
         reject(f"load_arrays: {str(self.path)!r} {why}.")
 
     def _check_fits(self, n_bytes: int, what: str) -> None:
@@ -241,7 +237,6 @@ def _from_archive(
     groups: str | None,
     about: dict[str, str],
 ) -> tuple[SetBatch, str]:
-    """The sets of an archive, and its layout."""
     if about["labels"] != LABELS:
         members.headers([about["labels"]])  # which must be there, as it was asked for
     has_index = set_index in members.keys
@@ -275,7 +270,6 @@ def _key_of_vectors(members: _Members, vectors: str | None, ids_key: str) -> str
 def _grouped(
     members: _Members, key: str, groups: str | None, arrays: Arrays, about: dict[str, str]
 ) -> SetBatch:
-    """Sets of one array of vectors, and arrays with the set and class of each."""
     labels, rows = _classes(members, arrays, about), arrays[key].reshape(len(arrays[key]), -1)
     ids = arrays[groups] if groups else labels
     for what, given in ((groups or about["labels"], ids), (about["labels"], labels)):
@@ -295,7 +289,6 @@ def _indexed(
     arrays: Arrays,
     about: dict[str, str],
 ) -> SetBatch:
-    """Sets of one array of vectors, and an array with the number of the set of each."""
     names, labels = arrays.get(about["names"]), _classes(members, arrays, about)
     if names is not None and names.ndim != 1:
         members.refuse(f"has names of shape {names.shape}. Expected one per set")

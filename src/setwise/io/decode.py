@@ -245,7 +245,6 @@ def _exif(image: Image) -> Any:
 
 
 def _plain(image: Image, mode: str) -> Image:
-    """Grey or RGB of 8 bits."""
     from PIL import Image as pillow
 
     if image.mode in _SIXTEEN_BITS or image.mode == "I":
@@ -284,8 +283,6 @@ def _what_is_wrong(error: Exception, max_pixels: int) -> str:
 
 
 class _Hearing(threading.local):
-    """Pillow's warnings in this thread while it decodes a file."""
-
     words: list[str] | None = None
 
 
@@ -335,7 +332,6 @@ def pillow_at_work() -> Iterator[None]:
 
 @contextmanager
 def _heard() -> Iterator[list[str]]:
-    """Warnings of this thread within the block."""
     words: list[str] = []
     _HEARING.words = words
     try:

@@ -14,9 +14,14 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from setwise._support import parameters
 from setwise._support.extras import require
-from setwise._support.parameters import check_choice, check_count, check_not_negative, refuse
+from setwise._support.parameters import (
+    check_choice,
+    check_count,
+    check_not_negative,
+    check_number,
+    refuse,
+)
 from setwise.errors import reject
 from setwise.io.decode import SIDE, fitted_size, small_jpeg
 from setwise.io.heads import check_announced, is_other_container
@@ -69,17 +74,15 @@ class Reading:
 
     def check(self, owner: str) -> None:
         """Refuse values that no video can be read with."""
-        check_count(owner, "every", self.every)
+        for name in ("every", "max_frames", "max_pixels", "max_bytes"):
+            if name != "max_frames" or self.max_frames is not None:
+                check_count(owner, name, getattr(self, name))
         if self.every_s is not None:
-            parameters.check_number(owner, "every_s", self.every_s)
+            check_number(owner, "every_s", self.every_s)
             if self.every != 1:
                 refuse(owner, "every", "left out where every_s is given", self.every)
-        if self.max_frames is not None:
-            check_count(owner, "max_frames", self.max_frames)
-        check_count(owner, "max_pixels", self.max_pixels)
-        check_count(owner, "max_bytes", self.max_bytes)
-        check_choice(owner, "colour", self.colour, (False, True))
-        check_choice(owner, "thumbnails", self.thumbnails, (False, True))
+        for name in ("colour", "thumbnails"):
+            check_choice(owner, name, getattr(self, name), (False, True))
         check_choice(owner, "on_error", self.on_error, ("raise", "skip", "list"))
         check_not_negative(owner, "start_s", self.start_s)
         if self.stop_s is not None:
@@ -198,7 +201,6 @@ class VideoFrames:
         self.length_s = max((container.duration or 0) / AV_TIME_BASE, 0.0)
 
     def _taken(self) -> Iterator[Frame]:
-        """The selected frames."""
         start, stop = self.reading.start_s, self.reading.stop_s
         n_inside = 0
         for number, frame in self._decoded():
@@ -236,7 +238,6 @@ class VideoFrames:
                     yield self._number(frame), frame
 
     def _number(self, frame: Any) -> int:
-        """Number of the last decoded frame, from 0."""
         number = None if self._sampling is None else self._sampling.number(frame)
         return self.n_decoded + len(self.skipped) - 1 if number is None else number
 
@@ -288,7 +289,6 @@ class VideoFrames:
         self.skipped.append(Skipped(self.path, f"{where} {reason}"))
 
     def _check_enough(self) -> None:
-        """Refuse files with too few good frames."""
         n_bad, reading = len(self.skipped), self.reading
         if self.n_decoded == 0:
             limit = f"at most max_pixels = {reading.max_pixels}"

@@ -123,7 +123,6 @@ def check_announced(owner: str, path: Path, file: BinaryIO) -> None:
 def _announced(
     file: BinaryIO, places: list[tuple[int, int]], n_bytes: int
 ) -> tuple[int, str | None]:
-    """The sum of the numbers in all tables, and what is wrong with them."""
     announced = 0
     for count, (name, at) in enumerate(_tables(file, places)):
         if name == PACKED:
@@ -152,7 +151,6 @@ def _tables(file: BinaryIO, places: list[tuple[int, int]]) -> Iterator[tuple[byt
 
 
 def _boxes(file: BinaryIO, n_bytes: int) -> Iterator[tuple[int, int, bytes]]:
-    """Begin, end and name of each top-level box."""
     start = 0
     while start < n_bytes:
         head = _read(file, start, 16)
@@ -169,6 +167,5 @@ def _number(file: BinaryIO, place: int) -> int:
 
 
 def _read(file: BinaryIO, place: int, n_bytes: int) -> bytes:
-    """Some bytes of a file, fewer where it ends before."""
     file.seek(place)
     return file.read(n_bytes)

@@ -170,7 +170,6 @@ class _Images:
             self._make_room((*wanted.size, 3) if wanted.colour else wanted.size)
 
     def decode_all(self, n_jobs: int | None, progress: Progress | None) -> None:
-        """Read every file, in order."""
         images = self.scanned.images
         starts = takewhile(lambda _: not self._is_over, range(0, len(images), HANDFUL))
         handfuls = (images[i : i + HANDFUL] for i in starts)

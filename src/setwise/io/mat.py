@@ -172,12 +172,10 @@ def _plain(name: str) -> str:
 
 
 def _times(shape: tuple[int, ...]) -> str:
-    """A size as MATLAB shows it, 400x41."""
     return "x".join(map(str, shape)) or "-"
 
 
 def _describe(value: Value) -> str:
-    """Class and size of a value, in words."""
     size = f" of size {_times(value.shape)}" if value.shape else ""
     return f"{'an' if value.kind[0] in 'aeio' else 'a'} {value.kind}{size}"
 
@@ -208,7 +206,6 @@ def _is_text(value: Value) -> bool:
 def _read_cells(
     file: File, wanted: list[str], labelled: list[str], vectors: str
 ) -> tuple[SetBatch, str, tuple[str, ...]]:
-    """One set per cell, the layout, and notes on empty cells."""
     cells = _check_cells(file, chain.from_iterable(_cells(file, name) for name in wanted))
     kept = [i for i, cell in enumerate(cells) if not cell.is_empty]
     sets = _read_sets(file, [cells[i] for i in kept], vectors)
@@ -276,7 +273,6 @@ def _read_sets(file: File, cells: list[_Cell], vectors: str) -> list[npt.NDArray
 def _read_labels(
     file: File, names: list[str], n_cells: int, kept: list[int]
 ) -> npt.NDArray[Any]:
-    """One label for each cell that is kept."""
     parts = [_labels_in(file, name, "set") for name in names]
     labels = np.concatenate(parts)
     if len({part.dtype.kind for part in parts}) > 1 or len(labels) not in (n_cells, len(kept)):
@@ -289,7 +285,6 @@ def _read_labels(
 
 
 def _labels_in(file: File, name: str, what: str) -> npt.NDArray[Any]:
-    """One label per set or sample: numbers, rows of text, or cells of text."""
     value = _get(file, name)
     n_bytes = 8 * math.prod(value.shape)
     check_declared("load_mat", file.path, f"variable {name!r}", n_bytes, file.max_bytes)
@@ -318,7 +313,6 @@ def _lines(value: Value) -> list[str]:
 def _read_matrix(
     file: File, name: str, labels: list[str], groups: str | None, vectors: str | None
 ) -> tuple[SetBatch, str]:
-    """The sets of a matrix of samples, and its layout."""
     value = _get(file, name)
     n_bytes = math.prod(value.shape) * np.dtype(NUMERIC[value.kind]).itemsize
     check_declared("load_mat", file.path, f"variable {name!r}", n_bytes, file.max_bytes)

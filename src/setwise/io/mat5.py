@@ -180,7 +180,6 @@ class _Content:
                 broken(f"compressed data holds type {stored}, where a variable is expected")
 
     def take_tag(self) -> tuple[int, int]:
-        """Type and length of the element that begins here."""
         stored, length = struct.unpack(self.order + "II", self._take(8))
         return stored, length
 
@@ -210,7 +209,6 @@ class _Content:
         return replace(value, stored=stored, payload=payload)
 
     def take_element(self, at_most: int) -> tuple[int, bytes | bytearray]:
-        """Type and bytes of the element that begins here."""
         tag = self._take(8)
         stored, length = struct.unpack(self.order + "II", tag)
         is_small, limit = stored >> 16, min(at_most, self.left)
@@ -242,7 +240,6 @@ class _Content:
                 broken("compressed data does not end where it says")
 
     def _take(self, n_bytes: int) -> bytes | bytearray:
-        """The next bytes, all of them."""
         if n_bytes > self.left:
             broken(f"an element of {n_bytes} bytes is cut off after {self.left}")
         self.left -= n_bytes

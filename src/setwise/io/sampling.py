@@ -77,7 +77,6 @@ class Sampling:
         return int((time_s - self.start_s + IN_TIME_S) // self.every_s)
 
     def _next_time(self, time_s: float) -> float:
-        """The first sampling time after a given time."""
         return self.start_s + max(self._slot(time_s) + 1, 0) * self.every_s
 
     def _next_keyframe(self, ticks: int) -> float:

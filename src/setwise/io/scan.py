@@ -84,15 +84,12 @@ def _first(paths: list[str]) -> str:
 
 @dataclass(frozen=True)
 class _Rules:
-    """What is searched, how far, and what is left aside."""
-
     max_files: int
     suffixes: Set[str]
     exclude: dict[str, re.Pattern[str]]
     follow_links: bool
 
     def excluding(self, parts: Parts) -> str | None:
-        """The pattern that excludes an entry, by its name or its path."""
         names = (parts[-1].casefold(), "/".join(parts).casefold())
         matching = (p for p, rule in self.exclude.items() if any(map(rule.match, names)))
         return next(matching, None)
@@ -155,7 +152,6 @@ def check_any(scanned: Scan, suffixes: Set[str] = SUFFIXES) -> None:
 
 
 def _look_into(folder: _Folder, scanned: Scan, rules: _Rules) -> Iterator[_Folder]:
-    """Record the files of a folder, and yield the folders in it."""
     # Counted before anything is done to them: a folder may hold millions.
     entries = list(islice(_entries(folder), rules.max_files - scanned.n_entries + 1))
     scanned.n_entries += len(entries)

@@ -130,7 +130,6 @@ def _load_file(
 def _load_folder(
     root: Path, search: dict[str, Any], options: dict[str, Any], of_photos: dict[str, Any]
 ) -> LoadedSets:
-    """Read a folder as what most of its files are, and report the other files."""
     wanted = SUFFIXES | VIDEO_SUFFIXES
     files = scan(root, suffixes=wanted, what="images or videos", **search).images
     photos = [file for file in files if file.path.suffix.lower() in SUFFIXES]

@@ -247,8 +247,6 @@ def _checked(
 
 @dataclass(frozen=True)
 class _Clip:
-    """The images of a file, none where it was left out."""
-
     path: Path
     images: npt.NDArray[np.uint8]
     skipped: tuple[Skipped, ...]
@@ -318,7 +316,6 @@ def _clip(
     name: str,
     progress: Progress | None = None,
 ) -> _Clip:
-    """All selected frames, resized, and their places in the file."""
     kept, shape = bytearray(), ()
     files: list[str] = []
     thumbnails: list[bytes] = []
@@ -339,7 +336,6 @@ def _clip(
 
 
 def _check_room(video: VideoFrames, i: int, n_bytes: int) -> None:
-    """Refuse more frames than allowed, or than memory has room for."""
     what = f"the first {i + 1} frames"
     check_declared(video.owner, video.path, what, (i + 1) * n_bytes, video.reading.max_bytes)
     what = f"{video.owner}: to keep frames {i} to {i + CHUNK} of {video.path}"
