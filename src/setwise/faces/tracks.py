@@ -103,6 +103,8 @@ def face_tracks(
     Faces are detected in each frame, followed by the overlap of their boxes, cut out, made grey
     and resized, as the paper did for YouTube Celebrities. Tracks of one person at different
     times are joined. Boxes followed inside of a face, such as a forehead, are left out.
+    ``tracks`` says when each was seen, ``origins`` the frame of each image, from 0, and the
+    notes of the ``report`` what was left out.
 
     Parameters
     ----------
@@ -136,13 +138,6 @@ def face_tracks(
         Name of the sets; by default that of the file.
     progress : callable, optional
         Called with ``"find faces"``, the frames done, and the number of frames (0: unknown).
-
-    Returns
-    -------
-    FaceTracks
-        One set per track, such as ``"clip/track 2 (frames 3-40)"``, or per person, without
-        labels. ``tracks`` says when each was seen, ``origins`` the frame of each image, from 0,
-        and the notes of the ``report`` what was left out.
 
     Examples
     --------

@@ -46,7 +46,7 @@ def load_arrays(
     each. With ``groups``, or with ``vectors`` and ``labels``, it has all vectors in one array,
     and in others the set and the class of each. Any other ``.npz`` has one array per set, whose
     key is its name. An ``.npy`` holds sets of equal size, ``(n_sets, n_vectors, n_features)``.
-    Nothing is ever unpickled.
+    Number types stay as they are; nothing is ever unpickled.
 
     Parameters
     ----------
@@ -60,17 +60,10 @@ def load_arrays(
         Key of the class of each set; without ``set_index``, of each vector.
     groups : str, optional
         Key of the set of each vector, by any name or number; without it, a class is a set.
-    class_names : str, default="class_names"
-        Key of the names of the classes, which integer labels then count from 0.
-    names : str, default="set_names"
-        Key of the names of the sets.
+    class_names, names : str
+        Keys of the names of the classes, which integer labels then count from 0, and sets.
     max_bytes : int, default=2 GiB
         Most memory for the arrays, checked before reading; loading takes up to twice as much.
-
-    Returns
-    -------
-    LoadedSets
-        The sets, of the number type they have in the file.
 
     Examples
     --------

@@ -88,10 +88,8 @@ def load_images(
         limit, and leaves out sets without any image.
     max_bad : float, default=0.05
         With ``"skip"``, the share of files that may be left out.
-    max_pixels : int, default=25_000_000
-        Largest image, checked before decoding; ``PIL.Image.MAX_IMAGE_PIXELS`` holds as well.
-    max_files : int, default=100_000
-        Most files and folders below the root; the search stops there.
+    max_pixels, max_files : int
+        Largest image, checked before decoding; most files and folders below the root.
     exclude : str or sequence of str, default=()
         Patterns of names or of paths below the root, such as ``"thumbs"`` or ``"raw/*"``.
     follow_links : bool, default=False
@@ -102,14 +100,9 @@ def load_images(
     thumbnails : bool, default=True
         Keep a small colour picture of each image, of some 2 kB.
     n_jobs : int, optional
-        Threads. The result does not depend on them.
+        Threads; -1 is one per core.
     progress : callable, optional
         Called with ``"load"``, the number of files done and of all files.
-
-    Returns
-    -------
-    LoadedSets
-        Sets of uint8 images, named after their folders or times, with a ``report``.
 
     Examples
     --------

@@ -58,6 +58,7 @@ def load_mat(
     Empty cells are left out, and counted in ``report.notes``. Or they are one matrix of all
     samples, ``X``, with the class of each, such as ``gnd``, the set of each, or both. Sets come
     in the order of their first samples, named after their groups, or else their classes.
+    Numbers keep MATLAB's type; logical ones become ``uint8``.
 
     Parameters
     ----------
@@ -79,11 +80,6 @@ def load_mat(
         MATLAB flattens column by column. They are turned to the rows of ``batch.images``.
     max_bytes : int, default=2 GiB
         Most memory for the sets, checked before reading.
-
-    Returns
-    -------
-    LoadedSets
-        The sets, in MATLAB's number type; logical ones are ``uint8``.
 
     Examples
     --------

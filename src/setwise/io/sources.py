@@ -68,11 +68,6 @@ def load_sets(
     progress : callable, optional
         Called with the name of the step, the steps done, and the number of steps.
 
-    Returns
-    -------
-    LoadedSets
-        The sets, with a ``report``.
-
     Examples
     --------
     >>> import numpy as np, tempfile

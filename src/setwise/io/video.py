@@ -102,8 +102,8 @@ def load_video(
 ) -> LoadedSets:
     """Read a video file as one set of images.
 
-    Frames are decoded and resized one by one: memory is needed for the returned images only.
-    Needs ``pip install "setwise[video]"``.
+    Frames are decoded and resized one by one. ``origins`` are ``"clip.mp4, frame 12"`` and so
+    on, with frames counted from 0. Needs ``pip install "setwise[video]"``.
 
     Parameters
     ----------
@@ -112,8 +112,7 @@ def load_video(
     every : int, default=1
         Take each ``every``-th frame, beginning with the first.
     every_s : float, optional
-        Instead, take the first frame at or after ``start_s``, ``start_s + every_s`` and so
-        on, in seconds. Most other frames are then not decoded.
+        Instead, take a frame every so many seconds; most others are then not decoded.
     max_frames : int, optional
         Most frames to take, from the beginning.
     start_s, stop_s : float, default=0.0 and None
@@ -126,12 +125,6 @@ def load_video(
         Name of the set; by default that of the file without its suffix.
     progress : callable, optional
         Called with ``"load"``, the frames done, and the number of frames (0: unknown).
-
-    Returns
-    -------
-    LoadedSets
-        One set of uint8 images, without a label, with its ``report``; its ``origins`` are
-        ``"clip.mp4, frame 12"`` and so on, with frames counted from 0.
 
     Examples
     --------
@@ -184,6 +177,8 @@ def load_videos(
 ) -> LoadedSets:
     """Read a folder of video files: each clip is a set, its folder is its class.
 
+    Sets are named after the paths of the clips, without suffix.
+
     Parameters
     ----------
     root : str or path
@@ -198,11 +193,6 @@ def load_videos(
         As for :func:`load_images`.
     progress : callable, optional
         Called with ``"load"``, the clips done, and the number of clips.
-
-    Returns
-    -------
-    LoadedSets
-        One set of uint8 images per clip, named after its path without suffix.
 
     Examples
     --------
