@@ -125,12 +125,8 @@ class _Row(NamedTuple):
     def shown(self) -> tuple[str, ...]:
         track = self.track
         times = (f"{track.start_s:.1f} s", f"{track.seconds:.1f} s")
-        return (
-            self.folder.as_posix(),
-            *times,
-            str(track.n_faces),
-            f"{track.median_size:.0f} px",
-        )
+        size = f"{track.median_size:.0f} px"
+        return (self.folder.as_posix(), *times, str(track.n_faces), size)
 
 
 @dataclass
@@ -266,11 +262,8 @@ class _Work:
             title = row.folder.name.removeprefix(f"{clip.name.split('/')[-1]}_").split(" (")[0]
             frames = f"frames {track.first_frame}-{track.last_frame}"
             size, several = f"of {track.median_size:.0f} px", f"in {track.n_tracks} tracks"
-            details = (
-                frames,
-                f"{track.n_faces} faces {several if track.n_tracks > 1 else size}",
-            )
-            rows.append(SheetRow(clip.name, title, details, row.pictures))
+            faces = f"{track.n_faces} faces {several if track.n_tracks > 1 else size}"
+            rows.append(SheetRow(clip.name, title, (frames, faces), row.pictures))
         save_contact_sheet(rows, self.out / "contact.pdf")
 
 

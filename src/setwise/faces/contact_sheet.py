@@ -41,11 +41,7 @@ class SheetRow:
 
 
 def spread(n_pictures: int) -> list[int]:
-    """Indices of at most 10 pictures, evenly spread, with the first and the last.
-
-    >>> spread(3), spread(100)
-    ([0, 1, 2], [0, 11, 22, 33, 44, 55, 66, 77, 88, 99])
-    """
+    """Indices of at most 10 pictures, evenly spread, with the first and the last."""
     chosen = np.linspace(0, n_pictures - 1, min(n_pictures, N_PICTURES))
     return [round(place) for place in chosen.tolist()]
 

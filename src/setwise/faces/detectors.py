@@ -161,14 +161,7 @@ def _problem(boxes: FloatArray, shape: tuple[int, ...]) -> str | None:
 def cut_out(
     pixels: npt.NDArray[np.uint8], box: FloatArray, margin: float = 0.0
 ) -> npt.NDArray[np.uint8]:
-    """The part of a frame in a box, enlarged by ``margin`` of its sides at each side.
-
-    >>> frame = np.arange(25, dtype=np.uint8).reshape(5, 5)
-    >>> cut_out(frame, np.array([3, 0, 2, 2]), margin=0.5)
-    array([[ 2,  3,  4],
-           [ 7,  8,  9],
-           [12, 13, 14]], dtype=uint8)
-    """
+    """The part of a frame in a box, enlarged by ``margin`` of its sides at each side."""
     starts, ends = _edges(box[None, :], margin, pixels.shape)
     (left, top), (right, bottom) = starts[0], ends[0]
     return np.ascontiguousarray(pixels[top:bottom, left:right])

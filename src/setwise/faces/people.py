@@ -62,11 +62,7 @@ class Track:
 
 
 def overlaps(boxes: FloatArray, others: FloatArray) -> FloatArray:
-    """Intersection over union of each two boxes ``(left, top, width, height)``.
-
-    >>> overlaps(np.array([[0, 0, 2, 2]]), np.array([[1, 0, 2, 2], [5, 5, 1, 1]])).round(3)
-    array([[0.333, 0.   ]])
-    """
+    """Intersection over union of each two boxes ``(left, top, width, height)``."""
     first, second = boxes[:, None, :], others[None, :, :]
     shared = _shared_areas(first, second)
     return shared / (np.prod(first[..., 2:], -1) + np.prod(second[..., 2:], -1) - shared)
@@ -87,11 +83,6 @@ def track_boxes(
     In each frame, living tracks and boxes are matched so that the sum of the overlaps, each at
     least ``min_overlap``, is largest. A track may miss ``max_gap`` frames. A box without a
     match begins a track.
-
-    >>> right, left = [40, 0, 9, 9], [0, 0, 9, 9]
-    >>> seen = [np.array([right]), np.array([left, right]), np.array([left])]
-    >>> [track.frames for track in track_boxes(seen)]
-    [[0, 1], [1, 2]]
     """
     tracks: list[Track] = []
     alive: list[Track] = []
@@ -127,24 +118,17 @@ def drop_nested(tracks: Sequence[Track]) -> list[Track]:
 
     A track is dropped if, in at least half of its frames, at least 60 % of its box lies in the
     box of another track whose boxes have the larger sum of areas.
-
-    >>> face = Track([0, 1], [0, 0], [(0, 0, 9, 9), (1, 0, 9, 9)])
-    >>> forehead = Track([1], [1], [(3, 1, 4, 4)])
-    >>> drop_nested([forehead, face]) == [face]
-    True
     """
     areas = [sum(width * height for _, _, width, height in track.boxes) for track in tracks]
+    pairs = zip(areas, tracks, strict=True)
     # Ties are broken by content, so that the order of the tracks does not count.
-    content = [
-        (area, track.frames, track.boxes) for area, track in zip(areas, tracks, strict=True)
-    ]
+    content = [(area, track.frames, track.boxes) for area, track in pairs]
     ranked = sorted(range(len(tracks)), key=content.__getitem__)
-    larger = {i: ranked[place + 1 :] for place, i in enumerate(ranked)}
-    return [
-        track
-        for i, track in enumerate(tracks)
-        if not any(_is_inside(track, tracks[j]) for j in larger[i])
-    ]
+    kept = []
+    for place, i in enumerate(ranked):
+        if not any(_is_inside(tracks[i], tracks[j]) for j in ranked[place + 1 :]):
+            kept.append(i)
+    return [tracks[i] for i in sorted(kept)]
 
 
 def _is_inside(track: Track, other: Track) -> bool:
@@ -166,10 +150,6 @@ def group_tracks(
     Returns places in ``tracks``, groups in the order of their first tracks. Complete linkage:
     the two groups whose farthest members are closest are joined, as long as these are at most
     ``max_distance`` apart.
-
-    >>> one, two, three = (Track([i], [0], [(0, 0, 9, 9)]) for i in (0, 0, 1))
-    >>> group_tracks([one, two, three], np.array([[0.0], [0.1], [0.2]]), 0.5)
-    [[0], [1, 2]]
     """
     # Ties are broken by content, so that the order of the tracks does not count.
     pairs = zip(tracks, vectors, strict=True)
@@ -250,10 +230,10 @@ def join_people(tracks: Sequence[Track], jpeg_of: JpegOf) -> list[Person]:
     if len(group_tracks(tracks, np.zeros((len(tracks), 1)), ONE_PERSON)) == len(tracks):
         return each_alone(tracks)  # all are seen at one time: nothing to ask the network
     vectors = np.stack([_mean_face(track, jpeg_of) for track in tracks])
-    return [
-        Person(reduce(add, [tracks[i] for i in group]), tuple(i + 1 for i in group))
-        for group in group_tracks(tracks, vectors, ONE_PERSON)
-    ]
+    groups = group_tracks(tracks, vectors, ONE_PERSON)
+    whole = [reduce(add, [tracks[i] for i in group]) for group in groups]
+    numbers = [tuple(i + 1 for i in group) for group in groups]
+    return list(map(Person, whole, numbers))
 
 
 def aligned_jpeg(pixels: npt.NDArray[np.uint8], box: FloatArray) -> bytes:

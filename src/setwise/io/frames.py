@@ -88,10 +88,11 @@ class Reading:
             check_choice(owner, name, getattr(self, name), (False, True))
         check_choice(owner, "on_error", self.on_error, ("raise", "skip", "list"))
         check_not_negative(owner, "start_s", self.start_s)
-        if self.stop_s is not None:
-            check_not_negative(owner, "stop_s", self.stop_s)
         check_not_negative(owner, "max_bad", self.max_bad, at_most=1.0)
-        if self.stop_s is not None and self.stop_s <= self.start_s:
+        if self.stop_s is None:
+            return
+        check_not_negative(owner, "stop_s", self.stop_s)
+        if self.stop_s <= self.start_s:
             refuse(owner, "stop_s", f"above start_s ({self.start_s:g})", self.stop_s)
 
     def expected(self, announced: int) -> int:
@@ -167,13 +168,11 @@ class VideoFrames:
         # The sound may end a little later than the picture.
         elif self.is_over and not self.announced and self.end_s < 0.9 * self.length_s - 1:
             announced = f"announces {self.length_s:.1f} s"
-            notes.append(
-                f"{self.path.name} {announced}, and its last frame is at {self.end_s:.1f} s"
-            )
+            last = f"its last frame is at {self.end_s:.1f} s"
+            notes.append(f"{self.path.name} {announced}, and {last}")
         if self.n_rotated:
-            notes.append(
-                f"{self.n_rotated} frames of {self.path.name} were turned, as it asks for"
-            )
+            turned = f"{self.n_rotated} frames of {self.path.name}"
+            notes.append(f"{turned} were turned, as it asks for")
         return tuple(notes)
 
     def choose_stream(self, container: Any) -> None:
@@ -185,7 +184,7 @@ class VideoFrames:
             self.refuse(f"holds no moving pictures, only {kinds or 'nothing'}", ADVICE)
         context = films[0].codec_context
         if context is None or context.name not in CODECS:
-            name = "unknown" if context is None else context.name
+            name = getattr(context, "name", "unknown")
             self.refuse(f"is coded in a rare way ({name})", "Convert it, such as to mp4")
         # FFmpeg, which knows the limit, says 0 x 0 where a frame is larger.
         n_pixels = context.width * context.height

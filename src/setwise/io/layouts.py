@@ -14,12 +14,7 @@ from setwise.io.scan import FoundFile, Scan, check_any
 
 
 def bursts(times: Sequence[datetime], gap_s: float) -> list[list[int]]:
-    """Photos grouped by time: a pause of more than ``gap_s`` seconds begins a new burst.
-
-    >>> at = [datetime(2024, 5, 1, 12, 0, second) for second in (40, 0, 2)]
-    >>> bursts(at, gap_s=30.0)
-    [[1, 2], [0]]
-    """
+    """Photos grouped by time: a pause of more than ``gap_s`` seconds begins a new burst."""
     groups: list[list[int]] = []
     for i in sorted(range(len(times)), key=times.__getitem__):
         if groups and (times[i] - times[groups[-1][-1]]).total_seconds() <= gap_s:

@@ -233,10 +233,6 @@ def _kind(name: str) -> str:
 
 
 def natural_key(name: str) -> tuple[tuple[str | int, ...], str]:
-    """Sort key that compares numbers by value: ``img2`` before ``img10``.
-
-    >>> sorted(["img10.png", "img2.png"], key=natural_key)
-    ['img2.png', 'img10.png']
-    """
+    """Sort key that compares numbers by value: ``img2`` before ``img10``."""
     pieces = re.split("([0-9]+)", name)
     return tuple(int(p) if i % 2 else p for i, p in enumerate(pieces)), name

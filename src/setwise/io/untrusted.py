@@ -34,10 +34,8 @@ def check_path(owner: str, path: Any, parameter: str = "path") -> Path:
         # The caller, who knows what was expected, reports a missing file.
         if isinstance(error, ValueError) or error.errno == errno.ENAMETOOLONG:
             reason = getattr(error, "strerror", None) or error
-            told = (
-                f"{owner}: {parameter} has {len(str(path))} characters, {str(path)[:40]!r}..."
-            )
-            expected = "Expected the path of a file or folder."
+            text, expected = str(path), "Expected the path of a file or folder."
+            told = f"{owner}: {parameter} has {len(text)} characters, {text[:40]!r}..."
             reject(f"{told}, and cannot be looked for: {reason}. {expected}", error)
     return given
 
