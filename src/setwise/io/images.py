@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-import warnings
 from collections import deque
 from collections.abc import Sequence
 from datetime import datetime
@@ -26,10 +25,10 @@ from setwise._support.parameters import (
     pair,
 )
 from setwise._support.progress import Progress, reported
-from setwise.errors import DataError, SkippedFilesWarning, reject
+from setwise.errors import DataError, reject
 from setwise.io.decode import NotSupportedError, Picture, Wanted, decode, pillow_at_work
 from setwise.io.layouts import LAYOUTS, Layout, SetOfFiles, decide_layout, group_into_sets
-from setwise.io.loading_report import LoadedSets, LoadReport, Skipped
+from setwise.io.loading_report import LoadedSets, LoadReport, Skipped, warn_left_out
 from setwise.io.scan import FoundFile, Scan, check_exclude, scan
 from setwise.io.untrusted import check_path
 from setwise.sets import SetBatch
@@ -140,7 +139,8 @@ def load_images(
     lost = _lost_sets(read, shape, may_lose=on_error == "list")
     sets = group_into_sets(read.kept, read.times, scanned, shape, gap_s)
     if read.skipped:
-        _warn(read.skipped, len(scanned.images))
+        n_images = len(scanned.images)
+        warn_left_out("load_images", f"{n_images} images", read.skipped)
     read.skipped += lost
     return LoadedSets(_batch(read, sets, shape), _report(read, sets, shape, started))
 
@@ -222,12 +222,9 @@ class _Images:
         self.bad.append(left)
         n_images = len(self.scanned.images)
         if len(self.bad) > self.max_bad * n_images:
-            first = self.bad[0]
-            msg = (
-                f"{self.scanned.root}: more than max_bad={self.max_bad:g} of its {n_images} "
-                f"images cannot be read. The first is {first.path}, which {first.reason}"
-            )
-            raise DataError(msg) from error
+            first, share = self.bad[0], f"more than max_bad={self.max_bad:g}"
+            told = f"{self.scanned.root}: {share} of its {n_images} images cannot be read"
+            reject(f"{told}. The first is {first.path}, which {first.reason}", error)
 
 
 def _attempt(image: FoundFile, wanted: Wanted) -> Picture | DataError:
@@ -292,11 +289,3 @@ def _lost_sets(read: _Images, layout: Layout, may_lose: bool) -> list[Skipped]:
             reject(f"set {read.scanned.set_name(home)!r} of {root} has {reason}")
         told.append(Skipped(root.joinpath(*home), f"is a set with {reason}"))
     return told
-
-
-def _warn(skipped: list[Skipped], n_images: int) -> None:
-    msg = (
-        f"load_images: {len(skipped)} of {n_images} images were left out, the first "
-        f"{skipped[0].path}, which {skipped[0].reason} The report lists them all."
-    )
-    warnings.warn(msg, SkippedFilesWarning, stacklevel=3)

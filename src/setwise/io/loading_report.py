@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from setwise._support.progress import duration
+from setwise.errors import SkippedFilesWarning
 from setwise.sets import SetBatch
 
 
@@ -93,3 +95,10 @@ def loaded_file(
     what = "vectors" if sets.image_shape is None else "images"
     files, seconds = (path,) * len(sets.vectors), time.perf_counter() - started
     return LoadedSets(sets, LoadReport(path, layout, files, (), notes, seconds, what))
+
+
+def warn_left_out(owner: str, of: str, skipped: list[Skipped], stacklevel: int = 3) -> None:
+    """Warn that some files were left out, with the first of them."""
+    first = f"the first {skipped[0].path}, which {skipped[0].reason}"
+    msg = f"{owner}: {len(skipped)} of {of} were left out, {first} The report lists them all."
+    warnings.warn(msg, SkippedFilesWarning, stacklevel=stacklevel)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,12 +9,12 @@ from typing import Any
 
 from setwise._support.parameters import check_choice, check_count, check_progress
 from setwise._support.progress import Progress
-from setwise.errors import SkippedFilesWarning, reject
+from setwise.errors import reject
 from setwise.io.arrays import load_arrays
 from setwise.io.decode import SUFFIXES
 from setwise.io.images import load_images
 from setwise.io.layouts import LAYOUTS, refuse_unlabelled
-from setwise.io.loading_report import LoadedSets, Skipped
+from setwise.io.loading_report import LoadedSets, Skipped, warn_left_out
 from setwise.io.mat import load_mat
 from setwise.io.scan import check_exclude, scan
 from setwise.io.untrusted import check_path
@@ -140,10 +139,7 @@ def _load_folder(
         reason = "is a video among images. Move it elsewhere, or use load_videos."
     if not left_out:
         return loaded
-    msg = (
-        f"load_sets: {len(left_out)} of the {len(photos) + len(clips)} files of {root} were "
-        f"left out, the first {left_out[0].path}, which {reason} The report lists them all."
-    )
-    warnings.warn(msg, SkippedFilesWarning, stacklevel=3)
-    skipped = (*loaded.report.skipped, *(Skipped(file.path, reason) for file in left_out))
+    others = [Skipped(file.path, reason) for file in left_out]
+    warn_left_out("load_sets", f"the {len(files)} files of {root}", others, stacklevel=4)
+    skipped = (*loaded.report.skipped, *others)
     return LoadedSets(loaded, replace(loaded.report, skipped=skipped))
