@@ -27,6 +27,7 @@ LABELS = "set_labels"
 MAX_HEADER = 10_000
 MAX_MEMBERS = 100_000
 Arrays: TypeAlias = dict[str, npt.NDArray[Any]]
+Keys: TypeAlias = dict[str, str]
 
 
 def load_arrays(
@@ -224,11 +225,7 @@ def _array_of_sets(path: Path, max_bytes: int) -> SetBatch:
 
 
 def _from_archive(
-    members: _Members,
-    vectors: str | None,
-    set_index: str,
-    groups: str | None,
-    about: dict[str, str],
+    members: _Members, vectors: str | None, set_index: str, groups: str | None, about: Keys
 ) -> tuple[SetBatch, str]:
     if about["labels"] != LABELS:
         members.headers([about["labels"]])  # which must be there, as it was asked for
@@ -245,7 +242,7 @@ def _from_archive(
     if is_grouped:
         batch = _grouped(members, key, groups, arrays, about)
     else:
-        batch = _indexed(members, arrays[key], arrays[ids_key], arrays, about)
+        batch = _indexed(members, key, ids_key, arrays, about)
     shape = arrays[key].shape[1:] if arrays[key].ndim > 2 else None
     return batch.replaced(image_shape=shape), f"{key} with {ids_key}"
 
@@ -261,7 +258,7 @@ def _key_of_vectors(members: _Members, vectors: str | None, ids_key: str) -> str
 
 
 def _grouped(
-    members: _Members, key: str, groups: str | None, arrays: Arrays, about: dict[str, str]
+    members: _Members, key: str, groups: str | None, arrays: Arrays, about: Keys
 ) -> SetBatch:
     labels, rows = _classes(members, arrays, about), arrays[key].reshape(len(arrays[key]), -1)
     ids = arrays[groups] if groups else labels
@@ -276,11 +273,7 @@ def _grouped(
 
 
 def _indexed(
-    members: _Members,
-    values: npt.NDArray[Any],
-    index: npt.NDArray[Any],
-    arrays: Arrays,
-    about: dict[str, str],
+    members: _Members, key: str, ids_key: str, arrays: Arrays, about: Keys
 ) -> SetBatch:
     names, labels = arrays.get(about["names"]), _classes(members, arrays, about)
     if names is not None and names.ndim != 1:
@@ -289,8 +282,8 @@ def _indexed(
     if len(counts) > 1:
         told = f"{min(counts)} and {max(counts)}"
         members.refuse(f"has {told} labels and names. Expected one per set")
-    order, offsets = _by_set(members, index, len(values), max(counts, default=0))
-    rows = values.reshape(len(values), -1)
+    rows = arrays[key].reshape(len(arrays[key]), -1)
+    order, offsets = _by_set(members, arrays[ids_key], len(rows), max(counts, default=0))
     texts = None if names is None else [str(name) for name in names]
     return SetBatch(rows if order is None else rows[order], offsets, texts, labels)
 
@@ -319,7 +312,7 @@ def _by_set(
     return (None if is_sorted else np.argsort(index, kind="stable")), offsets
 
 
-def _one_array_per_set(members: _Members, about: dict[str, str]) -> SetBatch:
+def _one_array_per_set(members: _Members, about: Keys) -> SetBatch:
     headers = members.headers(members.keys)
     extra = members.read([], about.values())
     sets = {key: header for key, header in headers.items() if key not in extra}
@@ -345,9 +338,7 @@ def _one_array_per_set(members: _Members, about: dict[str, str]) -> SetBatch:
     return SetBatch(rows, offsets, list(sets), labels, image_shape)
 
 
-def _classes(
-    members: _Members, arrays: Arrays, about: dict[str, str]
-) -> npt.NDArray[Any] | None:
+def _classes(members: _Members, arrays: Arrays, about: Keys) -> npt.NDArray[Any] | None:
     labels, class_names = arrays.get(about["labels"]), arrays.get(about["class_names"])
     if labels is None:
         return None

@@ -321,7 +321,8 @@ def _read_matrix(
             "both.",
         )
     about = {key: _labels_in(file, key, "sample") for key in (*labels, groups) if key}
-    axis = _samples_axis(file, name, value, about, vectors)
+    lengths = {key: len(labels) for key, labels in about.items()}
+    axis = _samples_axis(file, name, value, lengths, vectors)
     samples = value.read()
     rows = np.ascontiguousarray(samples if axis == 0 else samples.T)
     ids = about[groups or labels[0]]
@@ -334,14 +335,9 @@ def _read_matrix(
 
 
 def _samples_axis(
-    file: File,
-    name: str,
-    value: Value,
-    about: dict[str, npt.NDArray[Any]],
-    vectors: str | None,
+    file: File, name: str, value: Value, lengths: dict[str, int], vectors: str | None
 ) -> int:
     """Axis of the samples: the one as long as there are labels."""
-    lengths = {key: len(labels) for key, labels in about.items()}
     told = ", ".join(f"{key!r} has {length}" for key, length in lengths.items())
     what = f"is {_times(value.shape)}, and {told}."
     fitting = [i for i in (0, 1) if set(lengths.values()) == {value.shape[i]}]

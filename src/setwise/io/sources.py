@@ -139,10 +139,8 @@ def _load_folder(
         reason = "is a video among images. Move it elsewhere, or use load_videos."
     if not left_out:
         return loaded
-    n_files, others = (
-        len(photos) + len(clips),
-        [Skipped(file.path, reason) for file in left_out],
-    )
-    warn_left_out("load_sets", f"the {n_files} files of {root}", others, stacklevel=4)
+    others = [Skipped(file.path, reason) for file in left_out]
+    of = f"the {len(photos) + len(clips)} files of {root}"
+    warn_left_out("load_sets", of, others, stacklevel=4)
     skipped = (*loaded.report.skipped, *others)
     return LoadedSets(loaded, replace(loaded.report, skipped=skipped))
