@@ -261,8 +261,9 @@ def _grouped(
     members: _Members, key: str, groups: str | None, arrays: Arrays, about: Keys
 ) -> SetBatch:
     labels, rows = _classes(members, arrays, about), arrays[key].reshape(len(arrays[key]), -1)
-    ids = arrays[groups] if groups else labels
-    for what, given in ((groups or about["labels"], ids), (about["labels"], labels)):
+    ids_key = groups or about["labels"]
+    ids = labels if groups is None and labels is not None else arrays[ids_key]
+    for what, given in ((ids_key, ids), (about["labels"], labels)):
         if given is not None and given.shape != (len(rows),):
             members.refuse(
                 f"has {what!r} of shape {given.shape} for {len(rows)} vectors in {key!r}. "

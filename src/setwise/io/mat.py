@@ -195,8 +195,13 @@ def _only_candidate(file: File, labelled: list[str], groups: str | None) -> str:
     return candidates[0]
 
 
+def _content(value: Value) -> Iterator[Value]:
+    """The cells of a cell array, of either kind of file."""
+    return value.cells()
+
+
 def _is_text(value: Value) -> bool:
-    return any(cell.kind == "char" for cell in islice(value.cells(), 1))
+    return any(cell.kind == "char" for cell in islice(_content(value), 1))
 
 
 def _read_cells(
@@ -221,7 +226,7 @@ def _cells(file: File, name: str) -> Iterator[_Cell]:
         problem = f"is {_describe(value)}. Expected {expected}, of several rows and columns."
         _refuse(file, name, problem)
     is_table = sum(n > 1 for n in value.shape) > 1
-    for i, cell in enumerate(value.cells()):
+    for i, cell in enumerate(_content(value)):
         axes = np.unravel_index(i, value.shape, order="F") if is_table else (i,)
         index = [int(axis) + 1 for axis in axes]
         place = f"{name}{{{','.join(map(str, index))}}}"
@@ -291,7 +296,7 @@ def _labels_in(file: File, name: str, what: str) -> npt.NDArray[Any]:
     if value.kind == "char" and len(value.shape) == 2:
         return np.array(_lines(value))
     if value.kind == "cell":
-        cells = list(value.cells())
+        cells = list(_content(value))
         is_text = all(cell.kind == "char" and cell.shape[0] == 1 for cell in cells)
         if is_text and sum(math.prod(cell.shape) for cell in cells) <= file.max_bytes // 8:
             return np.array([_lines(cell)[0] for cell in cells])
