@@ -536,7 +536,7 @@ def test_damaged_lzma_in_an_upload_loses_that_photo_only(tmp_path):
     damaged[60:90] = b"\xff" * 30
     received = receive([("a.zip", io.BytesIO(bytes(damaged)))], tmp_path, Limits())
     assert len(received.files) == 1
-    assert "is damaged inside of the zip file" in repr(received.left_out)
+    assert "is damaged inside the zip file" in repr(received.left_out)
 
 
 def test_labels_and_names_stay_what_they_are(tmp_path):

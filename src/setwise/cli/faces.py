@@ -1,27 +1,18 @@
 """``setwise faces``: from clips to one folder of face images per track.
 
-What ``--json`` prints::
+What ``--json`` prints; the columns of ``tracks.csv`` are the fields of ``"tracks"``::
 
-    {
-      "folder": "tracks",                     as given
-      "table": "tracks/tracks.csv",
-      "contact_sheet": "tracks/contact.pdf",
-      "n_clips": 2,                           clips with tracks
-      "tracks": [{
-        "clip": "clips/anna.mp4",
-        "class": null,                        or the folder that the clip lies in
-        "folder": "anna/track 1 (frames 3-40)",      inside of "folder"
-        "first_frame": 3, "last_frame": 40,   from 0
-        "start_s": 0.12, "seconds": 1.48,     first seen, and for how long
-        "n_faces": 36,
-        "median_size": 88.0,                  pixels
-        "n_tracks": 1                         more where tracks of one person were joined
-      }],
-      "notes": [{"clip": "clips/anna.mp4", "note": "1000 frames looked at, ..."}],
-      "skipped": [{"clip": "clips/bad.mp4", "reason": "..."}]
-    }
-
-The columns of ``tracks.csv`` are the fields of ``"tracks"``.
+    {"folder": "tracks", "table": "tracks/tracks.csv", "contact_sheet": "tracks/contact.pdf",
+     "n_clips": 2,                                  clips with tracks
+     "tracks": [{
+       "clip": "clips/anna.mp4", "class": null,     or the folder that the clip lies in
+       "folder": "anna/track 1 (frames 3-40)",      inside of "folder"
+       "first_frame": 3, "last_frame": 40,          from 0
+       "start_s": 0.12, "seconds": 1.48,            first seen, and for how long
+       "n_faces": 36, "median_size": 88.0,          pixels
+       "n_tracks": 1}],                             more where tracks of one person were joined
+     "notes": [{"clip": "clips/anna.mp4", "note": "1000 frames looked at, ..."}],
+     "skipped": [{"clip": "clips/bad.mp4", "reason": "..."}]}
 """
 
 from __future__ import annotations
@@ -54,45 +45,27 @@ COLUMNS = (
     "median_size", "n_tracks",
 )  # fmt: skip
 
+_CLIPS = "Clips, or folders of them: root/clip.mp4 or root/class/clip.mp4."
+Sources = Annotated[list[Path], typer.Argument(metavar="SOURCE...", help=_CLIPS)]
+_JOIN = "Join tracks of one person in a clip; by default if dlib is installed."
+Join = Annotated[bool | None, typer.Option("--join/--no-join", help=_JOIN, show_default=False)]
+
 
 @command
 def faces(
-    sources: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="SOURCE...",
-            help="Clips, or folders of them: root/clip.mp4 or root/class/clip.mp4.",
-        ),
-    ],
+    sources: Sources,
     out: Annotated[Path, typer.Argument(metavar="OUT", help="New or empty folder.")],
     output: Output,
     size: Annotated[int, typer.Option(min=1, help="Pixels of a side of the images.")] = 30,
     equalise: Annotated[
         bool, typer.Option("--equalise", help="Equalise the histogram of each face.")
     ] = False,
-    min_length: Annotated[
-        int, typer.Option(min=1, help="Leave out tracks of fewer faces.")
-    ] = 5,
-    min_size: Annotated[
-        int, typer.Option(min=1, help="Leave out faces with a side of fewer pixels.")
-    ] = 30,
-    every_s: Annotated[
-        float, typer.Option(help="Seconds between two frames that are read.")
-    ] = EVERY_S,
-    every: Annotated[
-        int | None, typer.Option(min=1, help="Read each n-th frame instead.")
-    ] = None,
-    margin: Annotated[
-        float, typer.Option(min=0, help="Enlarge faces at each side by this share.")
-    ] = 0.0,
-    join: Annotated[
-        bool | None,
-        typer.Option(
-            "--join/--no-join",
-            help="Join tracks of one person in a clip; by default if dlib is installed.",
-            show_default=False,
-        ),
-    ] = None,
+    min_length: Annotated[int, typer.Option(min=1, help="Least faces of a track.")] = 5,
+    min_size: Annotated[int, typer.Option(min=1, help="Least side of a face, in pixels.")] = 30,
+    every_s: Annotated[float, typer.Option(help="Seconds between frames read.")] = EVERY_S,
+    every: Annotated[int | None, typer.Option(min=1, help="Read each n-th frame.")] = None,
+    margin: Annotated[float, typer.Option(min=0, help="Share added at each side.")] = 0.0,
+    join: Join = None,
     skip_bad: Annotated[
         bool, typer.Option("--skip-bad", help="List clips without a track, and go on.")
     ] = False,
@@ -108,16 +81,10 @@ def faces(
     Example: setwise faces clips/ tracks/ --min-length 10 && setwise inspect tracks/
     """
     options = {
-        "size": size,
-        "equalise": equalise,
-        "min_length": min_length,
-        "min_size": min_size,
-        "every": every or 1,
-        "every_s": every_s if every is None else None,
-        "margin": margin,
-        "join": join,
-        "on_error": "skip" if skip_bad else "raise",
-    }
+        "size": size, "equalise": equalise, "min_length": min_length, "min_size": min_size,
+        "every": every or 1, "every_s": every_s if every is None else None, "margin": margin,
+        "join": join, "on_error": "skip" if skip_bad else "raise",
+    }  # fmt: skip
     with output.progress() as progress:
         from setwise.io.save import claim_folder
 
@@ -150,12 +117,16 @@ class _Row(NamedTuple):
     pictures: tuple[bytes, ...]
 
     def cells(self) -> dict[str, Any]:
-        track = {
-            key: round(value, 3) if isinstance(value, float) else value
-            for key, value in asdict(self.track).items()
-        }
-        folder = self.folder.as_posix()
-        return {"clip": str(self.clip.path), "class": self.clip.label, "folder": folder} | track
+        track = asdict(self.track)
+        rounded = {k: round(v, 3) if isinstance(v, float) else v for k, v in track.items()}
+        folder, clip = self.folder.as_posix(), self.clip
+        return {"clip": str(clip.path), "class": clip.label, "folder": folder} | rounded
+
+    def shown(self) -> tuple[str, ...]:
+        track = self.track
+        times = (f"{track.start_s:.1f} s", f"{track.seconds:.1f} s")
+        size = f"{track.median_size:.0f} px"
+        return (self.folder.as_posix(), *times, str(track.n_faces), size)
 
 
 @dataclass
@@ -179,17 +150,16 @@ class _Work:
 
         with self._kept(len(clips)):
             lengths = self._open_all(clips, progress)
-            n_before = 0
+            n_before, n_all = 0, sum(lengths.values())
             for clip, n_frames in lengths.items():
                 with self._skipping(clip):
-                    self._do(clip, _shifted(progress, n_before, n_frames, lengths))
+                    self._do(clip, progress and _shifted(progress, n_before, n_frames, n_all))
                 n_before += n_frames
             if not self.rows:
                 _, reason = self.skipped[0]
                 reject(f"{OWNER}: none of {len(clips)} clips gives a track. First: {reason}")
 
     def to_dict(self) -> dict[str, Any]:
-        """Content of ``--json``; see the top of this file."""
         return {
             "folder": str(self.out),
             "table": str(self.out / "tracks.csv"),
@@ -211,7 +181,7 @@ class _Work:
         from rich.console import Console
 
         columns = ("track", "start", "length", "faces", "size")
-        table = text_table(columns, map(_shown, self.rows), are_numbers=True)
+        table = text_table(columns, [row.shown() for row in self.rows], are_numbers=True)
         Console(highlight=False).print(table)
         for path, note in self.notes:
             say(f"{path}: {note}")
@@ -271,33 +241,29 @@ class _Work:
             raise
         finally:
             if self.rows:
-                self._write_table()
-                self._draw_sheet()
+                self._write()
             else:
                 with suppress(OSError):  # another program may have put something there
                     self.out.rmdir()
 
-    def _write_table(self) -> None:
+    def _write(self) -> None:
+        from setwise.faces.contact_sheet import SheetRow, save_contact_sheet
+
         with (self.out / "tracks.csv").open("w", newline="", encoding="utf-8") as file:
             table = csv.writer(file)
             table.writerow(COLUMNS)
             for row in self.rows:
                 cells = row.cells()
                 table.writerow([spreadsheet_cell(cells[column]) for column in COLUMNS])
-
-    def _draw_sheet(self) -> None:
-        from setwise.faces.contact_sheet import SheetRow, save_contact_sheet
-
         rows = []
         for row in self.rows:
             track, clip = row.track, row.clip
             # The folder is "track 1 (frames 0-9)", after the clip where there are classes.
             title = row.folder.name.removeprefix(f"{clip.name.split('/')[-1]}_").split(" (")[0]
             frames = f"frames {track.first_frame}-{track.last_frame}"
-            size = f"of {track.median_size:.0f} px"
-            how = size if track.n_tracks == 1 else f"in {track.n_tracks} tracks"
-            details = (frames, f"{track.n_faces} faces {how}")
-            rows.append(SheetRow(clip.name, title, details, row.pictures))
+            size, several = f"of {track.median_size:.0f} px", f"in {track.n_tracks} tracks"
+            faces = f"{track.n_faces} faces {several if track.n_tracks > 1 else size}"
+            rows.append(SheetRow(clip.name, title, (frames, faces), row.pictures))
         save_contact_sheet(rows, self.out / "contact.pdf")
 
 
@@ -307,7 +273,7 @@ def _find_clips(sources: Sequence[Path]) -> tuple[list[_Clip], list[tuple[Path, 
     from setwise.io.video import clip_names, find_clips
 
     found: list[tuple[Path, str | None, str]] = []
-    notes: list[tuple[Path, str]] = []
+    notes = []
     for source in sources:
         if not source.is_dir():
             found.append((regular_file(OWNER, source), None, source.stem))
@@ -335,17 +301,12 @@ def _name_clips(found: Sequence[tuple[Path, str | None, str]]) -> list[_Clip]:
     return [clips[i] for i in range(len(found))]
 
 
-def _shifted(
-    progress: Progress | None, n_before: int, n_frames: int, lengths: dict[_Clip, int]
-) -> Progress | None:
+def _shifted(progress: Progress, n_before: int, n_frames: int, n_all: int) -> Progress:
     """Progress of one clip as progress of all: frames of earlier clips are done."""
-    if progress is None:
-        return None
-    total = sum(lengths.values())
 
     def report(what: str, done: int, _: int) -> None:
         # A file may hold more frames than it announces.
-        progress(what, n_before + min(done, n_frames), total)
+        progress(what, n_before + min(done, n_frames), n_all)
 
     return report
 
@@ -358,15 +319,3 @@ def _rows(clip: _Clip, tracks: FaceTracks, folders: list[Path]) -> Iterator[_Row
         begin = int(tracks.offsets[i])
         chosen = tuple(pictures[begin + place] for place in spread(track.n_faces))
         yield _Row(clip, folder, track, chosen)
-
-
-def _shown(row: _Row) -> tuple[str, ...]:
-    """A row of the printed table."""
-    track = row.track
-    return (
-        row.folder.as_posix(),
-        f"{track.start_s:.1f} s",
-        f"{track.seconds:.1f} s",
-        str(track.n_faces),
-        f"{track.median_size:.0f} px",
-    )

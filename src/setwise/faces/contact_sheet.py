@@ -41,11 +41,7 @@ class SheetRow:
 
 
 def spread(n_pictures: int) -> list[int]:
-    """Indices of at most 10 pictures, evenly spread, with the first and the last.
-
-    >>> spread(3), spread(100)
-    ([0, 1, 2], [0, 11, 22, 33, 44, 55, 66, 77, 88, 99])
-    """
+    """Indices of at most 10 pictures, evenly spread, with the first and the last."""
     chosen = np.linspace(0, n_pictures - 1, min(n_pictures, N_PICTURES))
     return [round(place) for place in chosen.tolist()]
 
@@ -95,7 +91,7 @@ def _draw_row(page: Image, draw: Any, top: int, row: SheetRow) -> None:
 
 
 def _write(
-    draw: Any, place: tuple[int, int], text: str, size: int, colour: str, room: int
+    draw: Any, place: tuple[int, int], text: str, size: int, ink: str, room: int
 ) -> None:
     """Write a line, cut short to the room."""
     font, line = _font(size), printable(text)
@@ -103,7 +99,7 @@ def _write(
         while line and font.getlength(f"{line}...") > room:
             line = line[:-1]
         line = f"{line}..."
-    draw.text(place, line, fill=colour, font=font)
+    draw.text(place, line, fill=ink, font=font)
 
 
 @cache

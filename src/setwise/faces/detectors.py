@@ -19,7 +19,7 @@ import numpy.typing as npt
 from setwise._support.extras import require
 from setwise._support.parameters import check_count, check_number, refuse
 from setwise._support.types import FloatArray
-from setwise.errors import DataError, SetwiseError, reject
+from setwise.errors import SetwiseError, reject
 from setwise.features.faces import SMALLEST, find_faces, has_face_models, steady_box
 from setwise.io.frames import Frame, Reading, VideoFrames, open_video
 from setwise.io.loading_report import Skipped
@@ -33,23 +33,19 @@ class DlibFaces:
     """Find faces that look at the camera, by dlib's histograms of oriented gradients.
 
     Makes fewer mistakes than :class:`HaarFaces`, and is several times as fast. Boxes are
-    placed by eyes and nose, which makes them steadier. dlib's network, which also finds faces
-    seen from the side, is not used: without a graphics card it takes seconds per frame.
+    placed by eyes and nose, which makes them steadier.
 
     Parameters
     ----------
     min_size : int, default=40
         Smallest side of a face, in pixels. dlib finds none below 80, so frames are enlarged.
     max_width : int, default=1280
-        Frames are resized to at most this width, as time grows with the area. Faces below 120
-        pixels in frames of 1920 are missed by this.
+        Frames are resized to at most this width, as time grows with the area.
     min_score : float, default=0.2
         Lowest score of dlib. Most faces have more than 0.5; most below 0.2 are no faces.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from setwise.faces import DlibFaces
     >>> len(DlibFaces()(np.zeros((120, 160), dtype=np.uint8)))
     0
     """
@@ -65,9 +61,7 @@ class DlibFaces:
 
     def __call__(self, pixels: npt.NDArray[np.uint8]) -> FloatArray:
         """Boxes ``(left, top, width, height)`` of the faces in a grey or RGB frame."""
-        from PIL import Image
-
-        grey = pixels if pixels.ndim == 2 else np.asarray(Image.fromarray(pixels).convert("L"))
+        grey = _grey(pixels)
         scale = min(SMALLEST / self.min_size, self.max_width / grey.shape[1])
         boxes = find_faces(grey, scale, self.min_score)
         return np.array([steady_box(grey, box) for box in boxes]).reshape(-1, 4)
@@ -78,7 +72,7 @@ class HaarFaces:
     """Find faces that look at the camera, by OpenCV's cascade of Haar features.
 
     Fast and old: it misses faces that are turned away or in shade, and takes some walls for
-    faces. :func:`face_tracks` leaves out short tracks, which are mostly such mistakes.
+    faces.
 
     Parameters
     ----------
@@ -91,8 +85,6 @@ class HaarFaces:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from setwise.faces import HaarFaces
     >>> len(HaarFaces()(np.zeros((120, 160), dtype=np.uint8)))
     0
     """
@@ -109,12 +101,9 @@ class HaarFaces:
 
     def __call__(self, grey: npt.NDArray[np.uint8]) -> npt.NDArray[Any]:
         """Boxes ``(left, top, width, height)`` of the faces in a grey frame."""
-        boxes = _cascade(get_ident()).detectMultiScale(
-            grey,
-            scaleFactor=self.scale_factor,
-            minNeighbors=self.min_neighbours,
-            minSize=(self.min_size, self.min_size),
-        )
+        sizes = {"scaleFactor": self.scale_factor, "minSize": (self.min_size,) * 2}
+        cascade = _cascade(get_ident())
+        boxes = cascade.detectMultiScale(grey, minNeighbors=self.min_neighbours, **sizes)
         return np.asarray(boxes, dtype=np.int64).reshape(-1, 4)
 
 
@@ -128,9 +117,8 @@ def installed_detector(min_size: int | None = None) -> DlibFaces | HaarFaces:
 def _cascade(thread: int) -> Any:
     """The cascade, one per thread, as it has a state while it searches."""
     cv2 = require("cv2", "faces")
-    return cv2.CascadeClassifier(
-        str(Path(cv2.data.haarcascades) / "haarcascade_frontalface_default.xml")
-    )
+    folder = Path(cv2.data.haarcascades)
+    return cv2.CascadeClassifier(str(folder / "haarcascade_frontalface_default.xml"))
 
 
 def detect_faces(owner: str, detector: Detector, frame: Frame) -> FloatArray:
@@ -140,11 +128,10 @@ def detect_faces(owner: str, detector: Detector, frame: Frame) -> FloatArray:
     except SetwiseError:
         raise
     except Exception as error:
-        msg = (
-            f"{owner}: the detector {detector!r} failed on frame {frame.number}, of shape "
-            f"{frame.pixels.shape}: {type(error).__name__}: {error}"
-        )
-        raise DataError(" ".join(msg.split())) from error
+        where = f"frame {frame.number}, of shape {frame.pixels.shape}"
+        why = f"{type(error).__name__}: {error}"
+        msg = f"{owner}: the detector {detector!r} failed on {where}: {why}"
+        reject(" ".join(msg.split()), error)
     if boxes.size == 0:
         boxes = boxes.reshape(-1, 4)
     problem = _problem(boxes, frame.pixels.shape)
@@ -174,14 +161,7 @@ def _problem(boxes: FloatArray, shape: tuple[int, ...]) -> str | None:
 def cut_out(
     pixels: npt.NDArray[np.uint8], box: FloatArray, margin: float = 0.0
 ) -> npt.NDArray[np.uint8]:
-    """The part of a frame in a box, enlarged by ``margin`` of its sides at each side.
-
-    >>> frame = np.arange(25, dtype=np.uint8).reshape(5, 5)
-    >>> cut_out(frame, np.array([3, 0, 2, 2]), margin=0.5)
-    array([[ 2,  3,  4],
-           [ 7,  8,  9],
-           [12, 13, 14]], dtype=uint8)
-    """
+    """The part of a frame in a box, enlarged by ``margin`` of its sides at each side."""
     starts, ends = _edges(box[None, :], margin, pixels.shape)
     (left, top), (right, bottom) = starts[0], ends[0]
     return np.ascontiguousarray(pixels[top:bottom, left:right])
@@ -215,11 +195,9 @@ class GivenFrames:
         n_taken = 0
         for number, pixels in islice(taken, self.reading.max_frames):
             n_taken += 1
-            yield Frame(number, self._grey(number, pixels))
+            yield Frame(number, self._checked(number, pixels))
         if n_taken == 0:
-            reject(
-                f"{self.owner}: there are no frames. Expected a path, or at least one frame."
-            )
+            reject(f"{self.owner}: there are no frames. Expected a path or at least one frame.")
 
     @property
     def expected(self) -> int:
@@ -231,9 +209,7 @@ class GivenFrames:
         """No notes."""
         return ()
 
-    def _grey(self, number: int, pixels: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
-        from PIL import Image
-
+    def _checked(self, number: int, pixels: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
         shape = np.shape(pixels)
         is_image = len(shape) == 2 or (len(shape) == 3 and shape[2] == 3)
         if not is_image or getattr(pixels, "dtype", None) != np.uint8 or 0 in shape:
@@ -242,8 +218,13 @@ class GivenFrames:
                 f"{getattr(pixels, 'dtype', type(pixels).__name__)}. Expected a uint8 array of "
                 "shape (height, width) or (height, width, 3)."
             )
-        grey = pixels if len(shape) == 2 else np.asarray(Image.fromarray(pixels).convert("L"))
-        return np.ascontiguousarray(grey)
+        return np.ascontiguousarray(_grey(pixels))
+
+
+def _grey(pixels: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    from PIL import Image
+
+    return pixels if pixels.ndim == 2 else np.asarray(Image.fromarray(pixels).convert("L"))
 
 
 @contextmanager

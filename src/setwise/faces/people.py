@@ -16,23 +16,19 @@ import numpy.typing as npt
 from setwise._support.types import FloatArray
 from setwise.features.faces import aligned_face, describe_faces
 
-# Share of a box that lies inside another one: the box of a forehead sticks out a little, while
-# two heads side by side share far less.
+# Least share of the box of a forehead in that of its face: two heads side by side share less.
 INSIDE = 0.6
-# Share of the frames in which the box of a nested track does: detectors miss some, and a face
-# may pass another one for a moment.
+# Least share of the frames in which a nested track lies so: detectors miss some.
 NESTED = 0.5
 # The result of `aligned_jpeg` for a frame and the index of a face in it.
 JpegOf: TypeAlias = Callable[[int, int], bytes]
 
-# dlib takes two faces less than 0.6 apart for one person's. Means of several faces lie closer
-# together than single faces, and two sets of one person are better than one set of two.
+# dlib takes two faces less than 0.6 apart for one person's; means of several lie closer.
 ONE_PERSON = 0.5
-# Faces of a track that are averaged, evenly spread: a head turns. More would change the mean
-# little, and each takes a tenth of a second.
+# Faces of a track that are averaged: more would change little, and each takes 0.1 s.
 N_FACES = 5
 # Pixels of upright faces in neighbouring frames correlate by 0.9 and more for one person, and
-# by less than 0.8 for two (of 22 faces). The network, which takes longer, decides only below.
+# by less than 0.8 for two. The network, which takes longer, decides only below.
 ALIKE = 0.8
 SMALL = 30
 # Most tracks that a name lists.
@@ -51,9 +47,8 @@ class Track:
         return len(self.frames)
 
     def __add__(self, later: Track) -> Track:
-        return Track(
-            self.frames + later.frames, self.picks + later.picks, self.boxes + later.boxes
-        )
+        frames, picks = self.frames + later.frames, self.picks + later.picks
+        return Track(frames, picks, self.boxes + later.boxes)
 
     def part(self, begin: int, end: int) -> Track:
         """The detections between two places."""
@@ -67,14 +62,7 @@ class Track:
 
 
 def overlaps(boxes: FloatArray, others: FloatArray) -> FloatArray:
-    """Overlap of each box with each other: intersection over union.
-
-    Boxes are rows ``(left, top, width, height)``.
-
-    >>> import numpy as np
-    >>> overlaps(np.array([[0, 0, 2, 2]]), np.array([[1, 0, 2, 2], [5, 5, 1, 1]])).round(3)
-    array([[0.333, 0.   ]])
-    """
+    """Intersection over union of each two boxes ``(left, top, width, height)``."""
     first, second = boxes[:, None, :], others[None, :, :]
     shared = _shared_areas(first, second)
     return shared / (np.prod(first[..., 2:], -1) + np.prod(second[..., 2:], -1) - shared)
@@ -94,15 +82,7 @@ def track_boxes(
 
     In each frame, living tracks and boxes are matched so that the sum of the overlaps, each at
     least ``min_overlap``, is largest. A track may miss ``max_gap`` frames. A box without a
-    match begins a track. The order of the boxes inside a frame does not matter.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> right, left = [40, 0, 9, 9], [0, 0, 9, 9]
-    >>> seen = [np.array([right]), np.array([left, right]), np.array([left])]
-    >>> [track.frames for track in track_boxes(seen)]
-    [[0, 1], [1, 2]]
+    match begins a track.
     """
     tracks: list[Track] = []
     alive: list[Track] = []
@@ -113,18 +93,16 @@ def track_boxes(
         alive = [track for track in alive if frame - track.frames[-1] <= max_gap + 1]
         continued = _matches(alive, boxes[order], min_overlap)
         for place, pick in enumerate(order):
-            if place in continued:
-                track = alive[continued[place]]
-            else:
-                track = Track()
-                tracks.append(track)
-                alive.append(track)
+            if place not in continued:
+                continued[place] = len(alive)
+                alive.append(Track())
+                tracks.append(alive[-1])
+            track = alive[continued[place]]
             track.follow(frame, int(pick), tuple(boxes[pick].tolist()))
     return tracks
 
 
 def _matches(alive: list[Track], boxes: FloatArray, min_overlap: float) -> dict[int, int]:
-    """The track that each box continues, if any."""
     from scipy.optimize import linear_sum_assignment
 
     if not alive or not len(boxes):
@@ -139,35 +117,24 @@ def drop_nested(tracks: Sequence[Track]) -> list[Track]:
     """Leave out tracks inside others, such as a forehead that is followed inside of its face.
 
     A track is dropped if, in at least half of its frames, at least 60 % of its box lies in the
-    box of another track that covers more: the sum of areas of its boxes is larger. The order of
-    the tracks decides that of the result only.
-
-    >>> face = Track([0, 1], [0, 0], [(0, 0, 9, 9), (1, 0, 9, 9)])
-    >>> forehead = Track([1], [1], [(3, 1, 4, 4)])
-    >>> drop_nested([forehead, face]) == [face]
-    True
+    box of another track whose boxes have the larger sum of areas.
     """
     areas = [sum(width * height for _, _, width, height in track.boxes) for track in tracks]
+    pairs = zip(areas, tracks, strict=True)
     # Ties are broken by content, so that the order of the tracks does not count.
-    ranked = sorted(
-        range(len(tracks)), key=lambda i: (areas[i], tracks[i].frames, tracks[i].boxes)
-    )
-    nested = {
-        i
-        for place, i in enumerate(ranked)
-        if any(_is_inside(tracks[i], tracks[j]) for j in ranked[place + 1 :])
-    }
-    return [track for i, track in enumerate(tracks) if i not in nested]
+    content = [(area, track.frames, track.boxes) for area, track in pairs]
+    ranked = sorted(range(len(tracks)), key=content.__getitem__)
+    kept = []
+    for place, i in enumerate(ranked):
+        if not any(_is_inside(tracks[i], tracks[j]) for j in ranked[place + 1 :]):
+            kept.append(i)
+    return [tracks[i] for i in sorted(kept)]
 
 
 def _is_inside(track: Track, other: Track) -> bool:
-    """Whether a track lies in another one in enough of its frames."""
     there = dict(zip(other.frames, other.boxes, strict=True))
-    pairs = [
-        (box, there[frame])
-        for frame, box in zip(track.frames, track.boxes, strict=True)
-        if frame in there
-    ]
+    own = zip(track.frames, track.boxes, strict=True)
+    pairs = [(box, there[frame]) for frame, box in own if frame in there]
     if len(pairs) < NESTED * len(track):
         return False
     boxes, others = np.asarray(pairs, dtype=np.float64).transpose(1, 0, 2)
@@ -181,20 +148,13 @@ def group_tracks(
     """Group similar tracks that do not overlap in time.
 
     Returns places in ``tracks``, groups in the order of their first tracks. Complete linkage:
-    the two groups whose farthest members are closest are joined, again and
-    again, as long as these are at most ``max_distance`` apart.
-
-    Examples
-    --------
-    >>> one, two, three = (Track([i], [0], [(0, 0, 9, 9)]) for i in (0, 0, 1))
-    >>> group_tracks([one, two, three], np.array([[0.0], [0.1], [0.2]]), 0.5)
-    [[0], [1, 2]]
+    the two groups whose farthest members are closest are joined, as long as these are at most
+    ``max_distance`` apart.
     """
     # Ties are broken by content, so that the order of the tracks does not count.
-    ranked = sorted(
-        range(len(tracks)),
-        key=lambda i: (tracks[i].frames, tracks[i].boxes, vectors[i].tolist()),
-    )
+    pairs = zip(tracks, vectors, strict=True)
+    content = [(track.frames, track.boxes, vector.tolist()) for track, vector in pairs]
+    ranked = sorted(range(len(tracks)), key=content.__getitem__)
     distances = _track_distances([tracks[i] for i in ranked], vectors[ranked])
     groups = [[place] for place in range(len(ranked))]
     while len(groups) > 1:
@@ -237,11 +197,7 @@ def each_alone(tracks: Sequence[Track]) -> list[Person]:
 def by_person(
     tracks: Sequence[Track], jpeg_of: JpegOf, min_length: int
 ) -> tuple[list[Person], list[str]]:
-    """Tracks split and joined by person, and notes on what changed.
-
-    ``jpeg_of`` gives the result of :func:`aligned_jpeg` for a frame and the index of a face in
-    it. Parts of fewer than ``min_length`` faces are left out.
-    """
+    """Tracks of ``min_length`` faces or more, split and joined by person, and notes."""
     notes = []
     parts = split_people(tracks, jpeg_of)
     kept = [part for part in parts if len(part) >= min_length]
@@ -261,10 +217,7 @@ def by_person(
 
 
 def split_people(tracks: Sequence[Track], jpeg_of: JpegOf) -> list[Track]:
-    """Split tracks where a face becomes another person's, as at a cut.
-
-    A needless split does no harm: its parts are joined again.
-    """
+    """Tracks split at changes of person, as at a cut; needless splits are joined again."""
     parts = []
     for track in tracks:
         ends = [0, *_changes(track, jpeg_of), len(track)]
@@ -277,10 +230,10 @@ def join_people(tracks: Sequence[Track], jpeg_of: JpegOf) -> list[Person]:
     if len(group_tracks(tracks, np.zeros((len(tracks), 1)), ONE_PERSON)) == len(tracks):
         return each_alone(tracks)  # all are seen at one time: nothing to ask the network
     vectors = np.stack([_mean_face(track, jpeg_of) for track in tracks])
-    return [
-        Person(reduce(add, [tracks[i] for i in group]), tuple(i + 1 for i in group))
-        for group in group_tracks(tracks, vectors, ONE_PERSON)
-    ]
+    groups = group_tracks(tracks, vectors, ONE_PERSON)
+    whole = [reduce(add, [tracks[i] for i in group]) for group in groups]
+    numbers = [tuple(i + 1 for i in group) for group in groups]
+    return list(map(Person, whole, numbers))
 
 
 def aligned_jpeg(pixels: npt.NDArray[np.uint8], box: FloatArray) -> bytes:
@@ -293,10 +246,7 @@ def aligned_jpeg(pixels: npt.NDArray[np.uint8], box: FloatArray) -> bytes:
 
 
 def person_names(people: Sequence[Person], frames: Sequence[str]) -> list[str]:
-    """Names of the sets, such as "track 1 (frames 0-9)", or "person 1 (...)" if joined.
-
-    They can be names of folders. ``frames`` has texts such as ``"frames 0-9"``.
-    """
+    """Names of sets and folders, "track 1 (frames 0-9)", or "person 1 (...)" if joined."""
     names, n_joined = [], 0
     for person, when in zip(people, frames, strict=True):
         if len(person.numbers) == 1:
@@ -317,7 +267,6 @@ def _mean_face(track: Track, jpeg_of: JpegOf) -> FloatArray:
 
 
 def _changes(track: Track, jpeg_of: JpegOf) -> list[int]:
-    """Where the face of a track becomes another person's."""
     rows = np.stack([_small_row(_face(track, i, jpeg_of)) for i in range(len(track))])
     likeness = np.sum(rows[1:] * rows[:-1], axis=1)
     changes = []

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple, NoReturn
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +23,7 @@ from setwise._support.parameters import (
 )
 from setwise._support.progress import Progress, reported
 from setwise._support.types import FloatArray
-from setwise.errors import DataError, SkippedFilesWarning
+from setwise.errors import SkippedFilesWarning, reject
 from setwise.faces.detectors import (
     Detector,
     DlibFaces,
@@ -101,10 +101,10 @@ def face_tracks(
     """Read the faces of a video: one set per followed face.
 
     Faces are detected in each frame, followed by the overlap of their boxes, cut out, made grey
-    and resized. Tracks of one person at different times are joined. Boxes followed inside of a
-    face, such as a forehead, are left out. The paper made its sets of YouTube Celebrities so
-    ("automatically detected, tracked and cropped to 30 x 30 gray-scale images"), without naming
-    detector and tracker.
+    and resized, as the paper did for YouTube Celebrities. Tracks of one person at different
+    times are joined. Boxes followed inside of a face, such as a forehead, are left out.
+    ``tracks`` says when each was seen, ``origins`` the frame of each image, from 0, and the
+    notes of the ``report`` what was left out.
 
     Parameters
     ----------
@@ -112,9 +112,8 @@ def face_tracks(
         A video file, or frames: uint8 arrays of shape (height, width) or (height, width, 3).
     detector : callable, optional
         Takes a grey frame, a uint8 array of shape (height, width), and returns boxes
-        ``(left, top, width, height)``, array-like of shape (n_faces, 4), in pixels. By
-        default :class:`DlibFaces`, or :class:`HaarFaces` without dlib; the notes of the
-        ``report`` name it. Both need ``pip install "setwise[faces]"``.
+        ``(left, top, width, height)``, of shape (n_faces, 4), in pixels. By default
+        :class:`DlibFaces`, or without dlib :class:`HaarFaces`, of the extra ``faces``.
     every, every_s, max_frames, start_s, stop_s, max_pixels, on_error, max_bad
         As for :func:`load_video`. Times need a video file.
     size : int, default=30
@@ -125,66 +124,52 @@ def face_tracks(
         Enlargement of the box at each side, as a share of its width and height.
     min_overlap : float, default=0.3
         Least overlap of successive boxes of a track (intersection over union). At the default,
-        a face may move by half of its width from one frame read to the next.
+        a face may move by half of its width between two frames.
     max_gap : int, default=3
         Most frames read in a row in which a track may be missing.
     min_length : int, default=5
         Tracks of fewer faces are left out; most of them are no faces.
     min_size : int, optional
-        Faces with a side of fewer pixels are left out and counted. By default the detector's:
-        40 for :class:`DlibFaces`, 30 for :class:`HaarFaces`.
+        Faces with a side of fewer pixels are left out; by default the detector's, 40 or 30.
     join : bool, optional
-        Join tracks that do not overlap in time where dlib's network takes their faces for one
-        person's: the means of five faces of each are at most 0.5 apart. First, tracks are split
-        where the face becomes another, as at a cut. By default with :class:`DlibFaces` only.
+        Split tracks where the face becomes another, as at a cut, and join tracks at different
+        times that dlib's network takes for one person's. By default with :class:`DlibFaces`.
     name : str, optional
         Name of the sets; by default that of the file.
     progress : callable, optional
-        Called with the name of the step, the frames done, and the number of frames (0:
-        unknown).
-
-    Returns
-    -------
-    FaceTracks
-        One set per track, such as ``"clip/track 2 (frames 3-40)"``, or per person, such as
-        ``"clip/person 1 (tracks 1+4 frames 3-200)"``, without labels. Frames are numbered
-        from 0, as in the file. ``tracks`` says when each was seen, ``origins`` the frame of
-        each image, and the notes of the ``report`` what was left out.
+        Called with ``"find faces"``, the frames done, and the number of frames (0: unknown).
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from setwise import face_tracks
     >>> frames = np.zeros((6, 60, 80), dtype=np.uint8)
-    >>> def find(frame):
-    ...     return [(20, 10, 40, 40)]
-    >>> tracks = face_tracks(frames, detector=find, size=20)
+    >>> tracks = face_tracks(frames, detector=lambda frame: [(20, 10, 40, 40)], size=20)
     >>> tracks.sizes, tracks.image_shape
     (array([6]), (20, 20))
     """
     owner, started = "face_tracks", time.perf_counter()
-    reading = Reading(
-        *(every, max_frames, start_s, stop_s, False, max_pixels, on_error, max_bad),
-        every_s=every_s,
-    )
+    selection = (every, max_frames, start_s, stop_s)
+    reading = Reading(*selection, False, max_pixels, on_error, max_bad, every_s=every_s)
     reading.check(owner)
-    smallest = 1 if min_size is None else min_size
-    following = _Following(min_overlap, max_gap, min_length, smallest)
-    following.check(owner)
     check_progress(owner, progress)
     check_choice(owner, "join", join, (None, False, True))
+    smallest = 1 if min_size is None else min_size
+    check_count(owner, "min_size", smallest)
     chosen = installed_detector(min_size) if detector is None else detector
     is_joined = isinstance(chosen, DlibFaces) if join is None else join
-    cutting = _Cutting(chosen, size, equalise, margin, is_joined)
-    cutting.check(owner)
+    following = (min_overlap, max_gap, min_length, smallest)
+    options = _Options(chosen, size, equalise, margin, *following, is_joined)
+    options.check(owner)
     with open_frames(owner, source, reading) as video:
-        seen = _find_faces(video, owner, cutting, following.min_size, progress)
+        seen = _find_faces(video, options, progress)
     if video.skipped:
         msg = f"{owner}: {len(video.skipped)} frames of {str(video.path)!r} were left out."
         warnings.warn(msg, SkippedFilesWarning, stacklevel=2)
-    people, notes = _follow(owner, video.path, seen, cutting, following)
+    people, notes = _follow(owner, video.path, seen, options)
     if detector is None:
-        notes.append(_note_on(chosen))
+        notes.append(f"faces found by {type(chosen).__name__}")
+        if isinstance(chosen, HaarFaces):
+            notes[-1] += ", as dlib, which makes fewer mistakes, is not installed: "
+            notes[-1] += 'pip install "setwise[faces]"'
     report = LoadReport(
         source=video.path,
         layout="face tracks",
@@ -199,32 +184,23 @@ def face_tracks(
 
 
 @dataclass(frozen=True)
-class _Following:
-    """Which faces are followed and which tracks are kept; see `face_tracks`."""
-
-    min_overlap: float
-    max_gap: int
-    min_length: int
-    min_size: int
-
-    def check(self, owner: str) -> None:
-        check_number(owner, "min_overlap", self.min_overlap, at_most=1.0)
-        check_count(owner, "max_gap", self.max_gap, at_least=0)
-        check_count(owner, "min_length", self.min_length)
-        check_count(owner, "min_size", self.min_size)
-
-
-@dataclass(frozen=True)
-class _Cutting:
-    """How faces are found and cut out."""
+class _Options:
+    """How faces are found, cut out and followed; see `face_tracks`."""
 
     detector: Detector
     size: int
     equalise: bool
     margin: float
+    min_overlap: float
+    max_gap: int
+    min_length: int
+    min_size: int
     is_joined: bool
 
     def check(self, owner: str) -> None:
+        check_number(owner, "min_overlap", self.min_overlap, at_most=1.0)
+        check_count(owner, "max_gap", self.max_gap, at_least=0)
+        check_count(owner, "min_length", self.min_length)
         if not callable(self.detector):
             refuse(owner, "detector", "a callable: grey frame in, boxes out", self.detector)
         check_count(owner, "size", self.size)
@@ -233,7 +209,6 @@ class _Cutting:
             check_number(owner, "margin", self.margin)
 
     def cut(self, pixels: npt.NDArray[np.uint8], box: FloatArray) -> _Face:
-        """The face in a box."""
         from PIL import Image
 
         crop = cut_out(pixels, box, self.margin)
@@ -253,8 +228,6 @@ class _Face(NamedTuple):
 
 @dataclass
 class _Seen:
-    """Faces of each frame, with its number and time."""
-
     numbers: list[int] = field(default_factory=list)
     times: list[float] = field(default_factory=list)
     boxes: list[FloatArray] = field(default_factory=list)
@@ -265,92 +238,66 @@ class _Seen:
     def n_faces(self) -> int:
         return sum(map(len, self.boxes))
 
-    def aligned(self, frame: int, pick: int) -> bytes:
-        return self.faces[frame][pick].aligned
-
 
 def _find_faces(
-    video: VideoFrames | GivenFrames,
-    owner: str,
-    cutting: _Cutting,
-    min_size: int,
-    progress: Progress | None,
+    video: VideoFrames | GivenFrames, options: _Options, progress: Progress | None
 ) -> _Seen:
     """Find and cut out the faces of each frame; frames are not kept."""
     seen = _Seen()
     for frame in reported(video, video.expected, "find faces", progress):
-        boxes = detect_faces(owner, cutting.detector, frame)
-        is_large = boxes[:, 2:].min(axis=1) >= min_size
+        boxes = detect_faces(video.owner, options.detector, frame)
+        is_large = boxes[:, 2:].min(axis=1) >= options.min_size
         seen.n_small += int(np.sum(~is_large))
         seen.numbers.append(frame.number)
         seen.times.append(video.end_s)
         seen.boxes.append(boxes[is_large])
-        seen.faces.append([cutting.cut(frame.pixels, box) for box in boxes[is_large]])
+        seen.faces.append([options.cut(frame.pixels, box) for box in boxes[is_large]])
     return seen
 
 
 def _follow(
-    owner: str, path: Path, seen: _Seen, cutting: _Cutting, following: _Following
+    owner: str, path: Path, seen: _Seen, options: _Options
 ) -> tuple[list[Person], list[str]]:
-    """The kept tracks, joined by person if wanted, and notes on the others."""
-    tracks = track_boxes(
-        seen.boxes, min_overlap=following.min_overlap, max_gap=following.max_gap
-    )
-    long = [track for track in tracks if len(track) >= following.min_length]
+    overlap, gap = options.min_overlap, options.max_gap
+    tracks = track_boxes(seen.boxes, min_overlap=overlap, max_gap=gap)
+    long = [track for track in tracks if len(track) >= options.min_length]
     if not long:
-        _refuse_clip(owner, path, tracks, seen, cutting, following)
+        looked = f"{owner}: {len(seen.numbers)} frames of {str(path)!r} were looked at"
+        reject(f"{looked}{_why_no_track(tracks, seen, options)}")
     kept = drop_nested(long)
     n_short = sum(map(len, tracks)) - sum(map(len, long))
     notes = [
         f"{len(seen.numbers)} frames looked at, {seen.n_faces} faces found, {n_short} of them "
-        f"left out in {len(tracks) - len(long)} tracks of fewer than {following.min_length}"
+        f"left out in {len(tracks) - len(long)} tracks of fewer than {options.min_length}"
     ]
     if seen.n_small:
-        notes.append(f"left out: {seen.n_small} faces below {following.min_size} pixels")
+        notes.append(f"left out: {seen.n_small} faces below {options.min_size} pixels")
     if len(kept) < len(long):
         n_nested = len(long) - len(kept)
         notes.append(f"left out: {n_nested} tracks inside others, as a forehead in a face")
-    if not cutting.is_joined:
+    if not options.is_joined:
         return each_alone(kept), notes
-    people, more_notes = by_person(kept, seen.aligned, following.min_length)
+    people, more_notes = by_person(
+        kept, lambda frame, pick: seen.faces[frame][pick].aligned, options.min_length
+    )
     return people, notes + more_notes
 
 
-def _refuse_clip(
-    owner: str,
-    path: Path,
-    tracks: list[Track],
-    seen: _Seen,
-    cutting: _Cutting,
-    following: _Following,
-) -> NoReturn:
-    looked = f"{owner}: {len(seen.numbers)} frames of {str(path)!r} were looked at"
+def _why_no_track(tracks: list[Track], seen: _Seen, options: _Options) -> str:
     if tracks:
-        msg = (
-            f"{looked} and {seen.n_faces} faces found, but no face in more than "
-            f"{max(map(len, tracks))} frames. Expected min_length = {following.min_length}: "
+        return (
+            f" and {seen.n_faces} faces found, but no face in more than "
+            f"{max(map(len, tracks))} frames. Expected min_length = {options.min_length}: "
             "lower it or min_overlap, raise max_gap, or look at more frames (every, every_s)."
         )
-    elif seen.n_small:
-        msg = (
-            f"{looked}, and all {seen.n_small} faces in them are smaller than min_size = "
-            f"{following.min_size} pixels. Lower it, or give a video of more pixels."
+    if seen.n_small:
+        return (
+            f", and all {seen.n_small} faces in them are smaller than min_size = "
+            f"{options.min_size} pixels. Lower it, or give a video of more pixels."
         )
-    else:
-        msg = (
-            f"{looked}, and {cutting.detector!r} found no face in them. Expected faces that it "
-            "knows: turn the video upright, or give another detector."
-        )
-    raise DataError(msg)
-
-
-def _note_on(chosen: Detector) -> str:
-    """Which detector was chosen."""
-    if not isinstance(chosen, HaarFaces):
-        return "faces found by DlibFaces"
     return (
-        "faces found by HaarFaces, as dlib, which makes fewer mistakes, is not installed: "
-        'pip install "setwise[faces]"'
+        f", and {options.detector!r} found no face in them. Expected faces that it knows: turn "
+        "the video upright, or give another detector."
     )
 
 
@@ -369,7 +316,6 @@ def _summary(person: Person, seen: _Seen) -> FaceTrack:
 
 
 def _batch(called: str, path: Path, people: list[Person], seen: _Seen) -> SetBatch:
-    """One set per person or track."""
     sets, frames = [], []
     files: list[str] = []
     thumbnails: list[bytes] = []

@@ -11,9 +11,10 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache, partial
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -66,10 +67,9 @@ def fitted_size(size: tuple[int, int], side: int = SIDE) -> tuple[int, int]:
     >>> fitted_size((4000, 3000)), fitted_size((20, 30))
     ((64, 48), (20, 30))
     """
-    longest = max(size)
-    if longest <= side:
+    if max(size) <= side:
         return size
-    width, height = (max(1, round(length * side / longest)) for length in size)
+    width, height = (max(1, round(length * side / max(size))) for length in size)
     return width, height
 
 
@@ -122,10 +122,8 @@ class NotSupportedError(DataError):
 def decode(path: Path, wanted: Wanted) -> Picture:
     """Read one image file, in a block of `pillow_at_work`.
 
-    16-bit images keep their high byte, transparency becomes black, palettes, CMYK and bits
-    become plain grey or colour, and the EXIF orientation is applied. Animations and files of
-    several pages are refused. Of several pictures of one photo (MPO, HEIC) the first is read.
-    A thumbnail does not change the pixels by a single bit.
+    Of several pictures of one photo (MPO, HEIC) the first is read. A thumbnail does not change
+    the pixels by a single bit.
     """
     with _heard() as warned:
         try:
@@ -133,8 +131,7 @@ def decode(path: Path, wanted: Wanted) -> Picture:
             picture = _read(path, wanted)
         except DataError:
             raise
-        except Exception as error:
-            # A decoder that meets a damaged file may raise anything.
+        except Exception as error:  # decoders raise anything on damaged files
             reject(f"{path} {_what_is_wrong(error, wanted.max_pixels)}", error)
     if warned and DAMAGED not in picture.remarks:
         return replace(picture, remarks=(*picture.remarks, DAMAGED))
@@ -152,10 +149,9 @@ def _check_file(path: Path, max_pixels: int) -> None:
     # Some decoders read the file as a whole before they look at it.
     most = 8 * max_pixels + 2**20
     if about.st_size > most:
-        reject(
-            f"{path} has {about.st_size} bytes, and no image of max_pixels={max_pixels} needs "
-            f"more than {most}. Leave it out, or raise max_pixels."
-        )
+        told = f"and no image of max_pixels={max_pixels} needs more than {most}"
+        advice = "Leave it out, or raise max_pixels."
+        reject(f"{path} has {about.st_size} bytes, {told}. {advice}")
 
 
 def _read(path: Path, wanted: Wanted) -> Picture:
@@ -165,7 +161,12 @@ def _read(path: Path, wanted: Wanted) -> Picture:
     # then ends the process, and turned TIFFs come out garbled (Pillow 13.0).
     with ExitStack() as stack:
         file = stack.enter_context(path.open("rb"))
-        _check_head(path, file)
+        problem = costly(file)
+        if problem:
+            reject(f"{path} {problem}. Save it again in a plain way, or leave it out.")
+        if is_heif(file) and not _reads_heif():
+            msg = f'{path} is HEIC, which is not supported: pip install "setwise[heif]".'
+            raise NotSupportedError(msg)
         formats = (*FORMATS, "HEIF") if _reads_heif() else FORMATS
         image = stack.enter_context(Image.open(file, formats=formats))
         _check_header(path, image, wanted.max_pixels)
@@ -177,8 +178,8 @@ def _read(path: Path, wanted: Wanted) -> Picture:
         turn = _TURNS.get((exif or {}).get(_ORIENTATION, 1))
         time = None if exif is None else time_taken(exif)
         image.load()
-        is_turned_already = image.format == "TIFF"
-        turned = partial(_turned, turn=None if is_turned_already else turn)
+        # TIFFs are turned already.
+        turned = partial(_turned, turn=None if image.format == "TIFF" else turn)
         plain = turned(_plain(image, wanted.mode))
         thumbnail = small_jpeg(turned(_preview(image))) if wanted.thumbnail else b""
     if wanted.size is not None:
@@ -193,21 +194,8 @@ def _read(path: Path, wanted: Wanted) -> Picture:
     return Picture(np.asarray(plain), told, time, thumbnail)
 
 
-def _check_head(path: Path, file: BinaryIO) -> None:
-    """Refuse files that take very long to read, or need a missing package."""
-    problem = costly(file)
-    if problem:
-        reject(f"{path} {problem}. Save it again in a plain way, or leave it out.")
-    if is_heif(file) and not _reads_heif():
-        msg = f'{path} is HEIC, which is not supported: pip install "setwise[heif]".'
-        raise NotSupportedError(msg)
-
-
 def _draft_mode(image: Image, wanted: Wanted) -> str:
-    """Mode for decoding a JPEG: its brightness is the same with and without colours.
-
-    Not so in RGB. The few JPEGs that hold RGB themselves get grey thumbnails.
-    """
+    """Mode for decoding a JPEG, whose brightness is the same with colours; not so in RGB."""
     if wanted.colour or not wanted.thumbnail or image.format not in ("JPEG", "MPO"):
         return wanted.mode
     info, parts = image.info, [part[0] for part in getattr(image, "layer", [])]
@@ -225,10 +213,7 @@ def _preview(image: Image) -> Image:
 
 
 def _turned(image: Image, turn: str | None) -> Image:
-    """The image turned upright.
-
-    ImageOps.exif_transpose also rewrites the tags, and fails on odd ones.
-    """
+    """The image turned upright; ImageOps.exif_transpose fails on odd tags."""
     from PIL import Image as pillow
 
     return image if turn is None else image.transpose(pillow.Transpose[turn])
@@ -238,21 +223,15 @@ def _check_header(path: Path, image: Any, max_pixels: int) -> None:
     """Refuse large and multi-frame images before any pixel is decoded."""
     width, height = image.size
     if width * height > max_pixels:
-        reject(
-            f"{path} has {width} x {height} pixels, more than max_pixels={max_pixels}. Make it "
-            "smaller, or raise max_pixels if you trust it."
-        )
+        problem = f"has {width} x {height} pixels, more than max_pixels={max_pixels}"
+        reject(f"{path} {problem}. Make it smaller, or raise max_pixels if you trust it.")
     if getattr(image, "is_animated", False) and image.format not in _OF_SEVERAL:
-        reject(
-            f"{path} holds several frames ({image.format}). Expected one image per file: save "
-            "its frames as files of their own."
-        )
+        expected = "Expected one image per file: save its frames as files of their own."
+        reject(f"{path} holds several frames ({image.format}). {expected}")
     has_sixteen = image.mode in _SIXTEEN_BITS or (image.mode == "I" and image.format == "PPM")
     if image.mode not in _EIGHT_BITS and not has_sixteen:
-        reject(
-            f"{path} has pixels of mode {image.mode!r}, whose scale is unknown. Expected 8 or "
-            "16 bits per channel: convert it first."
-        )
+        problem = f"has pixels of mode {image.mode!r}, whose scale is unknown"
+        reject(f"{path} {problem}. Expected 8 or 16 bits per channel: convert it first.")
 
 
 def _exif(image: Image) -> Any:
@@ -266,7 +245,6 @@ def _exif(image: Image) -> Any:
 
 
 def _plain(image: Image, mode: str) -> Image:
-    """Grey or RGB of 8 bits."""
     from PIL import Image as pillow
 
     if image.mode in _SIXTEEN_BITS or image.mode == "I":
@@ -305,8 +283,6 @@ def _what_is_wrong(error: Exception, max_pixels: int) -> str:
 
 
 class _Hearing(threading.local):
-    """Pillow's warnings in this thread while it decodes a file."""
-
     words: list[str] | None = None
 
 
@@ -324,8 +300,7 @@ def _pillow_heard() -> Iterator[None]:
         def show(message: Any, category: type[Warning], *where: Any, **more: Any) -> None:
             if _HEARING.words is None:
                 pass_on(message, category, *where, **more)
-            elif not issubclass(category, DecompressionBombWarning):
-                # max_pixels limits the number of pixels.
+            elif not issubclass(category, DecompressionBombWarning):  # max_pixels does that
                 _HEARING.words.append(str(message))
 
         warnings.showwarning = show
@@ -349,23 +324,14 @@ def _reads_heif() -> bool:
 def pillow_at_work() -> Iterator[None]:
     """The context that `decode` needs: formats registered, warnings collected."""
     # Otherwise the first file of a rarer format would import every format there is.
-    from PIL import (  # noqa: F401
-        AvifImagePlugin,
-        BmpImagePlugin,
-        JpegImagePlugin,
-        PngImagePlugin,
-        PpmImagePlugin,
-        TiffImagePlugin,
-        WebPImagePlugin,
-    )
-
+    for name in ("Avif", "Bmp", "Jpeg", "Png", "Ppm", "Tiff", "WebP"):
+        import_module(f"PIL.{name}ImagePlugin")
     with _PILLOW:
         yield
 
 
 @contextmanager
 def _heard() -> Iterator[list[str]]:
-    """Warnings of this thread within the block."""
     words: list[str] = []
     _HEARING.words = words
     try:
@@ -379,8 +345,7 @@ def time_taken(exif: Any) -> datetime | None:
     try:
         tags = exif.get_ifd(_EXIF)
         whole = datetime.strptime(_tag_text(tags[_TAKEN]), "%Y:%m:%d %H:%M:%S")
-    except Exception:
-        # Pillow raises anything on damaged tags. Cameras without a clock write zeros.
+    except Exception:  # damaged tags, or the zeros of cameras without a clock
         return None
     fraction = _tag_text(tags.get(_TAKEN_FRACTION, ""))
     if not (fraction.isascii() and fraction.isdigit()):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 import os
+from bisect import bisect_right
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from heapq import heappop, heappush
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
@@ -22,11 +24,10 @@ from setwise._support.parameters import (
     check_number,
     refuse,
 )
-from setwise.errors import DataError, reject
+from setwise.errors import reject
 from setwise.io.decode import SIDE, fitted_size, small_jpeg
 from setwise.io.heads import check_announced, is_other_container
 from setwise.io.loading_report import Skipped
-from setwise.io.sampling import Sampling
 from setwise.io.untrusted import one_kind_of_error, regular_file
 
 # Containers that hold a film themselves, mp4 first. Not among them are playlists and scripts
@@ -46,6 +47,8 @@ ADVICE = (
 )
 # FFmpeg counts the length of a file in microseconds.
 AV_TIME_BASE = 1_000_000
+# Times are sums of fractions: a frame this much before its time is in time.
+IN_TIME_S = 1e-6
 
 
 class Frame(NamedTuple):
@@ -74,23 +77,22 @@ class Reading:
 
     def check(self, owner: str) -> None:
         """Refuse values that no video can be read with."""
-        check_count(owner, "every", self.every)
+        for name in ("every", "max_frames", "max_pixels", "max_bytes"):
+            if name != "max_frames" or self.max_frames is not None:
+                check_count(owner, name, getattr(self, name))
         if self.every_s is not None:
             check_number(owner, "every_s", self.every_s)
             if self.every != 1:
                 refuse(owner, "every", "left out where every_s is given", self.every)
-        if self.max_frames is not None:
-            check_count(owner, "max_frames", self.max_frames)
-        check_count(owner, "max_pixels", self.max_pixels)
-        check_count(owner, "max_bytes", self.max_bytes)
-        check_choice(owner, "colour", self.colour, (False, True))
-        check_choice(owner, "thumbnails", self.thumbnails, (False, True))
+        for name in ("colour", "thumbnails"):
+            check_choice(owner, name, getattr(self, name), (False, True))
         check_choice(owner, "on_error", self.on_error, ("raise", "skip", "list"))
         check_not_negative(owner, "start_s", self.start_s)
-        if self.stop_s is not None:
-            check_not_negative(owner, "stop_s", self.stop_s)
         check_not_negative(owner, "max_bad", self.max_bad, at_most=1.0)
-        if self.stop_s is not None and self.stop_s <= self.start_s:
+        if self.stop_s is None:
+            return
+        check_not_negative(owner, "stop_s", self.stop_s)
+        if self.stop_s <= self.start_s:
             refuse(owner, "stop_s", f"above start_s ({self.start_s:g})", self.stop_s)
 
     def expected(self, announced: int) -> int:
@@ -133,16 +135,14 @@ class VideoFrames:
     """The selected frames of a video, decoded one by one, to be read once."""
 
     def __init__(self, owner: str, path: Path, reading: Reading) -> None:
-        self.owner = owner
-        self.path = path
-        self.reading = reading
+        self.owner, self.path, self.reading = owner, path, reading
         # What the file announces, 0 if nothing. It may lie: nothing is allocated by it.
         self.announced, self.length_s = 0, 0.0
         self.n_decoded = self.n_taken = self.n_rotated = 0
         self.end_s = 0.0  # time of the last decoded frame
         self.is_over = False  # read to the end
         self.skipped: list[Skipped] = []
-        self._sampling: Sampling | None = None
+        self._sampling: _Sampling | None = None
 
     def __iter__(self) -> Iterator[Frame]:
         yield from islice(self._taken(), self.reading.max_frames)
@@ -154,9 +154,8 @@ class VideoFrames:
         if self.reading.every_s is None:
             return self.reading.expected(self.announced)
         stop_s = min(self.reading.stop_s or self.length_s, self.length_s)
-        return self.reading.expected(
-            math.ceil((stop_s - self.reading.start_s) / self.reading.every_s)
-        )
+        seconds = stop_s - self.reading.start_s
+        return self.reading.expected(math.ceil(seconds / self.reading.every_s))
 
     def notes(self) -> tuple[str, ...]:
         """Differences between the file's announcements and its frames, and rotations."""
@@ -164,19 +163,16 @@ class VideoFrames:
         n_there = self.n_decoded if self._sampling is None else self._sampling.n_packets
         if self.is_over and self.announced not in (0, n_there):
             what = "could be decoded" if self._sampling is None else "are there"
-            notes.append(
-                f"{self.path.name} announces {self.announced} frames, and {n_there} {what}"
-            )
+            announced = f"announces {self.announced} frames"
+            notes.append(f"{self.path.name} {announced}, and {n_there} {what}")
         # The sound may end a little later than the picture.
         elif self.is_over and not self.announced and self.end_s < 0.9 * self.length_s - 1:
-            notes.append(
-                f"{self.path.name} announces {self.length_s:.1f} s, and its last frame is at "
-                f"{self.end_s:.1f} s"
-            )
+            announced = f"announces {self.length_s:.1f} s"
+            last = f"its last frame is at {self.end_s:.1f} s"
+            notes.append(f"{self.path.name} {announced}, and {last}")
         if self.n_rotated:
-            notes.append(
-                f"{self.n_rotated} frames of {self.path.name} were turned, as it asks for"
-            )
+            turned = f"{self.n_rotated} frames of {self.path.name}"
+            notes.append(f"{turned} were turned, as it asks for")
         return tuple(notes)
 
     def choose_stream(self, container: Any) -> None:
@@ -188,7 +184,7 @@ class VideoFrames:
             self.refuse(f"holds no moving pictures, only {kinds or 'nothing'}", ADVICE)
         context = films[0].codec_context
         if context is None or context.name not in CODECS:
-            name = "unknown" if context is None else context.name
+            name = getattr(context, "name", "unknown")
             self.refuse(f"is coded in a rare way ({name})", "Convert it, such as to mp4")
         # FFmpeg, which knows the limit, says 0 x 0 where a frame is larger.
         n_pixels = context.width * context.height
@@ -201,14 +197,12 @@ class VideoFrames:
         context.options = {"max_pixels": str(self.reading.max_pixels)}
         self._container, self._stream = container, films[0]
         if self.reading.every_s is not None:
-            start_s = self.reading.start_s
-            self._sampling = Sampling(films[0], self.reading.every_s, start_s)
+            self._sampling = _Sampling(films[0], self.reading.every_s, self.reading.start_s)
         self._shrinker = require("av.video.reformatter", "video").VideoReformatter()
         self.announced = max(films[0].frames, 0)
         self.length_s = max((container.duration or 0) / AV_TIME_BASE, 0.0)
 
     def _taken(self) -> Iterator[Frame]:
-        """The selected frames."""
         start, stop = self.reading.start_s, self.reading.stop_s
         n_inside = 0
         for number, frame in self._decoded():
@@ -246,29 +240,25 @@ class VideoFrames:
                     yield self._number(frame), frame
 
     def _number(self, frame: Any) -> int:
-        """Number of the last decoded frame, from 0."""
         number = None if self._sampling is None else self._sampling.number(frame)
         return self.n_decoded + len(self.skipped) - 1 if number is None else number
 
     def _time(self, number: int, frame: Any) -> float:
         """Seconds since the beginning."""
-        stream = self._stream
+        stream, reading = self._stream, self.reading
         if frame.pts is not None and frame.time_base:
             begin = (stream.start_time or 0) * stream.time_base
             return float(frame.pts * frame.time_base - begin)
         if stream.average_rate:
             return float(number / stream.average_rate)
-        reading = self.reading
         if reading.start_s or reading.stop_s is not None or reading.every_s is not None:
             advice = "Leave out start_s, stop_s and every_s"
             self.refuse("does not say when a frame is shown", advice)
         return 0.0
 
     def _pixels(self, frame: Any) -> npt.NDArray[np.uint8]:
-        quarters = _quarters(frame)
-        self.n_rotated += quarters != 0
-        pixels = self._converted(frame, "rgb24" if self.reading.colour else "gray")
-        return _turned(pixels, quarters)
+        self.n_rotated += _quarters(frame) != 0
+        return self._upright(frame, "rgb24" if self.reading.colour else "gray")
 
     def _thumbnail(self, frame: Any) -> bytes:
         """A small JPEG of the frame itself: the returned pixels may be grey or smaller."""
@@ -277,62 +267,126 @@ class VideoFrames:
         if not self.reading.thumbnails:
             return b""
         size = fitted_size((frame.width, frame.height), 2 * SIDE)
-        pixels = self._converted(frame, "rgb24", size)
-        return small_jpeg(Image.fromarray(_turned(pixels, _quarters(frame))))
+        return small_jpeg(Image.fromarray(self._upright(frame, "rgb24", size)))
 
-    def _converted(
+    def _upright(
         self, frame: Any, kind: str, size: tuple[int, int] | None = None
     ) -> npt.NDArray[np.uint8]:
+        quarters = _quarters(frame)
         try:
             if size is not None:
                 # One for all frames: setting it up takes longer than its work.
                 frame = self._shrinker.reformat(frame, *size, kind, interpolation="AREA")
-            return frame.to_ndarray(format=kind)
+            pixels = frame.to_ndarray(format=kind)
         except (require("av", "video").error.FFmpegError, ValueError) as error:
             kind = f"has frames of a kind, {frame.format.name}, that cannot be converted"
             self.refuse(f"{kind} ({_reason(error)})", "Convert it, such as to mp4", error)
+        return np.ascontiguousarray(np.rot90(pixels, quarters)) if quarters else pixels
 
     def _leave_out(self, reason: str) -> None:
         where = f"frame {self.n_decoded + len(self.skipped)}"
         if self.reading.on_error == "raise":
-            reject(
-                f"{self.owner}: {where} of {str(self.path)!r} {reason}. Expected an "
-                'undamaged video; on_error="skip" leaves such frames out.'
-            )
+            expected = 'Expected an undamaged video; on_error="skip" leaves such frames out.'
+            reject(f"{self.owner}: {where} of {str(self.path)!r} {reason}. {expected}")
         self.skipped.append(Skipped(self.path, f"{where} {reason}"))
 
     def _check_enough(self) -> None:
-        """Refuse files with too few good frames."""
         n_bad, reading = len(self.skipped), self.reading
         if self.n_decoded == 0:
             limit = f"at most max_pixels = {reading.max_pixels}"
             self.refuse(f"holds no frame that can be decoded, of {limit} pixels", ADVICE)
         if reading.on_error != "list" and n_bad > reading.max_bad * (self.n_decoded + n_bad):
-            self.refuse(
-                f"has {n_bad} bad frames among {self.n_decoded + n_bad}, more than max_bad = "
-                f"{reading.max_bad:g} of them",
-                "Mend the file, or raise max_bad",
-            )
+            bad = f"has {n_bad} bad frames among {self.n_decoded + n_bad}"
+            limit = f"more than max_bad = {reading.max_bad:g} of them"
+            self.refuse(f"{bad}, {limit}", "Mend the file, or raise max_bad")
         if self.n_taken == 0:
-            self.refuse(
-                f"has {self.n_decoded} frames, and none of them between start_s = "
-                f"{reading.start_s:g} and stop_s = {reading.stop_s}",
-                "Choose times inside the video",
-            )
+            times = f"between start_s = {reading.start_s:g} and stop_s = {reading.stop_s}"
+            problem = f"has {self.n_decoded} frames, and none of them {times}"
+            self.refuse(problem, "Choose times inside the video")
 
     def refuse(self, problem: str, advice: str, cause: Exception | None = None) -> NoReturn:
         """Raise what is wrong with this file."""
-        msg = f"{self.owner}: {str(self.path)!r} {problem}. {advice}."
-        raise DataError(msg) from cause
+        reject(f"{self.owner}: {str(self.path)!r} {problem}. {advice}.", cause)
+
+
+class _Sampling:
+    """The packets of a stream to decode, and the frames to take.
+
+    Not decoded are packets between the last frame taken and the next keyframe, and frames
+    neither taken nor needed to decode others. All are counted: frames keep their numbers.
+    """
+
+    def __init__(self, stream: Any, every_s: float, start_s: float) -> None:
+        self.every_s, self.start_s = every_s, start_s
+        self.n_packets = self.n_undecoded = 0
+        self._time_base = stream.time_base
+        self._begin = stream.start_time or 0
+        self._context = stream.codec_context
+        # Without a full index, more is decoded than needed.
+        self._keyframes = sorted(e.timestamp for e in stream.index_entries if e.is_keyframe)
+        self._delay_s = 0.0
+        self._last_slot = -1
+        # Display times of frames whose packets were seen; a decoder holds back a few.
+        self._waiting: list[int] = []
+        self._n_shown = 0
+
+    def is_taken(self, time_s: float) -> bool:
+        """Whether a frame is the first of its interval; frames come in display order."""
+        slot = self._slot(time_s)
+        is_first = slot > self._last_slot
+        self._last_slot = max(slot, self._last_slot)
+        return is_first
+
+    def is_needed(self, packet: Any) -> bool:
+        """Whether a packet goes to the decoder; also sets how carefully it is decoded."""
+        if packet.size == 0:  # the last one, which makes the decoder give back the rest
+            return True
+        self.n_packets += 1
+        if packet.pts is not None:
+            heappush(self._waiting, packet.pts)
+        self._context.skip_frame = "DEFAULT"
+        if packet.pts is None or packet.dts is None or not packet.duration:
+            return True
+        decoded_s, shown_s = self._seconds(packet.dts), self._seconds(packet.pts)
+        length_s = float(packet.duration * self._time_base)
+        # Frames are decoded some time before they are shown, and the index has either time.
+        self._delay_s = max(self._delay_s, shown_s - decoded_s)
+        ends_s = self._next_keyframe(packet.dts) + self._delay_s
+        # What is taken at a time is the frame shown then, or the next one.
+        if self._next_time(decoded_s - length_s) >= ends_s - IN_TIME_S:
+            self.n_undecoded += 1
+            return False
+        if self._slot(shown_s) == self._slot(shown_s - length_s):
+            self._context.skip_frame = "NONREF"
+        return True
+
+    def number(self, frame: Any) -> int | None:
+        """Number of frames shown before this one, None if unknown."""
+        if frame.pts is None:
+            return None
+        while self._waiting and self._waiting[0] <= frame.pts:
+            heappop(self._waiting)
+            self._n_shown += 1
+        return self._n_shown - 1
+
+    def _seconds(self, ticks: int) -> float:
+        return float((ticks - self._begin) * self._time_base)
+
+    def _slot(self, time_s: float) -> int:
+        return int((time_s - self.start_s + IN_TIME_S) // self.every_s)
+
+    def _next_time(self, time_s: float) -> float:
+        return self.start_s + max(self._slot(time_s) + 1, 0) * self.every_s
+
+    def _next_keyframe(self, ticks: int) -> float:
+        place = bisect_right(self._keyframes, ticks)
+        is_last = place == len(self._keyframes)
+        return float("inf") if is_last else self._seconds(self._keyframes[place])
 
 
 def _quarters(frame: Any) -> int:
     """Number of quarter turns to the left that put a frame upright."""
     return round(getattr(frame, "rotation", 0) / 90) % 4  # unknown to old PyAV
-
-
-def _turned(pixels: npt.NDArray[np.uint8], quarters: int) -> npt.NDArray[np.uint8]:
-    return np.ascontiguousarray(np.rot90(pixels, quarters)) if quarters else pixels
 
 
 def _reason(error: Exception) -> str:

@@ -2,8 +2,7 @@
 
 Some small images take Pillow minutes. FFmpeg allocates about 70 bytes for each frame that an
 mp4 announces, so that 1 kB of file can take gigabytes; none of its options prevents that.
-Files are read piece by piece and never mapped into memory: a mapped file that another process
-cuts short ends this process.
+Files are not mapped into memory: a mapped file cut short by another process ends this one.
 """
 
 from __future__ import annotations
@@ -18,9 +17,9 @@ from typing import BinaryIO
 
 from setwise._support.memory import require_memory
 from setwise.errors import reject
+from setwise.io.untrusted import broken
 
-# A scan of a JPEG goes over all pixels and may have only a few bytes. Programs write some 20
-# at most; libtiff has the same limit.
+# A scan of a JPEG goes over all pixels, with a few bytes. Programs write some 20 at most.
 JPEG, SCAN = b"\xff\xd8", b"\xff\xda"
 MOST_SCANS = 100
 # Headers of JPEGs that are coded row by row, and markers that may stand before the first scan.
@@ -59,10 +58,7 @@ def is_heif(file: BinaryIO) -> bool:
 
 
 def costly(file: BinaryIO) -> str | None:
-    """Why decoding an image takes very long whatever its size, or None.
-
-    The file stays at its beginning.
-    """
+    """Why an image takes very long to decode, or None; the file stays at its beginning."""
     head = file.read(PNM_HEAD)
     problem = None
     if head.startswith(PNM) and len(head) == PNM_HEAD and not PNM_SIZE.match(head):
@@ -111,36 +107,33 @@ def check_announced(owner: str, path: Path, file: BinaryIO) -> None:
     # The pictures and sounds themselves are not searched.
     places = [(start, end) for start, end, name in boxes if name != b"mdat"]
     n_searched = sum(end - start for start, end in places)
-    announced, problem = 0, None
-    if len(boxes) > MOST_BOXES:
-        problem = f"is made of more than {MOST_BOXES} pieces"
-    elif n_searched > MOST_SEARCHED:
-        problem = f"has {n_searched} bytes that are neither pictures nor sounds"
-    else:
-        announced, problem = _announced(file, places, n_bytes)
+    try:
+        if len(boxes) > MOST_BOXES:
+            broken(f"is made of more than {MOST_BOXES} pieces")
+        if n_searched > MOST_SEARCHED:
+            broken(f"has {n_searched} bytes that are neither pictures nor sounds")
+        announced = _announced(file, places, n_bytes)
+    except ValueError as error:
+        reject(f"{owner}: {str(path)!r} {error}. Expected an undamaged video: convert it.")
     file.seek(0)
-    if problem:
-        reject(f"{owner}: {str(path)!r} {problem}. Expected an undamaged video: convert it.")
     what = f"{owner}: the index of the {announced} frames of {str(path)!r}"
     require_memory(BYTES_OF_INDEX * announced, what, "Cut the video into shorter ones.")
 
 
-def _announced(
-    file: BinaryIO, places: list[tuple[int, int]], n_bytes: int
-) -> tuple[int, str | None]:
-    """The sum of the numbers in all tables, and what is wrong with them."""
+def _announced(file: BinaryIO, places: list[tuple[int, int]], n_bytes: int) -> int:
+    """Sum of the numbers in all tables."""
     announced = 0
     for count, (name, at) in enumerate(_tables(file, places)):
         if name == PACKED:
-            return announced, "has a packed header, as no mp4 or mov of this century has"
+            broken("has a packed header, as no mp4 or mov of this century has")
         has_long_size = _number(file, at - 4) == 1
         announced += _number(file, at + TABLES[name] + 8 * has_long_size)
         # Half a byte per frame: old sound comes close to it, no picture does.
         if announced > 2 * n_bytes:
-            return announced, f"announces {announced} frames or sounds in {n_bytes} bytes"
+            broken(f"announces {announced} frames or sounds in {n_bytes} bytes")
         if count >= MOST_BOXES:
-            return announced, f"has more than {MOST_BOXES} tables of frames"
-    return announced, None
+            broken(f"has more than {MOST_BOXES} tables of frames")
+    return announced
 
 
 def _tables(file: BinaryIO, places: list[tuple[int, int]]) -> Iterator[tuple[bytes, int]]:
@@ -157,7 +150,6 @@ def _tables(file: BinaryIO, places: list[tuple[int, int]]) -> Iterator[tuple[byt
 
 
 def _boxes(file: BinaryIO, n_bytes: int) -> Iterator[tuple[int, int, bytes]]:
-    """Begin, end and name of each top-level box."""
     start = 0
     while start < n_bytes:
         head = _read(file, start, 16)
@@ -174,6 +166,5 @@ def _number(file: BinaryIO, place: int) -> int:
 
 
 def _read(file: BinaryIO, place: int, n_bytes: int) -> bytes:
-    """Some bytes of a file, fewer where it ends before."""
     file.seek(place)
     return file.read(n_bytes)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-import warnings
 from collections import deque
 from collections.abc import Sequence
 from datetime import datetime
@@ -26,10 +25,10 @@ from setwise._support.parameters import (
     pair,
 )
 from setwise._support.progress import Progress, reported
-from setwise.errors import DataError, SkippedFilesWarning, reject
+from setwise.errors import DataError, reject
 from setwise.io.decode import NotSupportedError, Picture, Wanted, decode, pillow_at_work
 from setwise.io.layouts import LAYOUTS, Layout, SetOfFiles, decide_layout, group_into_sets
-from setwise.io.loading_report import LoadedSets, LoadReport, Skipped
+from setwise.io.loading_report import LoadedSets, LoadReport, Skipped, warn_left_out
 from setwise.io.scan import FoundFile, Scan, check_exclude, scan
 from setwise.io.untrusted import check_path
 from setwise.sets import SetBatch
@@ -62,11 +61,10 @@ def load_images(
     """Read a folder of images as sets of images.
 
     Sets and images are in the order of their names, with numbers by value. JPEG, PNG, BMP, PPM,
-    TIFF, WEBP and AVIF are read, whatever the name of the file says, with
-    ``pip install "setwise[heif]"`` also HEIC. Images are turned as their EXIF tag says; 16-bit
-    images keep their high byte; transparency becomes black. Files of several frames are
-    refused. Hidden files and files of other kinds are ignored. The report counts all of this.
-    ``origins`` holds the path below the root, the time and a small picture of each image.
+    TIFF, WEBP and AVIF are read, with ``pip install "setwise[heif]"`` also HEIC. Images are
+    turned as their EXIF tag says; 16-bit images keep their high byte; transparency becomes
+    black. Files of several frames are refused; hidden files and other kinds are ignored. The
+    report counts all of this. ``origins`` has path, time and a small picture of each image.
 
     Parameters
     ----------
@@ -77,64 +75,50 @@ def load_images(
         or ``"single"`` (``root/image``: one set); ``"auto"`` tells these three apart, and
         takes folders at depths one and two as sets without labels, unless one holds another.
         ``"class"`` (``root/class/image``) makes one set per class. ``"bursts"`` and
-        ``"class/bursts"`` (with labels) make sets of photos taken one after the other, by their
-        EXIF time, from all folders below the root or the class.
+        ``"class/bursts"`` (with labels) group the photos below the root or class by EXIF time.
     size : int, (height, width) or None, default=64
-        Size of the images, resized bilinearly with antialiasing. None keeps their size, which
-        must be the same for all.
+        Size of the images, resized bilinearly. None keeps their size, the same for all.
     colour : bool, default=False
         Images of shape ``(height, width, 3)`` instead of grey ones.
     gap_s : float, default=30.0
         Pause between two photos, in seconds, that begins a new burst.
     on_error : {"raise", "skip", "list"}, default="raise"
         Raise for a file that cannot be read, or leave it out and report it; ``"list"`` sets no
-        limit, and leaves out sets without any image. HEIC files are always left out where the
-        package for them is missing.
+        limit, and leaves out sets without any image.
     max_bad : float, default=0.05
         With ``"skip"``, the share of files that may be left out.
-    max_pixels : int, default=25_000_000
-        Largest image, in pixels; checked before decoding. Pillow's own limit
-        (``PIL.Image.MAX_IMAGE_PIXELS``) holds as well.
-    max_files : int, default=100_000
-        Most files and folders below the root; the search stops there.
+    max_pixels, max_files : int
+        Largest image, checked before decoding; most files and folders below the root.
     exclude : str or sequence of str, default=()
-        Patterns to leave out, such as ``"thumbs"``, ``"*.tmp"`` or ``"raw/*"``: of the name of
-        a file or folder anywhere, or of a whole path below the root, in any case.
+        Patterns of names or of paths below the root, such as ``"thumbs"`` or ``"raw/*"``.
     follow_links : bool, default=False
         Follow links out of the root, too.
     labelled : bool, default=False
-        Require classes, as a gallery does: ``"auto"`` takes the first folder for the class.
-        Photos directly in it are one set, and each folder in it is one.
+        Require classes: ``"auto"`` takes the first folder for the class; the photos directly in
+        it are one set, and each folder in it is one.
     thumbnails : bool, default=True
         Keep a small colour picture of each image, of some 2 kB.
     n_jobs : int, optional
-        Threads. The result does not depend on them.
+        Threads; -1 is one per core.
     progress : callable, optional
         Called with ``"load"``, the number of files done and of all files.
-
-    Returns
-    -------
-    LoadedSets
-        Sets of uint8 images, named after their folders or times, with a ``report``.
 
     Examples
     --------
     >>> import numpy as np, tempfile
-    >>> from setwise import SetBatch, load_images
     >>> from setwise.io import save_images
     >>> images = [np.zeros((4, 32, 32), dtype=np.uint8), np.ones((3, 32, 32), dtype=np.uint8)]
     >>> photos = SetBatch.from_images(images, ["beach", "party"], ["anna", "bert"])
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     root = save_images(photos, f"{folder}/gallery")
-    ...     loaded = load_images(root, labelled=True, size=32)
-    >>> loaded.names, loaded.labels, loaded.sizes
-    (('anna/beach', 'bert/party'), array(['anna', 'bert'], dtype='<U4'), array([4, 3]))
+    ...     loaded = load_images(save_images(photos, f"{folder}/gallery"), labelled=True)
+    >>> loaded.names, loaded.sizes
+    (('anna/beach', 'bert/party'), array([4, 3]))
     """
     started = time.perf_counter()
     check_choice("load_images", "layout", layout, ("auto", *LAYOUTS))
     check_choice("load_images", "on_error", on_error, ("raise", "skip", "list"))
-    for name, value in (("colour", colour), ("follow_links", follow_links),
-                        ("labelled", labelled), ("thumbnails", thumbnails)):  # fmt: skip
+    flags = {"colour": colour, "follow_links": follow_links, "labelled": labelled}
+    for name, value in {**flags, "thumbnails": thumbnails}.items():
         check_choice("load_images", name, value, (False, True))
     check_number("load_images", "gap_s", gap_s)
     check_count("load_images", "max_pixels", max_pixels)
@@ -155,21 +139,18 @@ def load_images(
     lost = _lost_sets(read, shape, may_lose=on_error == "list")
     sets = group_into_sets(read.kept, read.times, scanned, shape, gap_s)
     if read.skipped:
-        _warn(read.skipped, len(scanned.images))
+        n_images = len(scanned.images)
+        warn_left_out("load_images", f"{n_images} images", read.skipped)
     read.skipped += lost
-    return _make_batch(read, sets, shape, started)
+    return LoadedSets(_batch(read, sets, shape), _report(read, sets, shape, started))
 
 
 class _Images:
-    """The images of a folder, a row of pixels each, and the files left out.
-
-    ``max_bad`` is the share of files that may be left out; with None the first one raises.
-    """
+    """The images of a folder, a row of pixels each, and the files left out."""
 
     def __init__(self, scanned: Scan, wanted: Wanted, max_bad: float | None) -> None:
-        self.scanned = scanned
-        self.wanted = wanted
-        self.max_bad = max_bad
+        self.scanned, self.wanted = scanned, wanted
+        self.max_bad = max_bad  # share of files that may be left out; None: the first raises
         self.kept: list[FoundFile] = []
         self.times: list[datetime | None] = []
         self.thumbnails: list[bytes] = []
@@ -182,7 +163,6 @@ class _Images:
             self._make_room((*wanted.size, 3) if wanted.colour else wanted.size)
 
     def decode_all(self, n_jobs: int | None, progress: Progress | None) -> None:
-        """Read every file, in order."""
         images = self.scanned.images
         starts = takewhile(lambda _: not self._is_over, range(0, len(images), HANDFUL))
         handfuls = (images[i : i + HANDFUL] for i in starts)
@@ -202,18 +182,6 @@ class _Images:
     def _attempts(self, images: Sequence[FoundFile]) -> list[Picture | DataError]:
         return [_attempt(image, self.wanted) for image in images if not self._is_over]
 
-    def notes(self) -> list[str]:
-        """Remarks on images, each with a count and an example."""
-        return [
-            f"{remark}: {len(paths)}, such as {paths[0]}"
-            for remark, paths in sorted(self.remarks.items())
-        ]
-
-    def origins(self) -> Origins:
-        """File, time and thumbnail of each image."""
-        files = ["/".join(image.parts) for image in self.kept]
-        return Origins.of_files(files, self.times, self.thumbnails)
-
     def _make_room(self, shape: tuple[int, ...]) -> None:
         n_images, n_pixels = len(self.scanned.images), math.prod(shape)
         # Bursts are sorted by time once all are known, into a second array.
@@ -231,11 +199,10 @@ class _Images:
         if self.shape is None:
             self._make_room(pixels.shape)
         elif pixels.shape != self.shape:
-            (height, width), (first_height, first_width) = pixels.shape[:2], self.shape[:2]
+            size, first = (f"{s[1]} x {s[0]}" for s in (pixels.shape, self.shape))
             reject(
-                f"{image.path} has {width} x {height} pixels, and {self.kept[0].path} "
-                f"{first_width} x {first_height}. Expected one size for all: resize them, or "
-                "give load_images a size."
+                f"{image.path} has {size} pixels, and {self.kept[0].path} {first}. Expected "
+                "one size for all: resize them, or give load_images a size."
             )
         self.rows[len(self.kept)] = pixels.ravel()
         self.kept.append(image)
@@ -248,20 +215,16 @@ class _Images:
         reason = str(error).removeprefix(f"{image.path} ")
         left = Skipped(image.path, reason)
         self.skipped.append(left)
-        # No fault of the file.
-        if isinstance(error, NotSupportedError):
+        if isinstance(error, NotSupportedError):  # no fault of the file
             return
         if self.max_bad is None:
             raise error
         self.bad.append(left)
         n_images = len(self.scanned.images)
         if len(self.bad) > self.max_bad * n_images:
-            first = self.bad[0]
-            msg = (
-                f"{self.scanned.root}: more than max_bad={self.max_bad:g} of its {n_images} "
-                f"images cannot be read. The first is {first.path}, which {first.reason}"
-            )
-            raise DataError(msg) from error
+            first, share = self.bad[0], f"more than max_bad={self.max_bad:g}"
+            told = f"{self.scanned.root}: {share} of its {n_images} images cannot be read"
+            reject(f"{told}. The first is {first.path}, which {first.reason}", error)
 
 
 def _attempt(image: FoundFile, wanted: Wanted) -> Picture | DataError:
@@ -280,30 +243,34 @@ def _attempt(image: FoundFile, wanted: Wanted) -> Picture | DataError:
     return picture
 
 
-def _make_batch(
-    read: _Images, sets: list[SetOfFiles], layout: Layout, started: float
-) -> LoadedSets:
+def _batch(read: _Images, sets: list[SetOfFiles], layout: Layout) -> SetBatch:
     order = np.concatenate([group.rows for group in sets])
     rows = read.rows[: len(order)]
-    is_sorted = bool((np.diff(order) > 0).all())
-    uneven = ["folders at several depths: each with images in it is a set"] * layout.is_uneven
-    report = LoadReport(
-        source=read.scanned.root,
-        layout=layout.name,
-        files=tuple(read.kept[row].path for row in order),
-        skipped=tuple(read.skipped),
-        notes=(*uneven, *read.notes(), *read.scanned.notes()),
-        seconds=time.perf_counter() - started,
-    )
-    batch = SetBatch(
-        rows if is_sorted else rows[order],
+    files = ["/".join(image.parts) for image in read.kept]
+    return SetBatch(
+        rows if bool((np.diff(order) > 0).all()) else rows[order],
         np.cumsum([0, *(len(group.rows) for group in sets)]),
         [group.name for group in sets],
         np.array([group.label for group in sets]) if layout.has_labels else None,
         read.shape,
-        read.origins().take(order),
+        Origins.of_files(files, read.times, read.thumbnails).take(order),
     )
-    return LoadedSets(batch, report)
+
+
+def _report(
+    read: _Images, sets: list[SetOfFiles], layout: Layout, started: float
+) -> LoadReport:
+    notes = ["folders at several depths: each with images in it is a set"] * layout.is_uneven
+    for remark, paths in sorted(read.remarks.items()):
+        notes.append(f"{remark}: {len(paths)}, such as {paths[0]}")
+    return LoadReport(
+        source=read.scanned.root,
+        layout=layout.name,
+        files=tuple(read.kept[row].path for group in sets for row in group.rows),
+        skipped=tuple(read.skipped),
+        notes=(*notes, *read.scanned.notes()),
+        seconds=time.perf_counter() - started,
+    )
 
 
 def _lost_sets(read: _Images, layout: Layout, may_lose: bool) -> list[Skipped]:
@@ -316,18 +283,9 @@ def _lost_sets(read: _Images, layout: Layout, may_lose: bool) -> list[Skipped]:
             lost.setdefault(layout.home(image), image)
     root, told = read.scanned.root, []
     for home, first in lost.items():
-        reason = (
-            f"no image that can be read. The first is {first.path}, which {reasons[first.path]}"
-        )
+        why = reasons[first.path]
+        reason = f"no image that can be read. The first is {first.path}, which {why}"
         if not may_lose or not full:
             reject(f"set {read.scanned.set_name(home)!r} of {root} has {reason}")
         told.append(Skipped(root.joinpath(*home), f"is a set with {reason}"))
     return told
-
-
-def _warn(skipped: list[Skipped], n_images: int) -> None:
-    msg = (
-        f"load_images: {len(skipped)} of {n_images} images were left out, the first "
-        f"{skipped[0].path}, which {skipped[0].reason} The report lists them all."
-    )
-    warnings.warn(msg, SkippedFilesWarning, stacklevel=3)

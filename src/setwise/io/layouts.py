@@ -14,14 +14,7 @@ from setwise.io.scan import FoundFile, Scan, check_any
 
 
 def bursts(times: Sequence[datetime], gap_s: float) -> list[list[int]]:
-    """Group photos by time: a pause of more than ``gap_s`` seconds begins a new burst.
-
-    Examples
-    --------
-    >>> at = [datetime(2024, 5, 1, 12, 0, second) for second in (40, 0, 2)]
-    >>> bursts(at, gap_s=30.0)
-    [[1, 2], [0]]
-    """
+    """Photos grouped by time: a pause of more than ``gap_s`` seconds begins a new burst."""
     groups: list[list[int]] = []
     for i in sorted(range(len(times)), key=times.__getitem__):
         if groups and (times[i] - times[groups[-1][-1]]).total_seconds() <= gap_s:
@@ -32,11 +25,7 @@ def bursts(times: Sequence[datetime], gap_s: float) -> list[list[int]]:
 
 
 def burst_name(first: datetime) -> str:
-    """Name of a burst: the time of its first photo.
-
-    >>> burst_name(datetime(2024, 5, 1, 12, 0, 30))
-    '2024-05-01 12:00:30'
-    """
+    """Name of a burst: the time of its first photo."""
     return first.isoformat(sep=" ")
 
 
@@ -61,22 +50,18 @@ class Layout:
 
     def home(self, image: FoundFile) -> tuple[str, ...]:
         """The folder that holds the set, or the bursts, of an image."""
-        if self.by_time:
-            return image.parts[: self.least]
-        return image.parts[:-1]
+        return image.parts[: self.least if self.by_time else -1]
 
 
-LAYOUTS = {
-    layout.name: layout
-    for layout in (
-        Layout("class/set", 2, 2, has_labels=True),
-        Layout("class", 1, 1, has_labels=True),
-        Layout("set", 1, 1),
-        Layout("single", 0, 0),
-        Layout("bursts", 0, None, by_time=True),
-        Layout("class/bursts", 1, None, has_labels=True, by_time=True),
-    )
-}
+_ALL = (
+    Layout("class/set", 2, 2, has_labels=True),
+    Layout("class", 1, 1, has_labels=True),
+    Layout("set", 1, 1),
+    Layout("single", 0, 0),
+    Layout("bursts", 0, None, by_time=True),
+    Layout("class/bursts", 1, None, has_labels=True, by_time=True),
+)
+LAYOUTS = {layout.name: layout for layout in _ALL}
 _SHAPES = (
     "'class/set' (root/class/set/image), 'class' (root/class/image, one set per class), 'set' "
     "(root/set/image), 'single' (root/image), 'bursts' (by time, at any depth) or "
@@ -93,23 +78,24 @@ class SetOfFiles(NamedTuple):
 
 
 def decide_layout(scanned: Scan, name: str, labelled: bool = False) -> Layout:
-    """The named layout of a scanned folder, or for ``"auto"`` the one its depths show.
-
-    Folders of photos look like folders of sets: bursts are never guessed.
-    """
+    """The named layout, or for ``"auto"`` the one that depths show, never bursts."""
     check_any(scanned)
     images = [image for image in scanned.images if image.problem is None]
     if not images:
         reject(f"{scanned.images[0].path} {scanned.images[0].problem}")
     if name == "auto":
-        guess = _guess_labelled if labelled else _guess
-        return guess(scanned.root, images)
+        return (_guess_labelled if labelled else _guess)(scanned.root, images)
     layout = LAYOUTS[name]
     if labelled and not layout.has_labels:
         refuse_unlabelled(scanned.root, f"the layout {name!r} has none")
     for image in images:
         if not layout.has(image):
-            _refuse_depth(scanned.root, image, layout)
+            more = " or more" if layout.most is None else ""
+            reject(
+                f"{image.path} lies {image.depth} folders below {scanned.root}, and the layout "
+                f"{layout.name!r} has its images {layout.least}{more} below. Move or exclude "
+                f"it, or choose another layout: {_SHAPES}."
+            )
     return layout
 
 
@@ -123,15 +109,6 @@ def refuse_unlabelled(source: Path, reason: str) -> NoReturn:
     )
 
 
-def _refuse_depth(root: Path, image: FoundFile, layout: Layout) -> NoReturn:
-    more = " or more" if layout.most is None else ""
-    reject(
-        f"{image.path} lies {image.depth} folders below {root}, and the layout "
-        f"{layout.name!r} has its images {layout.least}{more} below. Move or exclude it, or "
-        f"choose another layout: {_SHAPES}."
-    )
-
-
 def _guess(root: Path, images: Sequence[FoundFile]) -> Layout:
     """The layout that the depths show where no classes are required."""
     _check_not_deep(root, images)
@@ -142,9 +119,12 @@ def _guess(root: Path, images: Sequence[FoundFile]) -> Layout:
     for image in images:
         above = (folders.get(image.parts[:n]) for n in range(image.depth))
         outer = next(filter(None, above), None)
-        if outer is not None:
-            # It may belong to the set of the folder above, or not.
-            _refuse_mixture(root, outer, image)
+        if outer is not None:  # it may belong to the set of the folder above, or not
+            reject(
+                f"{root} mixes layouts: {outer.path} lies {outer.depth} folders below it, "
+                f"{image.path} {image.depth}. Move or exclude one of them, say that folders "
+                f"are classes (labelled), or choose a layout: {_SHAPES}."
+            )
     return replace(LAYOUTS["set"], most=2)
 
 
@@ -168,14 +148,6 @@ def _check_not_deep(root: Path, images: Sequence[FoundFile]) -> None:
         )
 
 
-def _refuse_mixture(root: Path, outer: FoundFile, inner: FoundFile) -> NoReturn:
-    reject(
-        f"{root} mixes layouts: {outer.path} lies {outer.depth} folders below it, "
-        f"{inner.path} {inner.depth}. Move or exclude one of them, say that folders are "
-        f"classes (labelled), or choose a layout: {_SHAPES}."
-    )
-
-
 def group_into_sets(
     images: Sequence[FoundFile],
     times: Sequence[datetime | None],
@@ -185,8 +157,7 @@ def group_into_sets(
 ) -> list[SetOfFiles]:
     """The sets of images in natural order: by folder, or bursts by time."""
     sets = []
-    homes = groupby(range(len(images)), key=lambda row: layout.home(images[row]))
-    for home, members in homes:
+    for home, members in groupby(range(len(images)), key=lambda row: layout.home(images[row])):
         rows = list(members)
         label = home[0] if layout.has_labels else None
         if not layout.by_time:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import time
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from setwise._support.progress import duration
+from setwise.errors import SkippedFilesWarning
 from setwise.sets import SetBatch
 
 
@@ -17,7 +20,6 @@ class Skipped:
     Examples
     --------
     >>> from pathlib import Path
-    >>> from setwise.io import Skipped
     >>> Skipped(Path("DCIM/notes.txt"), "no image").reason
     'no image'
     """
@@ -32,13 +34,9 @@ class LoadReport:
 
     Examples
     --------
-    >>> import numpy as np, tempfile
-    >>> from setwise import load_arrays
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     np.savez(f"{folder}/sets.npz", anna=np.zeros((3, 8)), bert=np.ones((5, 8)))
-    ...     sets = load_arrays(f"{folder}/sets.npz")
-    >>> len(sets.report.files), sets.report.skipped
-    (8, ())
+    >>> from pathlib import Path
+    >>> print(LoadReport(Path("sets"), "set", (Path("sets/anna/1.png"),)))
+    sets: 1 images read as set, 0 skipped, 0.0 s
     """
 
     source: Path
@@ -77,16 +75,30 @@ class LoadedSets(SetBatch):
 
     Examples
     --------
-    >>> import numpy as np, tempfile
-    >>> from setwise import load_arrays
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     np.savez(f"{folder}/sets.npz", anna=np.zeros((3, 8)), bert=np.ones((5, 8)))
-    ...     sets = load_arrays(f"{folder}/sets.npz")
-    >>> len(sets), sets.report.source.name
-    (2, 'sets.npz')
+    >>> from pathlib import Path
+    >>> from setwise import SetBatch
+    >>> report = LoadReport(Path("sets.npz"), "one array per set", ())
+    >>> LoadedSets(SetBatch.from_list([[[1.0, 2.0]]]), report).report.source.name
+    'sets.npz'
     """
 
     def __init__(self, sets: SetBatch, report: LoadReport) -> None:
         content = (sets.vectors, sets.offsets, sets.names, sets.labels)
         super().__init__(*content, sets.image_shape, sets.origins)
         self.report = report
+
+
+def loaded_file(
+    sets: SetBatch, path: Path, layout: str, started: float, notes: tuple[str, ...] = ()
+) -> LoadedSets:
+    """All sets of one file, whose reading began at ``started``."""
+    what = "vectors" if sets.image_shape is None else "images"
+    files, seconds = (path,) * len(sets.vectors), time.perf_counter() - started
+    return LoadedSets(sets, LoadReport(path, layout, files, (), notes, seconds, what))
+
+
+def warn_left_out(owner: str, of: str, skipped: list[Skipped], stacklevel: int = 3) -> None:
+    """Warn that some files were left out, with the first of them."""
+    first = f"the first {skipped[0].path}, which {skipped[0].reason}"
+    msg = f"{owner}: {len(skipped)} of {of} were left out, {first} The report lists them all."
+    warnings.warn(msg, SkippedFilesWarning, stacklevel=stacklevel)

@@ -5,38 +5,31 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from setwise._support.parameters import check_choice, check_count, is_whole, refuse
 from setwise.errors import reject
-from setwise.io.loading_report import LoadedSets, LoadReport
-from setwise.io.mat5 import NUMERIC, Mat5, is_mat5
-from setwise.io.mat73 import Mat73, is_mat73
-from setwise.io.mat_values import (
-    Value,
-    describe,
-    get,
-    is_matrix,
-    matrices,
-    read_labels,
-    read_matrix,
-    refuse_choice,
-    times,
-)
+from setwise.io.loading_report import LoadedSets, loaded_file
+from setwise.io.mat5 import NUMERIC, Mat5, Value5, is_mat5
+from setwise.io.mat73 import Mat73, Value73, is_mat73
 from setwise.io.untrusted import check_declared, one_kind_of_error, regular_file
 from setwise.sets import SetBatch
 
+File: TypeAlias = Mat5 | Mat73
+Value: TypeAlias = Value5 | Value73  # a variable or a cell
+_AXES = ("rows", "columns")
+
 
 @dataclass(frozen=True)
-class Cell:
+class _Cell:
     """A set before it is read: its name, such as ``MOBO{2,4}``, and row 2 (0 in a vector)."""
 
     name: str
@@ -45,7 +38,6 @@ class Cell:
 
     @property
     def is_empty(self) -> bool:
-        """Whether it has no number."""
         return 0 in self.value.shape
 
 
@@ -63,26 +55,23 @@ def load_mat(
 
     The sets are a cell array with one matrix per set. They keep MATLAB's order, down the
     columns of the cell array, and MATLAB's names, such as ``ETH_train{3}`` or ``MOBO{2,4}``.
-    Empty cells are left out, and counted in ``report.notes``.
-
-    Or they are one matrix of all samples, ``X``, with the class of each, such as ``gnd``, the
-    set of each, or both. Sets come in the order of their first samples, and are named after
-    their groups, or else after their classes.
+    Empty cells are left out, and counted in ``report.notes``. Or they are one matrix of all
+    samples, ``X``, with the class of each, such as ``gnd``, the set of each, or both. Sets come
+    in the order of their first samples, named after their groups, or else their classes.
+    Numbers keep MATLAB's type; logical ones become ``uint8``.
 
     Parameters
     ----------
     path : path
         The file. Version 7.3 needs ``pip install "setwise[mat]"``.
     variable : str or sequence of str, optional
-        The cell array of the sets; several are read one after the other. Or the matrix of
-        samples. Needed only where the file has several.
+        The cell arrays of the sets, or the matrix of samples; needed where there are several.
     labels : str or sequence of str, optional
-        Variable with the class of each cell, or of each sample of a matrix: a numeric vector, a
-        char matrix or a cell array of strings. Without it, the rows of a cell array of several
-        rows and columns are the classes, from 1; other cells get no labels.
+        Variable with the class of each cell or sample: a numeric vector, a char matrix or a
+        cell array of strings. Without it, the rows of a cell array of several rows and columns
+        are the classes, from 1; other cells get no labels.
     groups : str, optional
-        Variable with the set of each sample of a matrix. Without it, all samples of a class
-        are one set.
+        Variable with the set of each sample of a matrix. Without it, a class is a set.
     vectors : {"columns", "rows"}, optional
         Whether a set is ``n_features`` x ``n_vectors``, as in most files, or transposed.
         By default ``"columns"`` for cells, and the side as long as the labels for a matrix.
@@ -92,19 +81,12 @@ def load_mat(
     max_bytes : int, default=2 GiB
         Most memory for the sets, checked before reading.
 
-    Returns
-    -------
-    LoadedSets
-        The sets, in MATLAB's number type; logical ones are ``uint8``.
-
     Examples
     --------
     >>> import numpy as np, tempfile
     >>> from scipy.io import savemat
-    >>> from setwise import load_mat
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     matrix = {"X": np.eye(6), "gnd": [1, 1, 1, 2, 2, 2]}
-    ...     savemat(f"{folder}/faces.mat", matrix)
+    ...     savemat(f"{folder}/faces.mat", {"X": np.eye(6), "gnd": [1, 1, 1, 2, 2, 2]})
     ...     sets = load_mat(f"{folder}/faces.mat", "X", labels="gnd", vectors="rows")
     >>> sets.labels, sets.sizes
     (array([1, 2]), array([3, 3]))
@@ -117,40 +99,17 @@ def load_mat(
     wanted, labelled = _names("variable", variable), _names("labels", labels)
     started = time.perf_counter()
     source = regular_file("load_mat", path)
+    notes: tuple[str, ...] = ()
     with one_kind_of_error("load_mat", source), closing(_open(source, max_bytes)) as file:
         wanted = wanted or [_only_candidate(file, labelled, groups)]
-        if len(wanted) == 1 and is_matrix(get(file, wanted[0])):
-            batch, layout = read_matrix(file, wanted[0], labelled, groups, vectors)
-            notes: tuple[str, ...] = ()
+        if len(wanted) == 1 and _is_matrix(_get(file, wanted[0])):
+            batch, layout = _read_matrix(file, wanted[0], labelled, groups, vectors)
         elif groups is not None:
             reject(f"load_mat: groups are for a matrix, and {wanted} are cells, one per set.")
         else:
             batch, layout, notes = _read_cells(file, wanted, labelled, vectors or "columns")
-    report = LoadReport(
-        source,
-        layout,
-        (source,) * len(batch.vectors),
-        notes=notes,
-        seconds=time.perf_counter() - started,
-        what="vectors" if image_shape is None else "images",
-    )
-    return LoadedSets(batch if image_shape is None else _as_images(batch, image_shape), report)
-
-
-def _read_cells(
-    file: Mat5 | Mat73, wanted: list[str], labelled: list[str], vectors: str
-) -> tuple[SetBatch, str, tuple[str, ...]]:
-    """One set per cell, the layout, and notes on empty cells."""
-    cells = _check_cells(file, chain.from_iterable(_cells(file, name) for name in wanted))
-    kept = [i for i, cell in enumerate(cells) if not cell.is_empty]
-    sets = _read_sets(file, [cells[i] for i in kept], vectors)
-    classes = read_labels(file, labelled, len(cells), kept) if labelled else None
-    if classes is None and all(cell.row for cell in cells):
-        classes = np.array([cells[i].row for i in kept])
-    layout = f"{', '.join(map(repr, wanted))}: one cell per set, vectors are {vectors}"
-    empty = len(cells) - len(kept)
-    notes = (f"{empty} of {len(cells)} cells are empty and were left out",) * (empty > 0)
-    return SetBatch.from_list(sets, [cells[i].name for i in kept], classes), layout, notes
+    batch = batch if image_shape is None else _as_images(batch, image_shape)
+    return loaded_file(batch, source, layout, started, notes)
 
 
 def _names(parameter: str, given: Any) -> list[str]:
@@ -167,7 +126,7 @@ def _check_image_shape(shape: Any) -> None:
         refuse("load_mat", "image_shape", expected, shape)
 
 
-def _open(path: Path, max_bytes: int) -> Mat5 | Mat73:
+def _open(path: Path, max_bytes: int) -> File:
     with path.open("rb") as stream:
         head = stream.read(520)
     if is_mat73(head):
@@ -180,57 +139,109 @@ def _open(path: Path, max_bytes: int) -> Mat5 | Mat73:
     )
 
 
-def _only_candidate(file: Mat5 | Mat73, labelled: list[str], groups: str | None) -> str:
-    cells = [
-        name
-        for name, value in file.variables.items()
-        if value.kind == "cell" and name not in labelled and name != groups
-    ]
+def _get(file: File, name: str) -> Value:
+    if name not in file.variables:
+        _refuse_choice(file, f"has no variable {name!r}.")
+    return file.get(name)
+
+
+def _refuse(file: File, name: str, problem: str) -> NoReturn:
+    reject(f"load_mat: {name!r} of {str(file.path)!r} {problem}")
+
+
+def _refuse_choice(file: File, why: str) -> NoReturn:
+    """List the variables, one per line."""
+    rows = [("name", "class", "size")]
+    rows += [(_plain(name), v.kind, _times(v.shape)) for name, v in file.variables.items()]
+    if len(rows) == 1:
+        reject(f"load_mat: {str(file.path)!r} {why} It has no variables at all.")
+    shown, left = rows[:41], len(rows) - 41
+    widths = [max(len(row[i]) for row in shown) for i in range(2)]
+    lines = [f"  {row[0]:<{widths[0]}}  {row[1]:<{widths[1]}}  {row[2]}" for row in shown]
+    lines += [f"  ... and {left} more"] * (left > 0)
+    table = "\n".join([" The file holds:", *lines])
+    reject(f"load_mat: {str(file.path)!r} {why}{table}")
+
+
+def _plain(name: str) -> str:
+    return name if name.isprintable() and len(name) < 64 else f"{name[:40]!r}..."
+
+
+def _times(shape: tuple[int, ...]) -> str:
+    return "x".join(map(str, shape)) or "-"
+
+
+def _describe(value: Value) -> str:
+    size = f" of size {_times(value.shape)}" if value.shape else ""
+    return f"{'an' if value.kind[0] in 'aeio' else 'a'} {value.kind}{size}"
+
+
+def _is_matrix(value: Value) -> bool:
+    """Whether a variable can hold samples: numbers in several rows and columns."""
+    return value.kind in NUMERIC and len(value.shape) == 2 and min(value.shape) > 1
+
+
+def _only_candidate(file: File, labelled: list[str], groups: str | None) -> str:
+    others = {n: value for n, value in file.variables.items() if n not in (*labelled, groups)}
+    cells = [name for name, value in others.items() if value.kind == "cell"]
     if len(cells) > 1:  # names of classes are a cell array too
         cells = [name for name in cells if not _is_text(file.get(name))]
     # A matrix is not sets before it is known which samples belong together.
     has_ids = bool(groups or (labelled and not cells))
-    candidates = matrices(file, (*labelled, groups or "")) if has_ids else cells
+    candidates = [n for n, value in others.items() if _is_matrix(value)] if has_ids else cells
     if len(candidates) != 1:
-        refuse_choice(
-            file,
-            "needs a variable: which cell array holds the sets? Or which matrix, and labels= "
-            "or groups= for its samples?",
-        )
+        which = "which cell array holds the sets? Or which matrix, and labels= or groups="
+        _refuse_choice(file, f"needs a variable: {which} for its samples?")
     return candidates[0]
 
 
+def _content(value: Value) -> Iterator[Value]:
+    """The cells of a cell array, of either kind of file."""
+    return value.cells()
+
+
 def _is_text(value: Value) -> bool:
-    return any(cell.kind == "char" for cell in islice(value.cells(), 1))
+    return any(cell.kind == "char" for cell in islice(_content(value), 1))
 
 
-def _cells(file: Mat5 | Mat73, name: str) -> Iterator[Cell]:
-    value = get(file, name)
+def _read_cells(
+    file: File, wanted: list[str], labelled: list[str], vectors: str
+) -> tuple[SetBatch, str, tuple[str, ...]]:
+    cells = _check_cells(file, chain.from_iterable(_cells(file, name) for name in wanted))
+    kept = [i for i, cell in enumerate(cells) if not cell.is_empty]
+    sets = _read_sets(file, [cells[i] for i in kept], vectors)
+    classes = _read_labels(file, labelled, len(cells), kept) if labelled else None
+    if classes is None and all(cell.row for cell in cells):
+        classes = np.array([cells[i].row for i in kept])
+    layout = f"{', '.join(map(repr, wanted))}: one cell per set, vectors are {vectors}"
+    empty = len(cells) - len(kept)
+    notes = (f"{empty} of {len(cells)} cells are empty and were left out",) * (empty > 0)
+    return SetBatch.from_list(sets, [cells[i].name for i in kept], classes), layout, notes
+
+
+def _cells(file: File, name: str) -> Iterator[_Cell]:
+    value = _get(file, name)
     if value.kind != "cell":
-        reject(
-            f"load_mat: {name!r} of {str(file.path)!r} is {describe(value)}. Expected a cell "
-            "array with one matrix per set, or a full matrix of samples, of several rows and "
-            "columns."
-        )
+        expected = "a cell array with one matrix per set, or a full matrix of samples"
+        problem = f"is {_describe(value)}. Expected {expected}, of several rows and columns."
+        _refuse(file, name, problem)
     is_table = sum(n > 1 for n in value.shape) > 1
-    for i, cell in enumerate(value.cells()):
+    for i, cell in enumerate(_content(value)):
         axes = np.unravel_index(i, value.shape, order="F") if is_table else (i,)
         index = [int(axis) + 1 for axis in axes]
         place = f"{name}{{{','.join(map(str, index))}}}"
-        yield Cell(place, index[0] if is_table else 0, cell)
+        yield _Cell(place, index[0] if is_table else 0, cell)
 
 
-def _check_cells(file: Mat5 | Mat73, cells: Iterable[Cell]) -> list[Cell]:
+def _check_cells(file: File, cells: Iterator[_Cell]) -> list[_Cell]:
     """The cells, all of them matrices; stops at the first bad or too large one."""
     checked, declared = [], 0
     for cell in cells:
         kind, shape = cell.value.kind, cell.value.shape
         if not cell.is_empty and (kind not in NUMERIC or len(shape) != 2):
             advice = " Nested cells can be made flat by [x{:}]." * (kind == "cell")
-            reject(
-                f"load_mat: {cell.name!r} of {str(file.path)!r} is {describe(cell.value)}. "
-                f"Expected a full matrix of real numbers, one per set.{advice}"
-            )
+            expected = f"Expected a full matrix of real numbers, one per set.{advice}"
+            _refuse(file, cell.name, f"is {_describe(cell.value)}. {expected}")
         declared += math.prod(shape) * np.dtype(NUMERIC.get(kind, "u1")).itemsize
         what = f"all up to {cell.name!r}"
         check_declared("load_mat", file.path, what, declared, file.max_bytes)
@@ -238,29 +249,113 @@ def _check_cells(file: Mat5 | Mat73, cells: Iterable[Cell]) -> list[Cell]:
     return checked
 
 
-def _read_sets(file: Mat5 | Mat73, cells: list[Cell], vectors: str) -> list[npt.NDArray[Any]]:
+def _read_sets(file: File, cells: list[_Cell], vectors: str) -> list[npt.NDArray[Any]]:
     """Sets with one vector per row, all with equally many features."""
     if not cells:
-        reject(
-            f"load_mat: there is no set in {str(file.path)!r}: no cells, or only empty ones."
-        )
-    _check_features(file.path, cells, axis=0 if vectors == "columns" else 1)
+        told = f"there is no set in {str(file.path)!r}"
+        reject(f"load_mat: {told}: no cells, or only empty ones.")
+    axis = 0 if vectors == "columns" else 1
+    first, shape = cells[0].name, cells[0].value.shape
+    for cell in cells:
+        other = cell.value.shape
+        if other[axis] != shape[axis]:
+            agree = len({cell.value.shape[1 - axis] for cell in cells}) == 1
+            advice = f"vectors={_AXES[axis]!r} would fit." if agree else "Correct one of them."
+            _refuse(
+                file,
+                cell.name,
+                f"is {_times(other)} but {first!r} is {_times(shape)}: {other[axis]} and "
+                f"{shape[axis]} features. Expected equally many. {advice}",
+            )
     matrices = (cell.value.read() for cell in cells)
     return [matrix.T if vectors == "columns" else matrix for matrix in matrices]
 
 
-def _check_features(path: Path, cells: list[Cell], axis: int) -> None:
-    first = cells[0]
-    for cell in cells:
-        if cell.value.shape[axis] != first.value.shape[axis]:
-            other = ("rows", "columns")[axis]
-            agree = len({cell.value.shape[1 - axis] for cell in cells}) == 1
-            advice = f"vectors={other!r} would fit." if agree else "Correct one of them."
-            reject(
-                f"load_mat: {cell.name!r} of {str(path)!r} is {times(cell.value.shape)} but "
-                f"{first.name!r} is {times(first.value.shape)}: {cell.value.shape[axis]} and "
-                f"{first.value.shape[axis]} features. Expected equally many. {advice}"
-            )
+def _read_labels(
+    file: File, names: list[str], n_cells: int, kept: list[int]
+) -> npt.NDArray[Any]:
+    parts = [_labels_in(file, name, "set") for name in names]
+    labels = np.concatenate(parts)
+    if len({part.dtype.kind for part in parts}) > 1 or len(labels) not in (n_cells, len(kept)):
+        reject(
+            f"load_mat: {', '.join(map(repr, names))} of {str(file.path)!r} has {len(labels)} "
+            f"labels for {n_cells} cells, {len(kept)} of them not empty. Expected one each, "
+            "all numbers or all text."
+        )
+    return labels[kept] if len(labels) == n_cells else labels
+
+
+def _labels_in(file: File, name: str, what: str) -> npt.NDArray[Any]:
+    value = _get(file, name)
+    n_bytes = 8 * math.prod(value.shape)
+    check_declared("load_mat", file.path, f"variable {name!r}", n_bytes, file.max_bytes)
+    if value.kind in NUMERIC and sum(n > 1 for n in value.shape) <= 1:
+        numbers = value.read().ravel(order="F")
+        is_int = np.isfinite(numbers).all() and (numbers == np.trunc(numbers)).all()
+        return numbers.astype(np.int64) if is_int else numbers
+    if value.kind == "char" and len(value.shape) == 2:
+        return np.array(_lines(value))
+    if value.kind == "cell":
+        cells = list(_content(value))
+        is_text = all(cell.kind == "char" and cell.shape[0] == 1 for cell in cells)
+        if is_text and sum(math.prod(cell.shape) for cell in cells) <= file.max_bytes // 8:
+            return np.array([_lines(cell)[0] for cell in cells])
+    expected = f"a char matrix or a cell array of strings, one label per {what}."
+    return reject(
+        f"load_mat: labels {name!r} of {str(file.path)!r} is {_describe(value)}. Expected a "
+        f"numeric vector, {expected}"
+    )
+
+
+def _lines(value: Value) -> list[str]:
+    return ["".join(map(chr, row)).rstrip(" \0") for row in value.read()]
+
+
+def _read_matrix(
+    file: File, name: str, labels: list[str], groups: str | None, vectors: str | None
+) -> tuple[SetBatch, str]:
+    value = _get(file, name)
+    n_bytes = math.prod(value.shape) * np.dtype(NUMERIC[value.kind]).itemsize
+    check_declared("load_mat", file.path, f"variable {name!r}", n_bytes, file.max_bytes)
+    if len(labels) > 1 or not (labels or groups):
+        _refuse_choice(
+            file,
+            f"has {name!r}, {_describe(value)}, and it is not known which samples belong "
+            "together. Expected a cell array with one matrix per set, or beside the matrix "
+            "labels=, a variable with the class of each sample, groups=, the set of each, or "
+            "both.",
+        )
+    about = {key: _labels_in(file, key, "sample") for key in (*labels, groups) if key}
+    lengths = {key: len(labels) for key, labels in about.items()}
+    axis = _samples_axis(file, name, value, lengths, vectors)
+    samples = value.read()
+    rows = np.ascontiguousarray(samples if axis == 0 else samples.T)
+    ids = about[groups or labels[0]]
+    classes = about[labels[0]] if labels else None
+    batch = SetBatch._from_ids(f"load_mat: {name!r} of {str(file.path)!r}", rows, ids, classes)
+    beside = " and ".join(map(repr, about))
+    owner = "group" if groups else "class"
+    layout = f"{name!r} with {beside}: one set per {owner}, vectors are {_AXES[axis]}"
+    return batch, layout
+
+
+def _samples_axis(
+    file: File, name: str, value: Value, lengths: dict[str, int], vectors: str | None
+) -> int:
+    """Axis of the samples: the one as long as there are labels."""
+    told = ", ".join(f"{key!r} has {length}" for key, length in lengths.items())
+    what = f"is {_times(value.shape)}, and {told}."
+    fitting = [i for i in (0, 1) if set(lengths.values()) == {value.shape[i]}]
+    if vectors is not None:
+        fitting = [i for i in fitting if _AXES[i] == vectors]
+    if len(fitting) == 2:
+        both = 'Both would fit: say whether vectors="rows" or vectors="columns".'
+        _refuse(file, name, f"{what} {both}")
+    if not fitting:
+        expected = f"as many as {vectors}" if vectors else "as many as rows, or as columns"
+        advice = "choose the variables that belong to it."
+        _refuse(file, name, f"{what} Expected {expected}: {advice}")
+    return fitting[0]
 
 
 def _as_images(batch: SetBatch, shape: tuple[int, ...]) -> SetBatch:

@@ -1,9 +1,9 @@
 """MATLAB files of version 5 to 7.2, read without trusting a single length.
 
-The format is a chain of elements, each a type, a length and as many bytes. SciPy's reader is
-not used: it believes the lengths inside of cells and compressed data, so that a damaged file
-takes any amount of memory, or the process with it. Here, cells are unpacked one by one, and no
-further than the numbers that their size asks for.
+The format is a chain of elements, each a type, a length and as many bytes. SciPy's reader
+believes the lengths inside of cells and compressed data, so that a damaged file takes any
+amount of memory, or ends the process. Here, cells are unpacked one by one, and no further than
+the numbers that their size asks for.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import math
 import struct
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -106,7 +105,7 @@ class Mat5:
         with path.open("rb") as stream:
             self._order = "<" if stream.read(128).endswith(b"IM") else ">"
             for place in _places(stream, path.stat().st_size, self._order):
-                value = _head(_Content(stream, place, self._order))
+                value = _Content(stream, place, self._order).take_head()
                 if value.name in self.variables:
                     broken(f"it holds two variables named {value.name!r}")
                 if value.name:  # MATLAB keeps its function handles in one without a name
@@ -115,13 +114,14 @@ class Mat5:
 
     def get(self, name: str) -> Value5:
         """A variable with its contents."""
-        with self._open(name) as content:
+        with self.path.open("rb") as stream:
+            content = _Content(stream, self._places[name], self._order)
             what = f"variable {name!r}"
             check_declared("load_mat", self.path, what, content.left, self.max_bytes)
-            value = _head(content)
+            value = content.take_head()
             if value.kind == "cell":
                 return replace(value, open_cells=partial(self._cells, name))
-            value = _with_numbers(value, content)
+            value = content.take_numbers(value)
             if value.payload:
                 content.check_over()
             return value
@@ -129,19 +129,15 @@ class Mat5:
     def close(self) -> None:
         """Do nothing: no file is held open."""
 
-    @contextmanager
-    def _open(self, name: str) -> Iterator[_Content]:
-        with self.path.open("rb") as stream:
-            yield _Content(stream, self._places[name], self._order)
-
     def _cells(self, name: str) -> Iterator[Value5]:
-        with self._open(name) as content:
-            for _ in range(math.prod(_head(content).shape)):
+        with self.path.open("rb") as stream:
+            content = _Content(stream, self._places[name], self._order)
+            for _ in range(math.prod(content.take_head().shape)):
                 stored, length = content.take_tag()
                 if stored != MATRIX:
                     broken(f"type {stored} was found where a cell is expected")
                 after = content.left - length
-                cell = _with_numbers(_head(content), content) if length else EMPTY
+                cell = content.take_numbers(content.take_head()) if length else EMPTY
                 yield cell  # a caller that refuses it stops before the rest is unpacked
                 content.skip(content.left - after, is_known=bool(cell.payload))
             content.check_over()
@@ -168,34 +164,6 @@ def _places(stream: BinaryIO, size: int, order: str) -> Iterator[Place]:
     broken(f"it holds more than {MAX_VARIABLES} variables")
 
 
-def _head(content: _Content) -> Value5:
-    """Name, class and size of the variable or cell that begins here."""
-    _, words = content.take_element(HEAD)
-    flags = struct.unpack_from(content.order + "I", words)[0]
-    kind = CLASSES[flags & 0xFF] if flags & 0xFF < len(CLASSES) else "unknown"
-    shape: tuple[int, ...] = ()
-    if kind not in WITHOUT_SIZE:
-        stored, sizes = content.take_element(HEAD)
-        shape = tuple(np.frombuffer(sizes, content.order + "i4").tolist())
-        if stored != INT32 or len(shape) < 2 or min(shape) < 0:
-            broken(f"a {kind} array has the size {shape}")
-    _, name = content.take_element(HEAD)
-    if flags & IS_LOGICAL:
-        kind = "logical" if kind in NUMERIC else f"logical {kind}"
-    if flags & IS_COMPLEX:
-        kind = f"complex {kind}"
-    return Value5(str(name, "latin-1"), kind, shape, content.order)
-
-
-def _with_numbers(value: Value5, content: _Content) -> Value5:
-    """A value with its stored bytes, if it is of a class that is read."""
-    if value.kind not in (*NUMERIC, "char") or 0 in value.shape:
-        return value
-    # No number and no letter is stored in more than 8 bytes.
-    stored, payload = content.take_element(8 * math.prod(value.shape))
-    return replace(value, stored=stored, payload=payload)
-
-
 class _Content:
     """The bytes of a variable, unpacked as they are taken; ``left`` is the declared rest."""
 
@@ -212,12 +180,35 @@ class _Content:
                 broken(f"compressed data holds type {stored}, where a variable is expected")
 
     def take_tag(self) -> tuple[int, int]:
-        """Type and length of the element that begins here."""
         stored, length = struct.unpack(self.order + "II", self._take(8))
         return stored, length
 
+    def take_head(self) -> Value5:
+        """Name, class and size of the variable or cell that begins here."""
+        _, words = self.take_element(HEAD)
+        flags = struct.unpack_from(self.order + "I", words)[0]
+        kind = CLASSES[flags & 0xFF] if flags & 0xFF < len(CLASSES) else "unknown"
+        shape: tuple[int, ...] = ()
+        if kind not in WITHOUT_SIZE:
+            stored, sizes = self.take_element(HEAD)
+            shape = tuple(np.frombuffer(sizes, self.order + "i4").tolist())
+            if stored != INT32 or len(shape) < 2 or min(shape) < 0:
+                broken(f"a {kind} array has the size {shape}")
+        _, name = self.take_element(HEAD)
+        if flags & IS_LOGICAL:
+            kind = "logical" if kind in NUMERIC else f"logical {kind}"
+        kind = f"complex {kind}" if flags & IS_COMPLEX else kind
+        return Value5(str(name, "latin-1"), kind, shape, self.order)
+
+    def take_numbers(self, value: Value5) -> Value5:
+        """A value with its stored bytes, if it is of a class that is read."""
+        if value.kind not in (*NUMERIC, "char") or 0 in value.shape:
+            return value
+        # No number and no letter is stored in more than 8 bytes.
+        stored, payload = self.take_element(8 * math.prod(value.shape))
+        return replace(value, stored=stored, payload=payload)
+
     def take_element(self, at_most: int) -> tuple[int, bytes | bytearray]:
-        """Type and bytes of the element that begins here."""
         tag = self._take(8)
         stored, length = struct.unpack(self.order + "II", tag)
         is_small, limit = stored >> 16, min(at_most, self.left)
@@ -249,7 +240,6 @@ class _Content:
                 broken("compressed data does not end where it says")
 
     def _take(self, n_bytes: int) -> bytes | bytearray:
-        """The next bytes, all of them."""
         if n_bytes > self.left:
             broken(f"an element of {n_bytes} bytes is cut off after {self.left}")
         self.left -= n_bytes

@@ -105,13 +105,14 @@ class Mat73:
     def _variables(self) -> dict[str, Value73]:
         if len(self._root) > MAX_VARIABLES:
             broken(f"it holds more than {MAX_VARIABLES} variables")
-        # A name with a slash would be a path, and a path may lead through a link.
-        names = [name for name in self._root if name not in PRIVATE and "/" not in name]
-        return {name: Value73(self._node(name), self) for name in names}
-
-    def _node(self, name: str) -> Any:
-        link = self._root.get(name, getlink=True)
-        return self._root[name] if isinstance(link, self._h5py.HardLink) else None
+        variables = {}
+        for name in self._root:
+            # A name with a slash would be a path, and a path may lead through a link.
+            if name not in PRIVATE and "/" not in name:
+                link = self._root.get(name, getlink=True)
+                node = self._root[name] if isinstance(link, self._h5py.HardLink) else None
+                variables[name] = Value73(node, self)
+        return variables
 
 
 def _kind(node: Any) -> str:
@@ -188,6 +189,5 @@ def _check_chunks(node: Any, file: Mat73) -> None:
             broken(f"chunk {i} of an array declares {chunk.size} bytes and cannot be read")
         if DEFLATE in filters:
             _, packed = node.id.read_direct_chunk(chunk.chunk_offset)
-            unfolded = len(zlib.decompressobj().decompress(packed, full + 1))
-            if unfolded != full:
+            if len(zlib.decompressobj().decompress(packed, full + 1)) != full:
                 broken(f"chunk {i} of an array unfolds to another size than its {full} bytes")

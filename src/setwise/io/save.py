@@ -23,13 +23,10 @@ def save_images(sets: SetBatch, folder: str | Path) -> Path:
     Examples
     --------
     >>> import numpy as np, tempfile
-    >>> from setwise import SetBatch
-    >>> from setwise.io import save_images
-    >>> images = [np.zeros((4, 32, 32), dtype=np.uint8), np.ones((3, 32, 32), dtype=np.uint8)]
-    >>> photos = SetBatch.from_images(images, ["beach", "party"], ["anna", "bert"])
+    >>> photos = SetBatch.from_images([np.zeros((2, 32, 32), np.uint8)], ["beach"], ["anna"])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     root = save_images(photos, f"{folder}/gallery")
-    ...     sorted(path.relative_to(root).as_posix() for path in root.rglob("*.png"))[:2]
+    ...     sorted(path.relative_to(root).as_posix() for path in root.rglob("*.png"))
     ['anna/beach/0000.png', 'anna/beach/0001.png']
     """
     target, set_folders = Path(folder), _set_folders(sets)
@@ -42,16 +39,13 @@ def save_images(sets: SetBatch, folder: str | Path) -> Path:
 
 
 def add_images(sets: SetBatch, folder: str | Path) -> list[Path]:
-    """Write sets into a folder that may hold other sets; returns the folder of each.
-
-    Nothing appears in it before all of these sets are written.
-    """
+    """The folder of each set, once all are written into a folder that may hold others."""
     target, set_folders = Path(folder), _set_folders(sets)
     for set_folder in set_folders:
         if (target / set_folder).exists():
+            told = f"{target / set_folder} is there already"
             reject(
-                f"add_images: {target / set_folder} is there already. Expected sets of other "
-                "names than those in the folder."
+                f"add_images: {told}. Expected sets of other names than those in the folder."
             )
     with _written(sets, set_folders, target) as whole:
         for path in whole.iterdir():
@@ -69,18 +63,15 @@ def claim_folder(owner: str, folder: str | Path) -> Path:
         if target.exists() and not target.is_dir():
             reject(f"{owner}: {target} is a file. Expected a new or empty folder.")
         if target.is_dir() and any(target.iterdir()):
+            told = f"{target} is there already, and not empty"
             reject(
-                f"{owner}: {target} is there already, and not empty. Expected a new or empty "
-                "folder: choose another, or remove it."
+                f"{owner}: {told}. Expected a new or empty folder: choose another or remove it."
             )
         target.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryDirectory(dir=target).cleanup()
     except OSError as error:
-        reject(
-            f"{owner}: nothing can be written to {target} ({error.strerror}). Expected a "
-            "folder that can be made, such as one in your home.",
-            error,
-        )
+        told = f"{owner}: nothing can be written to {target} ({error.strerror})"
+        reject(f"{told}. Expected a folder that can be made, such as one in your home.", error)
     return target
 
 
@@ -102,22 +93,17 @@ def _written(sets: SetBatch, set_folders: list[Path], beside: Path) -> Iterator[
 def _set_folders(sets: SetBatch) -> list[Path]:
     """A folder for each set, named after it, below its class where it has one."""
     if sets.images.dtype != np.uint8:
-        reject(
-            f"save_images: the images are of dtype {sets.images.dtype}. Expected uint8, 0 to "
-            "255."
-        )
+        reject(f"save_images: images of dtype {sets.images.dtype}. Expected uint8, 0 to 255.")
     folders: list[Path] = []
     for i, name in enumerate(sets.names):
         if sets.labels is None:
             folders.append(Path(file_name(name)))
-        else:
-            label = str(sets.labels[i])
-            inner = file_name(name.removeprefix(f"{label}/"))
-            folders.append(Path(file_name(label)) / inner)
+            continue
+        label = str(sets.labels[i])
+        inner = file_name(name.removeprefix(f"{label}/"))
+        folders.append(Path(file_name(label)) / inner)
     doubled = {path for path in folders if folders.count(path) > 1}
     if doubled:
-        reject(
-            f"save_images: several sets would be written to {min(doubled)}. Expected sets of "
-            "different names."
-        )
+        told = f"several sets would be written to {min(doubled)}"
+        reject(f"save_images: {told}. Expected sets of different names.")
     return folders

@@ -84,15 +84,12 @@ def _first(paths: list[str]) -> str:
 
 @dataclass(frozen=True)
 class _Rules:
-    """What is searched, how far, and what is left aside."""
-
     max_files: int
     suffixes: Set[str]
     exclude: dict[str, re.Pattern[str]]
     follow_links: bool
 
     def excluding(self, parts: Parts) -> str | None:
-        """The pattern that excludes an entry, by its name or its path."""
         names = (parts[-1].casefold(), "/".join(parts).casefold())
         matching = (p for p, rule in self.exclude.items() if any(map(rule.match, names)))
         return next(matching, None)
@@ -125,11 +122,9 @@ def scan(
     exclude: Sequence[str] = (),
     follow_links: bool = False,
 ) -> Scan:
-    """Find every image below a folder, in an order that no file system changes.
+    """The images below a folder, or ``what`` has other ``suffixes``, in natural order.
 
-    With other ``suffixes``, find ``what`` has these. Hidden files, other kinds of files and
-    matches of ``exclude`` are counted and not read. Links are followed where they stay inside
-    the root, with ``follow_links`` also outside.
+    Links are followed where they stay inside the root, with ``follow_links`` also outside.
     """
     if not root.is_dir():
         there = "is a file" if root.exists() else "does not exist"
@@ -143,7 +138,7 @@ def scan(
         waiting += _look_into(waiting.pop(), scanned, rules)
     # Folder by folder: a folder may hold images, and folders of images between them.
     scanned.images.sort(
-        key=lambda image: (_natural_keys(image.parts[:-1]), natural_key(image.parts[-1]))
+        key=lambda i: (tuple(map(natural_key, i.parts[:-1])), natural_key(i.parts[-1]))
     )
     return scanned
 
@@ -157,33 +152,21 @@ def check_any(scanned: Scan, suffixes: Set[str] = SUFFIXES) -> None:
 
 
 def _look_into(folder: _Folder, scanned: Scan, rules: _Rules) -> Iterator[_Folder]:
-    """Record the files of a folder, and yield the folders in it."""
     # Counted before anything is done to them: a folder may hold millions.
     entries = list(islice(_entries(folder), rules.max_files - scanned.n_entries + 1))
     scanned.n_entries += len(entries)
     if scanned.n_entries > rules.max_files:
-        reject(
-            f"{scanned.root} holds more than max_files={rules.max_files} files and folders. Is "
-            "it the right one? If so, raise max_files."
-        )
+        problem = f"holds more than max_files={rules.max_files} files and folders"
+        reject(f"{scanned.root} {problem}. Is it the right one? If so, raise max_files.")
     for entry in entries:
-        if not _is_passed_by(entry, folder, scanned, rules):
+        parts = (*folder.parts, entry.name)
+        pattern = rules.excluding(parts)
+        if entry.name.startswith("."):
+            scanned.hidden.append("/".join(parts))
+        elif pattern is not None:
+            scanned.excluded[pattern].append("/".join(parts) + "/" * entry.is_dir())
+        else:
             yield from _take_note(entry, folder, scanned, rules)
-
-
-def _is_passed_by(
-    entry: os.DirEntry[str], folder: _Folder, scanned: Scan, rules: _Rules
-) -> bool:
-    """Whether an entry is hidden or excluded, which is then recorded."""
-    parts = (*folder.parts, entry.name)
-    pattern = rules.excluding(parts)
-    if entry.name.startswith("."):
-        scanned.hidden.append("/".join(parts))
-    elif pattern is not None:
-        scanned.excluded[pattern].append("/".join(parts) + "/" * entry.is_dir())
-    else:
-        return False
-    return True
 
 
 def _take_note(
@@ -222,10 +205,8 @@ def _locate(
         except OSError as error:
             return "", f"is a link that leads nowhere ({error.strerror}). Remove it."
         if not follow_links and not Path(real).is_relative_to(folder.real[0]):
-            problem = (
-                f"is a link out of {root}, which is not followed. Copy its target there, "
-                "exclude it, or allow it by follow_links."
-            )
+            advice = "Copy its target there, exclude it, or allow it by follow_links."
+            problem = f"is a link out of {root}, which is not followed. {advice}"
             if entry.is_dir():
                 _check_name(entry.name, folder.path)
                 reject(f"{path} {problem}")
@@ -233,9 +214,7 @@ def _locate(
     # Outside of the root, a plain folder may also be one of those above.
     if real in folder.real:
         _check_name(entry.name, folder.path)
-        reject(
-            f"{path} is a link to a folder above it, and so without end. Remove or exclude it."
-        )
+        reject(f"{path} is a link to a folder above it: it has no end. Remove or exclude it.")
     return real, None
 
 
@@ -244,10 +223,8 @@ def _check_name(name: str, folder: Path) -> None:
     if name.isprintable():
         return
     if any(unicodedata.category(letter) in ("Cc", "Cs", "Zl", "Zp") for letter in name):
-        reject(
-            f"{folder} holds the name {name!r}. Expected valid Unicode without control "
-            "characters or line breaks, as names of folders become labels: rename it."
-        )
+        expected = "Expected valid Unicode without control characters or line breaks, as names"
+        reject(f"{folder} holds the name {name!r}. {expected} become labels: rename it.")
 
 
 def _kind(name: str) -> str:
@@ -256,14 +233,6 @@ def _kind(name: str) -> str:
 
 
 def natural_key(name: str) -> tuple[tuple[str | int, ...], str]:
-    """Sort key that compares numbers by value: ``img2`` before ``img10``.
-
-    >>> sorted(["img10.png", "img2.png"], key=natural_key)
-    ['img2.png', 'img10.png']
-    """
+    """Sort key that compares numbers by value: ``img2`` before ``img10``."""
     pieces = re.split("([0-9]+)", name)
     return tuple(int(p) if i % 2 else p for i, p in enumerate(pieces)), name
-
-
-def _natural_keys(folders: Parts) -> tuple[tuple[tuple[str | int, ...], str], ...]:
-    return tuple(map(natural_key, folders))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,12 +9,12 @@ from typing import Any
 
 from setwise._support.parameters import check_choice, check_count, check_progress
 from setwise._support.progress import Progress
-from setwise.errors import SkippedFilesWarning, reject
+from setwise.errors import reject
 from setwise.io.arrays import load_arrays
 from setwise.io.decode import SUFFIXES
 from setwise.io.images import load_images
 from setwise.io.layouts import LAYOUTS, refuse_unlabelled
-from setwise.io.loading_report import LoadedSets, Skipped
+from setwise.io.loading_report import LoadedSets, Skipped, warn_left_out
 from setwise.io.mat import load_mat
 from setwise.io.scan import check_exclude, scan
 from setwise.io.untrusted import check_path
@@ -46,11 +45,9 @@ def load_sets(
     """Read sets from a folder of photos or clips, a video, a MATLAB file or a NumPy archive.
 
     Each kind has a loader of its own with more options: :func:`load_images`,
-    :func:`load_videos`, :func:`load_video`, :func:`load_mat`, :func:`load_arrays`. They
-    describe the parameters that are not described here.
-
-    A folder of both photos and clips is read as what most of its files are, photos if equal.
-    The other files are left out, listed in ``report.skipped``, and warned of.
+    :func:`load_videos`, :func:`load_video`, :func:`load_mat`, :func:`load_arrays`. A folder of
+    both photos and clips is read as what most of its files are, photos if equal; the others are
+    left out, listed in ``report.skipped``, and warned of.
 
     Parameters
     ----------
@@ -61,25 +58,18 @@ def load_sets(
     labelled : bool, default=False
         Require classes, as a gallery does. A folder of photos is then one set of the class it
         is named after; a source without classes is refused.
-    size, colour, thumbnails, on_error, max_bad, max_pixels
-        For images and video, see :func:`load_images`.
-    gap_s, max_files, exclude, follow_links, n_jobs
-        For folders, see :func:`load_images`.
+    size, colour, thumbnails, gap_s, on_error, max_bad, max_pixels, max_files, exclude
+        As for :func:`load_images`, for images and video.
+    follow_links, n_jobs
+        As for :func:`load_images`.
     variable, labels, groups
-        For MATLAB files, see :func:`load_mat`; for archives they are the ``vectors``,
-        ``labels`` and ``groups`` of :func:`load_arrays`.
+        As for :func:`load_mat`; ``variable`` is the ``vectors`` of :func:`load_arrays`.
     progress : callable, optional
         Called with the name of the step, the steps done, and the number of steps.
-
-    Returns
-    -------
-    LoadedSets
-        The sets, with a ``report``.
 
     Examples
     --------
     >>> import numpy as np, tempfile
-    >>> from setwise import load_sets
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     np.save(f"{folder}/sets.npy", np.zeros((2, 5, 8)))
     ...     sets = load_sets(f"{folder}/sets.npy")
@@ -99,11 +89,8 @@ def load_sets(
         return _load_file(path, named, pictures, labelled)
     check_count("load_sets", "max_files", max_files)
     check_choice("load_sets", "follow_links", follow_links, (False, True))
-    search: dict[str, Any] = {
-        "max_files": max_files,
-        "exclude": check_exclude("load_sets", exclude),
-        "follow_links": follow_links,
-    }
+    patterns = check_exclude("load_sets", exclude)
+    search = {"max_files": max_files, "exclude": patterns, "follow_links": follow_links}
     options = {"layout": layout, "n_jobs": n_jobs, **pictures}
     return _load_folder(path, search, options, {"gap_s": gap_s, "labelled": labelled})
 
@@ -137,7 +124,6 @@ def _load_file(
 def _load_folder(
     root: Path, search: dict[str, Any], options: dict[str, Any], of_photos: dict[str, Any]
 ) -> LoadedSets:
-    """Read a folder as what most of its files are, and report the other files."""
     wanted = SUFFIXES | VIDEO_SUFFIXES
     files = scan(root, suffixes=wanted, what="images or videos", **search).images
     photos = [file for file in files if file.path.suffix.lower() in SUFFIXES]
@@ -153,10 +139,8 @@ def _load_folder(
         reason = "is a video among images. Move it elsewhere, or use load_videos."
     if not left_out:
         return loaded
-    msg = (
-        f"load_sets: {len(left_out)} of the {len(photos) + len(clips)} files of {root} were "
-        f"left out, the first {left_out[0].path}, which {reason} The report lists them all."
-    )
-    warnings.warn(msg, SkippedFilesWarning, stacklevel=3)
-    skipped = (*loaded.report.skipped, *(Skipped(file.path, reason) for file in left_out))
+    others = [Skipped(file.path, reason) for file in left_out]
+    of = f"the {len(photos) + len(clips)} files of {root}"
+    warn_left_out("load_sets", of, others, stacklevel=4)
+    skipped = (*loaded.report.skipped, *others)
     return LoadedSets(loaded, replace(loaded.report, skipped=skipped))

@@ -1,9 +1,8 @@
 """Named arrays and one JSON document in one file, which can hold nothing that runs.
 
 The format is safetensors: the length of a JSON table of names, types, shapes and places, that
-table, then the bytes of the arrays. Reading and writing take one array at a time, so neither
-needs more memory than the arrays themselves. Files are read, not mapped: a mapped file that
-another program cuts short would end the process.
+table, then the bytes of the arrays, one at a time. Files are read, not mapped: a mapped file
+that another program cuts short would end the process.
 """
 
 from __future__ import annotations
@@ -20,21 +19,17 @@ import numpy as np
 import numpy.typing as npt
 
 from setwise._support.files import write_atomically
-from setwise.errors import DataError, reject
+from setwise.errors import reject
 from setwise.io.untrusted import broken, regular_file
 
 Arrays = Mapping[str, npt.NDArray[Any]]
 _KEY, _METADATA = "setwise", "__metadata__"
-_WIDTHS = {"U": (1, 2, 4, 8), "I": (1, 2, 4, 8), "F": (2, 4, 8)}
-_TYPES = {
-    f"{kind}{8 * width}": np.dtype(f"<{kind.lower()}{width}")
-    for kind, widths in _WIDTHS.items()
-    for width in widths
-} | {"BOOL": np.dtype("?")}
+_KINDS = ("U1", "U2", "U4", "U8", "I1", "I2", "I4", "I8", "F2", "F4", "F8")
+_TYPES = {f"{kind[0]}{8 * int(kind[1])}": np.dtype(f"<{kind.lower()}") for kind in _KINDS}
+_TYPES["BOOL"] = np.dtype("?")
 _NAMES = {dtype: name for name, dtype in _TYPES.items()}
 _MOST_DIMENSIONS = 16
-# Bytes of the table with the document in it; safetensors has the same limit. The document of a
-# gallery of a hundred thousand sets has some ten million.
+# Bytes of the table with the document in it; safetensors has the same limit.
 _LONGEST_TABLE = 100_000_000
 _UNREADABLE = (
     *(OSError, ValueError, TypeError, KeyError, IndexError),
@@ -62,11 +57,9 @@ def write_tensors(
                     file.write(_bytes(arrays[name]))
             before_replacing()
     except OSError as error:
-        msg = (
-            f"{owner}: {str(path)!r} cannot be written: {error.strerror or error}. A file that "
-            "was there is unchanged. Make room on that disk, or name another folder."
-        )
-        raise DataError(msg) from error
+        told = f"{owner}: {str(path)!r} cannot be written: {error.strerror or error}"
+        advice = "Make room on that disk, or name another folder."
+        reject(f"{told}. A file that was there is unchanged. {advice}", error)
 
 
 def _table(document: Mapping[str, Any], arrays: Arrays) -> bytes:
@@ -75,8 +68,7 @@ def _table(document: Mapping[str, Any], arrays: Arrays) -> bytes:
     end = 0
     for name, array in arrays.items():
         begin, end = end, end + array.nbytes
-        shape = array.shape or (1,)
-        kind = _NAMES[array.dtype.newbyteorder("<")]
+        kind, shape = _NAMES[array.dtype.newbyteorder("<")], array.shape or (1,)
         table[name] = {"dtype": kind, "shape": shape, "data_offsets": (begin, end)}
     text = json.dumps(table, separators=(",", ":")).encode()
     return text + b" " * (-len(text) % 8)
@@ -92,24 +84,23 @@ def read_tensors(
             text, arrays = _read(file)
     except _UNREADABLE as error:
         reason = " ".join(str(error).split()) or type(error).__name__
-        msg = (
-            f"{owner}: {str(given)!r} is no gallery file, or a damaged one ({reason}). "
-            "Expected what save wrote; copy it again, or fit and save anew."
+        told = f"{owner}: {str(given)!r} is no gallery file, or a damaged one ({reason})"
+        reject(f"{told}. Expected what save wrote; copy it again, or fit and save anew.", error)
+    document = _document(text)
+    if document is None:
+        reject(
+            f"{owner}: {str(given)!r} is a file of arrays, but no gallery: the description is "
+            "missing or unreadable. Expected what save wrote."
         )
-        raise DataError(msg) from error
-    document = _document(text, given, owner)
     version = document.get("format")
     if isinstance(version, int) and version > newest:
-        reject(
-            f"{owner}: {str(given)!r} was written by a later version of setwise (format "
-            f"{version}, this one reads up to {newest}). Install a newer one."
-        )
+        formats = f"format {version}, this one reads up to {newest}"
+        told = f"{owner}: {str(given)!r} was written by a later version of setwise"
+        reject(f"{told} ({formats}). Install a newer one.")
     unsigned = {key: value for key, value in document.items() if key != "sha256"}
     if document.get("sha256") != _digest(unsigned, arrays):
-        reject(
-            f"{owner}: {str(given)!r} is damaged: its content is not what was written (sha256 "
-            "differs). Copy it again, or fit and save anew."
-        )
+        told = f"{owner}: {str(given)!r} is damaged: its content is not what was written"
+        reject(f"{told} (sha256 differs). Copy it again, or fit and save anew.")
     return document, arrays
 
 
@@ -149,17 +140,12 @@ def _array(file: IO[bytes], dtype: np.dtype[Any], size: int) -> npt.NDArray[Any]
     return array
 
 
-def _document(text: Any, path: Path, owner: str) -> dict[str, Any]:
+def _document(text: Any) -> dict[str, Any] | None:
     try:
         document = json.loads(text)
     except (ValueError, TypeError, RecursionError):
-        document = None
-    if not isinstance(document, dict):
-        reject(
-            f"{owner}: {str(path)!r} is a file of arrays, but no gallery: the description is "
-            "missing or unreadable. Expected what save wrote."
-        )
-    return document
+        return None
+    return document if isinstance(document, dict) else None
 
 
 def _canonical(document: Mapping[str, Any]) -> str:

@@ -34,11 +34,9 @@ def check_path(owner: str, path: Any, parameter: str = "path") -> Path:
         # The caller, who knows what was expected, reports a missing file.
         if isinstance(error, ValueError) or error.errno == errno.ENAMETOOLONG:
             reason = getattr(error, "strerror", None) or error
-            msg = (
-                f"{owner}: {parameter} has {len(str(path))} characters, {str(path)[:40]!r}..., "
-                f"and cannot be looked for: {reason}. Expected the path of a file or folder."
-            )
-            raise DataError(msg) from error
+            text, expected = str(path), "Expected the path of a file or folder."
+            told = f"{owner}: {parameter} has {len(text)} characters, {text[:40]!r}..."
+            reject(f"{told}, and cannot be looked for: {reason}. {expected}", error)
     return given
 
 
@@ -77,11 +75,8 @@ def one_kind_of_error(owner: str, path: Path) -> Iterator[None]:
         raise
     except BROKEN as error:
         reason = " ".join(str(error).split()) or type(error).__name__
-        msg = (
-            f"{owner}: {str(path)!r} cannot be read: {reason.rstrip('.')}. It may be damaged "
-            "or cut short; copy or save it again."
-        )
-        raise DataError(msg) from error
+        told = f"{owner}: {str(path)!r} cannot be read: {reason.rstrip('.')}"
+        reject(f"{told}. It may be damaged or cut short; copy or save it again.", error)
 
 
 def _size(n_bytes: float) -> str:

@@ -47,15 +47,11 @@ SMALLER = "Take fewer frames (every, max_frames) or smaller ones (size)."
 
 
 def find_clips(
-    root: Path,
-    layout: str,
-    max_files: int,
-    exclude: Sequence[str] = (),
-    follow_links: bool = False,
+    root: Path, layout: str, max_files: int, exclude: Sequence[str] = (), links: bool = False
 ) -> tuple[str, list[Path], tuple[str, ...]]:
     """Layout and files of a folder of videos, in natural order, and notes."""
     scanned = scan(
-        root, max_files, VIDEO_SUFFIXES, "videos", exclude=exclude, follow_links=follow_links
+        root, max_files, VIDEO_SUFFIXES, "videos", exclude=exclude, follow_links=links
     )
     check_any(scanned, VIDEO_SUFFIXES)
     first = scanned.images[0]
@@ -82,10 +78,8 @@ def clip_names(clips: Sequence[Path]) -> list[str]:
     """
     plain = [clip.with_suffix("").as_posix() for clip in clips]
     counts = Counter(plain)
-    return [
-        name if counts[name] == 1 else clip.as_posix()
-        for name, clip in zip(plain, clips, strict=True)
-    ]
+    pairs = zip(plain, clips, strict=True)
+    return [name if counts[name] == 1 else clip.as_posix() for name, clip in pairs]
 
 
 def load_video(
@@ -108,58 +102,35 @@ def load_video(
 ) -> LoadedSets:
     """Read a video file as one set of images.
 
-    Frames are decoded and resized one by one: memory is needed for the returned images only.
-    Needs ``pip install "setwise[video]"``.
+    Frames are decoded and resized one by one. ``origins`` are ``"clip.mp4, frame 12"`` and so
+    on, with frames counted from 0. Needs ``pip install "setwise[video]"``.
 
     Parameters
     ----------
     path : str or path
-        A local file: mp4, mov, avi, mkv, webm, mpeg, ts, ogg, flv, wmv or gif, by its content,
-        whatever its suffix. Addresses and playlists are refused.
+        A local mp4, mov, avi, mkv, webm, mpeg, ts, ogg, flv, wmv or gif, by its content.
     every : int, default=1
         Take each ``every``-th frame, beginning with the first.
     every_s : float, optional
-        Instead, take the first frame at or after ``start_s``, ``start_s + every_s`` and so
-        on, in seconds. Most other frames are then not decoded.
+        Instead, take a frame every so many seconds; most others are then not decoded.
     max_frames : int, optional
         Most frames to take, from the beginning.
     start_s, stop_s : float, default=0.0 and None
-        Take frames shown at or after ``start_s`` and before ``stop_s``, in seconds from the
-        beginning. Earlier frames are decoded all the same.
-    size : int, (int, int) or None, default=64
-        Height and width of the images, one number for both; None keeps the frames' own size,
-        which must be the same for all.
-    colour : bool, default=False
-        Keep red, green and blue instead of grey.
-    max_pixels : int, default=25_000_000
-        Largest frame, in pixels; checked before decoding.
-    on_error : {"raise", "skip", "list"}, default="raise"
-        Refuse a file with frames that cannot be decoded, or leave these out, warn, and list
-        them in the report; ``"list"`` sets no limit.
-    max_bad : float, default=0.05
-        With ``on_error="skip"``, the share of frames that may be left out.
+        Take frames shown at or after ``start_s`` and before ``stop_s``, in seconds.
+    size, colour, max_pixels, on_error, max_bad, thumbnails
+        As for :func:`load_images`, for frames.
     max_bytes : int, default=2 GiB
         Most memory for the images. A small file may hold millions of frames.
-    thumbnails : bool, default=True
-        Keep a small colour picture of each frame, of some 2 kB.
     name : str, optional
         Name of the set; by default that of the file without its suffix.
     progress : callable, optional
-        Called with the name of the step, the frames done, and the number of frames (0:
-        unknown).
-
-    Returns
-    -------
-    LoadedSets
-        One set of uint8 images, without a label, with its ``report``; its ``origins`` are
-        ``"clip.mp4, frame 12"`` and so on, with frames counted from 0.
+        Called with ``"load"``, the frames done, and the number of frames (0: unknown).
 
     Examples
     --------
-    >>> import numpy as np, tempfile
+    >>> import tempfile
     >>> from PIL import Image
-    >>> from setwise import load_video
-    >>> frames = [Image.fromarray(np.full((48, 64), i, np.uint8)) for i in range(10)]
+    >>> frames = [Image.new("L", (64, 48), i) for i in range(10)]
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     frames[0].save(f"{folder}/clip.gif", save_all=True, append_images=frames[1:])
     ...     sets = load_video(f"{folder}/clip.gif", every=2, size=32)
@@ -171,27 +142,14 @@ def load_video(
         *(every, max_frames, start_s, stop_s, colour, max_pixels),
         *(on_error, max_bad, max_bytes, thumbnails, every_s),
     )
-    reading.check(owner)
-    check_progress(owner, progress)
-    wanted = _checked_size(owner, size)
+    wanted = _checked(owner, reading, size, progress)
     with open_video(owner, path, reading) as video:
-        called = video.path.stem if name is None else str(name)
-        images, origins = _images(video, wanted, video.path.name, progress)
-    if video.skipped:
-        msg = f"{owner}: {len(video.skipped)} frames of {str(video.path)!r} were left out."
-        warnings.warn(msg, SkippedFilesWarning, stacklevel=2)
-    report = LoadReport(
-        source=video.path,
-        layout="video",
-        files=(video.path,) * len(images),
-        skipped=tuple(video.skipped),
-        notes=video.notes(),
-        seconds=time.perf_counter() - started,
-        what="frames",
-    )
+        clip = _clip(video, wanted, video.path.name, progress)
+    report = _report(owner, video.path, "video", [clip], (), started, "frames")
     # Not from_images, which would copy.
-    rows, shape = images.reshape(len(images), -1), images.shape[1:]
-    batch = SetBatch(rows, np.array([0, len(rows)]), [called], None, shape, origins)
+    rows, shape = clip.images.reshape(len(clip.images), -1), clip.images.shape[1:]
+    names = [video.path.stem if name is None else str(name)]
+    batch = SetBatch(rows, np.array([0, len(rows)]), names, None, shape, clip.origins)
     return LoadedSets(batch, report)
 
 
@@ -219,61 +177,40 @@ def load_videos(
 ) -> LoadedSets:
     """Read a folder of video files: each clip is a set, its folder is its class.
 
+    Sets are named after the paths of the clips, without suffix.
+
     Parameters
     ----------
     root : str or path
-        The folder. Hidden files and files of other kinds are ignored; links must stay
-        inside of it. Clips are in the order of their names, with numbers by value.
+        The folder. Clips are in the order of their names, with numbers by value.
     layout : {"auto", "class/set", "set"}, default="auto"
-        ``root/class/clip.mp4``, with the class as label, or ``root/clip.mp4``, without
-        labels. By default, as the files lie.
-    every, every_s, max_frames, start_s, stop_s, size, colour, max_pixels
+        ``root/class/clip.mp4`` with labels, or ``root/clip.mp4``; by default as files lie.
+    every, every_s, max_frames, start_s, stop_s, size, colour, max_pixels, max_bytes
         As for :func:`load_video`, for each clip.
-    max_files : int, default=100_000
-        Most files and folders below the root.
-    on_error : {"raise", "skip", "list"}, default="raise"
-        Refuse clips or frames that cannot be read, or leave them out, warn, and list them in
-        the report; ``"list"`` sets no limit.
-    max_bad : float, default=0.05
-        With ``on_error="skip"``, the share of clips, and of frames of each, that may be left
-        out.
-    max_bytes : int, default=2 GiB
-        Most memory for the images of a clip.
-    exclude, follow_links
+    on_error, max_bad
+        As for :func:`load_images`, for clips, and for the frames of each.
+    max_files, exclude, follow_links, thumbnails, n_jobs
         As for :func:`load_images`.
-    thumbnails : bool, default=True
-        Keep a small colour picture of each frame, of some 2 kB.
-    n_jobs : int, optional
-        Clips read at once; -1 is one per core.
     progress : callable, optional
-        Called with the name of the step, the clips done, and the number of clips.
-
-    Returns
-    -------
-    LoadedSets
-        One set of uint8 images per clip, named after its path without suffix.
+        Called with ``"load"``, the clips done, and the number of clips.
 
     Examples
     --------
-    >>> import numpy as np, tempfile
+    >>> import tempfile
     >>> from PIL import Image
-    >>> from setwise import load_videos
-    >>> frames = [Image.fromarray(np.full((48, 64), i, np.uint8)) for i in range(10)]
+    >>> frames = [Image.new("L", (64, 48), i) for i in range(10)]
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     for day in ("monday", "tuesday"):
-    ...         frames[0].save(f"{folder}/{day}.gif", save_all=True, append_images=frames[1:])
+    ...     frames[0].save(f"{folder}/monday.gif", save_all=True, append_images=frames[1:])
     ...     sets = load_videos(folder, every_s=0.5, size=32)
     >>> sets.names, sets.sizes
-    (('monday', 'tuesday'), array([2, 2]))
+    (('monday',), array([2]))
     """
     owner, started = "load_videos", time.perf_counter()
     reading = Reading(
         *(every, max_frames, start_s, stop_s, colour, max_pixels),
         *(on_error, max_bad, max_bytes, thumbnails, every_s),
     )
-    reading.check(owner)
-    check_progress(owner, progress)
-    wanted = _checked_size(owner, size)
+    wanted = _checked(owner, reading, size, progress)
     check_choice(owner, "layout", layout, ("auto", *LAYOUTS))
     check_count(owner, "max_files", max_files)
     check_jobs(owner, n_jobs)
@@ -284,30 +221,22 @@ def load_videos(
     read = partial(_read_clip, root=folder, owner=owner, reading=reading, size=wanted)
     clips = list(reported(in_threads(read, paths, n_jobs), len(paths), "load", progress))
     kept = _keep_readable(owner, folder, clips, 1.0 if on_error == "list" else max_bad)
-    report = LoadReport(
-        source=folder,
-        layout=layout,
-        files=tuple(clip.path for clip in kept for _ in clip.images),
-        skipped=tuple(left for clip in clips for left in clip.skipped),
-        notes=(*(note for clip in kept for note in clip.notes), *notes),
-        seconds=time.perf_counter() - started,
-        what="frames",
-    )
-    if report.skipped:
-        msg = f"{owner}: {len(report.skipped)} clips or frames of {folder} were left out."
-        warnings.warn(msg, SkippedFilesWarning, stacklevel=2)
+    report = _report(owner, folder, layout, clips, notes, started, "clips or frames")
     return LoadedSets(_batch(owner, folder, layout, kept), report)
 
 
-def _checked_size(owner: str, size: Size) -> tuple[int, int] | None:
+def _checked(
+    owner: str, reading: Reading, size: Size, progress: Progress | None
+) -> tuple[int, int] | None:
+    """Height and width of the images, once the options of both loaders are valid."""
+    reading.check(owner)
+    check_progress(owner, progress)
     check_shape(owner, "size", size, optional=True)
     return None if size is None else pair(size)
 
 
 @dataclass(frozen=True)
 class _Clip:
-    """The images of a file, none where it was left out."""
-
     path: Path
     images: npt.NDArray[np.uint8]
     skipped: tuple[Skipped, ...]
@@ -320,12 +249,31 @@ def _read_clip(
 ) -> _Clip:
     try:
         with open_video(owner, path, reading) as video:
-            images, origins = _images(video, size, path.relative_to(root).as_posix())
+            return _clip(video, size, path.relative_to(root).as_posix())
     except DataError as error:
         if reading.on_error == "raise":
             raise
         return _Clip(path, np.empty(0, dtype=np.uint8), (Skipped(path, str(error)),))
-    return _Clip(path, images, tuple(video.skipped), video.notes(), origins)
+
+
+def _report(
+    owner: str,
+    source: Path,
+    layout: str,
+    clips: list[_Clip],
+    notes: tuple[str, ...],
+    started: float,
+    what: str,
+) -> LoadReport:
+    """What was read of the clips, with a warning where something was left out."""
+    skipped = tuple(left for clip in clips for left in clip.skipped)
+    if skipped:
+        msg = f"{owner}: {len(skipped)} {what} of {str(source)!r} were left out."
+        warnings.warn(msg, SkippedFilesWarning, stacklevel=3)
+    files = tuple(clip.path for clip in clips for _ in clip.images)
+    told = (*(note for clip in clips for note in clip.notes), *notes)
+    seconds = time.perf_counter() - started
+    return LoadReport(source, layout, files, skipped, told, seconds, "frames")
 
 
 def _keep_readable(owner: str, root: Path, clips: list[_Clip], max_bad: float) -> list[_Clip]:
@@ -352,13 +300,12 @@ def _batch(owner: str, root: Path, layout: str, clips: list[_Clip]) -> SetBatch:
     return batch.replaced(origins=origins)
 
 
-def _images(
+def _clip(
     video: VideoFrames,
     size: tuple[int, int] | None,
     name: str,
     progress: Progress | None = None,
-) -> tuple[npt.NDArray[np.uint8], Origins]:
-    """All selected frames, resized, and their places in the file."""
+) -> _Clip:
     kept, shape = bytearray(), ()
     files: list[str] = []
     thumbnails: list[bytes] = []
@@ -371,15 +318,14 @@ def _images(
         kept += image.tobytes()
         files.append(f"{name}, frame {frame.number}")
         thumbnails.append(frame.thumbnail)
-        if i % CHUNK == 0:
-            # All thumbnails are about as large as the latest.
+        if i % CHUNK == 0:  # all thumbnails are about as large as the latest
             _check_room(video, i, image.nbytes + len(frame.thumbnail))
     images = np.frombuffer(kept, dtype=np.uint8).reshape(-1, *shape)
-    return images, Origins.of_files(files, thumbnails=thumbnails)
+    origins = Origins.of_files(files, thumbnails=thumbnails)
+    return _Clip(video.path, images, tuple(video.skipped), video.notes(), origins)
 
 
 def _check_room(video: VideoFrames, i: int, n_bytes: int) -> None:
-    """Refuse more frames than allowed, or than memory has room for."""
     what = f"the first {i + 1} frames"
     check_declared(video.owner, video.path, what, (i + 1) * n_bytes, video.reading.max_bytes)
     what = f"{video.owner}: to keep frames {i} to {i + CHUNK} of {video.path}"
