@@ -69,11 +69,7 @@ class Dictionary(Basis):
 
 
 def dictionary_bases(
-    vectors: FloatArray,
-    dims: Sequence[int],
-    *,
-    radius: float = 1.0,
-    rng: np.random.Generator,
+    vectors: FloatArray, dims: Sequence[int], *, radius: float = 1.0, rng: np.random.Generator
 ) -> list[FloatArray]:
     """Learn one dictionary of ``d`` unit atoms for each ``d`` in ``dims``.
 

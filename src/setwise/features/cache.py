@@ -23,12 +23,7 @@ import numpy.typing as npt
 
 from setwise._support.parameters import refuse
 from setwise.errors import DataError, ParameterError
-from setwise.features.images import (
-    ImageFeature,
-    check_image_feature,
-    fingerprint_of,
-    values_of,
-)
+from setwise.features.images import ImageFeature, check_image_feature, fingerprint_of, values_of
 
 Values = npt.NDArray[Any]
 logger = logging.getLogger("setwise")

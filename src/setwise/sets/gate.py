@@ -234,10 +234,7 @@ def _check_values(vectors: FloatArray, who: str) -> None:
 
 
 def _check_features(
-    sets: list[npt.NDArray[Any]],
-    names: tuple[str, ...],
-    caller: str,
-    n_features: int | None,
+    sets: list[npt.NDArray[Any]], names: tuple[str, ...], caller: str, n_features: int | None
 ) -> None:
     expected = sets[0].shape[1] if n_features is None else n_features
     source = f"{names[0]} has" if n_features is None else "the gallery has"
@@ -256,10 +253,5 @@ def _check_features(
 
 
 def _kind(vectors: npt.NDArray[Any]) -> str:
-    kinds = {
-        "c": "complex numbers",
-        "O": "Python objects",
-        "U": "strings",
-        "S": "bytes",
-    }
+    kinds = {"c": "complex numbers", "O": "Python objects", "U": "strings", "S": "bytes"}
     return kinds.get(vectors.dtype.kind, "something other than numbers")

@@ -11,19 +11,11 @@ import numpy.typing as npt
 from setwise._support.parameters import check_count, is_whole
 from setwise._support.types import BoolArray, IntArray
 from setwise.errors import reject
-from setwise.sets.identifiers import (
-    as_identifiers,
-    is_missing,
-    same_label,
-    unique_identifiers,
-)
+from setwise.sets.identifiers import as_identifiers, is_missing, same_label, unique_identifiers
 
 
 def gallery_probe_split(
-    labels: npt.ArrayLike,
-    n_gallery: int,
-    *,
-    rng: np.random.Generator | int | None = None,
+    labels: npt.ArrayLike, n_gallery: int, *, rng: np.random.Generator | int | None = None
 ) -> tuple[IntArray, IntArray]:
     """Choose ``n_gallery`` sets of every class as gallery; the others are probes.
 
