@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, and locks that keep other processes away."""
+"""Files written whole or not at all, locks against other processes, the cache folder."""
 
 from __future__ import annotations
 
@@ -155,3 +155,15 @@ def _is_same(lock: IO[bytes], path: Path) -> bool:
         return os.path.samestat(os.fstat(lock.fileno()), path.lstat())
     except OSError:
         return False
+
+
+def cache_folder() -> Path:
+    """The cache folder of this user for setwise."""
+    if sys.platform == "win32":
+        local = os.environ.get("LOCALAPPDATA")
+        base = Path(local) if local else Path.home() / "AppData" / "Local"
+        return base / "setwise" / "Cache"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "setwise"
+    named = os.environ.get("XDG_CACHE_HOME")
+    return (Path(named) if named else Path.home() / ".cache") / "setwise"

@@ -1,15 +1,19 @@
-"""The interface of all bases: unit columns for a set."""
+"""The interface of all bases, and the bases computed directly: singular vectors and means."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from scipy import linalg
+from scipy.cluster.hierarchy import fcluster, linkage
 
 from setwise._support.parts import Part
 from setwise._support.types import FloatArray
+from setwise.features import unit_rows
 
 
 class Basis(Part, ABC):
@@ -66,3 +70,243 @@ class Basis(Part, ABC):
         energy = (vectors @ basis) ** 2
         total = energy.sum(axis=1, keepdims=True)
         return np.divide(energy, total, out=np.zeros_like(energy), where=total > 0)
+
+
+@dataclass(frozen=True)
+class SVD(Basis):
+    """What a set spans: its first singular vectors.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from setwise.basis import SVD
+    >>> vectors = np.array([[3.0, 0.0, 1.0], [3.0, 0.0, -1.0], [3.0, 0.0, 0.0]])
+    >>> (basis,) = SVD().columns(vectors, (1,), np.random.default_rng(0))
+    >>> np.abs(basis.T.round(2))
+    array([[1., 0., 0.]])
+    """
+
+    name: ClassVar[str] = "svd"
+    is_orthonormal: ClassVar[bool] = True
+
+    def columns(
+        self, vectors: FloatArray, dims: Sequence[int], rng: np.random.Generator
+    ) -> list[FloatArray]:
+        """See :func:`svd_bases`."""
+        return svd_bases(vectors, dims)
+
+
+@dataclass(frozen=True)
+class CentredSVD(Basis):
+    """How a set varies: the first singular vectors of the set minus its mean.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from setwise.basis import CentredSVD
+    >>> vectors = np.array([[3.0, 0.0, 1.0], [3.0, 0.0, -1.0], [3.0, 0.0, 0.0]])
+    >>> (basis,) = CentredSVD().columns(vectors, (1,), np.random.default_rng(0))
+    >>> np.abs(basis.T.round(2))
+    array([[0., 0., 1.]])
+    """
+
+    name: ClassVar[str] = "centred"
+    is_orthonormal: ClassVar[bool] = True
+    # Fewer show noise rather than how the set varies.
+    fewest: ClassVar[int] = 6
+
+    def columns(
+        self, vectors: FloatArray, dims: Sequence[int], rng: np.random.Generator
+    ) -> list[FloatArray]:
+        """See :func:`centred_svd_bases`."""
+        return centred_svd_bases(vectors, dims)
+
+    def shares(self, vectors: FloatArray, basis: FloatArray) -> FloatArray:
+        """Share of each vector's departure from the mean in each column."""
+        centred = vectors - vectors.mean(axis=0) if len(vectors) > 1 else vectors
+        return super().shares(centred, basis)
+
+
+def svd_bases(vectors: FloatArray, dims: Sequence[int]) -> list[FloatArray]:
+    """First ``d`` left singular vectors of the set, for each ``d`` in ``dims``.
+
+    Parameters
+    ----------
+    vectors : array of shape (n_vectors, n_features)
+        One set, one vector per row, not all zero.
+    dims : sequence of int
+        Number of columns of each basis. A set of rank ``r`` gives ``min(d, r)``.
+
+    Returns
+    -------
+    list of arrays of shape (n_features, min(d, rank))
+        Orthonormal columns, strongest direction first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> vectors = np.array([[3.0, 0.0, 1.0], [3.0, 0.0, -1.0], [3.0, 0.0, 0.0]])
+    >>> from setwise.basis import svd_bases
+    >>> [basis.shape for basis in svd_bases(vectors, (1, 2, 3))]
+    [(3, 1), (3, 2), (3, 2)]
+    """
+    directions = principal_directions(vectors)
+    return [directions[:, :d] for d in dims]
+
+
+def centred_svd_bases(vectors: FloatArray, dims: Sequence[int]) -> list[FloatArray]:
+    """First ``d`` left singular vectors of the set minus its mean.
+
+    A set that does not vary (one vector, or copies of one) is represented by the direction of
+    its mean, so that every set has a column.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> vectors = np.array([[3.0, 0.0, 1.0], [3.0, 0.0, -1.0], [3.0, 0.0, 0.0]])
+    >>> from setwise.basis import centred_svd_bases
+    >>> (basis,) = centred_svd_bases(vectors, (1,))
+    >>> np.abs(basis.T.round(2))
+    array([[0., 0., 1.]])
+    """
+    # The mean is rounded in proportion to the vectors, however little they vary.
+    directions = principal_directions(
+        vectors - vectors.mean(axis=0), scale=float(np.linalg.norm(vectors))
+    )
+    if directions.shape[1] == 0:
+        return svd_bases(vectors, dims)
+    return [directions[:, :d] for d in dims]
+
+
+def numerical_rank(strengths: FloatArray, shape: tuple[int, ...], scale: float = 0.0) -> int:
+    """Number of singular values, largest first, that stand above rounding at ``scale``."""
+    floor = max(float(strengths[0]), scale) * max(shape) * np.finfo(np.float64).eps
+    return int((strengths > floor).sum())
+
+
+def principal_directions(vectors: FloatArray, scale: float = 0.0) -> FloatArray:
+    """Left singular vectors of ``vectors.T`` that stand above rounding at ``scale``.
+
+    Signs do not depend on the order of the set: the cubes of its coordinates along each
+    vector sum to a positive number.
+    """
+    coordinates, strengths, directions = linalg.svd(
+        vectors, full_matrices=False, check_finite=False
+    )
+    rank = numerical_rank(strengths, vectors.shape, scale)
+    kept = directions[:rank].T
+    lean = (coordinates[:, :rank] ** 3).sum(axis=0)
+    largest = kept[np.abs(kept).argmax(axis=0), np.arange(kept.shape[1])]
+    # Where they sum to zero, the largest entry decides.
+    signs = np.sign(np.where(np.abs(lean) > 1e-9, lean, largest))
+    return np.ascontiguousarray(kept * signs)
+
+
+# The tree of more vectors takes long and adds little.
+MOST_VECTORS = 500
+
+
+@dataclass(frozen=True)
+class Means(Basis):
+    """Where the vectors of a set are: the means of its parts.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from setwise.basis import Means
+    >>> vectors = np.array([[3.0, 0.0, 1.0], [3.0, 0.0, -1.0], [3.0, 0.0, 0.0]])
+    >>> (basis,) = Means().columns(vectors, (1,), np.random.default_rng(0))
+    >>> np.abs(basis.T.round(2))
+    array([[1., 0., 0.]])
+    """
+
+    name: ClassVar[str] = "means"
+
+    def columns(
+        self, vectors: FloatArray, dims: Sequence[int], rng: np.random.Generator
+    ) -> list[FloatArray]:
+        """See :func:`means_bases`."""
+        return means_bases(vectors, dims)
+
+
+@dataclass(frozen=True)
+class Mean(Basis):
+    """Where a set is: the direction of its mean, by which embeddings are compared.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from setwise.basis import Mean
+    >>> vectors = np.array([[3.0, 0.0, 1.0], [3.0, 0.0, -1.0], [3.0, 0.0, 0.0]])
+    >>> (basis,) = Mean().columns(vectors, (1,), np.random.default_rng(0))
+    >>> np.abs(basis.T.round(2))
+    array([[1., 0., 0.]])
+    """
+
+    name: ClassVar[str] = "mean"
+
+    def offered(self, dims: Sequence[int]) -> tuple[int, ...]:
+        """One column, always."""
+        return (1,)
+
+    def columns(
+        self, vectors: FloatArray, dims: Sequence[int], rng: np.random.Generator
+    ) -> list[FloatArray]:
+        """The mean of all vectors, or the main direction of vectors that cancel."""
+        return means_bases(vectors, [1])
+
+
+def means_bases(vectors: FloatArray, dims: Sequence[int]) -> list[FloatArray]:
+    """Directions of the means of ``d`` parts of the set, for each ``d`` in ``dims``.
+
+    Of more than :data:`MOST_VECTORS` vectors, every second, third, ... along the set's main
+    direction is taken.
+
+    Parameters
+    ----------
+    vectors : array of shape (n_vectors, n_features)
+        One set, one vector per row, not all zero.
+    dims : sequence of int
+        Numbers of parts; fewer where vectors are copies. Parts whose mean is zero have no
+        direction. If no part has one, the set's main direction is taken.
+
+    Returns
+    -------
+    list of arrays of shape (n_features, at most d)
+        Unit columns, in no order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> vectors = np.array([[3.0, 0.0, 1.0], [3.0, 0.0, -1.0], [3.0, 0.0, 0.0]])
+    >>> from setwise.basis import means_bases
+    >>> [basis.shape for basis in means_bases(vectors, (1, 2))]
+    [(3, 1), (3, 2)]
+    """
+    chosen = _thinned(vectors)
+    has_parts = len(chosen) > 1 and max(dims) > 1
+    tree = linkage(chosen, "ward") if has_parts else None
+    return [_means(chosen, tree, d) for d in dims]
+
+
+def _means(vectors: FloatArray, tree: FloatArray | None, n_parts: int) -> FloatArray:
+    parts = np.ones(len(vectors), dtype=int)
+    if tree is not None:
+        parts = fcluster(tree, n_parts, "maxclust")
+    is_inside = parts == np.arange(1, parts.max() + 1)[:, None]
+    means = is_inside @ vectors / is_inside.sum(axis=1, keepdims=True)
+    # Vectors that cancel leave rounding, in proportion to themselves.
+    lengths = np.linalg.norm(means, axis=1)
+    floor = np.abs(vectors).max() * len(vectors) * np.finfo(np.float64).eps
+    if not (lengths > floor).any():
+        return svd_bases(vectors, [1])[0]
+    return np.ascontiguousarray(unit_rows(means[lengths > floor]).T)
+
+
+def _thinned(vectors: FloatArray) -> FloatArray:
+    """At most ``MOST_VECTORS`` of the vectors, in whatever order they are given."""
+    step = -(-len(vectors) // MOST_VECTORS)
+    if step == 1:
+        return vectors
+    along = vectors @ principal_directions(vectors)[:, 0]
+    return vectors[np.argsort(along, kind="stable")[::step]]

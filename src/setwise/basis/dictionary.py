@@ -18,8 +18,7 @@ import numpy as np
 from setwise._support.compiled import kernels_of
 from setwise._support.parameters import check_count, check_number
 from setwise._support.types import FloatArray
-from setwise.basis.base import Basis
-from setwise.basis.svd import principal_directions
+from setwise.basis.base import Basis, principal_directions
 from setwise.errors import ConvergenceWarning
 
 # Limit for the code of one vector, far above any that was observed.

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from setwise._support.lazy import lazy
-from setwise._support.parallel import in_parts
+from setwise._support.parallel import in_parts, lazy
 from setwise._support.types import BoolArray, FloatArray, IntArray
 from setwise.classify.description import Description
 from setwise.classify.gallery import SetBases

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from setwise._support.lazy import lazy
+from setwise._support.parallel import lazy
 from setwise._support.types import FloatArray, IntArray
 from setwise.classify.distributions import (
     Distance,

@@ -15,8 +15,7 @@ from typing import Any, TypeVar
 
 import scipy.sparse as sp
 
-from setwise._support.lazy import lazy
-from setwise._support.parallel import in_threads
+from setwise._support.parallel import in_threads, lazy
 from setwise._support.types import BoolArray, FloatArray, IntArray
 from setwise.basis import Basis
 from setwise.classify.description import Representation

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from setwise._support.lazy import lazy
+from setwise._support.parallel import lazy
 from setwise._support.types import BoolArray, FloatArray, IntArray
 from setwise.basis import Basis
 from setwise.classify.evidence import OwnSet, SharedTree

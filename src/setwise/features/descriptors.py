@@ -17,8 +17,7 @@ from setwise._support.parameters import (
 )
 from setwise._support.types import FloatArray, IntArray
 from setwise.errors import reject
-from setwise.features.images import ImageFeature
-from setwise.features.pixels import as_bytes, as_grey, check_tiles, resized
+from setwise.features.images import ImageFeature, as_bytes, as_grey, check_tiles, resized
 
 NORMS = ("L2-Hys", "L2", "L1", "L1-sqrt")
 METHODS = ("nri_uniform", "uniform")

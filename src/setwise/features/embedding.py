@@ -17,8 +17,7 @@ from setwise._support.parameters import check_choice, check_count, check_shape, 
 from setwise._support.progress import reported
 from setwise._support.types import FloatArray
 from setwise.errors import DataError, ParameterError, SetwiseError, reject
-from setwise.features.images import ImageFeature
-from setwise.features.pixels import as_grey, resized
+from setwise.features.images import ImageFeature, as_grey, resized
 
 DTYPES = {
     "tensor(float)": np.float32,

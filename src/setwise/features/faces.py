@@ -20,8 +20,7 @@ from setwise._support.parameters import check_choice, check_shape
 from setwise._support.progress import reported
 from setwise._support.types import FloatArray
 from setwise.features.cache import through_cache
-from setwise.features.images import ImageFeature
-from setwise.features.pixels import as_bytes, as_grey, resized
+from setwise.features.images import ImageFeature, as_bytes, as_grey, resized
 from setwise.features.weights import WeightsFile
 
 FACES_EXTRA = "faces"

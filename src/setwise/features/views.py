@@ -22,9 +22,8 @@ from setwise._support.types import BoolArray, FloatArray, IntArray
 from setwise.errors import DataError, ParameterError
 from setwise.features.descriptors import HOG, LBP
 from setwise.features.faces import Faces
-from setwise.features.images import ImageFeature, is_pipeline, steps_of
+from setwise.features.images import ImageFeature, Pixels, is_pipeline, steps_of
 from setwise.features.network import Network
-from setwise.features.pixels import Pixels
 from setwise.features.vectors import Whitener, unit_rows
 
 # What can be written down by its name and parameters, and read again.

@@ -11,12 +11,11 @@ import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
 from setwise._support.extras import require
-from setwise._support.lazy import lazy
+from setwise._support.parallel import lazy
 from setwise._support.parameters import check_count
 from setwise._support.types import IntArray
 from setwise.errors import reject
-from setwise.index.base import Arrays, BuiltIndex, Index, Rows, build_anew
-from setwise.index.exact import BuiltExact
+from setwise.index.base import Arrays, BuiltExact, BuiltIndex, Index, Rows, build_anew
 
 _N_BITS = 4  # per two numbers of a row: what FAISS scans from registers
 _TRAINING_ROWS = 4096  # 256 per centroid, beyond which k-means gains nothing

@@ -18,8 +18,7 @@ from setwise._support.extras import require
 from setwise._support.parameters import check_number, refuse
 from setwise._support.types import IntArray
 from setwise.errors import SetwiseError, SetwiseWarning, reject
-from setwise.index.base import BuiltIndex, Index, Rows, build_anew, stamp_of
-from setwise.index.exact import BuiltExact
+from setwise.index.base import BuiltExact, BuiltIndex, Index, Rows, build_anew, stamp_of
 
 _STAMP = -1  # the key of the row that holds the stamp of the others
 _FIELDS = {"key", "row", "stamp"}

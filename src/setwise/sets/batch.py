@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from setwise._support.types import FloatArray, IntArray
 from setwise.errors import reject
-from setwise.sets.identifiers import as_identifiers, is_missing, unique_identifiers
+from setwise.sets.labels import as_identifiers, is_missing, unique_identifiers
 from setwise.sets.origins import Origins
 from setwise.sets.tables import Table
 

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from setwise._support.types import FloatArray, IntArray
 from setwise.errors import reject
 from setwise.sets.batch import SetBatch, default_names
-from setwise.sets.identifiers import as_identifiers, is_missing, unique_identifiers
+from setwise.sets.labels import as_identifiers, is_missing, unique_identifiers
 
 _EXPECTED = "Expected a list of (n_vectors, n_features) arrays, one per set"
 

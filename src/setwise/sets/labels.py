@@ -1,7 +1,8 @@
-"""Which sets stand in the gallery: splits into gallery and probes, and forgotten sets."""
+"""Labels and set ids: kept as they are given, and what splits a gallery by them."""
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -10,8 +11,112 @@ import numpy.typing as npt
 
 from setwise._support.parameters import check_count, is_whole
 from setwise._support.types import BoolArray, IntArray
-from setwise.errors import reject
-from setwise.sets.identifiers import as_identifiers, is_missing, same_label, unique_identifiers
+from setwise.errors import DataError, reject
+
+# In this order: to Python, True is an int; to NumPy, a duration.
+_KINDS: dict[str, tuple[type, ...]] = {
+    "date": (np.datetime64, datetime.date),
+    "duration": (np.timedelta64, datetime.timedelta),
+    "bool": (bool, np.bool_),
+    "int": (int, np.integer),
+    "float": (float, np.floating),
+    "str": (str,),
+    "bytes": (bytes,),
+}
+
+
+def as_identifiers(values: Any, who: str) -> npt.NDArray[Any]:
+    """An array of the values, of dtype object where NumPy would change them silently.
+
+    NumPy turns numbers among strings into strings, True among ints into 1, ints of 63 bits
+    among floats into floats, and drops zero characters at the end of strings.
+    """
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        reject(f"{who} is ragged. Expected one value each.")
+    if isinstance(values, np.ndarray) or array.dtype.kind not in "USiuf":
+        return array
+    original = np.asarray(values, dtype=object)
+    pairs = zip(original.flat, array.ravel().tolist(), strict=True)
+    return array if all(_is_unchanged(*pair) for pair in pairs) else original
+
+
+def is_missing(array: npt.NDArray[Any]) -> BoolArray:
+    """Whether each value is None, NaN, NaT or pandas.NA."""
+    if array.dtype == object:
+        return np.array([_is_missing(value) for value in array], dtype=np.bool_)
+    return array != array  # true of NaN and NaT alone
+
+
+def unique_identifiers(
+    array: npt.NDArray[Any], who: str
+) -> tuple[npt.NDArray[Any], IntArray, IntArray]:
+    """Sorted distinct values, the first place of each, and the code of each entry."""
+    try:
+        values, first, inverse = np.unique(array, return_index=True, return_inverse=True)
+    except (TypeError, ValueError):
+        raise DataError(_mixed(array, who)) from None
+    if array.dtype == object and "bool" in _kinds(array) and len(_kinds(array)) > 1:
+        raise DataError(_mixed(array, who))  # NumPy takes True for 1
+    return values, first, inverse.astype(np.int64)
+
+
+def _mixed(array: npt.NDArray[Any], who: str) -> str:
+    kinds = " and ".join(sorted(_kinds(array)))
+    return f"{who} mix {kinds}. Expected one type that can be sorted."
+
+
+def join_labels(old: npt.NDArray[Any], new: npt.NDArray[Any], caller: str) -> npt.NDArray[Any]:
+    """Labels of a gallery, then of more sets; refused where no type holds all unchanged."""
+    if len(_kinds(old) | _kinds(new)) == 1:
+        joined = np.concatenate([old, new])
+        if joined.dtype.kind == "f" and old.dtype.kind in "iu":  # int64 and uint64
+            joined = np.concatenate([old.astype(object), new.astype(object)])
+        parts = (joined[: len(old)], old), (joined[len(old) :], new)
+        # Days of the year 3000 cannot be told in nanoseconds.
+        if all((part.astype(given.dtype) == given).all() for part, given in parts):
+            return joined
+    return reject(
+        f"{caller}: the labels are of dtype {new.dtype}, those of the gallery of dtype "
+        f"{old.dtype}. Expected labels of one kind: convert them."
+    )
+
+
+def same_label(labels: npt.NDArray[Any], label: Any) -> BoolArray:
+    """Whether each label equals the given one, in kind too: True is not 1, nor 1 a 1.0."""
+    kind = _kind(label)
+    is_same = [_kind(known) == kind and bool(known == label) for known in labels]
+    return np.array(is_same, dtype=np.bool_)
+
+
+def _kinds(array: npt.NDArray[Any]) -> set[str]:
+    return {_kind(value) for value in array.flat}
+
+
+def _kind(value: Any) -> str:
+    """The kind of a label, NumPy's or Python's."""
+    for kind, types in _KINDS.items():
+        if isinstance(value, types):
+            return kind
+    return type(value).__name__
+
+
+def _is_unchanged(value: Any, converted: Any) -> bool:
+    """Whether NumPy has kept a value, NaN aside."""
+    kinds = _kind(value), _kind(converted)
+    if kinds == ("int", "float"):
+        return bool(int(value) == converted)  # Python compares exactly
+    return kinds[0] == kinds[1] and bool(value == converted or value != value)
+
+
+def _is_missing(value: Any) -> bool:
+    try:
+        return value is None or bool(value != value)
+    except TypeError:  # pandas.NA will not say
+        return True
+    except ValueError:  # an array: not an identifier, but there
+        return False
 
 
 def gallery_probe_split(
