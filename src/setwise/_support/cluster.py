@@ -1,7 +1,6 @@
 """Work spread over processes or a Dask cluster; the object it shares is sent once to each.
 
-Only where ``joblib.parallel_config("dask")``, or ``("loky", n_jobs=8)`` with more than one
-process, asks for it.
+Only where ``joblib.parallel_config("dask")``, or ``("loky", n_jobs=8)``, asks for it.
 """
 
 from __future__ import annotations
@@ -84,7 +83,7 @@ def _in_processes(
 def _active_client() -> Any:
     """The client of the cluster that joblib was told to use; None without, or in a worker.
 
-    Work on a worker stays there: waiting for other work, all workers could block each other.
+    Waiting for other work, all workers could block each other.
     """
     client = getattr(get_active_backend()[0], "client", None)
     if client is None:
@@ -250,8 +249,8 @@ def write_mapped(thing: Any, folder: Path) -> None:
 def read_mapped(folder: Path) -> Any:
     """The object that was written; its arrays are those of the file, until they are changed.
 
-    Changes stay in this process. They must be possible: kernels are compiled for arrays that
-    can be written, and would be compiled again for others.
+    Changes stay in this process, and must be possible: for read-only arrays, kernels would be
+    compiled again.
     """
     document, spans = pickle.loads((folder / "document").read_bytes())  # noqa: S301
     arrays = np.memmap(folder / "arrays", mode="c").data

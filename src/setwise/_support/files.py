@@ -69,10 +69,7 @@ def write_whole(file: Path, text: str) -> Path:
 
 
 def acquired(lock: IO[bytes]) -> bool:
-    """Whether this process now holds the lock on an open file, alone.
-
-    Closing the file releases the lock; the system closes the files of a process that dies.
-    """
+    """Whether this process now holds the lock on an open file, alone, until that is closed."""
     try:
         if sys.platform == "win32":
             import msvcrt
@@ -94,8 +91,7 @@ def acquired(lock: IO[bytes]) -> bool:
 def held(path: Path, *, wait_s: float = 600.0) -> Iterator[None]:
     """Hold the lock of a file while it changes, after waiting for other processes.
 
-    The lock is a hidden file beside the file itself (not beside a link to it), and is removed
-    with the last holder.
+    The lock is a hidden file beside the file itself, removed with the last holder.
     """
     target = real_path(path)
     beside = target.with_name(f".{target.name}.lock")

@@ -29,10 +29,9 @@ def in_threads(
 ) -> Iterator[Result]:
     """Yield ``work(item)`` for each item, in order, ``n_jobs`` at a time.
 
-    Threads, because the compiled kernels and BLAS release the GIL and share the gallery.
-    BLAS itself keeps to one thread meanwhile: the matrices of one probe are too small to
-    share, and n_jobs times all cores would only get in each other's way. Always threads,
-    whatever ``joblib.parallel_config`` says: work may fill arrays that are here.
+    Threads, whatever ``joblib.parallel_config`` says: compiled kernels and BLAS release the
+    GIL, and work may fill arrays that are here. BLAS keeps to one thread meanwhile: the
+    matrices of one probe are too small to share.
     """
     check_jobs("setwise", n_jobs)
     threads = Parallel(
@@ -52,11 +51,10 @@ def in_parts(work: Callable[[range], None], n: int, n_jobs: int | None, what: st
 
 
 class SharedContext:
-    """A context that the first thread opens and the last one closes.
+    """A context, made by ``make``, that the first thread opens and the last one closes.
 
-    A context that saves a setting and restores it does not nest across threads: the last one
-    to leave would restore the setting of another thread for ever. ``make`` gives a fresh
-    context manager of that kind.
+    A context that saves and restores a setting does not nest across threads: the last one to
+    leave would restore the setting of another thread for ever.
     """
 
     def __init__(self, make: Callable[[], AbstractContextManager[Any]]) -> None:
@@ -134,8 +132,8 @@ Value = TypeVar("Value")
 class lazy(Generic[Value]):
     """As ``functools.cached_property``, which until Python 3.12 holds one lock per class.
 
-    That lock makes threads wait for each other, and a child that is forked meanwhile waits for
-    ever. Here two threads that ask at the same time may both compute; the values are equal.
+    That lock makes threads wait for each other, and a child that is forked meanwhile for ever.
+    Here two threads may both compute; the values are equal.
     """
 
     def __init__(self, compute: Callable[[Any], Value]) -> None:

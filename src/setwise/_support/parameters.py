@@ -130,10 +130,7 @@ def check_jobs(owner: str, value: Any) -> None:
 
 
 def seed_from(random_state: Any, owner: str = "setwise") -> int:
-    """A seed drawn from what scikit-learn calls a random state, never from NumPy's global one.
-
-    An int always gives the same seed. None takes fresh entropy from the system.
-    """
+    """A seed drawn from what scikit-learn calls a random state; None takes fresh entropy."""
     if random_state is None:
         return int(np.random.default_rng().integers(_SEEDS))
     if isinstance(random_state, np.random.Generator):

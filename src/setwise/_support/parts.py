@@ -1,8 +1,7 @@
 """Parts of a description: small frozen value objects with a name, and one registry of them.
 
 A basis, a graph, a distance: each is a frozen dataclass whose fields are its parameters. A
-family of parts (``Basis``, ``Graph``, ...) derives from :class:`Part`; a part derives from its
-family, has a ``name``, and is found by it, by the estimators and :meth:`Part.from_config`.
+family of parts derives from :class:`Part`; a part derives from its family and has a ``name``.
 """
 
 from __future__ import annotations
@@ -93,10 +92,7 @@ def _plain(value: Any) -> Any:
 
 
 class PartParameters:
-    """For estimators: ``graph__alpha`` reaches into a part, as into a nested estimator.
-
-    Parts are frozen, so setting makes a new one in place of the old.
-    """
+    """For estimators: ``graph__alpha`` reaches into a frozen part, and replaces it."""
 
     #: parameter -> family of parts
     part_parameters: ClassVar[Mapping[str, type[Part]]] = {}

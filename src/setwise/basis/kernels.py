@@ -1,8 +1,8 @@
 """The alternation of dictionary learning, compiled whole: one call learns one dictionary.
 
-A set is so small that calling NumPy takes longer than the arithmetic, and threads that return
-to Python after every step would wait for one another. All arrays are C-contiguous float64, so
-that each kernel is compiled once. Atoms are rows, so that inner loops vectorise.
+A set is so small that calling NumPy takes longer than the arithmetic. All arrays are
+C-contiguous float64, so that each kernel is compiled once. Atoms are rows, so that inner
+loops vectorise.
 """
 
 from __future__ import annotations

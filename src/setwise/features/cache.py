@@ -1,7 +1,4 @@
-"""Features of images, found again by the feature and the content of each image.
-
-In memory for the features of networks; in a file where the caller names one.
-"""
+"""Features of images, found again by the feature and the content of each image."""
 
 from __future__ import annotations
 
@@ -49,11 +46,10 @@ def through_cache(
     compute: Callable[[list[int]], Values],
     cache: Cache | None = None,
 ) -> Values:
-    """Values of images, each computed once.
+    """Values of images, each computed once; by default, the cache is that of the process.
 
     ``about`` is everything that the values depend on besides the pixels. ``compute`` makes the
-    values of some of the images, given their places. By default, the cache is that of the
-    process.
+    values of some of the images, given their places.
     """
     kept = _SHARED if cache is None else cache
     prefix = f"{about} {images.dtype.str} {images.shape[1:]}".encode()
@@ -175,36 +171,25 @@ def keep_in_file(path: Path | None) -> None:
 class Cached(ImageFeature):
     """Keep the values of an image feature in a folder, and compute them only once.
 
-    A value is found again by the feature and all its parameters, the versions of the libraries
-    that compute it, and the pixels of the image; if any of them changes, it is computed anew.
-    Processes may share the folder. Damaged values are computed again and replaced. Old values
-    are never deleted: delete the folder.
+    A value is computed anew if the feature, one of its parameters, a library that computes it
+    or a pixel changes. Processes may share the folder. Damaged values are replaced, and old
+    ones never deleted: delete the folder. ``n_hits_`` and ``n_misses_`` count the images found
+    and computed since the last fit.
 
     Parameters
     ----------
     feature : image feature, or pipeline of image features
-        Such as ``HOG()`` or ``make_pipeline(Equalised(), LBP())``. One that learns from data
-        is refused, and so is an :class:`Embedding` without a name. Of an image feature of
-        your own, a parameter must change when its code does.
+        One that learns nothing from data, and whose parameters change when its code does.
     folder : str or Path
-        Folder of the values, in one SQLite file; made if it does not exist.
-
-    Attributes
-    ----------
-    n_hits_, n_misses_ : int
-        Images found and computed since the last fit.
+        Folder of one SQLite file; made if it does not exist.
 
     Examples
     --------
     >>> import numpy as np, tempfile
-    >>> from setwise import HOG, SetBatch
-    >>> from setwise.features import Cached
-    >>> photos = SetBatch.from_images([np.zeros((1, 16, 16), dtype=np.uint8)])
+    >>> from setwise.features import HOG, Cached
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     cached = Cached(HOG(), folder)
-    ...     first, again = cached.fit(photos).transform(photos), cached.transform(photos)
-    ...     cached.n_misses_, cached.n_hits_
-    (1, 1)
+    ...     Cached(HOG(), folder).transform(np.zeros((1, 16, 16))).shape
+    (1, 36)
     """
 
     _counting = threading.Lock()
@@ -220,7 +205,7 @@ class Cached(ImageFeature):
             refuse("Cached", "folder", "the path of a folder", self.folder)
 
     def fingerprint(self) -> dict[str, Any]:
-        """That of the feature: the folder does not change values."""
+        """The feature's own: the folder does not change values."""
         return fingerprint_of(self.feature)
 
     def fit(self, X: Any, y: Any = None) -> Self:

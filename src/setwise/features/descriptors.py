@@ -26,10 +26,9 @@ METHODS = ("nri_uniform", "uniform")
 class HOG(ImageFeature):
     """Histograms of oriented gradients: the directions of edges in each cell of an image.
 
-    Computed by scikit-image: ``pip install "setwise[image]"``. Colours become brightness,
-    ``0.299 R + 0.587 G + 0.114 B``. Each block is normalised, so that the range of values
-    hardly matters. An image without edges gives zeros; classifiers refuse sets of only such
-    images.
+    Computed by scikit-image (``pip install "setwise[image]"``) from the brightness of colours,
+    ``0.299 R + 0.587 G + 0.114 B``. Blocks are normalised, so that the range of values hardly
+    matters. An image without edges gives zeros.
 
     Parameters
     ----------
@@ -105,14 +104,13 @@ class HOG(ImageFeature):
 class LBP(ImageFeature):
     """Local binary patterns: frequencies of small textures in each patch of an image.
 
-    A pixel's pattern says which points around it are at least as bright. Patterns with at most
-    two changes on the way round are *uniform* and have a bin each, all others share one. Each
-    patch gives a histogram that sums to 1. Points beyond the image are black. Needs
-    scikit-image: ``pip install "setwise[image]"``.
+    A pixel's pattern says which points around it are at least as bright; points beyond the
+    image are black. Patterns with at most two changes on the way round have a bin each, all
+    others share one. A patch's histogram sums to 1. Needs scikit-image: ``pip install
+    "setwise[image]"``.
 
-    Colours become brightness, ``0.299 R + 0.587 G + 0.114 B``. An image of floats none of which
-    exceeds 1 has the range 0 to 1; all other values must lie in 0 to 255. Patterns are those of
-    the image rounded to 256 steps.
+    Colours become brightness, ``0.299 R + 0.587 G + 0.114 B``, in 256 steps. An image of floats
+    none of which exceeds 1 has the range 0 to 1; all other values must lie in 0 to 255.
 
     Parameters
     ----------
@@ -125,11 +123,9 @@ class LBP(ImageFeature):
     radius : float, default=1
         Distance of the points from the pixel.
     method : {"nri_uniform", "uniform"}, default="nri_uniform"
-        With "nri_uniform" rotated patterns differ, and ``p`` points make ``p (p - 1) + 3`` bins
-        (59 of 8); with "uniform" they are the same, in ``p + 2`` bins.
+        Whether rotated patterns differ, in ``p (p - 1) + 3`` bins, or not, in ``p + 2`` bins.
     root : bool, default=True
-        Take the square root of the shares: each patch is then a vector of unit norm, in which
-        frequent patterns weigh less.
+        Take the square root of the shares: each patch is then a vector of unit norm.
 
     Examples
     --------

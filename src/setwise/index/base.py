@@ -46,19 +46,10 @@ class Index(Part, ABC):
         """
 
     def open(self, rows: Rows, keys: IntArray, saved: Mapping[str, Any]) -> BuiltIndex:
-        """The index of a gallery that was read from a file.
+        """The index of a gallery file; DataError where what was saved belongs to other rows.
 
-        Parameters
-        ----------
-        rows, keys
-            As for :meth:`build`.
-        saved : dict of str to array
-            What the file has of :meth:`BuiltIndex.arrays`; possibly nothing, or forged.
-
-        Raises
-        ------
-        DataError
-            Where what was saved, or is kept elsewhere, belongs to other rows.
+        ``saved`` is what the file has of :meth:`BuiltIndex.arrays`; possibly nothing, or
+        forged.
         """
         return self.build(rows, keys)
 
@@ -98,20 +89,13 @@ class BuiltIndex(ABC):
     def nearest(self, query: Rows, n: int) -> IntArray:
         """Keys of about ``n`` rows with the largest inner products with a query, in order.
 
-        Parameters
-        ----------
-        query : array of float32, shape (n_features,)
-            A unit vector.
-        n : int
-            How many; all where there are fewer.
+        ``query`` is a float32 unit vector. All keys are returned where there are fewer than
+        ``n``.
         """
 
     @abstractmethod
     def changed(self, rows: Rows, keys: IntArray) -> BuiltIndex:
-        """The index of other rows, in memory; rows of known keys are unchanged.
-
-        Keys that are not given are removed; unknown ones are added.
-        """
+        """The index of other rows, in memory; those of known keys are unchanged."""
 
     def arrays(self) -> Arrays:
         """What a gallery file keeps, so that the index need not be built again."""
@@ -127,10 +111,9 @@ def stamp_of(rows: Rows, keys: IntArray) -> str:
     Examples
     --------
     >>> import numpy as np
-    >>> rows, keys = np.eye(3, dtype=np.float32), np.array([10, 11, 12])
     >>> from setwise.index import stamp_of
-    >>> stamp_of(rows, keys) == stamp_of(rows, keys + 1)
-    False
+    >>> len(stamp_of(np.eye(3, dtype=np.float32), np.array([10, 11, 12])))
+    64
     """
     digest = sha256(repr(rows.shape).encode())
     digest.update(np.ascontiguousarray(keys, dtype=np.int64).data)

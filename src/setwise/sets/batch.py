@@ -32,8 +32,8 @@ class SetBatch:
     labels : array of shape (n_sets,), optional
         Class of each set, where the source knew it.
     image_shape : tuple of int, optional
-        ``(height, width)`` or ``(height, width, n_channels)`` of the images whose pixels the
-        vectors are, row by row. Only image features need it.
+        ``(height, width[, n_channels])`` of the images whose pixels the vectors are, row by
+        row.
     origins : Origins, optional
         File, time and small picture of each vector, where they are known.
 
@@ -98,12 +98,6 @@ class SetBatch:
         """Sets of images, ``(n_images_i, height, width[, n_channels])``, all of one shape.
 
         Their pixels are the vectors, of the same dtype.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> SetBatch.from_images([np.ones((3, 8, 6)), np.ones((2, 8, 6))])
-        SetBatch of 2 sets of 2 to 3 images, 8 x 6
         """
         try:
             arrays = [np.asarray(images) for images in sets]
@@ -150,10 +144,7 @@ class SetBatch:
 
     @classmethod
     def from_groups(cls, X: npt.ArrayLike, groups: npt.ArrayLike) -> SetBatch:
-        """Gather rows of equal group into sets, in the order groups first appear.
-
-        ``groups`` has the set of each row; its values become the names.
-        """
+        """Gather rows of equal group into sets of that name, in order of appearance."""
         vectors = _two_dimensional("SetBatch.from_groups", X)
         ids = as_identifiers(groups, "SetBatch.from_groups: groups")
         if ids.shape != (len(vectors),):
@@ -185,8 +176,8 @@ class SetBatch:
         label : str, optional
             Column with the class, which must not vary inside a set.
         vector : str, optional
-            Column with a vector in each row: a list, tuple or array of numbers. By default,
-            all columns not named here are features.
+            Column with a vector in each row; by default, all columns not named here are
+            features.
         file, time : str, optional
             Columns for ``origins``: the file of each row, and when it was taken.
 

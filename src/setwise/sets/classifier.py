@@ -36,10 +36,10 @@ def one_set(probe: Any, check: Callable[[Any], SetBatch], caller: str) -> SetBat
 
 
 class SetClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
-    """A scikit-learn classifier whose samples are sets.
+    """A scikit-learn classifier whose samples are sets, each judged alone.
 
     A method implements what it keeps of a gallery (:meth:`_solve`) and its scores of sets
-    (:meth:`_scores`). Each set is judged alone: its answer never depends on the others.
+    (:meth:`_scores`).
 
     Examples
     --------
@@ -86,10 +86,7 @@ class SetClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         """Probability of each class for each set."""
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Score of each class for each set, largest for the label predicted.
-
-        For two classes, the second's score less the first's, as scikit-learn has it.
-        """
+        """Score of each class for each set; for two classes, the second's less the first's."""
         scores = self._scores(X, "decision_function")
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 

@@ -1,8 +1,7 @@
 """The one gate for sets and labels: all input is checked here, and nowhere else.
 
 Behind it, vectors are finite float64 (or a smaller type on request), sets are not empty and
-have equally many features, and each has a known label. Messages name the set at fault, what
-was expected, what came and what to do.
+have equally many features, and each has a known label.
 """
 
 from __future__ import annotations
@@ -40,11 +39,6 @@ def check_sets(
         Required number of features; by default that of the first set.
     is_compact : bool
         Whether bytes and single precision stay, where all sets have the same type.
-
-    Raises
-    ------
-    DataError
-        Naming the set at fault.
 
     Examples
     --------

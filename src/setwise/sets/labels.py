@@ -124,7 +124,7 @@ def gallery_probe_split(
 ) -> tuple[IntArray, IntArray]:
     """Choose ``n_gallery`` sets of every class as gallery; the others are probes.
 
-    Sets are never divided, so frames of one clip stand on one side.
+    Sets are never divided. Returned are the ascending indices of both.
 
     Parameters
     ----------
@@ -134,11 +134,6 @@ def gallery_probe_split(
         Gallery sets per class, which must have more.
     rng : Generator or int, optional
         Source of randomness.
-
-    Returns
-    -------
-    gallery, probes : arrays of int
-        Indices of sets, ascending.
 
     Examples
     --------
@@ -178,10 +173,8 @@ def gallery_probe_splits(
     Examples
     --------
     >>> from setwise import gallery_probe_splits
-    >>> for gallery, probes in gallery_probe_splits(["a", "a", "b", "b"], 1, n_splits=2):
-    ...     print(gallery, probes)
-    [1 3] [0 2]
-    [1 3] [0 2]
+    >>> [(g.tolist(), p.tolist()) for g, p in gallery_probe_splits(["a", "a", "b", "b"], 1, 1)]
+    [([1, 3], [0, 2])]
     """
     for i in range(n_splits):
         source = np.random.SeedSequence(seed, spawn_key=(i,))

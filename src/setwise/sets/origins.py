@@ -27,10 +27,9 @@ class Origins:
     Attributes
     ----------
     files : tuple of str
-        The path of each vector's file, with the frame where it is one of a clip:
-        ``"clip.mp4, frame 12"``.
+        Paths, with the frame of a clip: ``"clip.mp4, frame 12"``.
     times : array of datetime64, shape (n_vectors,)
-        When each photo was taken, by the clock of the camera; NaT where nothing says so.
+        When each photo was taken, by the clock of the camera; NaT where unknown.
     thumbnails : tuple of bytes
         A small JPEG of each.
 
@@ -79,10 +78,7 @@ class Origins:
 
     @classmethod
     def join(cls, parts: Sequence[Origins | None], sizes: Sequence[int]) -> Origins | None:
-        """One after the other; None where no part is known.
-
-        ``sizes`` are the numbers of vectors of the parts, known or not.
-        """
+        """One after the other, of ``sizes`` vectors each; None where no part is known."""
         if all(part is None for part in parts):
             return None
         known = [
