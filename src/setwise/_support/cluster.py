@@ -105,7 +105,7 @@ class _Spread:
 
     def results(self, items: Iterable[Any]) -> Iterator[Any]:
         """Results in the order of the items, some items being under way ahead of them."""
-        self._handle = self._send()
+        self._send()
         most = PER_CORE * max(1, sum(self._client.ncores().values()))
         try:
             for item in items:
@@ -127,7 +127,11 @@ class _Spread:
             try:
                 result = self._waiting[0][0].result()
             except CancelledError:  # the shared object is lost with all workers that had it
-                self._start_again()
+                _HANDLES.pop((self._client.id, id(self._shared)), None)
+                self._send()
+                lost, self._waiting = self._waiting, deque()
+                for _, item in lost:
+                    self._submit(item)
             except require("distributed", "dask").KilledWorker as error:
                 msg = (
                     f"the cluster gave up: one worker after another died at the same work "
@@ -139,27 +143,21 @@ class _Spread:
                 self._waiting.popleft()
                 return result
 
-    def _start_again(self) -> None:
-        _HANDLES.pop((self._client.id, id(self._shared)), None)
-        self._handle = self._send()
-        lost, self._waiting = self._waiting, deque()
-        for _, item in lost:
-            self._submit(item)
-
-    def _send(self) -> Any:
+    def _send(self) -> None:
         """Send the shared object, again if a worker dies meanwhile."""
         while True:
             self._n_sends += 1
             try:
-                return _broadcast(self._client, self._shared)
+                self._handle = _broadcast(self._client, self._shared)
             except OSError as error:  # Dask's for a connection that is closed
-                last = str(error)
-            if self._n_sends >= MOST_SENDS:
-                msg = (
-                    f"the shared data could not be sent to the cluster, {MOST_SENDS} times "
-                    f"({last}): its workers die, or the client is closed. Look at their logs."
-                )
-                raise SetwiseError(msg)
+                if self._n_sends >= MOST_SENDS:
+                    msg = (
+                        f"the shared data could not be sent to the cluster, {MOST_SENDS} times "
+                        f"({error}): its workers die, or the client is closed. See their logs."
+                    )
+                    raise SetwiseError(msg) from error
+            else:
+                return
 
 
 # --------------------------------------------------------------------- the shared object
@@ -200,32 +198,26 @@ def _written(shared: Any, folder: Path) -> Path:
     try:
         write_mapped(shared, folder)
     except OSError as error:
-        msg = (
-            f"{folder}: the data of the workers could not be written there ({error}). Set "
-            "TMPDIR to a folder with room."
-        )
+        what = f"the data of the workers could not be written there ({error})"
+        msg = f"{folder}: {what}. Set TMPDIR to a folder with room."
         raise SetwiseError(msg) from error
     return folder
 
 
 def _all_can_read(client: Any, folder: Path) -> bool:
     """Whether all workers see a folder; workers with another setwise are refused."""
-    mark = folder / "mark"
+    mark, mine = folder / "mark", version("setwise")
     mark.write_text(str(os.getpid()))
     try:
         found = client.run(_look, mark)
     except (ImportError, AttributeError) as error:
-        msg = (
-            f"the workers of the cluster cannot import what this process has ({error}). "
-            f"Install setwise {version('setwise')} in their environment too."
-        )
+        what = f"the workers of the cluster cannot import what this process has ({error})"
+        msg = f"{what}. Install setwise {mine} in their environment too."
         raise SetwiseError(msg) from error
     for address, (there, _) in found.items():
-        if there != version("setwise"):
-            msg = (
-                f"the worker at {address} has setwise {there}, and this process has "
-                f"{version('setwise')}: answers may differ. Install the same one everywhere."
-            )
+        if there != mine:
+            what = f"the worker at {address} has setwise {there}, and this process has {mine}"
+            msg = f"{what}: answers may differ. Install the same one everywhere."
             raise SetwiseError(msg)
     return bool(found) and all(text == mark.read_text() for _, text in found.values())
 
@@ -271,10 +263,8 @@ def _look(mark: Path) -> tuple[str, str | None]:
 
 
 def _at_worker(work: Callable[[Any, Any], Any], handle: Any, item: Any) -> Any:
-    shared = handle
-    if isinstance(handle, Path):
-        with _READING:  # once, however many threads ask
-            shared = _read(handle)
+    with _READING:  # once, however many threads ask
+        shared = _read(handle) if isinstance(handle, Path) else handle
     with one_blas_thread():
         return work(shared, item)
 

@@ -38,7 +38,7 @@ def kernel(function: Any) -> Any:
 
 
 def inner(function: Any) -> Any:
-    """Compile a function that only kernels call, as a part of each, and that makes no arrays."""
+    """Compile a function that kernels call, as a part of each, and that makes no arrays."""
     from numba import njit
 
     return njit(**_OPTIONS, **_INNER)(function)

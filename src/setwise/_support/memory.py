@@ -27,10 +27,8 @@ def require_memory(needed: int, what: str, advice: str) -> None:
     """Refuse work that needs more bytes than are available."""
     free = available_memory()
     if free is not None and needed > free:
-        msg = (
-            f"{what} needs about {_readable(needed)} of memory, and {_readable(free)} is "
-            f"available. {advice}"
-        )
+        amounts = f"{_readable(needed)} of memory, and {_readable(free)} is available"
+        msg = f"{what} needs about {amounts}. {advice}"
         raise TooLargeError(msg)
 
 

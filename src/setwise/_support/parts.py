@@ -62,26 +62,22 @@ class Part:
     def to_config(self) -> dict[str, Any]:
         """Its name and parameters, as JSON values."""
         if not self.name:
-            msg = (
-                f"{self!r} cannot be written down: it has no name. Expected a part of "
-                f"setwise, or one whose class has a name."
-            )
+            expected = "a part of setwise, or one whose class has a name"
+            msg = f"{self!r} cannot be written down: it has no name. Expected {expected}."
             raise ParameterError(msg)
-        plain = {key: _plain(value) for key, value in self.get_params().items()}
-        return {"name": self.name, **plain}
+        return {"name": self.name, **{key: _plain(v) for key, v in self.get_params().items()}}
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> Self:
         """The part of this family for the result of :meth:`to_config`."""
         if not isinstance(config, Mapping) or not isinstance(config.get("name"), str):
             refuse(cls.family, "config", "a mapping with the name of the part", config)
-        known, name = cls.known(), config["name"]
+        known, parameters = cls.known(), dict(config)
+        name = parameters.pop("name")
         check_known(cls.family, cls.family, name, known)
-        kind = known[name]
-        parameters = {key: value for key, value in config.items() if key != "name"}
         for parameter in parameters:
-            check_known(name, "parameter", parameter, [f.name for f in fields(kind)])  # type: ignore[arg-type]
-        return kind(**parameters)
+            check_known(name, "parameter", parameter, [f.name for f in fields(known[name])])  # type: ignore[arg-type]
+        return known[name](**parameters)
 
 
 def _plain(value: Any) -> Any:

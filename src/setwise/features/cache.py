@@ -13,13 +13,13 @@ from contextlib import closing, contextmanager
 from hashlib import blake2b
 from io import BytesIO
 from pathlib import Path
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from setwise._support.parameters import refuse
-from setwise.errors import DataError, ParameterError
+from setwise.errors import DataError, ParameterError, reject
 from setwise.features.images import ImageFeature, check_image_feature, fingerprint_of, values_of
 
 Values = npt.NDArray[Any]
@@ -30,28 +30,18 @@ DIGEST_BYTES = 20
 ROWS = 500
 
 
-class Cache(Protocol):
-    """Values of images by key."""
-
-    def find(self, keys: Sequence[bytes]) -> dict[bytes, Values]:
-        """The known values."""
-
-    def keep(self, values: Mapping[bytes, Values]) -> None:
-        """Add values."""
-
-
 def through_cache(
     images: Values,
     about: str,
     compute: Callable[[list[int]], Values],
-    cache: Cache | None = None,
+    cache: FeatureFile | None = None,
 ) -> Values:
     """Values of images, each computed once; by default, the cache is that of the process.
 
     ``about`` is everything that the values depend on besides the pixels. ``compute`` makes the
     values of some of the images, given their places.
     """
-    kept = _SHARED if cache is None else cache
+    kept = cache or _SHARED
     prefix = f"{about} {images.dtype.str} {images.shape[1:]}".encode()
     keys = [_digest(prefix + image.tobytes()) for image in images]
     values = kept.find(keys)
@@ -97,17 +87,15 @@ class FeatureFile:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with closing(sqlite3.connect(self.path, timeout=60)) as table, table:
-                table.execute(
-                    "CREATE TABLE IF NOT EXISTS features (key BLOB PRIMARY KEY, value BLOB)"
-                )
+                columns = "(key BLOB PRIMARY KEY, value BLOB)"
+                table.execute(f"CREATE TABLE IF NOT EXISTS features {columns}")
                 yield table
         except (sqlite3.Error, OSError) as error:
-            msg = (
+            reject(
                 f"{self.path} cannot be used to keep features ({error}). Expected a file in a "
-                "folder with room that can be written to: delete the file, or name another "
-                "folder."
+                "folder with room that can be written to: delete it, or name another folder.",
+                error,
             )
-            raise DataError(msg) from error
 
 
 class MemoryCache:
@@ -128,10 +116,8 @@ class MemoryCache:
                 self._values.move_to_end(key)
         unknown = [key for key in dict.fromkeys(keys) if key not in known]
         of_file = self._of_file(lambda file: file.find(unknown)) if unknown else None
-        if of_file:
-            self._remember(of_file)
-            known |= of_file
-        return known
+        self._remember(of_file or {})
+        return known | (of_file or {})
 
     def keep(self, values: Mapping[bytes, Values]) -> None:
         """Add copies of values: a row would keep its whole batch in memory."""
@@ -247,10 +233,8 @@ def _canonical(fingerprint: dict[str, Any]) -> str:
 def _plain(value: Any) -> Any:
     if isinstance(value, np.generic | np.ndarray):
         return value.tolist()
-    msg = (
-        f"Cached: the fingerprint of a feature holds {value!r}, which is neither text nor "
-        "number. Expected parameters that JSON knows; write the feature's fingerprint()."
-    )
+    what = f"the fingerprint of a feature holds {value!r}, which is neither text nor number"
+    msg = f"Cached: {what}. Expected parameters that JSON knows; write its fingerprint()."
     raise ParameterError(msg)
 
 
@@ -267,9 +251,9 @@ def _packed(value: Values) -> bytes:
 
 def _unpacked(content: bytes) -> Values | None:
     """The array, None if the content is damaged."""
-    if (
-        not isinstance(content, bytes)
-        or _digest(content[:-DIGEST_BYTES]) != content[-DIGEST_BYTES:]
-    ):
+    if not isinstance(content, bytes):
         return None
-    return np.load(BytesIO(content[:-DIGEST_BYTES]), allow_pickle=False)
+    array, digest = content[:-DIGEST_BYTES], content[-DIGEST_BYTES:]
+    if _digest(array) != digest:
+        return None
+    return np.load(BytesIO(array), allow_pickle=False)

@@ -82,22 +82,17 @@ class HOG(ImageFeature):
         if self.size is not None:
             grey = resized(grey, self.size)
         hog = require("skimage.feature", "image").hog
-        return np.stack(
-            [
-                hog(image, self.orientations, pair(self.cell), pair(self.block), self.norm)
-                for image in grey.astype(np.float64)
-            ]
-        )
+        parameters = (self.orientations, pair(self.cell), pair(self.block), self.norm)
+        return np.stack([hog(image, *parameters) for image in grey.astype(np.float64)])
 
     def _check_size(self, shape: tuple[int, ...]) -> None:
         check_tiles("HOG", "cell", self.cell, shape)
-        cell, block = pair(self.cell), pair(self.block)
-        if any(side < c * b for side, c, b in zip(shape, cell, block, strict=True)):
-            needed = f"{cell[0] * block[0]} x {cell[1] * block[1]}"
+        height, width = np.multiply(pair(self.cell), pair(self.block)).tolist()
+        if shape[0] < height or shape[1] < width:
             reject(
                 f"HOG: images of {shape[0]} x {shape[1]} are smaller than one block. Expected "
-                f"at least {needed} for block={self.block} and cell={self.cell}: make them "
-                "larger by `size`, or cells or blocks smaller."
+                f"at least {height} x {width} for block={self.block} and cell={self.cell}: "
+                "make them larger by `size`, or cells or blocks smaller."
             )
 
 
@@ -178,17 +173,12 @@ class LBP(ImageFeature):
         """Histograms of the patches of each image, side by side."""
         shape = images.shape[1:3] if self.size is None else pair(self.size)
         check_tiles("LBP", "patch", self.patch, shape)
-        shares = _patch_histograms(self._patterns(images), pair(self.patch), self.n_bins)
-        return np.sqrt(shares) if self.root else shares
-
-    def _patterns(self, images: npt.NDArray[Any]) -> IntArray:
         find = require("skimage.feature", "image").local_binary_pattern
-        return np.stack(
-            [
-                find(image, self.points, self.radius, self.method).astype(np.int64)
-                for image in as_bytes(images, "LBP", self.size)
-            ]
-        )
+        parameters = (self.points, self.radius, self.method)
+        greys = as_bytes(images, "LBP", self.size)
+        patterns = np.stack([find(grey, *parameters).astype(np.int64) for grey in greys])
+        shares = _patch_histograms(patterns, pair(self.patch), self.n_bins)
+        return np.sqrt(shares) if self.root else shares
 
 
 def _patch_histograms(patterns: IntArray, patch: tuple[int, int], n_bins: int) -> FloatArray:

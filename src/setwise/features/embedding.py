@@ -16,7 +16,7 @@ from setwise._support.extras import require
 from setwise._support.parameters import check_choice, check_count, check_shape, refuse
 from setwise._support.progress import reported
 from setwise._support.types import FloatArray
-from setwise.errors import DataError, ParameterError, SetwiseError, reject
+from setwise.errors import ParameterError, SetwiseError, reject
 from setwise.features.images import ImageFeature, as_grey, resized
 
 DTYPES = {
@@ -105,10 +105,8 @@ def in_batches(
         who = f"{called}, given images {start} to {start + len(batch) - 1},"
         vectors = _vectors_of(function, batch, who)
         if parts and vectors.shape[1] != parts[0].shape[1]:
-            reject(
-                f"{who} made vectors of {vectors.shape[1]} features, but before of "
-                f"{parts[0].shape[1]}. Expected equally many of all images."
-            )
+            made = f"{who} made vectors of {vectors.shape[1]} features, but before of"
+            reject(f"{made} {parts[0].shape[1]}. Expected equally many of all images.")
         parts.append(vectors)
     return np.concatenate(parts)
 
@@ -124,10 +122,8 @@ def _vectors_of(
     except Exception as error:
         reject(f"{who} failed with {type(error).__name__}: {error}", error)
     if made.ndim != 2 or len(made) != n_images or 0 in made.shape:
-        reject(
-            f"{who} made an array of shape {made.shape}. Expected ({n_images}, n_features): "
-            "one vector per image."
-        )
+        expected = f"Expected ({n_images}, n_features): one vector per image"
+        reject(f"{who} made an array of shape {made.shape}. {expected}.")
     if made.dtype.kind not in "biuf" or not np.isfinite(made).all():
         what = f"dtype {made.dtype}" if made.dtype.kind not in "biuf" else "NaN or inf"
         reject(f"{who} made {what}. Expected finite real numbers.")
@@ -211,15 +207,13 @@ class OnnxEmbedding(ImageFeature):
         """The network's first output for each image."""
         session = self._open_session()
         entry = self._input(session)
-        who = f"OnnxEmbedding: {self.model_path}"
         batch_size = 1 if entry.shape[0] == 1 else self.batch_size
 
         def embed(batch: npt.NDArray[Any]) -> npt.NDArray[Any]:
-            pixels = self._prepared(batch, entry)
-            made = np.asarray(session.run(None, {entry.name: pixels})[0])
-            return made.reshape(made.shape[0], -1)
+            made = session.run(None, {entry.name: self._prepared(batch, entry)})[0]
+            return np.asarray(made).reshape(len(made), -1)
 
-        return in_batches(embed, images, batch_size, who)
+        return in_batches(embed, images, batch_size, f"OnnxEmbedding: {self.model_path}")
 
     def _values(self, images: npt.NDArray[Any], X: Any) -> npt.NDArray[Any]:
         return self.compute(images)
@@ -231,12 +225,13 @@ class OnnxEmbedding(ImageFeature):
         if self.size is not None:
             pixels = resized(pixels, self.size)
         _, height, width, n_channels = pixels.shape
-        for name, side in (("h", height), ("w", width)):
-            if isinstance(sides[name], int) and sides[name] != side:
+        wanted = sides["h"], sides["w"]
+        for side, given in zip(wanted, (height, width), strict=True):
+            if isinstance(side, int) and side != given:
                 reject(
-                    f"OnnxEmbedding: {self.model_path} expects images of {sides['h']} x "
-                    f"{sides['w']}, and got {height} x {width}. Give size=({sides['h']}, "
-                    f"{sides['w']})."
+                    f"OnnxEmbedding: {self.model_path} expects images of {wanted[0]} x "
+                    f"{wanted[1]}, and got {height} x {width}. Give size=({wanted[0]}, "
+                    f"{wanted[1]})."
                 )
         mean, std = _per_channel("mean", self.mean), _per_channel("std", self.std)
         for name, values in (("mean", mean), ("std", std)):
@@ -248,23 +243,20 @@ class OnnxEmbedding(ImageFeature):
 
     def _input(self, session: Any) -> Any:
         """The input for the images: its name, type and shape."""
-        entries = session.get_inputs()
-        names = [entry.name for entry in entries]
+        entries = {entry.name: entry for entry in session.get_inputs()}
         if self.input_name is None and len(entries) > 1:
-            msg = (
-                f"OnnxEmbedding: {self.model_path} has several inputs, {', '.join(names)}. "
-                "Say by input_name which one the images go to."
-            )
+            several = f"{self.model_path} has several inputs, {', '.join(entries)}"
+            msg = f"OnnxEmbedding: {several}. Say by input_name which one the images go to."
             raise ParameterError(msg)
-        if self.input_name is not None:
-            check_choice("OnnxEmbedding", "input_name", self.input_name, names)
-        entry = entries[names.index(self.input_name) if self.input_name is not None else 0]
+        name = next(iter(entries)) if self.input_name is None else self.input_name
+        check_choice("OnnxEmbedding", "input_name", name, [*entries])
+        entry = entries[name]
         is_image = len(entry.shape) == 4 and entry.type in DTYPES
         if not is_image or (isinstance(entry.shape[0], int) and entry.shape[0] != 1):
             reject(
-                f"OnnxEmbedding: input {entry.name} of {self.model_path} is a {entry.type} of "
-                f"shape {entry.shape}. Expected floats of shape ({', '.join(self.layout)}), "
-                "with n free or 1: export the network so."
+                f"OnnxEmbedding: input {name} of {self.model_path} is a {entry.type} of shape "
+                f"{entry.shape}. Expected floats of shape ({', '.join(self.layout)}), with n "
+                "free or 1: export the network so."
             )
         return entry
 
@@ -291,17 +283,14 @@ def _session(content: bytes, path: str | Path, providers: Sequence[str]) -> Any:
     options.log_severity_level = 4  # what goes wrong is raised, not printed as well
     # Weights in other files would be looked for in the working directory, and be no part of
     # the fingerprint. Nothing is found in a folder that is a file.
-    options.add_session_config_entry(
-        "session.model_external_initializers_file_folder_path", str(Path(path).absolute())
-    )
+    folder = "session.model_external_initializers_file_folder_path"
+    options.add_session_config_entry(folder, str(Path(path).absolute()))
     try:
         return onnxruntime.InferenceSession(content, options, providers=list(providers))
     except Exception as error:  # its exceptions have no common class
-        msg = (
-            f"OnnxEmbedding: {path} cannot be opened as an ONNX network: {error} Expected one "
-            "complete file, weights included; export or download it again."
-        )
-        raise DataError(msg) from error
+        what = f"OnnxEmbedding: {path} cannot be opened as an ONNX network: {error}"
+        advice = "one complete file, weights included; export or download it again"
+        reject(f"{what} Expected {advice}.", error)
 
 
 def _read(path: str | Path) -> bytes:
@@ -326,8 +315,8 @@ def _readable(path: str | Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        msg = f"OnnxEmbedding: {path} cannot be read ({error.strerror}). Expected an ONNX file."
-        raise DataError(msg) from error
+        what = f"OnnxEmbedding: {path} cannot be read ({error.strerror})"
+        reject(f"{what}. Expected an ONNX file.", error)
 
 
 def _with_channels(images: npt.NDArray[Any], expected: Any, path: str) -> npt.NDArray[Any]:
@@ -339,10 +328,9 @@ def _with_channels(images: npt.NDArray[Any], expected: Any, path: str) -> npt.ND
         return np.repeat(pixels, 3, axis=3)
     if expected == 1 and n_channels == 3:
         return as_grey(pixels, "OnnxEmbedding")[..., None]
-    return reject(
-        f"OnnxEmbedding: {path} expects {expected} channels, and images have {n_channels}. Is "
-        'the layout right? It is "nchw" if channels come first.'
-    )
+    what = f"{path} expects {expected} channels, and images have {n_channels}"
+    advice = 'Is the layout right? It is "nchw" if channels come first.'
+    return reject(f"OnnxEmbedding: {what}. {advice}")
 
 
 def _per_channel(name: str, value: Any) -> FloatArray:

@@ -81,10 +81,11 @@ def find_faces(
     height, width = (max(round(side * scale), 1) for side in grey.shape)
     seen = np.ascontiguousarray(grey)
     if (height, width) != grey.shape:
-        seen = np.asarray(
-            Image.fromarray(grey).resize((width, height), Image.Resampling.BILINEAR)
-        )
-    boxes, _, _ = _detector().run(seen, 0, min_score)
+        image = Image.fromarray(grey).resize((width, height), Image.Resampling.BILINEAR)
+        seen = np.asarray(image)
+    if not hasattr(_OF_THREAD, "detector"):
+        _OF_THREAD.detector = require("dlib", FACES_EXTRA).get_frontal_face_detector()
+    boxes, _, _ = _OF_THREAD.detector.run(seen, 0, min_score)
     found = [(box.left(), box.top(), box.width(), box.height()) for box in boxes]
     stretch = np.array([grey.shape[1] / width, grey.shape[0] / height] * 2)
     return np.array(found, dtype=np.float64).reshape(-1, 4) * stretch
@@ -120,9 +121,8 @@ def steady_box(pixels: npt.NDArray[np.uint8], box: FloatArray) -> FloatArray:
 
 def _eyes_and_nose(pixels: npt.NDArray[np.uint8], box: FloatArray) -> Any:
     left, top, width, height = (round(float(value)) for value in box)
-    place = require("dlib", FACES_EXTRA).rectangle(
-        left, top, left + width - 1, top + height - 1
-    )
+    rectangle = require("dlib", FACES_EXTRA).rectangle
+    place = rectangle(left, top, left + width - 1, top + height - 1)
     return _loaded("shape_predictor", LANDMARKS)(pixels, place)
 
 
@@ -135,12 +135,6 @@ def describe_faces(chips: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
         with _NETWORK_LOCK:
             made[i] = network.compute_face_descriptor(np.ascontiguousarray(chip))
     return made
-
-
-def _detector() -> Any:
-    if not hasattr(_OF_THREAD, "detector"):
-        _OF_THREAD.detector = require("dlib", FACES_EXTRA).get_frontal_face_detector()
-    return _OF_THREAD.detector
 
 
 _LOADING = Lock()
@@ -214,12 +208,8 @@ class Faces(ImageFeature):
         described = list(reported(map(self._described, chunks), len(starts), "Faces"))
         n_faceless = sum(n_without for _, n_without in described)
         if n_faceless:
-            logger.info(
-                "Faces: no face was found in %d of %d images; each of them was taken for a "
-                "face as a whole",
-                n_faceless,
-                len(images),
-            )
+            what = "no face was found in %d of %d images; each of them was taken for a face"
+            logger.info(f"Faces: {what} as a whole", n_faceless, len(images))
         return np.concatenate([vectors for vectors, _ in described])
 
     def _described(self, images: npt.NDArray[Any]) -> tuple[npt.NDArray[np.float32], int]:
@@ -228,18 +218,15 @@ class Faces(ImageFeature):
 
         def describe(places: list[int]) -> npt.NDArray[np.float32]:
             nonlocal n_faceless
-            chips, n_faceless = self._faces(images[places])
-            return describe_faces(chips)
+            greys = as_bytes(images[places], "Faces", self.size)
+            boxes = [_largest_face(grey) for grey in greys]
+            n_faceless = sum(box is None for box in boxes)
+            colours = _as_colour_bytes(images[places], self.size)
+            chips = [aligned_face(*pair) for pair in zip(colours, boxes, strict=True)]
+            return describe_faces(np.stack(chips))
 
         about = f"{sorted(SHA256.items())} {dlib_version()} {self.size}"
         return through_cache(images, about, describe), n_faceless
-
-    def _faces(self, images: npt.NDArray[Any]) -> tuple[npt.NDArray[np.uint8], int]:
-        """The largest face of each image, upright, and the number of images without one."""
-        boxes = [_largest_face(grey) for grey in as_bytes(images, "Faces", self.size)]
-        colours = _as_colour_bytes(images, self.size)
-        chips = [aligned_face(*pair) for pair in zip(colours, boxes, strict=True)]
-        return np.stack(chips), sum(box is None for box in boxes)
 
 
 def _largest_face(grey: npt.NDArray[np.uint8]) -> Any:

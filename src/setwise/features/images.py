@@ -64,13 +64,11 @@ class ImageFeature(  # type: ignore[call-arg]
 
     def fingerprint(self) -> dict[str, Any]:
         """Everything that values depend on besides the images, in JSON types."""
-        kind = type(self)
+        kind, packages = type(self), ("setwise", "numpy", *self.libraries)
         return {
             "feature": f"{kind.__module__}.{kind.__qualname__}",
             "parameters": self.get_params(deep=False),
-            "versions": {
-                name: _version(name) for name in ("setwise", "numpy", *self.libraries)
-            },
+            "versions": {package: _version(package) for package in packages},
         }
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -112,15 +110,14 @@ class ImageFeature(  # type: ignore[call-arg]
         if images.ndim not in (3, 4) or 0 in images.shape:
             what = "nothing to look at" if 0 in images.shape else "no images"
             reject(
-                f"{caller} looks at images, and got {what}: an array of shape "
-                f"{images.shape}. Expected a SetBatch of images (load_images, load_video, "
+                f"{caller} looks at images, and got {what}: an array of shape {images.shape}. "
+                "Expected a SetBatch of images (load_images, load_video, "
                 "SetBatch.from_images) or an array (n_images, height, width[, n_channels])."
             )
         if images.dtype.kind not in "biuf":
-            reject(
-                f"{caller}: the images have dtype {images.dtype}. Expected real numbers; "
-                "convert them with `.astype(float)` if that is what they are."
-            )
+            advice = "convert them with `.astype(float)` if that is what they are"
+            what = f"{caller}: the images have dtype {images.dtype}"
+            reject(f"{what}. Expected real numbers; {advice}.")
         if images.dtype.kind == "f":
             self._check(images, X)
         if self.sees_bytes and images.dtype.kind != "b":
@@ -132,7 +129,7 @@ class ImageFeature(  # type: ignore[call-arg]
         lowest, highest = rows.min(axis=1), rows.max(axis=1)
         is_bad = (lowest < 0) | (highest > 255)
         if is_bad.any():
-            i = int(np.flatnonzero(is_bad)[0])
+            i = int(is_bad.argmax())
             reject(
                 f"{type(self).__name__}: {_where(i, X)} has values from {lowest[i]:g} to "
                 f"{highest[i]:g}. Expected 0 to 255, or floats from 0 to 1: divide by the "
@@ -142,11 +139,9 @@ class ImageFeature(  # type: ignore[call-arg]
     def _check(self, values: npt.NDArray[Any], X: Any) -> None:
         is_finite = np.isfinite(values).reshape(len(values), -1).all(axis=1)
         if not is_finite.all():
-            i = int(np.flatnonzero(~is_finite)[0])
-            reject(
-                f"{type(self).__name__} of {_where(i, X)} is not finite. Expected finite "
-                "pixels, and finite values of them: leave the image out."
-            )
+            who = f"{type(self).__name__} of {_where(int(is_finite.argmin()), X)}"
+            expected = "finite pixels, and finite values of them: leave the image out"
+            reject(f"{who} is not finite. Expected {expected}.")
 
     def __sklearn_is_fitted__(self) -> bool:
         return True
@@ -158,11 +153,9 @@ def check_image_feature(owner: str, feature: Any) -> None:
         for step in steps_of(feature):
             check_image_feature(owner, step)
     elif not isinstance(feature, ImageFeature):
-        msg = (
-            f"{owner}: {feature!r} is not an image feature. Expected one that learns nothing "
-            "from data, such as HOG() or LBP(), or a pipeline of such; put what learns "
-            "(PerVector, Whitener) after it."
-        )
+        expected = "one that learns nothing from data, such as HOG(), or a pipeline of such"
+        advice = "put what learns (PerVector, Whitener) after it"
+        msg = f"{owner}: {feature!r} is not an image feature. Expected {expected}; {advice}."
         raise ParameterError(msg)
 
 
@@ -212,9 +205,8 @@ def _as_array(X: Any, caller: str) -> npt.NDArray[Any]:
     try:
         return np.asarray(X)
     except ValueError:
-        reject(
-            f"{caller}: the images differ in size. Bring them to one size when loading them."
-        )
+        advice = "Bring them to one size when loading them"
+        reject(f"{caller}: the images differ in size. {advice}.")
 
 
 # How bright red, green and blue look (ITU-R BT.601); Pillow's "L" uses the same.
@@ -325,9 +317,8 @@ def check_tiles(
     height, width = pair(tile)
     if shape[0] % height == 0 and shape[1] % width == 0:
         return
-    nearest = tuple(
-        max(1, round(s / t)) * t for s, t in zip(shape, (height, width), strict=True)
-    )
+    pairs = zip(shape, (height, width), strict=True)
+    nearest = tuple(max(1, round(side / length)) * length for side, length in pairs)
     reject(
         f"{owner}: images of {shape[0]} x {shape[1]} do not consist of whole tiles of "
         f"{height} x {width}, as {name}={tile} asks for. Expected multiples of it: bring "

@@ -193,8 +193,7 @@ def build(weights: Weights, *, classifies: bool = False) -> bytes:
 
 def _add_block(graph: _Graph, weights: Weights, name: str, stride: int) -> None:
     """An inverted bottleneck: wider, filtered channel by channel, narrower, and added."""
-    entry = graph.last
-    n_before = graph.n_channels
+    entry, n_before = graph.last, graph.n_channels
     if f"{name}._expand_conv.weight" in weights:
         graph.convolve(weights, f"{name}._expand_conv", f"{name}._bn0")
     graph.convolve(weights, f"{name}._depthwise_conv", f"{name}._bn1", stride=stride)
@@ -216,9 +215,8 @@ class _Graph:
     def add(self, kind: str, *inputs: Any, **attributes: Any) -> None:
         """Apply one more operation to the output so far."""
         names = [value if isinstance(value, str) else self._constant(value) for value in inputs]
-        made = f"made{len(self.nodes)}"
-        node = self.onnx.helper.make_node(kind, [self.last, *names], [made], **attributes)
-        self.nodes.append(node)
+        made, add = f"made{len(self.nodes)}", self.onnx.helper.make_node
+        self.nodes.append(add(kind, [self.last, *names], [made], **attributes))
         self.last = made
 
     def prepare(self) -> None:
@@ -240,14 +238,8 @@ class _Graph:
         """A convolution with its batch normalisation, and ReLU6 after most."""
         kernel, bias = _folded(weights, name, norm)
         # TensorFlow pads by "SAME", one more below and to the right where it must be odd.
-        self.add(
-            "Conv",
-            kernel,
-            bias,
-            auto_pad="SAME_UPPER",
-            group=self.n_channels // kernel.shape[1],
-            strides=[stride, stride],
-        )
+        shape = {"auto_pad": "SAME_UPPER", "strides": [stride, stride]}
+        self.add("Conv", kernel, bias, group=self.n_channels // kernel.shape[1], **shape)
         self.n_channels = len(kernel)
         if is_clipped:
             self.add("Clip", np.float32(0), np.float32(6))
@@ -256,13 +248,10 @@ class _Graph:
         """The network so far as the content of a file."""
         helper, kind = self.onnx.helper, self.onnx.TensorProto
         self.nodes[-1].output[0] = output
-        graph = helper.make_graph(
-            self.nodes,
-            "efficientnet-lite0",
-            [helper.make_tensor_value_info("images", kind.UINT8, ["n", "h", "w", 3])],
-            [helper.make_tensor_value_info(output, kind.FLOAT, ["n", "features"])],
-            self.constants,
-        )
+        entry = helper.make_tensor_value_info("images", kind.UINT8, ["n", "h", "w", 3])
+        made = helper.make_tensor_value_info(output, kind.FLOAT, ["n", "features"])
+        name = "efficientnet-lite0"
+        graph = helper.make_graph(self.nodes, name, [entry], [made], self.constants)
         opset = [helper.make_opsetid("", OPSET)]
         model = helper.make_model(graph, opset_imports=opset, ir_version=IR_VERSION)
         return bytes(model.SerializeToString())

@@ -209,9 +209,8 @@ def _check_values(vectors: FloatArray, who: str) -> None:
         row, column = np.argwhere(~is_finite)[0]
         value = "NaN" if np.isnan(vectors[row, column]) else "inf"
         reject(
-            f"{who} contains {value} (vector {row}, feature {column}; "
-            f"{(~is_finite).sum()} such values). Expected finite numbers: drop the vector "
-            "or fill the value."
+            f"{who} contains {value} (vector {row}, feature {column}; {(~is_finite).sum()} "
+            "such values). Expected finite numbers: drop the vector or fill the value."
         )
     largest = float(np.abs(vectors).max())
     if largest == 0:
