@@ -208,8 +208,10 @@ class Faces(ImageFeature):
         described = list(reported(map(self._described, chunks), len(starts), "Faces"))
         n_faceless = sum(n_without for _, n_without in described)
         if n_faceless:
-            what = "no face was found in %d of %d images; each of them was taken for a face"
-            logger.info(f"Faces: {what} as a whole", n_faceless, len(images))
+            what = (
+                "Faces: no face was found in %d of %d images; each of them was taken for a face"
+            )
+            logger.info(what + " as a whole", n_faceless, len(images))
         return np.concatenate([vectors for vectors, _ in described])
 
     def _described(self, images: npt.NDArray[Any]) -> tuple[npt.NDArray[np.float32], int]:

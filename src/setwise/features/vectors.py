@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from setwise._support.parameters import check_not_negative, check_number, refuse
 from setwise._support.types import FloatArray
-from setwise.errors import DataError, reject
+from setwise.errors import reject
 from setwise.sets import SetBatch, check_sets
 
 
@@ -164,10 +164,15 @@ class PerVector(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if not (hasattr(self.transformer, "fit") and hasattr(self.transformer, "transform")):
             expected = "a scikit-learn transformer, such as PCA(50)"
             refuse("PerVector", "transformer", expected, self.transformer)
-        batch = _vectors(X)
-        labels = y
+        batch, labels = _vectors(X), y
         if y is not None and not _is_one_set(X):
-            labels = np.repeat(_one_each(y, len(batch)), batch.sizes)
+            labels, n_sets = np.asarray(y), len(batch)
+            if labels.shape != (n_sets,):
+                expected = f"one label for each of the {n_sets} sets"
+                reject(
+                    f"PerVector: y must hold {expected}, got an array of shape {labels.shape}."
+                )
+            labels = np.repeat(labels, batch.sizes)
         self.n_features_in_ = batch.n_features
         self.transformer_ = self._attempt("fit", clone(self.transformer).fit, batch, labels)
         return self
@@ -184,11 +189,8 @@ class PerVector(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         try:
             return work(batch.vectors, *labels)
         except ValueError as error:
-            msg = (
-                f"PerVector: {self.transformer!r} could not {verb} {len(batch.vectors)} "
-                f"vectors of {batch.n_features} features: {error}"
-            )
-            raise DataError(msg) from error
+            what = f"{len(batch.vectors)} vectors of {batch.n_features} features"
+            reject(f"PerVector: {self.transformer!r} could not {verb} {what}: {error}", error)
 
     def _checked(self, made: Any, n_vectors: int) -> FloatArray:
         rows = np.asarray(made)
@@ -209,13 +211,3 @@ def _is_one_set(X: Any) -> bool:
 def _vectors(X: Any, n_features: int | None = None) -> SetBatch:
     sets = [X] if _is_one_set(X) else X
     return check_sets(sets, caller="PerVector", n_features=n_features)
-
-
-def _one_each(y: Any, n_sets: int) -> Any:
-    labels = np.asarray(y)
-    if labels.shape != (n_sets,):
-        reject(
-            f"PerVector: y must hold one label for each of the {n_sets} sets, got an array "
-            f"of shape {labels.shape}."
-        )
-    return labels

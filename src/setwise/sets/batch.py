@@ -99,25 +99,22 @@ class SetBatch:
 
         Their pixels are the vectors, of the same dtype.
         """
+        caller, expected = "SetBatch.from_images", "(n_images, height, width)"
         try:
             arrays = [np.asarray(images) for images in sets]
         except ValueError:
-            reject(
-                "SetBatch.from_images: images of a set differ in size. Expected arrays of "
-                "shape (n_images, height, width): bring them to one size first."
-            )
+            advice = f"Expected arrays of shape {expected}: bring them to one size first"
+            reject(f"{caller}: images of a set differ in size. {advice}.")
         if not arrays:
-            reject(
-                "SetBatch.from_images: no sets given (an empty list). Expected arrays of "
-                "shape (n_images, height, width)."
-            )
+            what = "no sets given (an empty list)"
+            reject(f"{caller}: {what}. Expected arrays of shape {expected}.")
         called = default_names(len(arrays)) if names is None else list(names)
         for name, images in zip(called, arrays, strict=False):
             if images.ndim not in (3, 4) or images.shape[1:] != arrays[0].shape[1:]:
                 reject(
-                    f"SetBatch.from_images: {name} has shape {images.shape}. Expected "
-                    "(n_images, height, width) or (n_images, height, width, n_channels), the "
-                    f"images of all sets of one size; {called[0]} has {arrays[0].shape}."
+                    f"{caller}: {name} has shape {images.shape}. Expected {expected} or "
+                    "(n_images, height, width, n_channels), the images of all sets of one "
+                    f"size; {called[0]} has {arrays[0].shape}."
                 )
         rows = [images.reshape(len(images), -1) for images in arrays]
         return cls.from_list(rows, names, labels, arrays[0].shape[1:])
@@ -145,14 +142,13 @@ class SetBatch:
     @classmethod
     def from_groups(cls, X: npt.ArrayLike, groups: npt.ArrayLike) -> SetBatch:
         """Gather rows of equal group into sets of that name, in order of appearance."""
-        vectors = _two_dimensional("SetBatch.from_groups", X)
-        ids = as_identifiers(groups, "SetBatch.from_groups: groups")
+        caller = "SetBatch.from_groups"
+        vectors = _two_dimensional(caller, X)
+        ids = as_identifiers(groups, f"{caller}: groups")
         if ids.shape != (len(vectors),):
-            reject(
-                f"SetBatch.from_groups: groups must hold one id for each of the "
-                f"{len(vectors)} rows, got an array of shape {ids.shape}."
-            )
-        return cls._from_ids("SetBatch.from_groups", vectors, ids)
+            expected = f"one id for each of the {len(vectors)} rows"
+            reject(f"{caller}: groups must hold {expected}, got an array of shape {ids.shape}.")
+        return cls._from_ids(caller, vectors, ids)
 
     @classmethod
     def from_frame(
@@ -204,10 +200,8 @@ class SetBatch:
     ) -> SetBatch:
         missing = np.flatnonzero(is_missing(ids))
         if len(missing):
-            reject(
-                f"{caller}: row {missing[0]} belongs to no set, its id is missing "
-                f"({ids[missing[0]]}). Expected a set for every row: fill it or drop the row."
-            )
+            what = f"row {missing[0]} belongs to no set, its id is missing ({ids[missing[0]]})"
+            reject(f"{caller}: {what}. Expected a set for every row: fill it or drop the row.")
         _, first, inverse = unique_identifiers(ids, f"{caller}: the set ids")
         rank = np.argsort(np.argsort(first))  # in the order of first appearance
         position = rank[inverse.ravel()]
@@ -221,11 +215,11 @@ class SetBatch:
             known = ~is_missing(vector_labels) & ~differs
             differs[known] = vector_labels[known] != labels[position][known]
             if differs.any():
-                i = int(np.flatnonzero(differs)[0])
+                i = int(differs.argmax())
                 reject(
                     f"{caller}: set {names[position[i]]!r} has two labels, "
-                    f"'{labels[position[i]]}' and '{vector_labels[i]}' (row {i}). A set "
-                    "has one label: correct it, or make two sets of it."
+                    f"'{labels[position[i]]}' and '{vector_labels[i]}' (row {i}). A set has "
+                    "one label: correct it, or make two sets of it."
                 )
         ordered = None if origins is None else origins.take(order)
         return cls(vectors[order], offsets, names, labels, origins=ordered)
@@ -239,10 +233,8 @@ class SetBatch:
     def images(self) -> npt.NDArray[Any]:
         """All vectors as images, of shape ``(n_vectors, *image_shape)``."""
         if self.image_shape is None:
-            reject(
-                f"{self!r} holds vectors, not images. Expected sets made by load_images, "
-                "load_video or SetBatch.from_images."
-            )
+            expected = "sets made by load_images, load_video or SetBatch.from_images"
+            reject(f"{self!r} holds vectors, not images. Expected {expected}.")
         return self.vectors.reshape(-1, *self.image_shape)
 
     @property
@@ -329,7 +321,6 @@ def _two_dimensional(caller: str, X: npt.ArrayLike) -> npt.NDArray[Any]:
     except ValueError:
         reject(f"{caller}: X is ragged. Expected rows of equally many features.")
     if vectors.ndim != 2:
-        reject(
-            f"{caller}: X has shape {vectors.shape}. Expected a 2-D array, one vector per row."
-        )
+        expected = "Expected a 2-D array, one vector per row"
+        reject(f"{caller}: X has shape {vectors.shape}. {expected}.")
     return vectors

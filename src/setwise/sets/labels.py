@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from setwise._support.parameters import check_count, is_whole
 from setwise._support.types import BoolArray, IntArray
-from setwise.errors import DataError, reject
+from setwise.errors import reject
 
 # In this order: to Python, True is an int; to NumPy, a duration.
 _KINDS: dict[str, tuple[type, ...]] = {
@@ -55,16 +55,13 @@ def unique_identifiers(
     """Sorted distinct values, the first place of each, and the code of each entry."""
     try:
         values, first, inverse = np.unique(array, return_index=True, return_inverse=True)
+        is_mixed = array.dtype == object and {"bool"} < _kinds(array)
     except (TypeError, ValueError):
-        raise DataError(_mixed(array, who)) from None
-    if array.dtype == object and "bool" in _kinds(array) and len(_kinds(array)) > 1:
-        raise DataError(_mixed(array, who))  # NumPy takes True for 1
+        is_mixed = True
+    if is_mixed:  # NumPy takes True for 1
+        kinds = " and ".join(sorted(_kinds(array)))
+        reject(f"{who} mix {kinds}. Expected one type that can be sorted.")
     return values, first, inverse.astype(np.int64)
-
-
-def _mixed(array: npt.NDArray[Any], who: str) -> str:
-    kinds = " and ".join(sorted(_kinds(array)))
-    return f"{who} mix {kinds}. Expected one type that can be sorted."
 
 
 def join_labels(old: npt.NDArray[Any], new: npt.NDArray[Any], caller: str) -> npt.NDArray[Any]:
@@ -141,22 +138,22 @@ def gallery_probe_split(
     >>> len(gallery), len(probes)
     (2, 2)
     """
-    check_count("gallery_probe_split", "n_gallery", n_gallery)
+    caller = "gallery_probe_split"
+    check_count(caller, "n_gallery", n_gallery)
     generator = np.random.default_rng(rng)
-    known = as_identifiers(labels, "gallery_probe_split: labels")
+    known = as_identifiers(labels, f"{caller}: labels")
     if known.ndim != 1 or len(known) == 0 or is_missing(known).any():
-        reject(
-            "gallery_probe_split: labels must be of shape (n_sets,), one per set and none "
-            f"missing, got {known.dtype} of shape {known.shape}."
-        )
-    classes, _, codes = unique_identifiers(known, "gallery_probe_split: labels")
+        expected = "of shape (n_sets,), one per set and none missing"
+        got = f"{known.dtype} of shape {known.shape}"
+        reject(f"{caller}: labels must be {expected}, got {got}.")
+    classes, _, codes = unique_identifiers(known, f"{caller}: labels")
     chosen: list[Any] = []
     for code, label in enumerate(classes.tolist()):
         members = np.flatnonzero(codes == code)
         if len(members) <= n_gallery:
             reject(
-                f"gallery_probe_split: class {label!r} has {len(members)} sets. Expected "
-                f"at least {n_gallery + 1}: {n_gallery} for the gallery and one to probe."
+                f"{caller}: class {label!r} has {len(members)} sets. Expected at least "
+                f"{n_gallery + 1}: {n_gallery} for the gallery and one to probe."
             )
         chosen.append(generator.choice(members, size=n_gallery, replace=False))
     gallery = np.sort(np.concatenate(chosen))
@@ -193,31 +190,22 @@ def remaining_sets(
     """Whether each set of a gallery stays when classes and single sets are forgotten."""
     for parameter, given in (("labels", labels), ("sets", sets)):
         if isinstance(given, str) or not isinstance(given, Iterable):
-            reject(
-                f"{caller}: {parameter} must be a sequence, got {given!r}. Write [{given!r}]."
-            )
+            expected = f"a sequence, got {given!r}. Write [{given!r}]"
+            reject(f"{caller}: {parameter} must be {expected}.")
     stays = np.ones(len(codes), dtype=bool)
     for label in labels:
-        stays &= codes != _code_of(label, classes, caller)
+        is_same = same_label(classes, label)
+        if not is_same.any():
+            known = ", ".join(map(repr, classes[:10].tolist()))
+            what = f"there is no class {label!r} in the gallery"
+            reject(f"{caller}: {what}. Expected one of {known}.")
+        stays &= codes != int(is_same.argmax())
     for which in sets:
         stays[_place_of(which, names, caller)] = False
     if not stays.any():
-        reject(
-            f"{caller}: nothing would be left of the gallery. Expected at least one set to "
-            "stay; fit a new classifier instead."
-        )
+        expected = "at least one set to stay; fit a new classifier instead"
+        reject(f"{caller}: nothing would be left of the gallery. Expected {expected}.")
     return stays
-
-
-def _code_of(label: Any, classes: npt.NDArray[Any], caller: str) -> int:
-    """The place of a label among the classes."""
-    is_same = same_label(classes, label)
-    if not is_same.any():
-        known = ", ".join(map(repr, classes[:10].tolist()))
-        reject(
-            f"{caller}: there is no class {label!r} in the gallery. Expected one of {known}."
-        )
-    return int(is_same.argmax())
 
 
 def _place_of(which: Any, names: Sequence[str], caller: str) -> int:
@@ -228,9 +216,7 @@ def _place_of(which: Any, names: Sequence[str], caller: str) -> int:
         return int(which)
     places = [i for i, name in enumerate(names) if name == which]
     if len(places) != 1:
-        number = f"{len(places)} sets" if places else "no set"
-        reject(
-            f"{caller}: there is {number} named {which!r} in the gallery. Expected the name of "
-            "one set, or its place in the gallery."
-        )
+        what = f"there is {f'{len(places)} sets' if places else 'no set'} named {which!r}"
+        expected = "the name of one set, or its place in the gallery"
+        reject(f"{caller}: {what} in the gallery. Expected {expected}.")
     return places[0]

@@ -30,19 +30,15 @@ class Table:
         try:
             self._table = nw.from_native(frame, eager_only=True)
         except TypeError:
-            reject(
-                f"{CALLER}: got {type(frame).__name__}. Expected a data frame (pandas, polars, "
-                "...)."
-            )
+            expected = "Expected a data frame (pandas, polars, ...)"
+            reject(f"{CALLER}: got {type(frame).__name__}. {expected}.")
         self._set, self._label, self._vector = set, label, vector
         self._file, self._time = file, time
         self._named = [c for c in (set, label, vector, file, time) if c is not None]
         for column in self._named:
             if column not in self._table.columns:
-                reject(
-                    f"{CALLER}: there is no column {column!r}; the columns are "
-                    f"{', '.join(map(repr, self._table.columns[:20]))}."
-                )
+                known = ", ".join(map(repr, self._table.columns[:20]))
+                reject(f"{CALLER}: there is no column {column!r}; the columns are {known}.")
 
     def ids(self) -> npt.NDArray[Any]:
         """The set of each row."""
@@ -58,9 +54,9 @@ class Table:
             return _stacked(self._table[self._vector].to_numpy(), self._vector)
         features = [c for c in self._table.columns if c not in self._named]
         if not features:
+            roles = ", ".join(map(repr, self._table.columns))
             reject(
-                f"{CALLER}: there are no feature columns beside "
-                f"{', '.join(map(repr, self._table.columns))}. Expected at least one."
+                f"{CALLER}: there are no feature columns beside {roles}. Expected at least one."
             )
         for column in features:
             _check_column(self._table[column], column)
@@ -87,19 +83,14 @@ def _stacked(values: npt.NDArray[Any], column: str) -> npt.NDArray[Any]:
         reject(f"{what} is empty. Expected a vector in every row.")
     for i, row in enumerate(rows):
         if len(row) != len(rows[0]):
-            reject(
-                f"{what} holds {len(row)} numbers in row {i} and {len(rows[0])} in row 0. "
-                "Expected vectors of one length."
-            )
+            lengths = f"{len(row)} numbers in row {i} and {len(rows[0])} in row 0"
+            reject(f"{what} holds {lengths}. Expected vectors of one length.")
     vectors = np.stack(rows)
-    is_bad = ~np.isfinite(vectors).all(axis=1)
-    if is_bad.any():
-        i = int(is_bad.argmax())
-        j = int(np.isfinite(vectors[i]).argmin())
-        reject(
-            f"{what} holds {vectors[i, j]} in row {i}, at place {j} of the vector. Expected "
-            "finite numbers: correct it or drop the row."
-        )
+    bad = np.argwhere(~np.isfinite(vectors))
+    if len(bad):
+        i, j = bad[0]
+        where = f"{vectors[i, j]} in row {i}, at place {j} of the vector"
+        reject(f"{what} holds {where}. Expected finite numbers: correct it or drop the row.")
     return vectors
 
 
@@ -127,10 +118,8 @@ def _times(values: Any, column: str) -> npt.NDArray[np.datetime64]:
     import narwhals.stable.v1 as nw
 
     if values.dtype not in (nw.Datetime, nw.Date):
-        reject(
-            f"{CALLER}: column {column!r} is of type {values.dtype}. Expected dates and times: "
-            "convert it first, such as by pandas.to_datetime."
-        )
+        expected = "Expected dates and times: convert it first, such as by pandas.to_datetime"
+        reject(f"{CALLER}: column {column!r} is of type {values.dtype}. {expected}.")
     if getattr(values.dtype, "time_zone", None) is not None:
         values = values.dt.replace_time_zone(None)
     return values.to_numpy().astype("datetime64[us]")
@@ -140,22 +129,16 @@ def _check_column(values: Any, name: str) -> None:
     """Refuse a column of a data frame that does not hold numbers alone."""
     import narwhals.stable.v1 as nw
 
+    what = f"{CALLER}: column {name!r}"
     if not (values.dtype.is_numeric() or values.dtype == nw.Boolean):
         advice = "drop it, or name it as set= or label="
-        if values.dtype in (nw.List, nw.Array) or _holds_vectors(values):
+        holds_vectors = len(values) > 0 and isinstance(values[0], list | tuple | np.ndarray)
+        if values.dtype in (nw.List, nw.Array) or holds_vectors:
             advice = f"it holds a vector in each row, so name it, vector={name!r}"
-        reject(
-            f"{CALLER}: column {name!r} is of type {values.dtype}. Expected numbers: {advice}."
-        )
+        reject(f"{what} is of type {values.dtype}. Expected numbers: {advice}.")
     is_missing = values.is_null()
     if values.dtype.is_float():
         is_missing = is_missing | values.is_nan()
     if is_missing.any():
-        reject(
-            f"{CALLER}: column {name!r} has no value in row {is_missing.arg_true()[0]}. "
-            "Expected one in every row: fill it or drop the row."
-        )
-
-
-def _holds_vectors(values: Any) -> bool:
-    return len(values) > 0 and isinstance(values[0], list | tuple | np.ndarray)
+        expected = "Expected one in every row: fill it or drop the row"
+        reject(f"{what} has no value in row {is_missing.arg_true()[0]}. {expected}.")
