@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import linalg
@@ -84,9 +84,7 @@ class SVD(Basis):
     name: ClassVar[str] = "svd"
     is_orthonormal: ClassVar[bool] = True
 
-    def columns(
-        self, vectors: FloatArray, dims: Sequence[int], rng: np.random.Generator
-    ) -> list[FloatArray]:
+    def columns(self, vectors: FloatArray, dims: Sequence[int], rng: Any) -> list[FloatArray]:
         """See :func:`svd_bases`."""
         return svd_bases(vectors, dims)
 
@@ -110,9 +108,7 @@ class CentredSVD(Basis):
     # Fewer show noise rather than how the set varies.
     fewest: ClassVar[int] = 6
 
-    def columns(
-        self, vectors: FloatArray, dims: Sequence[int], rng: np.random.Generator
-    ) -> list[FloatArray]:
+    def columns(self, vectors: FloatArray, dims: Sequence[int], rng: Any) -> list[FloatArray]:
         """See :func:`centred_svd_bases`."""
         return centred_svd_bases(vectors, dims)
 
@@ -152,12 +148,9 @@ def centred_svd_bases(vectors: FloatArray, dims: Sequence[int]) -> list[FloatArr
     array([[0., 0., 1.]])
     """
     # The mean is rounded in proportion to the vectors, however little they vary.
-    directions = principal_directions(
-        vectors - vectors.mean(axis=0), scale=float(np.linalg.norm(vectors))
-    )
-    if directions.shape[1] == 0:
-        return svd_bases(vectors, dims)
-    return [directions[:, :d] for d in dims]
+    scale = float(np.linalg.norm(vectors))
+    directions = principal_directions(vectors - vectors.mean(axis=0), scale)
+    return [directions[:, :d] for d in dims] if directions.size else svd_bases(vectors, dims)
 
 
 def numerical_rank(strengths: FloatArray, shape: tuple[int, ...], scale: float = 0.0) -> int:
@@ -172,9 +165,8 @@ def principal_directions(vectors: FloatArray, scale: float = 0.0) -> FloatArray:
     Signs do not depend on the order of the set: the cubes of its coordinates along each
     vector sum to a positive number.
     """
-    coordinates, strengths, directions = linalg.svd(
-        vectors, full_matrices=False, check_finite=False
-    )
+    decomposed = linalg.svd(vectors, full_matrices=False, check_finite=False)
+    coordinates, strengths, directions = decomposed
     rank = numerical_rank(strengths, vectors.shape, scale)
     kept = directions[:rank].T
     lean = (coordinates[:, :rank] ** 3).sum(axis=0)
@@ -203,9 +195,7 @@ class Means(Basis):
 
     name: ClassVar[str] = "means"
 
-    def columns(
-        self, vectors: FloatArray, dims: Sequence[int], rng: np.random.Generator
-    ) -> list[FloatArray]:
+    def columns(self, vectors: FloatArray, dims: Sequence[int], rng: Any) -> list[FloatArray]:
         """See :func:`means_bases`."""
         return means_bases(vectors, dims)
 
@@ -229,9 +219,7 @@ class Mean(Basis):
         """One column, always."""
         return (1,)
 
-    def columns(
-        self, vectors: FloatArray, dims: Sequence[int], rng: np.random.Generator
-    ) -> list[FloatArray]:
+    def columns(self, vectors: FloatArray, dims: Sequence[int], rng: Any) -> list[FloatArray]:
         """The mean of all vectors, or the main direction of vectors that cancel."""
         return means_bases(vectors, [1])
 

@@ -130,18 +130,13 @@ def learn_dictionary(
         vectors, atoms, float(radius), float(tolerance), max_iter, _MAX_STEPS
     )
     if n_approximate > 0:
-        msg = (
-            f"dictionary: {n_approximate} codes on {n_atoms} atoms, over all alternations, did "
-            f"not reach their optimum in {_MAX_STEPS} steps; they keep the bound, but are "
-            "approximate."
-        )
-        warnings.warn(msg, ConvergenceWarning, stacklevel=2)
+        what = f"{n_approximate} codes on {n_atoms} atoms did not reach their optimum in"
+        what = f"dictionary: {what} {_MAX_STEPS} steps; they keep the bound, but are inexact."
+        warnings.warn(what, ConvergenceWarning, stacklevel=2)
     if not has_settled:
-        msg = (
-            f"dictionary: the loss of {n_atoms} atoms had not settled after {max_iter} "
-            "alternations; the atoms are usable, but more would do better."
-        )
-        warnings.warn(msg, ConvergenceWarning, stacklevel=2)
+        what = f"the loss of {n_atoms} atoms had not settled after {max_iter} alternations"
+        what = f"dictionary: {what}; the atoms are usable, but more would do better."
+        warnings.warn(what, ConvergenceWarning, stacklevel=2)
     return (atoms / np.linalg.norm(atoms, axis=1, keepdims=True)).T, loss
 
 

@@ -208,9 +208,7 @@ class Faces(ImageFeature):
         described = list(reported(map(self._described, chunks), len(starts), "Faces"))
         n_faceless = sum(n_without for _, n_without in described)
         if n_faceless:
-            what = (
-                "Faces: no face was found in %d of %d images; each of them was taken for a face"
-            )
+            what = "Faces: no face was found in %d of %d images; each was taken for a face"
             logger.info(what + " as a whole", n_faceless, len(images))
         return np.concatenate([vectors for vectors, _ in described])
 

@@ -66,11 +66,7 @@ class Index(Part, ABC):
 def _without_places(config: Any) -> Any:
     if not isinstance(config, Mapping):
         return config
-    return {
-        key: value
-        for key, value in config.items()
-        if key == "name" or isinstance(value, int | float)
-    }
+    return {k: v for k, v in config.items() if k == "name" or isinstance(v, int | float)}
 
 
 class BuiltIndex(ABC):
