@@ -126,15 +126,13 @@ def plain_interrupts() -> Iterator[None]:
 @cache
 def _announce() -> None:
     """Say once per process that compiling takes a while, at a level that users see."""
-    logging.getLogger("setwise").warning(
-        "setwise: compiling, once (about 13 s); the next start will find it done"
-    )
+    what = "compiling, once (about 13 s); the next start will find it done"
+    logging.getLogger("setwise").warning("setwise: %s", what)
 
 
 @cache
 def _announce_memory_only() -> None:
     """Say once per process that compiled code cannot be kept."""
-    logging.getLogger("setwise").warning(
-        "setwise: compiled code cannot be kept, so each start compiles again (about 13 s). Set "
-        "NUMBA_CACHE_DIR to a folder with room that can be written"
-    )
+    what = "compiled code cannot be kept, so each start compiles again (about 13 s)"
+    advice = "Set NUMBA_CACHE_DIR to a folder with room that can be written"
+    logging.getLogger("setwise").warning("setwise: %s. %s", what, advice)

@@ -93,7 +93,7 @@ class FeatureFile:
         except (sqlite3.Error, OSError) as error:
             reject(
                 f"{self.path} cannot be used to keep features ({error}). Expected a file in a "
-                "folder with room that can be written to: delete it, or name another folder.",
+                "folder with room that can be written to: delete the file, or name another.",
                 error,
             )
 
@@ -135,10 +135,8 @@ class MemoryCache:
 
     def _of_file(self, work: Callable[[FeatureFile], Any]) -> Any:
         """Result of work with the file; one that fails is not used again."""
-        if self.file is None:
-            return None
         try:
-            return work(self.file)
+            return None if self.file is None else work(self.file)
         except DataError as error:
             self.file = None
             logger.warning("%s Features are computed anew.", error)

@@ -15,7 +15,7 @@ from setwise._support.parameters import (
     check_shape,
     pair,
 )
-from setwise._support.types import FloatArray, IntArray
+from setwise._support.types import FloatArray, IntArray, Size
 from setwise.errors import reject
 from setwise.features.images import ImageFeature, as_bytes, as_grey, check_tiles, resized
 
@@ -54,10 +54,10 @@ class HOG(ImageFeature):
 
     def __init__(
         self,
-        size: int | tuple[int, int] | None = None,
+        size: Size | None = None,
         *,
-        cell: int | tuple[int, int] = 8,
-        block: int | tuple[int, int] = 2,
+        cell: Size = 8,
+        block: Size = 2,
         orientations: int = 9,
         norm: str = "L2-Hys",
     ) -> None:
@@ -134,9 +134,9 @@ class LBP(ImageFeature):
 
     def __init__(
         self,
-        size: int | tuple[int, int] | None = None,
+        size: Size | None = None,
         *,
-        patch: int | tuple[int, int] = 8,
+        patch: Size = 8,
         points: int = 8,
         radius: float = 1,
         method: str = "nri_uniform",

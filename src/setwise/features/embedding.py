@@ -15,7 +15,7 @@ import numpy.typing as npt
 from setwise._support.extras import require
 from setwise._support.parameters import check_choice, check_count, check_shape, refuse
 from setwise._support.progress import reported
-from setwise._support.types import FloatArray
+from setwise._support.types import FloatArray, Size
 from setwise.errors import ParameterError, SetwiseError, reject
 from setwise.features.images import ImageFeature, as_grey, resized
 
@@ -69,10 +69,9 @@ class Embedding(ImageFeature):
     def fingerprint(self) -> dict[str, Any]:
         """Everything that values depend on besides the images, in JSON types."""
         if self.name is None:
-            msg = (
-                f"Embedding: {self._called} has no name, so nothing tells it from another "
-                'function. Give it one, such as Embedding(function, name="my network, v1").'
-            )
+            what = f"{self._called} has no name, so nothing tells it from another function"
+            advice = 'Give it one, such as Embedding(function, name="my network, v1")'
+            msg = f"Embedding: {what}. {advice}."
             raise ParameterError(msg)
         content = super().fingerprint()
         del content["parameters"]["function"]
@@ -80,8 +79,7 @@ class Embedding(ImageFeature):
 
     def compute(self, images: npt.NDArray[Any]) -> FloatArray:
         """Vectors of the images, batch by batch."""
-        called = f"Embedding: {self._called}"
-        return in_batches(self.function, images, self.batch_size, called)
+        return in_batches(self.function, images, self.batch_size, f"Embedding: {self._called}")
 
     @property
     def _called(self) -> str:
@@ -169,7 +167,7 @@ class OnnxEmbedding(ImageFeature):
         model_path: str | Path,
         *,
         input_name: str | None = None,
-        size: int | tuple[int, int] | None = None,
+        size: Size | None = None,
         layout: str = "nchw",
         mean: float | Sequence[float] = 0.0,
         std: float | Sequence[float] = 1.0,

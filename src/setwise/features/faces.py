@@ -18,7 +18,7 @@ import numpy.typing as npt
 from setwise._support.extras import require
 from setwise._support.parameters import check_choice, check_shape
 from setwise._support.progress import reported
-from setwise._support.types import FloatArray
+from setwise._support.types import FloatArray, Size
 from setwise.features.cache import through_cache
 from setwise.features.images import ImageFeature, as_bytes, as_grey, resized
 from setwise.features.weights import WeightsFile
@@ -95,11 +95,11 @@ def aligned_face(
     pixels: npt.NDArray[np.uint8], box: FloatArray | None = None
 ) -> npt.NDArray[np.uint8]:
     """The face in a box, or filling the image, as upright ``(150, 150[, 3])`` pixels."""
-    dlib = require("dlib", FACES_EXTRA)
     if box is None:
         box = np.array([0, 0, pixels.shape[1], pixels.shape[0]], dtype=np.float64)
     whole = np.ascontiguousarray(pixels)  # dlib takes no views
-    return dlib.get_face_chip(whole, _eyes_and_nose(whole, box), CHIP, PADDING)
+    chip = require("dlib", FACES_EXTRA).get_face_chip
+    return chip(whole, _eyes_and_nose(whole, box), CHIP, PADDING)
 
 
 def steady_box(pixels: npt.NDArray[np.uint8], box: FloatArray) -> FloatArray:
@@ -113,10 +113,9 @@ def steady_box(pixels: npt.NDArray[np.uint8], box: FloatArray) -> FloatArray:
     found = dlib.get_face_chip_details(place, CHIP, BOX_PADDING).rect
     centre = np.array([found.left() + found.right(), found.top() + found.bottom()]) / 2
     is_inside = (np.abs(centre - box[:2] - box[2:] / 2) < box[2:] / 2).all()
-    is_alike = 0.5 < found.width() / box[2] < 2
-    if not (is_inside and is_alike):
-        return box
-    return np.array([found.left(), found.top(), found.width(), found.height()])
+    if is_inside and 0.5 < found.width() / box[2] < 2:
+        return np.array([found.left(), found.top(), found.width(), found.height()])
+    return box
 
 
 def _eyes_and_nose(pixels: npt.NDArray[np.uint8], box: FloatArray) -> Any:
@@ -180,9 +179,7 @@ class Faces(ImageFeature):
     libraries = ("pillow",)
     sees_bytes = True
 
-    def __init__(
-        self, model: str = "dlib", *, size: int | tuple[int, int] | None = None
-    ) -> None:
+    def __init__(self, model: str = "dlib", *, size: Size | None = None) -> None:
         self.model = model
         self.size = size
 
@@ -236,9 +233,7 @@ def _largest_face(grey: npt.NDArray[np.uint8]) -> Any:
     return boxes[np.argmax(boxes[:, 2] * boxes[:, 3])] if len(boxes) else None
 
 
-def _as_colour_bytes(
-    images: npt.NDArray[Any], size: int | tuple[int, int] | None
-) -> npt.NDArray[np.uint8]:
+def _as_colour_bytes(images: npt.NDArray[Any], size: Size | None) -> npt.NDArray[np.uint8]:
     """Red, green and blue in 0 to 255; grey ones have three equal channels."""
     if images.ndim == 3 or images.shape[3] != 3:
         grey = as_bytes(as_grey(images, "Faces"), "Faces", size)

@@ -14,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 from setwise._support.extras import require
 from setwise._support.parameters import check_choice, check_shape, pair
 from setwise._support.progress import reported
-from setwise._support.types import FloatArray
+from setwise._support.types import FloatArray, Size
 from setwise.errors import ParameterError, reject
 from setwise.features.vectors import unit_rows
 from setwise.sets import SetBatch
@@ -235,11 +235,7 @@ class Pixels(ImageFeature):
     libraries = ("pillow",)
 
     def __init__(
-        self,
-        size: int | tuple[int, int] | None = None,
-        *,
-        grey: bool = False,
-        unit_norm: bool = False,
+        self, size: Size | None = None, *, grey: bool = False, unit_norm: bool = False
     ) -> None:
         self.size = size
         self.grey = grey
@@ -277,7 +273,7 @@ def as_grey(images: npt.NDArray[Any], caller: str) -> npt.NDArray[Any]:
 
 
 def as_bytes(
-    images: npt.NDArray[Any], caller: str, size: int | tuple[int, int] | None = None
+    images: npt.NDArray[Any], caller: str, size: Size | None = None
 ) -> npt.NDArray[np.uint8]:
     """Brightness of images in whole steps of 0 to 255, resized if wanted.
 
@@ -295,7 +291,7 @@ def as_bytes(
     return np.rint(levels).astype(np.uint8)
 
 
-def resized(images: npt.NDArray[Any], size: int | tuple[int, int]) -> FloatArray:
+def resized(images: npt.NDArray[Any], size: Size) -> FloatArray:
     """Images at another size, by Pillow's bilinear filter in single precision."""
     from PIL import Image
 
@@ -310,9 +306,7 @@ def resized(images: npt.NDArray[Any], size: int | tuple[int, int]) -> FloatArray
     return made.reshape(len(images), height, width, *images.shape[3:])
 
 
-def check_tiles(
-    owner: str, name: str, tile: int | tuple[int, int], shape: tuple[int, ...]
-) -> None:
+def check_tiles(owner: str, name: str, tile: Size, shape: tuple[int, ...]) -> None:
     """Refuse images that do not consist of whole tiles."""
     height, width = pair(tile)
     if shape[0] % height == 0 and shape[1] % width == 0:
@@ -320,9 +314,9 @@ def check_tiles(
     pairs = zip(shape, (height, width), strict=True)
     nearest = tuple(max(1, round(side / length)) * length for side, length in pairs)
     reject(
-        f"{owner}: images of {shape[0]} x {shape[1]} do not consist of whole tiles of "
-        f"{height} x {width}, as {name}={tile} asks for. Expected multiples of it: bring "
-        f"images to one by size={nearest}, or choose another {name}."
+        f"{owner}: images of {shape[0]} x {shape[1]} do not consist of whole tiles of {height} "
+        f"x {width}, as {name}={tile} asks for. Expected multiples of it: bring images to one "
+        f"by size={nearest}, or choose another {name}."
     )
 
 

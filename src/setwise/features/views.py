@@ -118,11 +118,11 @@ class View:
 
 def _steps(transformer: Any) -> Iterator[Any]:
     """The transformers of a pipeline, also of nested ones."""
-    if not is_pipeline(transformer):
+    if is_pipeline(transformer):
+        for step in steps_of(transformer):
+            yield from _steps(step)
+    else:
         yield transformer
-        return
-    for step in steps_of(transformer):
-        yield from _steps(step)
 
 
 def _in_a_row(steps: Sequence[Any]) -> Any:

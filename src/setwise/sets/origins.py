@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
@@ -114,16 +115,13 @@ def pixels(sets: SetBatch, i: int, j: int) -> npt.NDArray[Any] | None:
     from PIL import Image
 
     row = int(sets.offsets[i]) + j
-    jpeg = thumbnail(sets, row)
-    if jpeg:
-        try:
-            with Image.open(io.BytesIO(jpeg), formats=("JPEG",)) as image:
-                return np.asarray(image.convert("RGB"))
-        except (OSError, ValueError, Image.DecompressionBombError):
-            pass  # of a damaged thumbnail, draw the vector
-    if sets.image_shape is None:
-        return None
-    return sets.vectors[row].reshape(sets.image_shape)
+    if jpeg := thumbnail(sets, row):
+        # Of a damaged thumbnail, draw the vector.
+        damages = (OSError, ValueError, Image.DecompressionBombError)
+        with suppress(*damages), Image.open(io.BytesIO(jpeg), formats=("JPEG",)) as image:
+            return np.asarray(image.convert("RGB"))
+    shape = sets.image_shape
+    return None if shape is None else sets.vectors[row].reshape(shape)
 
 
 def thumbnail(sets: SetBatch, row: int) -> bytes:
