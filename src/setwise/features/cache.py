@@ -16,13 +16,12 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from setwise._support.parameters import refuse
+from setwise._support.types import Array
 from setwise.errors import DataError, ParameterError, reject
 from setwise.features.images import ImageFeature, check_image_feature, fingerprint_of, values_of
 
-Values = npt.NDArray[Any]
 logger = logging.getLogger("setwise")
 
 DIGEST_BYTES = 20
@@ -31,11 +30,11 @@ ROWS = 500
 
 
 def through_cache(
-    images: Values,
+    images: Array,
     about: str,
-    compute: Callable[[list[int]], Values],
+    compute: Callable[[list[int]], Array],
     cache: FeatureFile | None = None,
-) -> Values:
+) -> Array:
     """Values of images, each computed once; by default, the cache is that of the process.
 
     ``about`` is everything that the values depend on besides the pixels. ``compute`` makes the
@@ -61,7 +60,7 @@ class FeatureFile:
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    def find(self, keys: Sequence[bytes]) -> dict[bytes, Values]:
+    def find(self, keys: Sequence[bytes]) -> dict[bytes, Array]:
         """The known values; damaged ones count as unknown."""
         if not self.path.exists():
             return {}
@@ -75,7 +74,7 @@ class FeatureFile:
         unpacked = {key: _unpacked(content) for key, content in found.items()}
         return {key: value for key, value in unpacked.items() if value is not None}
 
-    def keep(self, values: Mapping[bytes, Values]) -> None:
+    def keep(self, values: Mapping[bytes, Array]) -> None:
         """Add values, all or none."""
         if values:
             rows = [(key, _packed(value)) for key, value in values.items()]
@@ -105,10 +104,10 @@ class MemoryCache:
         self.most_bytes = most_bytes
         self.file: FeatureFile | None = None
         self._n_bytes = 0
-        self._values: OrderedDict[bytes, Values] = OrderedDict()
+        self._values: OrderedDict[bytes, Array] = OrderedDict()
         self._lock = threading.Lock()
 
-    def find(self, keys: Sequence[bytes]) -> dict[bytes, Values]:
+    def find(self, keys: Sequence[bytes]) -> dict[bytes, Array]:
         """The known values."""
         with self._lock:
             known = {key: self._values[key] for key in keys if key in self._values}
@@ -119,12 +118,12 @@ class MemoryCache:
         self._remember(of_file or {})
         return known | (of_file or {})
 
-    def keep(self, values: Mapping[bytes, Values]) -> None:
+    def keep(self, values: Mapping[bytes, Array]) -> None:
         """Add copies of values: a row would keep its whole batch in memory."""
         self._remember(values)
         self._of_file(lambda file: file.keep(values))
 
-    def _remember(self, values: Mapping[bytes, Values]) -> None:
+    def _remember(self, values: Mapping[bytes, Array]) -> None:
         with self._lock:
             for key, value in values.items():
                 if key not in self._values:
@@ -199,15 +198,15 @@ class Cached(ImageFeature):
         self.n_hits_ = self.n_misses_ = 0
         return self
 
-    def compute(self, images: Values) -> Values:
+    def compute(self, images: Array) -> Array:
         """Values of the images, not looked up."""
         return values_of(self.feature, images)
 
-    def _values(self, images: Values, X: Any) -> Values:
+    def _values(self, images: Array, X: Any) -> Array:
         about = _canonical(self.fingerprint())
         n_computed = 0
 
-        def compute(places: list[int]) -> Values:
+        def compute(places: list[int]) -> Array:
             nonlocal n_computed
             n_computed = len(places)
             try:
@@ -240,14 +239,14 @@ def _digest(content: bytes) -> bytes:
     return blake2b(content, digest_size=DIGEST_BYTES).digest()
 
 
-def _packed(value: Values) -> bytes:
+def _packed(value: Array) -> bytes:
     """An array as the content of a NumPy file, followed by its digest."""
     buffer = BytesIO()
     np.save(buffer, value, allow_pickle=False)
     return buffer.getvalue() + _digest(buffer.getvalue())
 
 
-def _unpacked(content: bytes) -> Values | None:
+def _unpacked(content: bytes) -> Array | None:
     """The array, None if the content is damaged."""
     if not isinstance(content, bytes):
         return None

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-import numpy.typing as npt
 
 from setwise._support.extras import require
 from setwise._support.parameters import (
@@ -15,7 +14,7 @@ from setwise._support.parameters import (
     check_shape,
     pair,
 )
-from setwise._support.types import FloatArray, IntArray, Size
+from setwise._support.types import Array, FloatArray, IntArray, Size
 from setwise.errors import reject
 from setwise.features.images import ImageFeature, as_bytes, as_grey, check_tiles, resized
 
@@ -75,7 +74,7 @@ class HOG(ImageFeature):
         check_count("HOG", "orientations", self.orientations)
         check_choice("HOG", "norm", self.norm, NORMS)
 
-    def compute(self, images: npt.NDArray[Any]) -> FloatArray:
+    def compute(self, images: Array) -> FloatArray:
         """Normalised histograms of the blocks of each image, side by side."""
         self._check_size(images.shape[1:3] if self.size is None else pair(self.size))
         grey = as_grey(images, "HOG")
@@ -169,7 +168,7 @@ class LBP(ImageFeature):
         check_choice("LBP", "method", self.method, METHODS)
         check_choice("LBP", "root", self.root, (True, False))
 
-    def compute(self, images: npt.NDArray[Any]) -> FloatArray:
+    def compute(self, images: Array) -> FloatArray:
         """Histograms of the patches of each image, side by side."""
         shape = images.shape[1:3] if self.size is None else pair(self.size)
         check_tiles("LBP", "patch", self.patch, shape)

@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from setwise._support.extras import require
 from setwise._support.parameters import check_choice, check_count, check_shape, refuse
 from setwise._support.progress import reported
-from setwise._support.types import FloatArray, Size
+from setwise._support.types import Array, FloatArray, Size
 from setwise.errors import ParameterError, SetwiseError, reject
 from setwise.features.images import ImageFeature, as_grey, resized
 
@@ -48,11 +47,7 @@ class Embedding(ImageFeature):
     """
 
     def __init__(
-        self,
-        function: Callable[[npt.NDArray[Any]], Any],
-        *,
-        batch_size: int = 64,
-        name: str | None = None,
+        self, function: Callable[[Array], Any], *, batch_size: int = 64, name: str | None = None
     ) -> None:
         self.function = function
         self.batch_size = batch_size
@@ -77,7 +72,7 @@ class Embedding(ImageFeature):
         del content["parameters"]["function"]
         return content
 
-    def compute(self, images: npt.NDArray[Any]) -> FloatArray:
+    def compute(self, images: Array) -> FloatArray:
         """Vectors of the images, batch by batch."""
         return in_batches(self.function, images, self.batch_size, f"Embedding: {self._called}")
 
@@ -85,15 +80,12 @@ class Embedding(ImageFeature):
     def _called(self) -> str:
         return self.name or str(getattr(self.function, "__qualname__", self.function))
 
-    def _values(self, images: npt.NDArray[Any], X: Any) -> npt.NDArray[Any]:
+    def _values(self, images: Array, X: Any) -> Array:
         return self.compute(images)
 
 
 def in_batches(
-    function: Callable[[npt.NDArray[Any]], Any],
-    images: npt.NDArray[Any],
-    batch_size: int,
-    called: str,
+    function: Callable[[Array], Any], images: Array, batch_size: int, called: str
 ) -> FloatArray:
     """A function's vectors of images, a few at a time, checked."""
     parts: list[FloatArray] = []
@@ -109,9 +101,7 @@ def in_batches(
     return np.concatenate(parts)
 
 
-def _vectors_of(
-    function: Callable[[npt.NDArray[Any]], Any], batch: npt.NDArray[Any], who: str
-) -> FloatArray:
+def _vectors_of(function: Callable[[Array], Any], batch: Array, who: str) -> FloatArray:
     n_images = len(batch)
     try:
         made = np.asarray(function(batch))
@@ -201,22 +191,22 @@ class OnnxEmbedding(ImageFeature):
         content["parameters"]["model_path"] = _digest(self.model_path)
         return content
 
-    def compute(self, images: npt.NDArray[Any]) -> FloatArray:
+    def compute(self, images: Array) -> FloatArray:
         """The network's first output for each image."""
         session = self._open_session()
         entry = self._input(session)
         batch_size = 1 if entry.shape[0] == 1 else self.batch_size
 
-        def embed(batch: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        def embed(batch: Array) -> Array:
             made = session.run(None, {entry.name: self._prepared(batch, entry)})[0]
             return np.asarray(made).reshape(len(made), -1)
 
         return in_batches(embed, images, batch_size, f"OnnxEmbedding: {self.model_path}")
 
-    def _values(self, images: npt.NDArray[Any], X: Any) -> npt.NDArray[Any]:
+    def _values(self, images: Array, X: Any) -> Array:
         return self.compute(images)
 
-    def _prepared(self, images: npt.NDArray[Any], entry: Any) -> npt.NDArray[Any]:
+    def _prepared(self, images: Array, entry: Any) -> Array:
         """Images in the size, channels, range, layout and dtype of the network."""
         sides = dict(zip(self.layout, entry.shape, strict=True))
         pixels = _with_channels(images, sides["c"], str(self.model_path))
@@ -317,7 +307,7 @@ def _readable(path: str | Path) -> Iterator[None]:
         reject(f"{what}. Expected an ONNX file.", error)
 
 
-def _with_channels(images: npt.NDArray[Any], expected: Any, path: str) -> npt.NDArray[Any]:
+def _with_channels(images: Array, expected: Any, path: str) -> Array:
     pixels = images[..., None] if images.ndim == 3 else images
     n_channels = pixels.shape[3]
     if not isinstance(expected, int) or expected == n_channels:

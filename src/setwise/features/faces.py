@@ -18,9 +18,9 @@ import numpy.typing as npt
 from setwise._support.extras import require
 from setwise._support.parameters import check_choice, check_shape
 from setwise._support.progress import reported
-from setwise._support.types import FloatArray, Size
+from setwise._support.types import Array, Bytes, FloatArray, Size
 from setwise.features.cache import through_cache
-from setwise.features.images import ImageFeature, as_bytes, as_grey, resized
+from setwise.features.images import ImageFeature, as_bytes, as_grey, as_steps
 from setwise.features.weights import WeightsFile
 
 FACES_EXTRA = "faces"
@@ -68,9 +68,7 @@ def model_path(name: str) -> Path:
     return weights.locate()
 
 
-def find_faces(
-    grey: npt.NDArray[np.uint8], scale: float = 1.0, min_score: float = 0.0
-) -> FloatArray:
+def find_faces(grey: Bytes, scale: float = 1.0, min_score: float = 0.0) -> FloatArray:
     """Boxes ``(left, top, width, height)`` of frontal faces, by falling score.
 
     Enlarged by ``scale``, images show faces of about ``80 / scale`` pixels. Most scores exceed
@@ -91,9 +89,7 @@ def find_faces(
     return np.array(found, dtype=np.float64).reshape(-1, 4) * stretch
 
 
-def aligned_face(
-    pixels: npt.NDArray[np.uint8], box: FloatArray | None = None
-) -> npt.NDArray[np.uint8]:
+def aligned_face(pixels: Bytes, box: FloatArray | None = None) -> Bytes:
     """The face in a box, or filling the image, as upright ``(150, 150[, 3])`` pixels."""
     if box is None:
         box = np.array([0, 0, pixels.shape[1], pixels.shape[0]], dtype=np.float64)
@@ -102,7 +98,7 @@ def aligned_face(
     return chip(whole, _eyes_and_nose(whole, box), CHIP, PADDING)
 
 
-def steady_box(pixels: npt.NDArray[np.uint8], box: FloatArray) -> FloatArray:
+def steady_box(pixels: Bytes, box: FloatArray) -> FloatArray:
     """A square box of a face placed by eyes and nose, steadier than the detector's.
 
     The detector moves in steps of a tenth of a face. The given box is returned where eyes and
@@ -118,14 +114,14 @@ def steady_box(pixels: npt.NDArray[np.uint8], box: FloatArray) -> FloatArray:
     return box
 
 
-def _eyes_and_nose(pixels: npt.NDArray[np.uint8], box: FloatArray) -> Any:
+def _eyes_and_nose(pixels: Bytes, box: FloatArray) -> Any:
     left, top, width, height = (round(float(value)) for value in box)
     rectangle = require("dlib", FACES_EXTRA).rectangle
     place = rectangle(left, top, left + width - 1, top + height - 1)
     return _loaded("shape_predictor", LANDMARKS)(pixels, place)
 
 
-def describe_faces(chips: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
+def describe_faces(chips: Bytes) -> npt.NDArray[np.float32]:
     """128 numbers for each aligned face; those of one person are less than 0.6 apart."""
     colour = np.repeat(chips[..., None], 3, axis=-1) if chips.ndim == 3 else chips
     network = _loaded("face_recognition_model_v1", NETWORK)
@@ -195,11 +191,11 @@ class Faces(ImageFeature):
         content["weights"] = dict(SHA256)  # what is on disk is compared with these when read
         return content
 
-    def compute(self, images: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
+    def compute(self, images: Array) -> npt.NDArray[np.float32]:
         """Identity vectors of the largest face of each image."""
         return self._described(images)[0]
 
-    def _values(self, images: npt.NDArray[Any], X: Any) -> npt.NDArray[Any]:
+    def _values(self, images: Array, X: Any) -> Array:
         starts = range(0, len(images), AT_ONCE)
         chunks = (images[start : start + AT_ONCE] for start in starts)
         described = list(reported(map(self._described, chunks), len(starts), "Faces"))
@@ -209,7 +205,7 @@ class Faces(ImageFeature):
             logger.info(what + " as a whole", n_faceless, len(images))
         return np.concatenate([vectors for vectors, _ in described])
 
-    def _described(self, images: npt.NDArray[Any]) -> tuple[npt.NDArray[np.float32], int]:
+    def _described(self, images: Array) -> tuple[npt.NDArray[np.float32], int]:
         """Vectors of images, and the number of new images without a face."""
         n_faceless = 0
 
@@ -226,22 +222,16 @@ class Faces(ImageFeature):
         return through_cache(images, about, describe), n_faceless
 
 
-def _largest_face(grey: npt.NDArray[np.uint8]) -> Any:
+def _largest_face(grey: Bytes) -> Any:
     """The box of the face with the largest area, None without a face."""
     is_small = min(grey.shape) < 2 * SMALLEST
     boxes = find_faces(grey, 2.0 if is_small else min(1.0, LARGEST / max(grey.shape)))
     return boxes[np.argmax(boxes[:, 2] * boxes[:, 3])] if len(boxes) else None
 
 
-def _as_colour_bytes(images: npt.NDArray[Any], size: Size | None) -> npt.NDArray[np.uint8]:
+def _as_colour_bytes(images: Array, size: Size | None) -> Bytes:
     """Red, green and blue in 0 to 255; grey ones have three equal channels."""
-    if images.ndim == 3 or images.shape[3] != 3:
-        grey = as_bytes(as_grey(images, "Faces"), "Faces", size)
-        return np.repeat(grey[..., None], 3, axis=3)
-    levels = images
-    if images.dtype.kind in "bf":
-        is_fraction = images.reshape(len(images), -1).max(axis=1) <= 1
-        levels = images * np.where(is_fraction, 255.0, 1.0)[:, None, None, None]
-    if size is not None:
-        levels = resized(levels, size)
-    return np.ascontiguousarray(np.rint(levels).astype(np.uint8))
+    if images.ndim == 4 and images.shape[3] == 3:
+        return np.ascontiguousarray(as_steps(images, images, size))
+    grey = as_bytes(as_grey(images, "Faces"), "Faces", size)
+    return np.repeat(grey[..., None], 3, axis=3)

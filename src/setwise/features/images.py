@@ -7,14 +7,13 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.exceptions import NotFittedError
 
 from setwise._support.extras import require
 from setwise._support.parameters import check_choice, check_shape, pair
 from setwise._support.progress import reported
-from setwise._support.types import FloatArray, Size
+from setwise._support.types import Array, Bytes, FloatArray, Size
 from setwise.errors import ParameterError, reject
 from setwise.features.vectors import unit_rows
 from setwise.sets import SetBatch
@@ -56,7 +55,7 @@ class ImageFeature(  # type: ignore[call-arg]
         super().__init_subclass__(auto_wrap_output_keys=None, **options)
 
     @abstractmethod
-    def compute(self, images: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def compute(self, images: Array) -> Array:
         """Vectors ``(n_images, n_features)``, or images again."""
 
     def check_parameters(self) -> None:
@@ -88,7 +87,7 @@ class ImageFeature(  # type: ignore[call-arg]
         rows = values.reshape(len(values), -1)
         return X.replaced(vectors=rows, image_shape=shape)
 
-    def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[Any]:
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Names of the values of an image: the feature's name, and a number."""
         if not hasattr(self, "image_shape_"):
             msg = f"{type(self).__name__}: call fit first, with images of the size to come."
@@ -97,13 +96,13 @@ class ImageFeature(  # type: ignore[call-arg]
         name = type(self).__name__.lower()
         return np.array([f"{name}{i}" for i in range(self.compute(black).size)], dtype=object)
 
-    def _values(self, images: npt.NDArray[Any], X: Any) -> npt.NDArray[Any]:
+    def _values(self, images: Array, X: Any) -> Array:
         """Values of all images, which are those of ``X``."""
         starts = range(0, len(images), AT_ONCE)
         parts = (self.compute(images[i : i + AT_ONCE]) for i in starts)
         return np.concatenate(list(reported(parts, len(starts), type(self).__name__)))
 
-    def _images(self, X: Any) -> npt.NDArray[Any]:
+    def _images(self, X: Any) -> Array:
         self.check_parameters()
         caller = type(self).__name__
         images = X.images if isinstance(X, SetBatch) else _as_array(X, caller)
@@ -124,7 +123,7 @@ class ImageFeature(  # type: ignore[call-arg]
             self._check_range(images, X)
         return images
 
-    def _check_range(self, images: npt.NDArray[Any], X: Any) -> None:
+    def _check_range(self, images: Array, X: Any) -> None:
         rows = images.reshape(len(images), -1)
         lowest, highest = rows.min(axis=1), rows.max(axis=1)
         is_bad = (lowest < 0) | (highest > 255)
@@ -136,7 +135,7 @@ class ImageFeature(  # type: ignore[call-arg]
                 "largest value there can be."
             )
 
-    def _check(self, values: npt.NDArray[Any], X: Any) -> None:
+    def _check(self, values: Array, X: Any) -> None:
         is_finite = np.isfinite(values).reshape(len(values), -1).all(axis=1)
         if not is_finite.all():
             who = f"{type(self).__name__} of {_where(int(is_finite.argmin()), X)}"
@@ -166,7 +165,7 @@ def fingerprint_of(feature: Any) -> dict[str, Any]:
     return feature.fingerprint()
 
 
-def values_of(feature: Any, X: Any) -> npt.NDArray[Any]:
+def values_of(feature: Any, X: Any) -> Array:
     """A feature's values of images, as an array; errors name the set."""
     made = feature.transform(X)
     if not isinstance(made, SetBatch):
@@ -199,7 +198,7 @@ def _where(i: int, X: Any) -> str:
     return f"image {i - X.offsets[owner]} of {X.names[owner]}"
 
 
-def _as_array(X: Any, caller: str) -> npt.NDArray[Any]:
+def _as_array(X: Any, caller: str) -> Array:
     if np.ma.is_masked(X):
         reject(f"{caller}: the images have masked pixels. Fill them: `.filled(...)`.")
     try:
@@ -247,7 +246,7 @@ class Pixels(ImageFeature):
         for name in ("grey", "unit_norm"):
             check_choice("Pixels", name, getattr(self, name), (True, False))
 
-    def compute(self, images: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def compute(self, images: Array) -> Array:
         """Pixels of each image as a row."""
         if self.grey:
             images = as_grey(images, "Pixels")
@@ -257,7 +256,7 @@ class Pixels(ImageFeature):
         return unit_rows(rows.astype(np.float64)) if self.unit_norm else rows
 
 
-def as_grey(images: npt.NDArray[Any], caller: str) -> npt.NDArray[Any]:
+def as_grey(images: Array, caller: str) -> Array:
     """Brightness of colour images, as float64; grey images stay as they are."""
     if images.ndim == 3:
         return images
@@ -272,26 +271,28 @@ def as_grey(images: npt.NDArray[Any], caller: str) -> npt.NDArray[Any]:
     return images.astype(np.float64) @ LUMA
 
 
-def as_bytes(
-    images: npt.NDArray[Any], caller: str, size: Size | None = None
-) -> npt.NDArray[np.uint8]:
+def as_bytes(images: Array, caller: str, size: Size | None = None) -> Bytes:
     """Brightness of images in whole steps of 0 to 255, resized if wanted.
 
     Floats of an image that do not exceed 1 are multiplied by 255. Rounding comes last: the same
     images as bytes and as floats give the same result.
     """
-    levels = as_grey(images, caller)
-    if levels.dtype == np.uint8 and size is None:
-        return levels
+    grey = as_grey(images, caller)
+    return grey if grey.dtype == np.uint8 and size is None else as_steps(images, grey, size)
+
+
+def as_steps(images: Array, levels: Array, size: Size | None) -> Bytes:
+    """Levels of images in whole steps of 0 to 255, resized if wanted."""
     if images.dtype.kind in "bf":
         is_fraction = images.reshape(len(images), -1).max(axis=1) <= 1
-        levels = levels * np.where(is_fraction, 255.0, 1.0)[:, None, None]
+        factors = np.where(is_fraction, 255.0, 1.0)
+        levels = levels * factors.reshape(-1, *[1] * (levels.ndim - 1))
     if size is not None:
         levels = resized(levels, size)
     return np.rint(levels).astype(np.uint8)
 
 
-def resized(images: npt.NDArray[Any], size: Size) -> FloatArray:
+def resized(images: Array, size: Size) -> FloatArray:
     """Images at another size, by Pillow's bilinear filter in single precision."""
     from PIL import Image
 
@@ -338,7 +339,7 @@ class Equalised(ImageFeature):
     libraries = ("scikit-image",)
     sees_bytes = True
 
-    def compute(self, images: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
+    def compute(self, images: Array) -> Bytes:
         """Equalised images."""
         equalise = require("skimage.exposure", "image").equalize_hist
         shares = [equalise(image) for image in as_bytes(images, "Equalised")]

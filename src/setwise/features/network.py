@@ -13,13 +13,13 @@ import numpy.typing as npt
 from setwise._support.extras import require
 from setwise._support.parallel import in_threads
 from setwise._support.parameters import check_choice, check_count, refuse
+from setwise._support.types import Array, Bytes
 from setwise.errors import reject
 from setwise.features.cache import through_cache
 from setwise.features.images import ImageFeature, as_bytes
 from setwise.features.weights import WeightsFile
 
 Vectors = npt.NDArray[np.float32]
-Bytes = npt.NDArray[np.uint8]
 
 
 MODELS = {
@@ -91,7 +91,7 @@ class Network(ImageFeature):
         content["weights"] = {"package": weights.package, "sha256": weights.digest}
         return content
 
-    def compute(self, images: npt.NDArray[Any]) -> Vectors:
+    def compute(self, images: Array) -> Vectors:
         """Averages of the last layer before the classifier, for each image."""
         pixels = _as_pixels(images)
         weights = MODELS[self.model]
@@ -131,7 +131,7 @@ def _open(model: str) -> Any:
     return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
 
 
-def _as_pixels(images: npt.NDArray[Any]) -> Bytes:
+def _as_pixels(images: Array) -> Bytes:
     """Images as bytes, with one channel or three."""
     pixels = images[..., None] if images.ndim == 3 else images
     n_images, height, _, n_channels = pixels.shape
@@ -164,7 +164,7 @@ EPSILON = 1e-3
 STAGES = ((1, 1), (2, 2), (2, 2), (3, 2), (3, 1), (4, 2), (1, 1))
 OPSET, IR_VERSION = 17, 8
 
-Weights = Mapping[str, npt.NDArray[Any]]
+Weights = Mapping[str, Array]
 
 
 def build(weights: Weights, *, classifies: bool = False) -> bytes:
@@ -263,7 +263,7 @@ class _Graph:
         return name
 
 
-def _folded(weights: Weights, name: str, norm: str) -> tuple[npt.NDArray[Any], ...]:
+def _folded(weights: Weights, name: str, norm: str) -> tuple[Array, ...]:
     """Kernel and bias of a convolution with its batch normalisation."""
     scale, shift, mean, variance = (
         weights[f"{norm}.{part}"].astype(np.float64)

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from setwise._support.types import Array
 from setwise.errors import MissingExtraError, reject
 
 # First pickles of a file that torch.save wrote before PyTorch 1.6.
@@ -61,7 +61,7 @@ class WeightsFile:
         return content
 
 
-def read_tensors(content: bytes, called: str) -> dict[str, npt.NDArray[Any]]:
+def read_tensors(content: bytes, called: str) -> dict[str, Array]:
     """Tensors by name of a PyTorch file whose sha256 was checked, read without PyTorch.
 
     A pickle may call any function; of this one, only what builds tensors is looked up.
@@ -101,7 +101,7 @@ class _Unpickler(pickle.Unpickler):
         return key, dtype, size
 
 
-def _read(file: BytesIO) -> dict[str, npt.NDArray[Any]]:
+def _read(file: BytesIO) -> dict[str, Array]:
     magic, protocol, _, tensors, keys = (_Unpickler(file).load() for _ in range(5))
     if (magic, protocol) != (MAGIC, PROTOCOL):
         msg = "it does not begin as such files do"
@@ -117,7 +117,7 @@ def _read(file: BytesIO) -> dict[str, npt.NDArray[Any]]:
     return {name: _array(tensor, blocks[tensor.storage[0]]) for name, tensor in tensors.items()}
 
 
-def _array(tensor: _Tensor, block: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def _array(tensor: _Tensor, block: Array) -> Array:
     """A tensor as a view of its block; ndarray refuses one that reaches beyond it."""
     strides = tuple(step * block.itemsize for step in tensor.strides)
     start = tensor.offset * block.itemsize

@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from setwise._support.parts import Part
-from setwise._support.types import IntArray
+from setwise._support.types import Array, IntArray
 
 Rows = npt.NDArray[np.float32]
-Arrays = dict[str, npt.NDArray[Any]]
+Arrays = dict[str, Array]
 
 
 class Index(Part, ABC):

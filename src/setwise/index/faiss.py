@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
 from setwise._support.extras import require
 from setwise._support.parallel import lazy
 from setwise._support.parameters import check_count
-from setwise._support.types import IntArray
+from setwise._support.types import Array, Bytes, IntArray
 from setwise.errors import reject
 from setwise.index.base import Arrays, BuiltExact, BuiltIndex, Index, Rows, build_anew
 
@@ -70,9 +69,9 @@ class FaissIndex(Index):
 class _Codes(NamedTuple):
     """Centroids of each pair of features, and the rows in their code, two pairs per byte."""
 
-    n_learnt: npt.NDArray[Any]
+    n_learnt: Array
     centroids: Rows
-    of_rows: npt.NDArray[np.uint8]
+    of_rows: Bytes
 
     def are_of(self, rows: Rows) -> bool:
         """Whether untrusted codes have the types and shapes that FAISS relies on."""
@@ -165,7 +164,7 @@ def _quantiser(centroids: Rows) -> Any:
     return quantiser
 
 
-def _encoded(quantiser: Any, rows: Rows) -> npt.NDArray[np.uint8]:
+def _encoded(quantiser: Any, rows: Rows) -> Bytes:
     """Codes of rows, some thousands at a time, so that few are copied at once."""
     codes = np.empty((len(rows), quantiser.code_size), dtype=np.uint8)
     for start in range(0, len(rows), _TRAINING_ROWS):

@@ -8,7 +8,7 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
-from setwise._support.types import FloatArray, IntArray
+from setwise._support.types import Array, FloatArray, IntArray
 from setwise.errors import reject
 from setwise.sets.labels import as_identifiers, is_missing, unique_identifiers
 from setwise.sets.origins import Origins
@@ -47,10 +47,10 @@ class SetBatch:
 
     def __init__(
         self,
-        vectors: npt.NDArray[Any],
+        vectors: Array,
         offsets: IntArray,
         names: Sequence[str] | None = None,
-        labels: npt.NDArray[Any] | None = None,
+        labels: Array | None = None,
         image_shape: tuple[int, ...] | None = None,
         origins: Origins | None = None,
     ) -> None:
@@ -81,7 +81,7 @@ class SetBatch:
         cls,
         sets: Sequence[FloatArray],
         names: Sequence[str] | None = None,
-        labels: npt.NDArray[Any] | None = None,
+        labels: Array | None = None,
         image_shape: tuple[int, ...] | None = None,
     ) -> SetBatch:
         """Stack 2-D arrays of equally many features; nothing is checked here."""
@@ -93,7 +93,7 @@ class SetBatch:
         cls,
         sets: Sequence[npt.ArrayLike],
         names: Sequence[str] | None = None,
-        labels: npt.NDArray[Any] | None = None,
+        labels: Array | None = None,
     ) -> SetBatch:
         """Sets of images, ``(n_images_i, height, width[, n_channels])``, all of one shape.
 
@@ -194,8 +194,8 @@ class SetBatch:
         cls,
         caller: str,
         vectors: FloatArray,
-        ids: npt.NDArray[Any],
-        vector_labels: npt.NDArray[Any] | None = None,
+        ids: Array,
+        vector_labels: Array | None = None,
         origins: Origins | None = None,
     ) -> SetBatch:
         missing = np.flatnonzero(is_missing(ids))
@@ -230,7 +230,7 @@ class SetBatch:
         return SetBatch(**({name: getattr(self, name) for name in own} | changes))
 
     @property
-    def images(self) -> npt.NDArray[Any]:
+    def images(self) -> Array:
         """All vectors as images, of shape ``(n_vectors, *image_shape)``."""
         if self.image_shape is None:
             expected = "sets made by load_images, load_video or SetBatch.from_images"
@@ -315,7 +315,7 @@ def _joined_names(parts: Sequence[tuple[str, ...]]) -> list[str]:
     return names
 
 
-def _two_dimensional(caller: str, X: npt.ArrayLike) -> npt.NDArray[Any]:
+def _two_dimensional(caller: str, X: npt.ArrayLike) -> Array:
     try:
         vectors = np.asarray(X)
     except ValueError:

@@ -7,12 +7,11 @@ from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from setwise._support.parallel import one_blas_thread
 from setwise._support.parameters import check_jobs
-from setwise._support.types import FloatArray, IntArray
+from setwise._support.types import Array, FloatArray, IntArray
 from setwise.errors import reject
 from setwise.sets.batch import SetBatch
 from setwise.sets.gate import check_labels, check_sets
@@ -78,7 +77,7 @@ class SetClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         """Score of each class (column) for each set (row), largest for its label."""
 
     @abstractmethod
-    def predict(self, X: Any) -> npt.NDArray[Any]:
+    def predict(self, X: Any) -> Array:
         """Label of each set."""
 
     @abstractmethod

@@ -9,10 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
-from setwise._support.types import FloatArray, IntArray
+from setwise._support.types import Array, FloatArray, IntArray
 from setwise.errors import reject
 from setwise.sets.batch import SetBatch, default_names
 from setwise.sets.labels import as_identifiers, is_missing, unique_identifiers
@@ -72,7 +71,7 @@ def check_sets(
     return SetBatch(everything, offsets, names)
 
 
-def _compact_type(sets: list[npt.NDArray[Any]]) -> np.dtype[Any]:
+def _compact_type(sets: list[Array]) -> np.dtype[Any]:
     types = {vectors.dtype for vectors in sets}
     alone = types.pop()
     is_small = alone in (np.dtype(np.uint8), np.dtype(np.float32))
@@ -81,7 +80,7 @@ def _compact_type(sets: list[npt.NDArray[Any]]) -> np.dtype[Any]:
 
 def check_labels(
     y: Any, n_sets: int, *, caller: str, min_classes: int = 2
-) -> tuple[npt.NDArray[Any], IntArray]:
+) -> tuple[Array, IntArray]:
     """Validate one label per set; return the sorted classes and each set's class code.
 
     Examples
@@ -111,7 +110,7 @@ def check_labels(
     return classes, codes
 
 
-def _check_classes(labels: npt.NDArray[Any], caller: str) -> None:
+def _check_classes(labels: Array, caller: str) -> None:
     """Refuse labels that are missing, infinite or continuous."""
     if labels.dtype.kind in "fc" and not np.isfinite(labels).all():
         i = int(np.isfinite(labels).argmin())
@@ -149,7 +148,7 @@ def _as_list(X: Any, caller: str) -> list[Any]:
     return reject(f"{caller}: {what}. {_EXPECTED}{advice}.")
 
 
-def _check_set(array: Any, name: str, caller: str) -> npt.NDArray[Any]:
+def _check_set(array: Any, name: str, caller: str) -> Array:
     """One set as an array of real numbers of shape (at least 1, at least 1)."""
     who = f"{caller}: {name}"
     if sp.issparse(array):
@@ -207,7 +206,7 @@ def _check_values(vectors: FloatArray, who: str) -> None:
 
 
 def _check_features(
-    sets: list[npt.NDArray[Any]], names: tuple[str, ...], caller: str, n_features: int | None
+    sets: list[Array], names: tuple[str, ...], caller: str, n_features: int | None
 ) -> None:
     expected = sets[0].shape[1] if n_features is None else n_features
     source = f"{names[0]} has" if n_features is None else "the gallery has"
@@ -220,6 +219,6 @@ def _check_features(
             reject(f"{caller}: {what}, but {source} {expected}. {advice}")
 
 
-def _kind(vectors: npt.NDArray[Any]) -> str:
+def _kind(vectors: Array) -> str:
     kinds = {"c": "complex numbers", "O": "Python objects", "U": "strings", "S": "bytes"}
     return kinds.get(vectors.dtype.kind, "something other than numbers")

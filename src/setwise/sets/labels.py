@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from setwise._support.parameters import check_count, is_whole
-from setwise._support.types import BoolArray, IntArray
+from setwise._support.types import Array, BoolArray, IntArray
 from setwise.errors import reject
 
 # In this order: to Python, True is an int; to NumPy, a duration.
@@ -25,7 +25,7 @@ _KINDS: dict[str, tuple[type, ...]] = {
 }
 
 
-def as_identifiers(values: Any, who: str) -> npt.NDArray[Any]:
+def as_identifiers(values: Any, who: str) -> Array:
     """An array of the values, of dtype object where NumPy would change them silently.
 
     NumPy turns numbers among strings into strings, True among ints into 1, ints of 63 bits
@@ -42,16 +42,14 @@ def as_identifiers(values: Any, who: str) -> npt.NDArray[Any]:
     return array if all(_is_unchanged(*pair) for pair in pairs) else original
 
 
-def is_missing(array: npt.NDArray[Any]) -> BoolArray:
+def is_missing(array: Array) -> BoolArray:
     """Whether each value is None, NaN, NaT or pandas.NA."""
     if array.dtype == object:
         return np.array([_is_missing(value) for value in array], dtype=np.bool_)
     return array != array  # true of NaN and NaT alone
 
 
-def unique_identifiers(
-    array: npt.NDArray[Any], who: str
-) -> tuple[npt.NDArray[Any], IntArray, IntArray]:
+def unique_identifiers(array: Array, who: str) -> tuple[Array, IntArray, IntArray]:
     """Sorted distinct values, the first place of each, and the code of each entry."""
     try:
         values, first, inverse = np.unique(array, return_index=True, return_inverse=True)
@@ -64,7 +62,7 @@ def unique_identifiers(
     return values, first, inverse.astype(np.int64)
 
 
-def join_labels(old: npt.NDArray[Any], new: npt.NDArray[Any], caller: str) -> npt.NDArray[Any]:
+def join_labels(old: Array, new: Array, caller: str) -> Array:
     """Labels of a gallery, then of more sets; refused where no type holds all unchanged."""
     if len(_kinds(old) | _kinds(new)) == 1:
         joined = np.concatenate([old, new])
@@ -80,14 +78,14 @@ def join_labels(old: npt.NDArray[Any], new: npt.NDArray[Any], caller: str) -> np
     )
 
 
-def same_label(labels: npt.NDArray[Any], label: Any) -> BoolArray:
+def same_label(labels: Array, label: Any) -> BoolArray:
     """Whether each label equals the given one, in kind too: True is not 1, nor 1 a 1.0."""
     kind = _kind(label)
     is_same = [_kind(known) == kind and bool(known == label) for known in labels]
     return np.array(is_same, dtype=np.bool_)
 
 
-def _kinds(array: npt.NDArray[Any]) -> set[str]:
+def _kinds(array: Array) -> set[str]:
     return {_kind(value) for value in array.flat}
 
 
@@ -182,7 +180,7 @@ def remaining_sets(
     labels: Any,
     sets: Any,
     *,
-    classes: npt.NDArray[Any],
+    classes: Array,
     codes: IntArray,
     names: Sequence[str],
     caller: str,

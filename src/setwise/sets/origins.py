@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from setwise._support.types import Array
 from setwise.errors import reject
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class Origins:
     def of_files(
         cls,
         files: Sequence[Any],
-        times: Sequence[Any] | npt.NDArray[Any] | None = None,
+        times: Sequence[Any] | Array | None = None,
         thumbnails: Sequence[bytes] | None = None,
     ) -> Origins:
         """Origins from files, and their times and thumbnails where known, one per vector."""
@@ -110,7 +111,7 @@ def photo_name(sets: SetBatch, i: int, j: int) -> str:
     return PurePath(path.replace("\\", "/")).name or f"{noun_of(sets)} {j + 1}"
 
 
-def pixels(sets: SetBatch, i: int, j: int) -> npt.NDArray[Any] | None:
+def pixels(sets: SetBatch, i: int, j: int) -> Array | None:
     """Vector ``j`` of set ``i`` as an image; None where it is no image."""
     from PIL import Image
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from setwise._support.types import Array
 from setwise.errors import reject
 from setwise.sets.origins import Origins
 
@@ -40,15 +41,15 @@ class Table:
                 known = ", ".join(map(repr, self._table.columns[:20]))
                 reject(f"{CALLER}: there is no column {column!r}; the columns are {known}.")
 
-    def ids(self) -> npt.NDArray[Any]:
+    def ids(self) -> Array:
         """The set of each row."""
         return self._table[self._set].to_numpy()
 
-    def labels(self) -> npt.NDArray[Any] | None:
+    def labels(self) -> Array | None:
         """The class of each row, where there is such a column."""
         return None if self._label is None else self._table[self._label].to_numpy()
 
-    def vectors(self) -> npt.NDArray[Any]:
+    def vectors(self) -> Array:
         """One vector per row: from one column, or from all columns without a role."""
         if self._vector is not None:
             return _stacked(self._table[self._vector].to_numpy(), self._vector)
@@ -74,7 +75,7 @@ class Table:
         return Origins.of_files(known, times)
 
 
-def _stacked(values: npt.NDArray[Any], column: str) -> npt.NDArray[Any]:
+def _stacked(values: Array, column: str) -> Array:
     """The vectors of a column, one below the other."""
     what = f"{CALLER}: column {column!r}"
     # Of arrays of one length, some libraries make a matrix themselves.
@@ -94,7 +95,7 @@ def _stacked(values: npt.NDArray[Any], column: str) -> npt.NDArray[Any]:
     return vectors
 
 
-def _row(value: Any, i: int, what: str) -> npt.NDArray[Any]:
+def _row(value: Any, i: int, what: str) -> Array:
     """The vector in row ``i``, checked."""
     expected = "Expected a list, tuple or array of numbers in every row: drop or correct it."
     if not isinstance(value, list | tuple | np.ndarray):
