@@ -81,10 +81,7 @@ def _in_processes(
 
 
 def _active_client() -> Any:
-    """The client of the cluster that joblib was told to use; None without, or in a worker.
-
-    Waiting for other work, all workers could block each other.
-    """
+    """The client of the cluster in use; None without, or in a worker, which must not wait."""
     client = getattr(get_active_backend()[0], "client", None)
     if client is None:
         return None
@@ -167,11 +164,7 @@ _HANDLES: dict[tuple[str, int], Any] = {}
 
 
 def _broadcast(client: Any, shared: Any) -> Any:
-    """A handle that travels with each piece of work in place of a large object.
-
-    Where all workers can read this process' temporary files, a folder whose arrays they map.
-    Else the object itself, sent to each of them now; later workers ask the others for it.
-    """
+    """A handle of a large object: a folder that all workers can read, or the object sent."""
     key = client.id, id(shared)
     if key not in _HANDLES:
         folder = _folder_of(shared, key)
@@ -239,17 +232,12 @@ def write_mapped(thing: Any, folder: Path) -> None:
 
 
 def read_mapped(folder: Path) -> Any:
-    """The object that was written; its arrays are those of the file, until they are changed.
-
-    Changes stay in this process, and must be possible: for read-only arrays, kernels would be
-    compiled again.
-    """
+    """The object that was written; changes of its mapped arrays stay in this process."""
     document, spans = pickle.loads((folder / "document").read_bytes())  # noqa: S301
+    # Arrays can be changed: kernels would be compiled again for others.
     arrays = np.memmap(folder / "arrays", mode="c").data
     return pickle.loads(document, buffers=[arrays[slice(*span)] for span in spans])  # noqa: S301
 
-
-# ------------------------------------------------------------------------- on the workers
 
 _READING = Lock()
 

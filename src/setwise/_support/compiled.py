@@ -21,10 +21,7 @@ _INNER = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "_nrt": False}
 
 
 def kernel(function: Any) -> Any:
-    """Compile a function of plain loops when first called, for each combination of types.
-
-    Where nothing can be cached, each process compiles for itself.
-    """
+    """Compile a function of plain loops when first called, for each combination of types."""
     from numba import njit
 
     try:

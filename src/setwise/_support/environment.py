@@ -32,11 +32,8 @@ class Extra:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON, with the command that installs it."""
-        return {
-            "installed": self.is_installed,
-            "packages": self.packages,
-            "install": f'pip install "setwise[{self.name}]"',
-        }
+        install = f'pip install "setwise[{self.name}]"'
+        return {"installed": self.is_installed, "packages": self.packages, "install": install}
 
 
 @dataclass(frozen=True)
@@ -127,9 +124,8 @@ def shortened(text: str) -> str:
 def _requirements() -> Iterator[tuple[str, list[str], str | None]]:
     """Package, its extras, and the extra of setwise that wants it; None for always."""
     for line in metadata.requires("setwise") or []:
-        named = _REQUIREMENT.match(line)
         wanted = _EXTRA.search(line)
-        if named is not None:
+        if named := _REQUIREMENT.match(line):
             inner = [part.strip() for part in (named[2] or "").split(",") if part.strip()]
             yield named[1], inner, wanted[1] if wanted else None
 

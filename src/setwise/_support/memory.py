@@ -68,8 +68,7 @@ def _free_in_container() -> int | None:
     try:
         limit = (folder / "memory.max").read_text().strip()
         used = int((folder / "memory.current").read_text())
-        lines = (folder / "memory.stat").read_text().splitlines()
-        cache = dict(line.split() for line in lines)
+        cache = dict(map(str.split, (folder / "memory.stat").read_text().splitlines()))
     except (OSError, ValueError):
         return None
     # Cached files count as used, but make way.

@@ -29,9 +29,8 @@ def in_threads(
 ) -> Iterator[Result]:
     """Yield ``work(item)`` for each item, in order, ``n_jobs`` at a time.
 
-    Threads, whatever ``joblib.parallel_config`` says: compiled kernels and BLAS release the
-    GIL, and work may fill arrays that are here. BLAS keeps to one thread meanwhile: the
-    matrices of one probe are too small to share.
+    Always threads: kernels and BLAS release the GIL, and work may fill arrays that are here.
+    BLAS keeps to one thread meanwhile: the matrices of one probe are too small to share.
     """
     check_jobs("setwise", n_jobs)
     threads = Parallel(
@@ -130,10 +129,10 @@ Value = TypeVar("Value")
 
 
 class lazy(Generic[Value]):
-    """As ``functools.cached_property``, which until Python 3.12 holds one lock per class.
+    """A cached property without the lock per class of ``functools`` before Python 3.12.
 
-    That lock makes threads wait for each other, and a child that is forked meanwhile for ever.
-    Here two threads may both compute; the values are equal.
+    That lock makes threads wait for each other, and a forked child for ever. Here two threads
+    may both compute; the values are equal.
     """
 
     def __init__(self, compute: Callable[[Any], Value]) -> None:

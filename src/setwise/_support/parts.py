@@ -1,7 +1,7 @@
-"""Parts of a description: small frozen value objects with a name, and one registry of them.
+"""Small frozen value objects with a name, and one registry of them.
 
-A basis, a graph, a distance: each is a frozen dataclass whose fields are its parameters. A
-family of parts derives from :class:`Part`; a part derives from its family and has a ``name``.
+A basis, a graph, a distance: each is a dataclass whose fields are its parameters. Its family
+derives from :class:`Part`.
 """
 
 from __future__ import annotations

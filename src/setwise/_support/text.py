@@ -34,10 +34,7 @@ def file_name(name: str) -> str:
 
 
 def distinct_file_names(names: Iterable[str], longest: int = 200) -> list[str]:
-    """File names that differ also where capital letters do not count.
-
-    Each has at most ``longest`` bytes: file systems allow 255, and a suffix may follow.
-    """
+    """File names of at most ``longest`` bytes that differ also where capitals do not count."""
     taken: dict[str, str] = {}
     n_alike: dict[str, int] = {}
     for name in names:

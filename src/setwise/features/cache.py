@@ -35,10 +35,9 @@ def through_cache(
     compute: Callable[[list[int]], Array],
     cache: FeatureFile | None = None,
 ) -> Array:
-    """Values of images, each computed once; by default, the cache is that of the process.
+    """Values of images, made by ``compute`` for some places, once for equal pixels.
 
-    ``about`` is everything that the values depend on besides the pixels. ``compute`` makes the
-    values of some of the images, given their places.
+    ``about`` is everything else that the values depend on.
     """
     kept = cache or _SHARED
     prefix = f"{about} {images.dtype.str} {images.shape[1:]}".encode()

@@ -1,7 +1,4 @@
-"""Faces by dlib: where they are, turned upright, and 128 numbers to recognise them by.
-
-The models are files of the package ``face_recognition_models``, whose code is not imported.
-"""
+"""Faces by dlib, with the model files of ``face_recognition_models``, whose code is not run."""
 
 from __future__ import annotations
 
@@ -69,11 +66,7 @@ def model_path(name: str) -> Path:
 
 
 def find_faces(grey: Bytes, scale: float = 1.0, min_score: float = 0.0) -> FloatArray:
-    """Boxes ``(left, top, width, height)`` of frontal faces, by falling score.
-
-    Enlarged by ``scale``, images show faces of about ``80 / scale`` pixels. Most scores exceed
-    0.5.
-    """
+    """Boxes ``(left, top, width, height)`` of faces of ``80 / scale`` pixels, by score."""
     from PIL import Image
 
     height, width = (max(round(side * scale), 1) for side in grey.shape)
@@ -99,11 +92,7 @@ def aligned_face(pixels: Bytes, box: FloatArray | None = None) -> Bytes:
 
 
 def steady_box(pixels: Bytes, box: FloatArray) -> FloatArray:
-    """A square box of a face placed by eyes and nose, steadier than the detector's.
-
-    The detector moves in steps of a tenth of a face. The given box is returned where eyes and
-    nose are not inside.
-    """
+    """A square box placed by eyes and nose, steadier than the detector's; else that one."""
     dlib = require("dlib", FACES_EXTRA)
     place = _eyes_and_nose(np.ascontiguousarray(pixels), box)
     found = dlib.get_face_chip_details(place, CHIP, BOX_PADDING).rect

@@ -272,11 +272,7 @@ def as_grey(images: Array, caller: str) -> Array:
 
 
 def as_bytes(images: Array, caller: str, size: Size | None = None) -> Bytes:
-    """Brightness of images in whole steps of 0 to 255, resized if wanted.
-
-    Floats of an image that do not exceed 1 are multiplied by 255. Rounding comes last: the same
-    images as bytes and as floats give the same result.
-    """
+    """Brightness of images in steps of 0 to 255, the same of bytes and of floats up to 1."""
     grey = as_grey(images, caller)
     return grey if grey.dtype == np.uint8 and size is None else as_steps(images, grey, size)
 

@@ -168,12 +168,10 @@ Weights = Mapping[str, Array]
 
 
 def build(weights: Weights, *, classifies: bool = False) -> bytes:
-    """EfficientNet-Lite0 as the content of an ONNX file.
+    """EfficientNet-Lite0 as an ONNX file, from RGB bytes to 1280 averages of the last layer.
 
-    From bytes ``(n, height, width, 3)`` of red, green and blue to the averages of the last
-    layer before the classifier, ``(n, 1280)``, or with ``classifies`` to the scores of the 1000
-    classes of ImageNet. Batch normalisation is folded into the convolutions, in double
-    precision.
+    With ``classifies``, to the scores of the 1000 classes of ImageNet. Batch normalisation is
+    folded into the convolutions, in double precision.
     """
     graph = _Graph()
     graph.prepare()

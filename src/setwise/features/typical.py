@@ -74,18 +74,8 @@ def is_out_of_place(vectors: FloatArray, is_kept: BoolArray) -> BoolArray:
     """Which of the vectors that were left out a person would call out of place.
 
     What is left out of a set is chosen so that the rest is pure, at the price of some that do
-    belong: a vector is nearer to a mean that it is part of, and that alone may set a majority
-    apart. Here every vector is compared with the mean of the kept ones *without itself*. It is
+    belong. Here every vector is compared with the mean of the kept ones *without itself*. It is
     out of place if it is half as far again, by one minus the cosine, as the farthest of them.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rng = np.random.default_rng(0)
-    >>> own, stranger = 3 + rng.normal(size=(6, 20)), rng.normal(size=(1, 20)) - 3
-    >>> is_kept = np.array([True, True, True, True, False, True, False])
-    >>> np.flatnonzero(is_out_of_place(np.vstack([own, stranger]), is_kept))
-    array([6])
     """
     if is_kept.all() or is_kept.sum() < 2:
         return ~is_kept

@@ -1,7 +1,4 @@
-"""Views: named transformations of the vectors of a set before they become a basis.
-
-An image feature as the first step is computed once per image, however many views begin with it.
-"""
+"""Views: named transformations of the vectors of a set before they become a basis."""
 
 from __future__ import annotations
 

@@ -46,11 +46,7 @@ class Index(Part, ABC):
         """
 
     def open(self, rows: Rows, keys: IntArray, saved: Mapping[str, Any]) -> BuiltIndex:
-        """The index of a gallery file; DataError where what was saved belongs to other rows.
-
-        ``saved`` is what the file has of :meth:`BuiltIndex.arrays`; possibly nothing, or
-        forged.
-        """
+        """The index for what a file has of :meth:`BuiltIndex.arrays`, if it is of these rows."""
         return self.build(rows, keys)
 
     def to_config(self) -> dict[str, Any]:
@@ -83,11 +79,7 @@ class BuiltIndex(ABC):
 
     @abstractmethod
     def nearest(self, query: Rows, n: int) -> IntArray:
-        """Keys of about ``n`` rows with the largest inner products with a query, in order.
-
-        ``query`` is a float32 unit vector. All keys are returned where there are fewer than
-        ``n``.
-        """
+        """Keys of ``n`` rows (or all) of largest inner products with a unit vector."""
 
     @abstractmethod
     def changed(self, rows: Rows, keys: IntArray) -> BuiltIndex:

@@ -81,15 +81,11 @@ class _Codes(NamedTuple):
             ("f", (n_pairs, 2**_N_BITS, 2)),
             ("u", (len(rows), (n_pairs + 1) // 2)),
         )
-        return all(
-            isinstance(array, np.ndarray) and (array.dtype.kind, array.shape) == wanted
-            for array, wanted in zip(self, expected, strict=True)
-        ) and bool(
-            self.n_learnt[0] > 0
-            and self.centroids.dtype == np.float32
-            and np.isfinite(self.centroids).all()
-            and self.of_rows.dtype == np.uint8
-        )
+        for array, wanted in zip(self, expected, strict=True):
+            if not isinstance(array, np.ndarray) or (array.dtype.kind, array.shape) != wanted:
+                return False
+        has_types = self.centroids.dtype == np.float32 and self.of_rows.dtype == np.uint8
+        return bool(self.n_learnt[0] > 0 and has_types and np.isfinite(self.centroids).all())
 
 
 @dataclass(frozen=True, eq=False)

@@ -95,10 +95,7 @@ class SetBatch:
         names: Sequence[str] | None = None,
         labels: Array | None = None,
     ) -> SetBatch:
-        """Sets of images, ``(n_images_i, height, width[, n_channels])``, all of one shape.
-
-        Their pixels are the vectors, of the same dtype.
-        """
+        """Sets of images, ``(n_images_i, height, width[, n_channels])``, all of one shape."""
         caller, expected = "SetBatch.from_images", "(n_images, height, width)"
         try:
             arrays = [np.asarray(images) for images in sets]

@@ -1,8 +1,4 @@
-"""The one gate for sets and labels: all input is checked here, and nowhere else.
-
-Behind it, vectors are finite float64 (or a smaller type on request), sets are not empty and
-have equally many features, and each has a known label.
-"""
+"""The one gate for sets and labels: behind it, all are checked, and vectors finite."""
 
 from __future__ import annotations
 
