@@ -60,12 +60,12 @@ def extras() -> list[Extra]:
 def kernel_cache() -> KernelCache:
     """The state of the compiled kernels; nothing is compiled to find out."""
     root = Path(__file__).parents[1]
-    caches = []
+    caches: list[list[Any]] = []
     for source in sorted(root.rglob("*kernels.py")):
         if source.parent.name != "device":  # made of the kernels of others
             module = ".".join([root.name, *source.relative_to(root).with_suffix("").parts])
             kernels = vars(import_module(module)).values()
-            kept = [getattr(kernel, "_cache", None) for kernel in kernels]
+            kept: list[Any] = [getattr(kernel, "_cache", None) for kernel in kernels]
             caches.append([one for one in kept if hasattr(one, "is_warm")])
     caches = [of_module for of_module in caches if of_module]
     folders = {Path(str(kept.cache_path)) for of_module in caches for kept in of_module}

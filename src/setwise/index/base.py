@@ -46,7 +46,7 @@ class Index(Part, ABC):
         """
 
     def open(self, rows: Rows, keys: IntArray, saved: Mapping[str, Any]) -> BuiltIndex:
-        """The index for what a file has of :meth:`BuiltIndex.arrays`, if it is of these rows."""
+        """The index from what a file has of :meth:`BuiltIndex.arrays`, checked."""
         return self.build(rows, keys)
 
     def to_config(self) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from setwise._support.types import Array, FloatArray, IntArray
 from setwise.errors import reject
 from setwise.sets.labels import as_identifiers, is_missing, unique_identifiers
 from setwise.sets.origins import Origins
-from setwise.sets.tables import Table
+from setwise.sets.tables import read_frame
 
 
 class SetBatch:
@@ -181,10 +181,8 @@ class SetBatch:
         >>> SetBatch.from_frame(faces, set="clip", vector="embedding")
         SetBatch of 1 sets of 2 to 2 vectors, 2 features
         """
-        table = Table(frame, set, label, vector, file, time)
-        return cls._from_ids(
-            "SetBatch.from_frame", table.vectors(), table.ids(), table.labels(), table.origins()
-        )
+        columns = read_frame(frame, set, label, vector, file, time)
+        return cls._from_ids("SetBatch.from_frame", *columns)
 
     @classmethod
     def _from_ids(

@@ -14,65 +14,53 @@ from setwise.sets.origins import Origins
 CALLER = "SetBatch.from_frame"
 
 
-class Table:
-    """A data frame of any library, and the roles of its columns."""
+def read_frame(
+    frame: Any,
+    set: str,
+    label: str | None,
+    vector: str | None,
+    file: str | None,
+    time: str | None,
+) -> tuple[Array, Array, Array | None, Origins | None]:
+    """Vectors, sets, classes and origins of the rows of a data frame of any library."""
+    import narwhals.stable.v1 as nw
 
-    def __init__(
-        self,
-        frame: Any,
-        set: str,
-        label: str | None,
-        vector: str | None,
-        file: str | None,
-        time: str | None,
-    ) -> None:
-        import narwhals.stable.v1 as nw
+    try:
+        table = nw.from_native(frame, eager_only=True)
+    except TypeError:
+        expected = "Expected a data frame (pandas, polars, ...)"
+        reject(f"{CALLER}: got {type(frame).__name__}. {expected}.")
+    named = [column for column in (set, label, vector, file, time) if column is not None]
+    for column in named:
+        if column not in table.columns:
+            known = ", ".join(map(repr, table.columns[:20]))
+            reject(f"{CALLER}: there is no column {column!r}; the columns are {known}.")
+    if vector is None:
+        vectors = _features(table, [c for c in table.columns if c not in named])
+    else:
+        vectors = _stacked(table[vector].to_numpy(), vector)
+    labels = None if label is None else table[label].to_numpy()
+    return vectors, table[set].to_numpy(), labels, _origins(table, file, time)
 
-        try:
-            self._table = nw.from_native(frame, eager_only=True)
-        except TypeError:
-            expected = "Expected a data frame (pandas, polars, ...)"
-            reject(f"{CALLER}: got {type(frame).__name__}. {expected}.")
-        self._set, self._label, self._vector = set, label, vector
-        self._file, self._time = file, time
-        self._named = [c for c in (set, label, vector, file, time) if c is not None]
-        for column in self._named:
-            if column not in self._table.columns:
-                known = ", ".join(map(repr, self._table.columns[:20]))
-                reject(f"{CALLER}: there is no column {column!r}; the columns are {known}.")
 
-    def ids(self) -> Array:
-        """The set of each row."""
-        return self._table[self._set].to_numpy()
+def _features(table: Any, columns: list[str]) -> Array:
+    """The vectors in the columns of a data frame."""
+    if not columns:
+        roles = ", ".join(map(repr, table.columns))
+        reject(f"{CALLER}: there are no feature columns beside {roles}. Expected at least one.")
+    for column in columns:
+        _check_column(table[column], column)
+    return table.select(columns).to_numpy()
 
-    def labels(self) -> Array | None:
-        """The class of each row, where there is such a column."""
-        return None if self._label is None else self._table[self._label].to_numpy()
 
-    def vectors(self) -> Array:
-        """One vector per row: from one column, or from all columns without a role."""
-        if self._vector is not None:
-            return _stacked(self._table[self._vector].to_numpy(), self._vector)
-        features = [c for c in self._table.columns if c not in self._named]
-        if not features:
-            roles = ", ".join(map(repr, self._table.columns))
-            reject(
-                f"{CALLER}: there are no feature columns beside {roles}. Expected at least one."
-            )
-        for column in features:
-            _check_column(self._table[column], column)
-        return self._table.select(features).to_numpy()
-
-    def origins(self) -> Origins | None:
-        """File and time of each row, where there is such a column."""
-        if self._file is None and self._time is None:
-            return None
-        n_rows = len(self._table)
-        files = [None] * n_rows if self._file is None else self._table[self._file].to_list()
-        # NaN, which pandas has for no text, is not equal to itself.
-        known = ["" if file is None or file != file else str(file) for file in files]
-        times = None if self._time is None else _times(self._table[self._time], self._time)
-        return Origins.of_files(known, times)
+def _origins(table: Any, file: str | None, time: str | None) -> Origins | None:
+    """File and time of each row, where there is such a column."""
+    if file is None and time is None:
+        return None
+    files = [None] * len(table) if file is None else table[file].to_list()
+    # NaN, which pandas has for no text, is not equal to itself.
+    known = ["" if path is None or path != path else str(path) for path in files]
+    return Origins.of_files(known, None if time is None else _times(table[time], time))
 
 
 def _stacked(values: Array, column: str) -> Array:
