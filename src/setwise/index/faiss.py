@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
 from setwise._support.extras import require
 from setwise._support.parallel import lazy
 from setwise._support.parameters import check_count
-from setwise._support.types import Array, Bytes, IntArray
+from setwise._support.types import IntArray
 from setwise.errors import reject
 from setwise.index.base import Arrays, BuiltExact, BuiltIndex, Index, Rows, build_anew
 
@@ -69,9 +70,9 @@ class FaissIndex(Index):
 class _Codes(NamedTuple):
     """Centroids of each pair of features, and the rows in their code, two pairs per byte."""
 
-    n_learnt: Array
+    n_learnt: npt.NDArray[Any]
     centroids: Rows
-    of_rows: Bytes
+    of_rows: npt.NDArray[np.uint8]
 
     def are_of(self, rows: Rows) -> bool:
         """Whether untrusted codes have the types and shapes that FAISS relies on."""
@@ -81,11 +82,15 @@ class _Codes(NamedTuple):
             ("f", (n_pairs, 2**_N_BITS, 2)),
             ("u", (len(rows), (n_pairs + 1) // 2)),
         )
-        for array, wanted in zip(self, expected, strict=True):
-            if not isinstance(array, np.ndarray) or (array.dtype.kind, array.shape) != wanted:
-                return False
-        has_types = self.centroids.dtype == np.float32 and self.of_rows.dtype == np.uint8
-        return bool(self.n_learnt[0] > 0 and has_types and np.isfinite(self.centroids).all())
+        return all(
+            isinstance(array, np.ndarray) and (array.dtype.kind, array.shape) == wanted
+            for array, wanted in zip(self, expected, strict=True)
+        ) and bool(
+            self.n_learnt[0] > 0
+            and self.centroids.dtype == np.float32
+            and np.isfinite(self.centroids).all()
+            and self.of_rows.dtype == np.uint8
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,7 +165,7 @@ def _quantiser(centroids: Rows) -> Any:
     return quantiser
 
 
-def _encoded(quantiser: Any, rows: Rows) -> Bytes:
+def _encoded(quantiser: Any, rows: Rows) -> npt.NDArray[np.uint8]:
     """Codes of rows, some thousands at a time, so that few are copied at once."""
     codes = np.empty((len(rows), quantiser.code_size), dtype=np.uint8)
     for start in range(0, len(rows), _TRAINING_ROWS):

@@ -7,8 +7,8 @@ import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache, partial
-from typing import Any, ClassVar, NamedTuple
+from functools import lru_cache
+from typing import Any, ClassVar
 from urllib.parse import urlsplit
 from uuid import uuid4
 
@@ -58,12 +58,12 @@ class MilvusIndex(Index):
     timeout_s: float = 60.0
 
     def __post_init__(self) -> None:
-        uri, name = self.uri, self.collection
-        if uri is not None and (not isinstance(uri, str) or not uri):
-            refuse("MilvusIndex", "uri", "the address of Milvus, or None", uri)
-        if uri is not None and urlsplit(uri).password is not None:
+        if self.uri is not None and (not isinstance(self.uri, str) or not self.uri):
+            refuse("MilvusIndex", "uri", "the address of Milvus, or None", self.uri)
+        if self.uri is not None and urlsplit(self.uri).password is not None:
             expected = "an address without a password, which is read from $MILVUS_TOKEN"
             refuse("MilvusIndex", "uri", expected, "one with a password")
+        name = self.collection
         if name is not None and (not isinstance(name, str) or not name.isidentifier()):
             expected = "a name of letters, digits and underscores, or None"
             refuse("MilvusIndex", "collection", expected, name)
@@ -82,7 +82,7 @@ class MilvusIndex(Index):
             return self._in_memory(rows, keys)
         stamp = stamp_of(rows, keys)
         with self._client() as client:
-            if not client.has_collection():
+            if not client.has_collection(self._name, timeout=self.timeout_s):
                 reject(f"{self._place}: there is no such collection. {build_anew(self)}")
             self._check_own(client)
             self._check_stamp(client, stamp)
@@ -101,18 +101,19 @@ class MilvusIndex(Index):
         return f"MilvusIndex: {self._address}, collection {self._name!r}"
 
     def _in_memory(self, rows: Rows, keys: IntArray) -> BuiltExact:
-        what = "no address is known, so the gallery is searched in memory, with equal answers"
-        advice = "Set SETWISE_MILVUS_URI, or give index=MilvusIndex(uri=...)"
-        warnings.warn(f"MilvusIndex: {what}. {advice}.", SetwiseWarning, stacklevel=2)
+        msg = (
+            "MilvusIndex: no address is known, so the gallery is searched in memory, with the "
+            "same answers. Set SETWISE_MILVUS_URI, or give index=MilvusIndex(uri=...)."
+        )
+        warnings.warn(msg, SetwiseWarning, stacklevel=2)
         return BuiltExact(rows, keys)
 
     @contextmanager
-    def _client(self) -> Iterator[_Client]:
-        """A connection to the collection; errors of it name its address."""
+    def _client(self) -> Iterator[Any]:
+        """A connection; errors of it name its address."""
         pymilvus = require("pymilvus", "milvus")
         try:
-            connected = _connected(str(self._address), self.timeout_s, os.getpid())
-            yield _Client(connected, self._name, self.timeout_s)
+            yield _connected(str(self._address), self.timeout_s, os.getpid())
         except pymilvus.MilvusException as error:
             msg = (
                 f"{self._place}: {error.message or error}. Expected a Milvus that answers "
@@ -120,72 +121,86 @@ class MilvusIndex(Index):
             )
             raise SetwiseError(msg) from error
 
-    def _check_own(self, client: _Client) -> None:
+    def _check_own(self, client: Any) -> None:
         """Refuse a collection that setwise did not make."""
-        fields = {field["name"] for field in client.describe_collection()["fields"]}
+        described = client.describe_collection(self._name, timeout=self.timeout_s)
+        fields = {field["name"] for field in described["fields"]}
         if fields != _FIELDS:
-            what = f"holds something else, with the fields {', '.join(sorted(fields))}"
-            expected = "an index of setwise; name another collection"
-            reject(f"{self._place}: {what}. Expected {expected}.")
+            reject(
+                f"{self._place}: holds something else, with the fields "
+                f"{', '.join(sorted(fields))}. Expected an index of setwise; name another "
+                "collection."
+            )
 
-    def _check_stamp(self, client: _Client, expected: str) -> None:
+    def _check_stamp(self, client: Any, expected: str) -> None:
         """Refuse a collection that holds other rows than expected."""
         stamp = self._stamp(client)
+        if stamp == expected:
+            return
         if stamp.startswith(_CHANGING):
             reject(
                 f"{self._place}: a change has begun and not ended. Wait for the process that "
                 f"makes it; if there is none, it was killed. {build_anew(self)}"
             )
-        if stamp != expected:
-            reject(
-                f"{self._place}: is the index of another gallery, or of another version of "
-                f"this one. Read the newest gallery file. If this is it: {build_anew(self)}"
-            )
+        reject(
+            f"{self._place}: is the index of another gallery, or of another version of this "
+            f"one. Read the newest gallery file. If this is it: {build_anew(self)}"
+        )
 
-    def _stamp(self, client: _Client) -> str:
-        stamped = client.get(ids=[_STAMP], output_fields=["stamp"])
+    def _stamp(self, client: Any) -> str:
+        stamped = client.get(
+            self._name, ids=[_STAMP], output_fields=["stamp"], timeout=self.timeout_s
+        )
         return stamped[0]["stamp"] if stamped else _CHANGING  # killed before the first row
 
-    def _create(self, client: _Client, n_features: int) -> None:
+    def _create(self, client: Any, n_features: int) -> None:
         types = require("pymilvus", "milvus").DataType
-        schema = client.client.create_schema(auto_id=False, enable_dynamic_field=False)
+        schema = client.create_schema(auto_id=False, enable_dynamic_field=False)
         schema.add_field("key", types.INT64, is_primary=True)
         schema.add_field("row", types.FLOAT_VECTOR, dim=n_features)
         schema.add_field("stamp", types.VARCHAR, max_length=128, nullable=True)
-        search = client.client.prepare_index_params()
+        search = client.prepare_index_params()
         search.add_index("row", index_type="FLAT", metric_type="IP")
-        # Strong, so that a reader of the stamp sees the rows it belongs to.
-        options = {"index_params": search, "consistency_level": "Strong"}
-        client.create_collection(schema=schema, **options)
+        client.create_collection(
+            self._name,
+            schema=schema,
+            index_params=search,
+            consistency_level="Strong",  # a reader of the stamp sees the rows it belongs to
+            timeout=self.timeout_s,
+        )
 
     @contextmanager
-    def _change(self, client: _Client, n_features: int, stamp: str) -> Iterator[None]:
+    def _change(self, client: Any, n_features: int, stamp: str) -> Iterator[None]:
         """Mark the collection as changing; an interrupted change leaves the mark."""
-        begun, nothing = f"{_CHANGING} {uuid4()}", np.zeros(n_features, dtype=np.float32)
-        client.upsert([{"key": _STAMP, "row": nothing, "stamp": begun}])
+        begun = f"{_CHANGING} {uuid4()}"
+        self._write_stamp(client, n_features, begun)
         yield
         if self._stamp(client) != begun:
-            what = "another process changed it at the same time, so that rows of both are in it"
-            reject(f"{self._place}: {what}. {build_anew(self)}")
-        client.upsert([{"key": _STAMP, "row": nothing, "stamp": stamp}])
+            reject(
+                f"{self._place}: another process changed it at the same time, so that rows of "
+                f"both are in it. {build_anew(self)}"
+            )
+        self._write_stamp(client, n_features, stamp)
 
-    def _put(self, client: _Client, rows: Rows, keys: IntArray) -> None:
+    def _write_stamp(self, client: Any, n_features: int, stamp: str) -> None:
+        nothing = np.zeros(n_features, dtype=np.float32)
+        stamped = [{"key": _STAMP, "row": nothing, "stamp": stamp}]
+        client.upsert(self._name, stamped, timeout=self.timeout_s)
+
+    def _put(self, client: Any, rows: Rows, keys: IntArray) -> None:
         size = max(1, _BATCH_BYTES // (4 * rows.shape[1]))
         for start in range(0, len(rows), size):
             part = slice(start, start + size)
-            pairs = zip(keys[part].tolist(), rows[part], strict=True)
-            client.upsert([{"key": key, "row": row, "stamp": None} for key, row in pairs])
+            batch = [
+                {"key": int(key), "row": row, "stamp": None}
+                for key, row in zip(keys[part], rows[part], strict=True)
+            ]
+            client.upsert(self._name, batch, timeout=self.timeout_s)
 
-
-class _Client(NamedTuple):
-    """A client whose methods know the collection and the time limit."""
-
-    client: Any
-    collection: str
-    timeout_s: float
-
-    def __getattr__(self, method: str) -> Any:
-        return partial(getattr(self.client, method), self.collection, timeout=self.timeout_s)
+    def _remove(self, client: Any, keys: IntArray) -> None:
+        for start in range(0, len(keys), _MOST_FOUND):
+            part = keys[start : start + _MOST_FOUND].tolist()
+            client.delete(self._name, ids=part, timeout=self.timeout_s)
 
 
 @dataclass
@@ -209,13 +224,17 @@ class BuiltMilvus(BuiltIndex):
         """The keys that the collection finds, in the order of the exact products."""
         if self.collection.keys is not self.keys:  # not published
             return BuiltExact(self.rows, self.keys).nearest(query, n)
-        n = min(n, len(self.rows))
-        with self.index._client() as client:
-            # The stamp may be found too. Without output_fields, milvus-lite sends the rows.
-            options = {"limit": min(n + 1, _MOST_FOUND), "output_fields": ["key"]}
-            answers = client.search([np.ascontiguousarray(query, dtype=np.float32)], **options)
+        index, n = self.index, min(n, len(self.rows))
+        with index._client() as client:
+            answers = client.search(
+                index._name,
+                [np.ascontiguousarray(query, dtype=np.float32)],
+                limit=min(n + 1, _MOST_FOUND),  # the stamp may be among them
+                output_fields=["key"],  # or milvus-lite sends the rows too
+                timeout=index.timeout_s,
+            )
             # The rows were those of this stamp all the time.
-            self.index._check_stamp(client, self.collection.stamp)
+            index._check_stamp(client, self.collection.stamp)
         keys = np.array([answer["key"] for answer in answers[0]], dtype=np.int64)
         places = np.searchsorted(self.keys, np.sort(keys[keys != _STAMP]))
         return BuiltExact(self.rows[places], self.keys[places]).nearest(query, n)
@@ -228,34 +247,35 @@ class BuiltMilvus(BuiltIndex):
         """Bring the collection to these rows."""
         index, stamp = self.index, stamp_of(self.rows, self.keys)
         with index._client() as client:
-            exists = client.has_collection()
+            exists = client.has_collection(index._name, timeout=index.timeout_s)
             if exists:
                 index._check_own(client)
             if not exists or index._stamp(client) != stamp:
                 self._write(client, stamp, exists)
         self.collection.stamp, self.collection.keys = stamp, self.keys
 
-    def _write(self, client: _Client, stamp: str, exists: bool) -> None:
+    def _write(self, client: Any, stamp: str, exists: bool) -> None:
         """Write the rows that differ from a known collection; else all rows."""
         index, known = self.index, self.collection.keys
         if known is not None:
             index._check_stamp(client, self.collection.stamp)
             is_new = ~np.isin(self.keys, known)
-            gone = np.setdiff1d(known, self.keys)
             with index._change(client, self.rows.shape[1], stamp):
-                for start in range(0, len(gone), _MOST_FOUND):
-                    client.delete(ids=gone[start : start + _MOST_FOUND].tolist())
+                index._remove(client, np.setdiff1d(known, self.keys))
                 index._put(client, self.rows[is_new], self.keys[is_new])
             return
         if exists and index.uri is None:
-            advice = "give its address, index=MilvusIndex(uri=...), or another collection"
-            reject(f"{index._place}: holds another gallery. To replace that, {advice}.")
+            reject(
+                f"{index._place}: holds another gallery. To replace that, give the address in "
+                "index=MilvusIndex(uri=...), or name another collection."
+            )
         if exists:
-            client.drop_collection()
+            client.drop_collection(index._name, timeout=index.timeout_s)
         index._create(client, self.rows.shape[1])
         with index._change(client, self.rows.shape[1], stamp):
             index._put(client, self.rows, self.keys)
-            client.flush()  # rows that are not yet in files are sorted anew for every search
+            # Rows that are not yet in files are sorted anew for every search.
+            client.flush(index._name, timeout=index.timeout_s)
 
 
 @lru_cache(maxsize=8)
