@@ -36,8 +36,8 @@ from datasets import load
 from harness import Timing, face_like_sets, in_turns, parsed, publish, seconds
 from setwise._support.parallel import in_threads
 from setwise.basis import dictionary_bases
+from setwise.basis.base import principal_directions
 from setwise.basis.dictionary import _first_atoms
-from setwise.basis.svd import principal_directions
 from setwise.features import unit_rows
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))

@@ -68,7 +68,7 @@ def test_what_is_compiled_is_kept_until_a_kernel_changes_or_the_cache_is_damaged
         (cached,) = (folder.parent / "cache").rglob(f"*find_changed*.{kind}")
         cached.write_bytes(cached.read_bytes()[:-20])
         assert run() == ([3.0, 1.0], (0, 1))
-    called = folder / "lasso" / "factor_kernels.py"  # by the kernel that is run
+    called = folder / "lasso" / "descent_kernels.py"  # by the kernel that is run
     source = called.read_text()
     assert source.count(SUBTRACTS) == 1
     called.write_text(source.replace(SUBTRACTS, ADDS))

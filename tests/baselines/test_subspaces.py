@@ -14,7 +14,7 @@ from setwise.baselines.subspaces import (
     set_subspace,
     usable_dims,
 )
-from setwise.basis.svd import numerical_rank
+from setwise.basis.base import numerical_rank
 
 
 def random_bases(seed: int, sizes=(3, 1, 4, 0, 3), n_features: int = 9):

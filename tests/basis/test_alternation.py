@@ -11,7 +11,7 @@ from tests.conftest import toy_sets
 
 from setwise import SetBatch
 from setwise._support.parallel import in_threads, one_blas_thread
-from setwise.basis import dictionary, dictionary_bases, kernels, learn_dictionary, svd
+from setwise.basis import base, dictionary, dictionary_bases, kernels, learn_dictionary
 from setwise.errors import ConvergenceWarning
 from setwise.features import unit_rows
 
@@ -71,7 +71,7 @@ def test_unused_atoms_are_replaced_as_the_oracle_does(seed):
 def test_atoms_of_real_sets_are_those_of_the_oracle(real):
     for vectors in list(real("eth80").sets)[::20]:
         unit = unit_rows(vectors)
-        inside = unit @ svd.principal_directions(unit)
+        inside = unit @ base.principal_directions(unit)
         assert_learns_as_the_oracle(inside, 6)
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.cluster import AgglomerativeClustering
 
 from setwise.basis import Mean, means_bases
-from setwise.basis.means import MOST_VECTORS
+from setwise.basis.base import MOST_VECTORS
 from setwise.features import unit_rows
 
 

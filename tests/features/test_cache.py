@@ -23,8 +23,7 @@ from setwise.features import cache
 from setwise.features.cache import Cached, FeatureFile, MemoryCache, through_cache
 from setwise.features.descriptors import HOG, LBP
 from setwise.features.embedding import Embedding
-from setwise.features.images import ImageFeature
-from setwise.features.pixels import Equalised, Pixels
+from setwise.features.images import Equalised, ImageFeature, Pixels
 from setwise.features.vectors import PerVector
 
 
@@ -296,7 +295,7 @@ PROCESS = """
 import sys
 import numpy as np
 from setwise.features.cache import Cached
-from setwise.features.pixels import Pixels
+from setwise.features.images import Pixels
 
 for i in range(10):
     images = np.full((20, 8, 8), i + 1.0)

@@ -13,7 +13,7 @@ from setwise.baselines import MSM
 from setwise.errors import DataError
 from setwise.features.cache import Cached
 from setwise.features.descriptors import HOG, LBP
-from setwise.features.pixels import Equalised, as_grey, resized
+from setwise.features.images import Equalised, as_grey, resized
 
 PLAIN = [("plain", "svd"), ("plain", "centred")]
 

@@ -11,7 +11,7 @@ from sklearn.base import clone
 from setwise import SetBatch
 from setwise.errors import DataError, ParameterError
 from setwise.features.embedding import Embedding, OnnxEmbedding
-from setwise.features.pixels import as_grey, resized
+from setwise.features.images import as_grey, resized
 
 IMAGES = np.arange(7 * 4, dtype=float).reshape(7, 2, 2) + 1
 onnx = pytest.importorskip("onnx")

@@ -17,8 +17,7 @@ from setwise.errors import DataError, MissingExtraError, ParameterError
 from setwise.features.cache import Cached
 from setwise.features.descriptors import HOG, LBP
 from setwise.features.embedding import Embedding
-from setwise.features.images import ImageFeature
-from setwise.features.pixels import Equalised, Pixels
+from setwise.features.images import Equalised, ImageFeature, Pixels
 
 
 def row_means(images):

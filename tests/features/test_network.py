@@ -84,7 +84,7 @@ def test_knows_photographs():
     data = pytest.importorskip("skimage.data")
     import onnxruntime
 
-    from setwise.features.efficientnet import build
+    from setwise.features.network import build
     from setwise.features.weights import read_tensors
 
     content = build(read_tensors(WEIGHTS.read(), "weights"), classifies=True)

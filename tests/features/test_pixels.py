@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 from setwise import SetBatch
 from setwise.errors import DataError
 from setwise.features.descriptors import LBP
-from setwise.features.pixels import Equalised, Pixels, as_bytes, as_grey, check_tiles, resized
+from setwise.features.images import Equalised, Pixels, as_bytes, as_grey, check_tiles, resized
 
 
 def literal_weights(n_in, n_out):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from setwise.errors import DataError
-from setwise.sets.identifiers import join_labels, same_label
+from setwise.sets.labels import join_labels, same_label
 
 BIG = 2**53
 JOINED = {

@@ -1,7 +1,6 @@
 """Work spread over processes or a Dask cluster; the object it shares is sent once to each.
 
-Only where ``joblib.parallel_config("dask")``, or ``("loky", n_jobs=8)`` with more than one
-process, asks for it.
+Only where ``joblib.parallel_config("dask")``, or ``("loky", n_jobs=8)``, asks for it.
 """
 
 from __future__ import annotations
@@ -82,10 +81,7 @@ def _in_processes(
 
 
 def _active_client() -> Any:
-    """The client of the cluster that joblib was told to use; None without, or in a worker.
-
-    Work on a worker stays there: waiting for other work, all workers could block each other.
-    """
+    """The client of the cluster in use; None without, or in a worker, which must not wait."""
     client = getattr(get_active_backend()[0], "client", None)
     if client is None:
         return None
@@ -106,7 +102,7 @@ class _Spread:
 
     def results(self, items: Iterable[Any]) -> Iterator[Any]:
         """Results in the order of the items, some items being under way ahead of them."""
-        self._handle = self._send()
+        self._send()
         most = PER_CORE * max(1, sum(self._client.ncores().values()))
         try:
             for item in items:
@@ -128,7 +124,11 @@ class _Spread:
             try:
                 result = self._waiting[0][0].result()
             except CancelledError:  # the shared object is lost with all workers that had it
-                self._start_again()
+                _HANDLES.pop((self._client.id, id(self._shared)), None)
+                self._send()
+                lost, self._waiting = self._waiting, deque()
+                for _, item in lost:
+                    self._submit(item)
             except require("distributed", "dask").KilledWorker as error:
                 msg = (
                     f"the cluster gave up: one worker after another died at the same work "
@@ -140,27 +140,21 @@ class _Spread:
                 self._waiting.popleft()
                 return result
 
-    def _start_again(self) -> None:
-        _HANDLES.pop((self._client.id, id(self._shared)), None)
-        self._handle = self._send()
-        lost, self._waiting = self._waiting, deque()
-        for _, item in lost:
-            self._submit(item)
-
-    def _send(self) -> Any:
+    def _send(self) -> None:
         """Send the shared object, again if a worker dies meanwhile."""
         while True:
             self._n_sends += 1
             try:
-                return _broadcast(self._client, self._shared)
+                self._handle = _broadcast(self._client, self._shared)
             except OSError as error:  # Dask's for a connection that is closed
-                last = str(error)
-            if self._n_sends >= MOST_SENDS:
-                msg = (
-                    f"the shared data could not be sent to the cluster, {MOST_SENDS} times "
-                    f"({last}): its workers die, or the client is closed. Look at their logs."
-                )
-                raise SetwiseError(msg)
+                if self._n_sends >= MOST_SENDS:
+                    msg = (
+                        f"the shared data could not be sent to the cluster, {MOST_SENDS} times "
+                        f"({error}): its workers die, or the client is closed. See their logs."
+                    )
+                    raise SetwiseError(msg) from error
+            else:
+                return
 
 
 # --------------------------------------------------------------------- the shared object
@@ -170,11 +164,7 @@ _HANDLES: dict[tuple[str, int], Any] = {}
 
 
 def _broadcast(client: Any, shared: Any) -> Any:
-    """A handle that travels with each piece of work in place of a large object.
-
-    Where all workers can read this process' temporary files, a folder whose arrays they map.
-    Else the object itself, sent to each of them now; later workers ask the others for it.
-    """
+    """A handle of a large object: a folder that all workers can read, or the object sent."""
     key = client.id, id(shared)
     if key not in _HANDLES:
         folder = _folder_of(shared, key)
@@ -201,32 +191,26 @@ def _written(shared: Any, folder: Path) -> Path:
     try:
         write_mapped(shared, folder)
     except OSError as error:
-        msg = (
-            f"{folder}: the data of the workers could not be written there ({error}). Set "
-            "TMPDIR to a folder with room."
-        )
+        what = f"the data of the workers could not be written there ({error})"
+        msg = f"{folder}: {what}. Set TMPDIR to a folder with room."
         raise SetwiseError(msg) from error
     return folder
 
 
 def _all_can_read(client: Any, folder: Path) -> bool:
     """Whether all workers see a folder; workers with another setwise are refused."""
-    mark = folder / "mark"
+    mark, mine = folder / "mark", version("setwise")
     mark.write_text(str(os.getpid()))
     try:
         found = client.run(_look, mark)
     except (ImportError, AttributeError) as error:
-        msg = (
-            f"the workers of the cluster cannot import what this process has ({error}). "
-            f"Install setwise {version('setwise')} in their environment too."
-        )
+        what = f"the workers of the cluster cannot import what this process has ({error})"
+        msg = f"{what}. Install setwise {mine} in their environment too."
         raise SetwiseError(msg) from error
     for address, (there, _) in found.items():
-        if there != version("setwise"):
-            msg = (
-                f"the worker at {address} has setwise {there}, and this process has "
-                f"{version('setwise')}: answers may differ. Install the same one everywhere."
-            )
+        if there != mine:
+            what = f"the worker at {address} has setwise {there}, and this process has {mine}"
+            msg = f"{what}: answers may differ. Install the same one everywhere."
             raise SetwiseError(msg)
     return bool(found) and all(text == mark.read_text() for _, text in found.values())
 
@@ -248,17 +232,12 @@ def write_mapped(thing: Any, folder: Path) -> None:
 
 
 def read_mapped(folder: Path) -> Any:
-    """The object that was written; its arrays are those of the file, until they are changed.
-
-    Changes stay in this process. They must be possible: kernels are compiled for arrays that
-    can be written, and would be compiled again for others.
-    """
+    """The object that was written; changes of its mapped arrays stay in this process."""
     document, spans = pickle.loads((folder / "document").read_bytes())  # noqa: S301
+    # Arrays can be changed: kernels would be compiled again for others.
     arrays = np.memmap(folder / "arrays", mode="c").data
     return pickle.loads(document, buffers=[arrays[slice(*span)] for span in spans])  # noqa: S301
 
-
-# ------------------------------------------------------------------------- on the workers
 
 _READING = Lock()
 
@@ -272,10 +251,8 @@ def _look(mark: Path) -> tuple[str, str | None]:
 
 
 def _at_worker(work: Callable[[Any, Any], Any], handle: Any, item: Any) -> Any:
-    shared = handle
-    if isinstance(handle, Path):
-        with _READING:  # once, however many threads ask
-            shared = _read(handle)
+    with _READING:  # once, however many threads ask
+        shared = _read(handle) if isinstance(handle, Path) else handle
     with one_blas_thread():
         return work(shared, item)
 

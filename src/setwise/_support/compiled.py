@@ -21,11 +21,7 @@ _INNER = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "_nrt": False}
 
 
 def kernel(function: Any) -> Any:
-    """Compile a function of plain loops when it is first called.
-
-    Where nothing can be cached, each process compiles for itself. Python code may be passed
-    arrays of one layout and type only, because each combination is compiled for anew.
-    """
+    """Compile a function of plain loops when first called, for each combination of types."""
     from numba import njit
 
     try:
@@ -39,11 +35,7 @@ def kernel(function: Any) -> Any:
 
 
 def inner(function: Any) -> Any:
-    """Compile a function that only kernels call, and that makes no arrays.
-
-    It becomes part of every kernel that calls it. Calls should not nest deeply: everything is
-    optimised again on each level.
-    """
+    """Compile a function that kernels call, as a part of each, and that makes no arrays."""
     from numba import njit
 
     return njit(**_OPTIONS, **_INNER)(function)
@@ -57,10 +49,7 @@ def inlined(function: Any) -> Any:
 
 
 class _TolerantCache:
-    """Numba's cache of one kernel, keyed by all kernels' sources; its errors are ignored.
-
-    This is the one place that uses Numba's private names.
-    """
+    """Numba's cache of one kernel, by its private names, keyed by all kernels' sources."""
 
     def __init__(self, numba_cache: Any) -> None:
         self.numba_cache = numba_cache
@@ -104,10 +93,7 @@ def _source_stamp() -> str:
 
 @cache
 def kernels_of(package: str, name: str = "kernels") -> ModuleType:
-    """A package's module of kernels, announced when it must be compiled first.
-
-    Not at the top of a module: Numba alone takes 0.3 s to import.
-    """
+    """A package's module of kernels, announced when it must be compiled first."""
     module = import_module(f"{package}.{name}")
     caches = [getattr(member, "_cache", None) for member in vars(module).values()]
     tolerant = [kept for kept in caches if isinstance(kept, _TolerantCache)]
@@ -122,7 +108,6 @@ def plain_interrupts() -> Iterator[None]:
     """Raise Ctrl-C as KeyboardInterrupt even while a kernel runs.
 
     Numba returns a result although an exception is set, which Python turns into a SystemError.
-    Put it around the work, not around each call of a kernel.
     """
     try:
         yield
@@ -138,15 +123,13 @@ def plain_interrupts() -> Iterator[None]:
 @cache
 def _announce() -> None:
     """Say once per process that compiling takes a while, at a level that users see."""
-    logging.getLogger("setwise").warning(
-        "setwise: compiling, once (about 13 s); the next start will find it done"
-    )
+    what = "compiling, once (about 13 s); the next start will find it done"
+    logging.getLogger("setwise").warning("setwise: %s", what)
 
 
 @cache
 def _announce_memory_only() -> None:
     """Say once per process that compiled code cannot be kept."""
-    logging.getLogger("setwise").warning(
-        "setwise: compiled code cannot be kept, so each start compiles again (about 13 s). Set "
-        "NUMBA_CACHE_DIR to a folder with room that can be written"
-    )
+    what = "compiled code cannot be kept, so each start compiles again (about 13 s)"
+    advice = "Set NUMBA_CACHE_DIR to a folder with room that can be written"
+    logging.getLogger("setwise").warning("setwise: %s. %s", what, advice)

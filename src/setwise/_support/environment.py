@@ -6,6 +6,7 @@ import os
 import re
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module, metadata
 from pathlib import Path
@@ -31,11 +32,8 @@ class Extra:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON, with the command that installs it."""
-        return {
-            "installed": self.is_installed,
-            "packages": self.packages,
-            "install": f'pip install "setwise[{self.name}]"',
-        }
+        install = f'pip install "setwise[{self.name}]"'
+        return {"installed": self.is_installed, "packages": self.packages, "install": install}
 
 
 @dataclass(frozen=True)
@@ -55,27 +53,25 @@ def needed_packages() -> dict[str, str | None]:
 
 def extras() -> list[Extra]:
     """The extras of setwise."""
-    named = metadata.metadata("setwise").get_all("Provides-Extra") or []
-    return [
-        Extra(name, {package: _version(package) for package in _packages_of(name, set())})
-        for name in sorted(named)
-    ]
+    named = sorted(metadata.metadata("setwise").get_all("Provides-Extra") or [])
+    return [Extra(name, {of: _version(of) for of in _packages_of(name)}) for name in named]
 
 
 def kernel_cache() -> KernelCache:
     """The state of the compiled kernels; nothing is compiled to find out."""
     root = Path(__file__).parents[1]
-    sources = sorted(root.rglob("*kernels.py"))
-    # Some modules have nothing but what the kernels of others are made of.
-    names = [_module_name(source, root) for source in sources if source.parent.name != "device"]
-    caches = [kept for name in names if (kept := _caches(name))]
+    caches: list[list[Any]] = []
+    for source in sorted(root.rglob("*kernels.py")):
+        if source.parent.name != "device":  # made of the kernels of others
+            module = ".".join([root.name, *source.relative_to(root).with_suffix("").parts])
+            kernels = vars(import_module(module)).values()
+            kept: list[Any] = [getattr(kernel, "_cache", None) for kernel in kernels]
+            caches.append([one for one in kept if hasattr(one, "is_warm")])
+    caches = [of_module for of_module in caches if of_module]
     folders = {Path(str(kept.cache_path)) for of_module in caches for kept in of_module}
-    return KernelCache(
-        folders=tuple(sorted(folders)),
-        is_writable=all(map(is_writable, folders)) and bool(folders),
-        n_modules=len(caches),
-        n_compiled=sum(any(kept.is_warm() for kept in of_module) for of_module in caches),
-    )
+    n_compiled = sum(any(kept.is_warm() for kept in of_module) for of_module in caches)
+    can_write = all(map(is_writable, folders)) and bool(folders)
+    return KernelCache(tuple(sorted(folders)), can_write, len(caches), n_compiled)
 
 
 def blas_libraries() -> list[dict[str, Any]]:
@@ -84,15 +80,9 @@ def blas_libraries() -> list[dict[str, Any]]:
     import scipy.linalg  # noqa: F401 (brings a BLAS of its own)
     from threadpoolctl import threadpool_info
 
-    return [
-        {
-            "library": library["internal_api"],
-            "version": library["version"],
-            "threads": library["num_threads"],
-        }
-        for library in threadpool_info()
-        if library["user_api"] == "blas"
-    ]
+    names = {"library": "internal_api", "version": "version", "threads": "num_threads"}
+    found = [library for library in threadpool_info() if library["user_api"] == "blas"]
+    return [{name: library[key] for name, key in names.items()} for library in found]
 
 
 def n_cpus() -> int:
@@ -115,16 +105,13 @@ def is_writable(folder: Path) -> bool:
 
 def folder_size(folder: Path, most_files: int = MOST_FILES) -> tuple[int, bool]:
     """Bytes of the files in a folder, and whether all were counted."""
-    total, n_files = 0, 0
-    for path, _, names in os.walk(folder):
-        for name in names:
-            n_files += 1
-            if n_files > most_files:
-                return total, False
-            try:
-                total += (Path(path) / name).lstat().st_size
-            except OSError:  # gone meanwhile
-                continue
+    total = 0
+    files = (Path(path) / name for path, _, names in os.walk(folder) for name in names)
+    for n_files, file in enumerate(files):
+        if n_files == most_files:
+            return total, False
+        with suppress(OSError):  # gone meanwhile
+            total += file.lstat().st_size
     return total, True
 
 
@@ -137,26 +124,22 @@ def shortened(text: str) -> str:
 def _requirements() -> Iterator[tuple[str, list[str], str | None]]:
     """Package, its extras, and the extra of setwise that wants it; None for always."""
     for line in metadata.requires("setwise") or []:
-        named = _REQUIREMENT.match(line)
         wanted = _EXTRA.search(line)
-        if named is not None:
+        if named := _REQUIREMENT.match(line):
             inner = [part.strip() for part in (named[2] or "").split(",") if part.strip()]
             yield named[1], inner, wanted[1] if wanted else None
 
 
-def _packages_of(extra: str, known: set[str]) -> list[str]:
+def _packages_of(extra: str, known: tuple[str, ...] = ()) -> list[str]:
     """Packages of an extra, and of the extras of setwise that it names."""
-    known.add(extra)
-    packages: list[str] = []
+    packages: set[str] = set()
     for name, inner, wanted in _requirements():
-        if wanted != extra:
-            continue
-        if name != "setwise":
-            packages.append(name)
-        for other in inner if name == "setwise" else ():
-            if other not in known:
-                packages += _packages_of(other, known)
-    return sorted(set(packages))
+        if wanted == extra and name != "setwise":
+            packages.add(name)
+        elif wanted == extra:
+            for other in {*inner} - {extra, *known}:
+                packages.update(_packages_of(other, (*known, extra)))
+    return sorted(packages)
 
 
 def _version(package: str) -> str | None:
@@ -164,14 +147,3 @@ def _version(package: str) -> str | None:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
         return None
-
-
-def _module_name(source: Path, root: Path) -> str:
-    return ".".join([root.name, *source.relative_to(root).with_suffix("").parts])
-
-
-def _caches(module: str) -> list[Any]:
-    """The caches of the kernels of a module."""
-    kernels = vars(import_module(module)).values()
-    kept = [getattr(kernel, "_cache", None) for kernel in kernels]
-    return [one for one in kept if hasattr(one, "is_warm")]

@@ -9,10 +9,7 @@ from setwise.errors import MissingExtraError
 
 
 def require(module: str, extra: str) -> ModuleType:
-    """Import an optional module, or raise an error that names the extra which installs it.
-
-    A module that is installed but broken raises its own error.
-    """
+    """Import an optional module; where it is missing, the error names the extra to install."""
     package = module.partition(".")[0]
     try:
         return import_module(module)

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, and locks that keep other processes away."""
+"""Files written whole or not at all, locks against other processes, the cache folder."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from secrets import token_hex
 from typing import IO
 
-from setwise.errors import DataError
+from setwise.errors import reject
 
 logger = logging.getLogger("setwise")
 
@@ -60,19 +60,16 @@ def write_whole(file: Path, text: str) -> Path:
         with write_atomically(file) as unfinished:
             unfinished.write_text(text, encoding="utf-8", newline="\n")
     except OSError as error:
-        msg = (
+        reject(
             f"{file}: cannot be written: {error.strerror}. Expected a folder with room on its "
-            "disk. Finished work is kept: make room, or name another folder, and run it again."
+            "disk. Finished work is kept: make room, or name another folder, and run it again.",
+            error,
         )
-        raise DataError(msg) from error
     return file
 
 
 def acquired(lock: IO[bytes]) -> bool:
-    """Whether this process now holds the lock on an open file, alone.
-
-    Closing the file releases the lock; the system closes the files of a process that dies.
-    """
+    """Whether this process now holds the lock on an open file, alone, until that is closed."""
     try:
         if sys.platform == "win32":
             import msvcrt
@@ -85,8 +82,8 @@ def acquired(lock: IO[bytes]) -> bool:
     except (BlockingIOError, PermissionError):
         return False
     except OSError as error:
-        msg = f"{lock.name} cannot be locked: {error.strerror}. Use a folder on a local disk."
-        raise DataError(msg) from error
+        why = f"{lock.name} cannot be locked: {error.strerror}"
+        reject(f"{why}. Use a folder on a local disk.", error)
     return True
 
 
@@ -94,13 +91,11 @@ def acquired(lock: IO[bytes]) -> bool:
 def held(path: Path, *, wait_s: float = 600.0) -> Iterator[None]:
     """Hold the lock of a file while it changes, after waiting for other processes.
 
-    The lock is a hidden file beside the file itself (not beside a link to it), and is removed
-    with the last holder.
+    The lock is a hidden file beside the file itself, removed with the last holder.
     """
     target = real_path(path)
     beside = target.with_name(f".{target.name}.lock")
-    began = time.monotonic()
-    is_told = False
+    began, is_told = time.monotonic(), False
     while True:
         lock = _opened(beside)
         if acquired(lock) and _is_same(lock, beside):
@@ -108,11 +103,10 @@ def held(path: Path, *, wait_s: float = 600.0) -> Iterator[None]:
         lock.close()
         waited = time.monotonic() - began
         if waited > wait_s:
-            msg = (
+            reject(
                 f"{path}: another process has been changing it for {waited:.0f} s. Wait for it "
                 "to end, or end it, and run this again."
             )
-            raise DataError(msg)
         if waited > 1 and not is_told:
             logger.info("Another process is changing %s; waiting for it.", path)
             is_told = True
@@ -131,13 +125,9 @@ def _opened(path: Path) -> IO[bytes]:
         return open(path, "r+b", buffering=0, opener=_open_regular)
     except OSError as error:
         if os.path.lexists(path) and (path.is_symlink() or not path.is_file()):
-            msg = f"{path}: is no regular file, so it cannot be the lock. Remove it."
-        else:
-            msg = (
-                f"{path.parent}: cannot be written to: {error.strerror}. Expected a folder in "
-                "which files can be made."
-            )
-        raise DataError(msg) from error
+            reject(f"{path}: is no regular file, so it cannot be the lock. Remove it.", error)
+        expected = "Expected a folder in which files can be made"
+        reject(f"{path.parent}: cannot be written to: {error.strerror}. {expected}.", error)
 
 
 def _open_regular(name: str, _: int) -> int:
@@ -155,3 +145,15 @@ def _is_same(lock: IO[bytes], path: Path) -> bool:
         return os.path.samestat(os.fstat(lock.fileno()), path.lstat())
     except OSError:
         return False
+
+
+def cache_folder() -> Path:
+    """The cache folder of this user for setwise."""
+    if sys.platform == "win32":
+        local = os.environ.get("LOCALAPPDATA")
+        base = Path(local) if local else Path.home() / "AppData" / "Local"
+        return base / "setwise" / "Cache"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "setwise"
+    named = os.environ.get("XDG_CACHE_HOME")
+    return (Path(named) if named else Path.home() / ".cache") / "setwise"

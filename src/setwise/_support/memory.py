@@ -27,10 +27,8 @@ def require_memory(needed: int, what: str, advice: str) -> None:
     """Refuse work that needs more bytes than are available."""
     free = available_memory()
     if free is not None and needed > free:
-        msg = (
-            f"{what} needs about {_readable(needed)} of memory, and {_readable(free)} is "
-            f"available. {advice}"
-        )
+        amounts = f"{_readable(needed)} of memory, and {_readable(free)} is available"
+        msg = f"{what} needs about {amounts}. {advice}"
         raise TooLargeError(msg)
 
 
@@ -70,8 +68,7 @@ def _free_in_container() -> int | None:
     try:
         limit = (folder / "memory.max").read_text().strip()
         used = int((folder / "memory.current").read_text())
-        lines = (folder / "memory.stat").read_text().splitlines()
-        cache = dict(line.split() for line in lines)
+        cache = dict(map(str.split, (folder / "memory.stat").read_text().splitlines()))
     except (OSError, ValueError):
         return None
     # Cached files count as used, but make way.

@@ -1,4 +1,4 @@
-"""Threads: work spread over them, and settings of the process that they share."""
+"""Threads: work spread over them, and settings and attributes that they share."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, contextmanager
 from contextvars import copy_context
 from functools import cache
 from threading import Lock
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar, overload
 
 from joblib import Parallel, delayed
 from threadpoolctl import ThreadpoolController
@@ -29,10 +29,8 @@ def in_threads(
 ) -> Iterator[Result]:
     """Yield ``work(item)`` for each item, in order, ``n_jobs`` at a time.
 
-    Threads, because the compiled kernels and BLAS release the GIL and share the gallery.
-    BLAS itself keeps to one thread meanwhile: the matrices of one probe are too small to
-    share, and n_jobs times all cores would only get in each other's way. Always threads,
-    whatever ``joblib.parallel_config`` says: work may fill arrays that are here.
+    Always threads: kernels and BLAS release the GIL, and work may fill arrays that are here.
+    BLAS keeps to one thread meanwhile: the matrices of one probe are too small to share.
     """
     check_jobs("setwise", n_jobs)
     threads = Parallel(
@@ -52,11 +50,10 @@ def in_parts(work: Callable[[range], None], n: int, n_jobs: int | None, what: st
 
 
 class SharedContext:
-    """A context that the first thread opens and the last one closes.
+    """A context, made by ``make``, that the first thread opens and the last one closes.
 
-    A context that saves a setting and restores it does not nest across threads: the last one
-    to leave would restore the setting of another thread for ever. ``make`` gives a fresh
-    context manager of that kind.
+    A context that saves and restores a setting does not nest across threads: the last one to
+    leave would restore the setting of another thread for ever.
     """
 
     def __init__(self, make: Callable[[], AbstractContextManager[Any]]) -> None:
@@ -126,3 +123,32 @@ def _release_ownership() -> None:
 
 
 _ONE_BLAS_THREAD = SharedContext(_limited)
+
+
+Value = TypeVar("Value")
+
+
+class lazy(Generic[Value]):
+    """A cached property without the lock per class of ``functools`` before Python 3.12.
+
+    That lock makes threads wait for each other, and a forked child for ever. Here two threads
+    may both compute; the values are equal.
+    """
+
+    def __init__(self, compute: Callable[[Any], Value]) -> None:
+        self.compute = compute
+        self.__doc__ = compute.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> lazy[Value]: ...
+    @overload
+    def __get__(self, instance: object, owner: type) -> Value: ...
+    def __get__(self, instance: object | None, owner: type) -> lazy[Value] | Value:
+        if instance is None:
+            return self
+        value = self.compute(instance)
+        instance.__dict__[self.name] = value  # found before this descriptor from now on
+        return value

@@ -54,9 +54,9 @@ def check_not_negative(owner: str, name: str, value: Any, *, at_most: float = np
 
 def check_choice(owner: str, name: str, value: Any, choices: Collection[Any]) -> None:
     """Refuse a value that is not among the choices."""
+    alike = (choice for choice in choices if type(value) is type(choice))
     # Not `in`, which asks an array for its truth.
-    if not any(value is choice or (type(value) is type(choice) and value == choice)
-               for choice in choices):  # fmt: skip
+    if not any(value is choice for choice in choices) and not any(value == c for c in alike):
         refuse(owner, name, f"one of {', '.join(map(repr, choices))}", value)
 
 

@@ -1,8 +1,7 @@
-"""Parts of a description: small frozen value objects with a name, and one registry of them.
+"""Small frozen value objects with a name, and one registry of them.
 
-A basis, a graph, a distance: each is a frozen dataclass whose fields are its parameters. A
-family of parts (``Basis``, ``Graph``, ...) derives from :class:`Part`; a part derives from its
-family, has a ``name``, and is found by it, by the estimators and :meth:`Part.from_config`.
+A basis, a graph, a distance: each is a dataclass whose fields are its parameters. Its family
+derives from :class:`Part`.
 """
 
 from __future__ import annotations
@@ -63,26 +62,22 @@ class Part:
     def to_config(self) -> dict[str, Any]:
         """Its name and parameters, as JSON values."""
         if not self.name:
-            msg = (
-                f"{self!r} cannot be written down: it has no name. Expected a part of "
-                f"setwise, or one whose class has a name."
-            )
+            expected = "a part of setwise, or one whose class has a name"
+            msg = f"{self!r} cannot be written down: it has no name. Expected {expected}."
             raise ParameterError(msg)
-        plain = {key: _plain(value) for key, value in self.get_params().items()}
-        return {"name": self.name, **plain}
+        return {"name": self.name, **{key: _plain(v) for key, v in self.get_params().items()}}
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> Self:
         """The part of this family for the result of :meth:`to_config`."""
         if not isinstance(config, Mapping) or not isinstance(config.get("name"), str):
             refuse(cls.family, "config", "a mapping with the name of the part", config)
-        known, name = cls.known(), config["name"]
+        known, parameters = cls.known(), dict(config)
+        name = parameters.pop("name")
         check_known(cls.family, cls.family, name, known)
-        kind = known[name]
-        parameters = {key: value for key, value in config.items() if key != "name"}
         for parameter in parameters:
-            check_known(name, "parameter", parameter, [f.name for f in fields(kind)])  # type: ignore[arg-type]
-        return kind(**parameters)
+            check_known(name, "parameter", parameter, [f.name for f in fields(known[name])])  # type: ignore[arg-type]
+        return known[name](**parameters)
 
 
 def _plain(value: Any) -> Any:
@@ -93,10 +88,7 @@ def _plain(value: Any) -> Any:
 
 
 class PartParameters:
-    """For estimators: ``graph__alpha`` reaches into a part, as into a nested estimator.
-
-    Parts are frozen, so setting makes a new one in place of the old.
-    """
+    """For estimators: ``graph__alpha`` reaches into a frozen part, and replaces it."""
 
     #: parameter -> family of parts
     part_parameters: ClassVar[Mapping[str, type[Part]]] = {}

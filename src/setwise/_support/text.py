@@ -18,13 +18,8 @@ def printable(text: str) -> str:
 def spreadsheet_cell(value: Any) -> Any:
     """A value for a cell of a CSV file: text that would be a formula is quoted.
 
-    Full-width signs count as well, and signs after a semicolon, which separates cells in many
-    countries.
-
-    >>> spreadsheet_cell("=1+1"), spreadsheet_cell(-0.5), spreadsheet_cell(None)
-    ("'=1+1", -0.5, '')
-    >>> spreadsheet_cell("a;=1+1")
-    "a;'=1+1"
+    >>> spreadsheet_cell("=1+1"), spreadsheet_cell("a;=1+1"), spreadsheet_cell(None)
+    ("'=1+1", "a;'=1+1", '')
     """
     if value is None:
         return ""
@@ -39,10 +34,7 @@ def file_name(name: str) -> str:
 
 
 def distinct_file_names(names: Iterable[str], longest: int = 200) -> list[str]:
-    """File names that differ also where capital letters do not count.
-
-    Each has at most ``longest`` bytes: file systems allow 255, and a suffix may follow.
-    """
+    """File names of at most ``longest`` bytes that differ also where capitals do not count."""
     taken: dict[str, str] = {}
     n_alike: dict[str, int] = {}
     for name in names:

@@ -33,8 +33,7 @@ from setwise.errors import (
 )
 from setwise.sets import SetBatch, SetClassifier, check_labels, check_sets
 from setwise.sets.classifier import one_set
-from setwise.sets.identifiers import join_labels
-from setwise.sets.splits import remaining_sets
+from setwise.sets.labels import join_labels, remaining_sets
 
 __all__ = ["Committee"]
 

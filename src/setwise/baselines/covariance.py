@@ -12,7 +12,7 @@ from setwise._support.parameters import check_number
 from setwise._support.types import FloatArray, IntArray
 from setwise.baselines.base import NearestSet
 from setwise.baselines.subspaces import Subspaces
-from setwise.basis.svd import numerical_rank
+from setwise.basis.base import numerical_rank
 from setwise.sets import SetBatch
 
 __all__ = ["LogEuclidean"]

@@ -11,7 +11,7 @@ from scipy import linalg
 from setwise._support.parameters import check_count, check_number
 from setwise._support.types import FloatArray, IntArray
 from setwise.baselines.base import NearestSet
-from setwise.basis.svd import numerical_rank
+from setwise.basis.base import numerical_rank
 from setwise.sets import SetBatch
 
 __all__ = ["CMSM", "DCC", "MSM"]

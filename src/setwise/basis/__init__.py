@@ -1,9 +1,16 @@
 """Bases, which turn a set into a few unit columns: singular vectors, means, atoms."""
 
-from setwise.basis.base import Basis
+from setwise.basis.base import (
+    SVD,
+    Basis,
+    CentredSVD,
+    Mean,
+    Means,
+    centred_svd_bases,
+    means_bases,
+    svd_bases,
+)
 from setwise.basis.dictionary import Dictionary, dictionary_bases, learn_dictionary
-from setwise.basis.means import Mean, Means, means_bases
-from setwise.basis.svd import SVD, CentredSVD, centred_svd_bases, svd_bases
 
 __all__ = [
     "SVD",

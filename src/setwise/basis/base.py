@@ -1,15 +1,19 @@
-"""The interface of all bases: unit columns for a set."""
+"""The interface of all bases, and the bases computed directly: singular vectors and means."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
+from scipy import linalg
+from scipy.cluster.hierarchy import fcluster, linkage
 
 from setwise._support.parts import Part
 from setwise._support.types import FloatArray
+from setwise.features import unit_rows
 
 
 class Basis(Part, ABC):
@@ -43,7 +47,7 @@ class Basis(Part, ABC):
     def columns(
         self, vectors: FloatArray, dims: Sequence[int], rng: np.random.Generator
     ) -> list[FloatArray]:
-        """Bases of one set, one for each of ``dims``.
+        """Unit columns ``(n_features, at most d)`` of one set, for each ``d`` of ``dims``.
 
         Parameters
         ----------
@@ -52,13 +56,7 @@ class Basis(Part, ABC):
         dims : sequence of int
             Number of columns of each basis; fewer where the set has a lower rank.
         rng : numpy.random.Generator
-            For random starts; the same for every set, so that no answer depends on a set's
-            place in its batch.
-
-        Returns
-        -------
-        list of arrays of shape (n_features, at most d)
-            Unit columns.
+            For random starts; the same for every set.
         """
 
     def shares(self, vectors: FloatArray, basis: FloatArray) -> FloatArray:
@@ -66,3 +64,204 @@ class Basis(Part, ABC):
         energy = (vectors @ basis) ** 2
         total = energy.sum(axis=1, keepdims=True)
         return np.divide(energy, total, out=np.zeros_like(energy), where=total > 0)
+
+
+@dataclass(frozen=True)
+class SVD(Basis):
+    """What a set spans: its first singular vectors.
+
+    They span nearly the same space as the paper's dictionary and need no random start.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from setwise.basis import SVD
+    >>> (basis,) = SVD().columns(np.diag([3.0, 2.0, 1.0]), (1,), np.random.default_rng(0))
+    >>> np.abs(basis.T)
+    array([[1., 0., 0.]])
+    """
+
+    name: ClassVar[str] = "svd"
+    is_orthonormal: ClassVar[bool] = True
+
+    def columns(self, vectors: FloatArray, dims: Sequence[int], rng: Any) -> list[FloatArray]:
+        """See :func:`svd_bases`."""
+        return svd_bases(vectors, dims)
+
+
+@dataclass(frozen=True)
+class CentredSVD(Basis):
+    """How a set varies: the first singular vectors of the set minus its mean.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from setwise.basis import CentredSVD
+    >>> vectors = np.array([[3.0, 0.0, 1.0], [3.0, 0.0, -1.0]])
+    >>> (basis,) = CentredSVD().columns(vectors, (1,), np.random.default_rng(0))
+    >>> np.abs(basis.T)
+    array([[0., 0., 1.]])
+    """
+
+    name: ClassVar[str] = "centred"
+    is_orthonormal: ClassVar[bool] = True
+    # Fewer show noise rather than how the set varies.
+    fewest: ClassVar[int] = 6
+
+    def columns(self, vectors: FloatArray, dims: Sequence[int], rng: Any) -> list[FloatArray]:
+        """See :func:`centred_svd_bases`."""
+        return centred_svd_bases(vectors, dims)
+
+    def shares(self, vectors: FloatArray, basis: FloatArray) -> FloatArray:
+        """Share of each vector's departure from the mean in each column."""
+        centred = vectors - vectors.mean(axis=0) if len(vectors) > 1 else vectors
+        return super().shares(centred, basis)
+
+
+def svd_bases(vectors: FloatArray, dims: Sequence[int]) -> list[FloatArray]:
+    """First ``d`` left singular vectors of the set, for each ``d`` in ``dims``.
+
+    A set of rank ``r`` gives ``min(d, r)`` orthonormal columns, strongest direction first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from setwise.basis import svd_bases
+    >>> [basis.shape for basis in svd_bases(np.eye(2, 3), (1, 2, 3))]
+    [(3, 1), (3, 2), (3, 2)]
+    """
+    directions = principal_directions(vectors)
+    return [directions[:, :d] for d in dims]
+
+
+def centred_svd_bases(vectors: FloatArray, dims: Sequence[int]) -> list[FloatArray]:
+    """First ``d`` left singular vectors of the set minus its mean.
+
+    A set that does not vary is represented by the direction of its mean.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from setwise.basis import centred_svd_bases
+    >>> (basis,) = centred_svd_bases(np.array([[3.0, 0.0, 1.0], [3.0, 0.0, -1.0]]), (1,))
+    >>> np.abs(basis.T)
+    array([[0., 0., 1.]])
+    """
+    # The mean is rounded in proportion to the vectors, however little they vary.
+    scale = float(np.linalg.norm(vectors))
+    directions = principal_directions(vectors - vectors.mean(axis=0), scale)
+    return [directions[:, :d] for d in dims] if directions.size else svd_bases(vectors, dims)
+
+
+def numerical_rank(strengths: FloatArray, shape: tuple[int, ...], scale: float = 0.0) -> int:
+    """Number of singular values, largest first, that stand above rounding at ``scale``."""
+    floor = max(float(strengths[0]), scale) * max(shape) * np.finfo(np.float64).eps
+    return int((strengths > floor).sum())
+
+
+def principal_directions(vectors: FloatArray, scale: float = 0.0) -> FloatArray:
+    """Left singular vectors of ``vectors.T`` that stand above rounding at ``scale``.
+
+    Signs do not depend on the order of the set: the cubes of its coordinates along each
+    vector sum to a positive number.
+    """
+    decomposed = linalg.svd(vectors, full_matrices=False, check_finite=False)
+    coordinates, strengths, directions = decomposed
+    rank = numerical_rank(strengths, vectors.shape, scale)
+    kept = directions[:rank].T
+    lean = (coordinates[:, :rank] ** 3).sum(axis=0)
+    largest = kept[np.abs(kept).argmax(axis=0), np.arange(kept.shape[1])]
+    # Where they sum to zero, the largest entry decides.
+    signs = np.sign(np.where(np.abs(lean) > 1e-9, lean, largest))
+    return np.ascontiguousarray(kept * signs)
+
+
+# The tree of more vectors takes long and adds little.
+MOST_VECTORS = 500
+
+
+@dataclass(frozen=True)
+class Means(Basis):
+    """Where the vectors of a set are: the means of its parts.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from setwise.basis import Means
+    >>> vectors = np.array([[3.0, 0.0, 1.0], [3.0, 0.0, -1.0]])
+    >>> Means().columns(vectors, (1,), np.random.default_rng(0))[0].T
+    array([[1., 0., 0.]])
+    """
+
+    name: ClassVar[str] = "means"
+
+    def columns(self, vectors: FloatArray, dims: Sequence[int], rng: Any) -> list[FloatArray]:
+        """See :func:`means_bases`."""
+        return means_bases(vectors, dims)
+
+
+@dataclass(frozen=True)
+class Mean(Basis):
+    """Where a set is: the direction of its mean, by which embeddings are compared.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from setwise.basis import Mean
+    >>> vectors = np.array([[3.0, 0.0, 1.0], [3.0, 0.0, -1.0]])
+    >>> Mean().columns(vectors, (1,), np.random.default_rng(0))[0].T
+    array([[1., 0., 0.]])
+    """
+
+    name: ClassVar[str] = "mean"
+
+    def offered(self, dims: Sequence[int]) -> tuple[int, ...]:
+        """One column, always."""
+        return (1,)
+
+    def columns(self, vectors: FloatArray, dims: Sequence[int], rng: Any) -> list[FloatArray]:
+        """The mean of all vectors, or the main direction of vectors that cancel."""
+        return means_bases(vectors, [1])
+
+
+def means_bases(vectors: FloatArray, dims: Sequence[int]) -> list[FloatArray]:
+    """Directions of the means of ``d`` parts of the set, for each ``d`` in ``dims``.
+
+    Ward's tree divides the set, thinned to :data:`MOST_VECTORS` along its main direction. There
+    are fewer columns where vectors are copies or parts have a zero mean. If all have, the set's
+    main direction is taken.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from setwise.basis import means_bases
+    >>> [basis.shape for basis in means_bases(np.diag([3.0, 2.0, 1.0]), (1, 2))]
+    [(3, 1), (3, 2)]
+    """
+    chosen = _thinned(vectors)
+    has_parts = len(chosen) > 1 and max(dims) > 1
+    tree = linkage(chosen, "ward") if has_parts else None
+    return [_means(chosen, tree, d) for d in dims]
+
+
+def _means(vectors: FloatArray, tree: FloatArray | None, n_parts: int) -> FloatArray:
+    parts = np.ones(len(vectors), dtype=int)
+    if tree is not None:
+        parts = fcluster(tree, n_parts, "maxclust")
+    is_inside = parts == np.arange(1, parts.max() + 1)[:, None]
+    means = is_inside @ vectors / is_inside.sum(axis=1, keepdims=True)
+    # Vectors that cancel leave rounding, in proportion to themselves.
+    lengths = np.linalg.norm(means, axis=1)
+    floor = np.abs(vectors).max() * len(vectors) * np.finfo(np.float64).eps
+    if not (lengths > floor).any():
+        return svd_bases(vectors, [1])[0]
+    return np.ascontiguousarray(unit_rows(means[lengths > floor]).T)
+
+
+def _thinned(vectors: FloatArray) -> FloatArray:
+    """At most ``MOST_VECTORS`` of the vectors, in whatever order they are given."""
+    step = -(-len(vectors) // MOST_VECTORS)
+    if step == 1:
+        return vectors
+    along = vectors @ principal_directions(vectors)[:, 0]
+    return vectors[np.argsort(along, kind="stable")[::step]]

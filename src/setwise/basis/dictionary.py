@@ -18,8 +18,7 @@ import numpy as np
 from setwise._support.compiled import kernels_of
 from setwise._support.parameters import check_count, check_number
 from setwise._support.types import FloatArray
-from setwise.basis.base import Basis
-from setwise.basis.svd import principal_directions
+from setwise.basis.base import Basis, principal_directions
 from setwise.errors import ConvergenceWarning
 
 # Limit for the code of one vector, far above any that was observed.
@@ -39,13 +38,11 @@ class Dictionary(Basis):
 
     Examples
     --------
-    >>> from setwise import CVC, Dictionary
-    >>> from setwise.evaluation.testing import separable_sets
-    >>> sets, labels = separable_sets()
-    >>> atoms = ("plain", Dictionary(radius=2.0))
-    >>> clf = CVC(dims=(2, 3), representations=[atoms], random_state=0)
-    >>> clf.fit(sets[1:], labels[1:]).predict(sets[:1])
-    array([0])
+    >>> import numpy as np
+    >>> from setwise.basis import Dictionary
+    >>> (atoms,) = Dictionary(radius=2.0).columns(np.eye(3), (2,), np.random.default_rng(0))
+    >>> atoms.shape
+    (3, 2)
     """
 
     name: ClassVar[str] = "dictionary"
@@ -69,39 +66,28 @@ class Dictionary(Basis):
 
 
 def dictionary_bases(
-    vectors: FloatArray,
-    dims: Sequence[int],
-    *,
-    radius: float = 1.0,
-    rng: np.random.Generator,
+    vectors: FloatArray, dims: Sequence[int], *, radius: float = 1.0, rng: np.random.Generator
 ) -> list[FloatArray]:
-    """Learn one dictionary of ``d`` unit atoms for each ``d`` in ``dims``.
+    """Learn one dictionary of ``min(d, rank)`` unit atoms (columns) for each ``d`` in ``dims``.
 
     Parameters
     ----------
     vectors : array of shape (n_vectors, n_features)
         One set, one vector per row, not all zero.
     dims : sequence of int
-        Numbers of atoms. A set of rank ``r`` gives ``min(d, r)``.
+        Numbers of atoms.
     radius : float
         The l1 bound (the paper's lambda).
     rng : numpy.random.Generator
         Chooses the vectors from which a dictionary starts.
 
-    Returns
-    -------
-    list of arrays of shape (n_features, min(d, rank))
-        Unit-norm atoms as columns.
-
     Examples
     --------
     >>> import numpy as np
-    >>> vectors = np.array([[3.0, 0.0, 1.0], [3.0, 0.0, -1.0], [3.0, 0.0, 0.0]])
-    >>> rng = np.random.default_rng(0)
     >>> from setwise.basis import dictionary_bases
-    >>> (atoms,) = dictionary_bases(vectors, (2,), rng=rng)
-    >>> atoms.shape, np.linalg.norm(atoms, axis=0).round(6)
-    ((3, 2), array([1., 1.]))
+    >>> (atoms,) = dictionary_bases(np.eye(3), (2,), rng=np.random.default_rng(0))
+    >>> np.linalg.norm(atoms, axis=0).round(6)
+    array([1., 1.])
     """
     # Atoms never leave the span of the set. Inside it, the work is exact, and as cheap for
     # 2000 features as for 40.
@@ -128,22 +114,15 @@ def learn_dictionary(
 ) -> tuple[FloatArray, float]:
     """Alternate exact coding and block-coordinate atom updates until the loss settles.
 
-    Returns
-    -------
-    atoms : array of shape (n_features, n_atoms)
-        Unit-norm columns.
-    loss : float
-        Mean of half the squared residuals, for codes within the bound.
+    Returned are the unit-norm columns and the mean of half the squared residuals.
 
     Examples
     --------
     >>> import numpy as np
-    >>> vectors = np.array([[3.0, 0.0, 1.0], [3.0, 0.0, -1.0], [3.0, 0.0, 0.0]])
-    >>> rng = np.random.default_rng(0)
     >>> from setwise.basis import learn_dictionary
-    >>> atoms, loss = learn_dictionary(vectors / 4, 2, radius=1.0, rng=rng)
+    >>> atoms, loss = learn_dictionary(np.eye(2), 2, radius=1.0, rng=np.random.default_rng(0))
     >>> atoms.shape, loss < 0.1
-    ((3, 2), True)
+    ((2, 2), True)
     """
     vectors = np.ascontiguousarray(vectors, dtype=np.float64)
     atoms = _first_atoms(vectors, n_atoms, rng)
@@ -151,18 +130,13 @@ def learn_dictionary(
         vectors, atoms, float(radius), float(tolerance), max_iter, _MAX_STEPS
     )
     if n_approximate > 0:
-        msg = (
-            f"dictionary: {n_approximate} codes on {n_atoms} atoms, over all alternations, did "
-            f"not reach their optimum in {_MAX_STEPS} steps; they keep the bound, but are "
-            "approximate."
-        )
-        warnings.warn(msg, ConvergenceWarning, stacklevel=2)
+        what = f"{n_approximate} codes on {n_atoms} atoms did not reach their optimum in"
+        what = f"dictionary: {what} {_MAX_STEPS} steps; they keep the bound, but are inexact."
+        warnings.warn(what, ConvergenceWarning, stacklevel=2)
     if not has_settled:
-        msg = (
-            f"dictionary: the loss of {n_atoms} atoms had not settled after {max_iter} "
-            "alternations; the atoms are usable, but more would do better."
-        )
-        warnings.warn(msg, ConvergenceWarning, stacklevel=2)
+        what = f"the loss of {n_atoms} atoms had not settled after {max_iter} alternations"
+        what = f"dictionary: {what}; the atoms are usable, but more would do better."
+        warnings.warn(what, ConvergenceWarning, stacklevel=2)
     return (atoms / np.linalg.norm(atoms, axis=1, keepdims=True)).T, loss
 
 

@@ -1,8 +1,7 @@
-"""The alternation of dictionary learning, compiled whole: one call learns one dictionary.
+"""The alternation of dictionary learning, compiled whole.
 
-A set is so small that calling NumPy takes longer than the arithmetic, and threads that return
-to Python after every step would wait for one another. All arrays are C-contiguous float64, so
-that each kernel is compiled once. Atoms are rows, so that inner loops vectorise.
+All arrays are C-contiguous float64, so that each kernel is compiled once. Atoms are rows, so
+that inner loops vectorise.
 """
 
 from __future__ import annotations
@@ -52,10 +51,7 @@ def _reconstruct(atoms, vectors, codes, residual, errors):
 
 @kernel
 def _update(atoms, vectors, codes, errors, moved):
-    """One sweep of block-coordinate descent over the atoms, in place, codes fixed.
-
-    What ``errors`` says of a vector that takes the place of an unused atom is overwritten.
-    """
+    """One sweep of block-coordinate descent over the atoms, in place, codes fixed."""
     for j in range(atoms.shape[0]):
         usage = 0.0
         for i in range(codes.shape[0]):

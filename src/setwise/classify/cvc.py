@@ -51,8 +51,7 @@ from setwise.graph import Graph, LassoGraph
 from setwise.index import Index
 from setwise.sets import SetBatch, SetClassifier, check_labels, check_sets
 from setwise.sets.classifier import one_set
-from setwise.sets.identifiers import join_labels, same_label
-from setwise.sets.splits import remaining_sets
+from setwise.sets.labels import join_labels, remaining_sets, same_label
 
 __all__ = ["CVC"]
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from setwise._support.cluster import spread
-from setwise._support.lazy import lazy
+from setwise._support.parallel import lazy
 from setwise._support.parallel import in_threads
 from setwise._support.progress import Progress, reported
 from setwise._support.types import BoolArray, FloatArray, IntArray
@@ -33,8 +33,7 @@ from setwise.gallery.evidence import LayerView
 from setwise.gallery.fusion import Fused, ScoreMatrix, fuse, votes
 from setwise.gallery.gallery import Gallery
 from setwise.gallery.layers import make_bases_on
-from setwise.graph.lasso_gallery import recoded_on
-from setwise.graph.lasso_gallery import LassoGallery
+from setwise.graph.lasso_gallery import LassoGallery, recoded_on
 from setwise.lasso import Codes
 
 __all__ = ["Answer", "Inference", "judge"]

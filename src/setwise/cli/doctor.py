@@ -229,7 +229,7 @@ def _try_gallery(path: Path, facts: dict[str, Any]) -> str:
 def _folders() -> list[dict[str, Any]]:
     """The folders of data, and how much is there."""
     from setwise._support.environment import folder_size
-    from setwise._support.folders import cache_folder
+    from setwise._support.files import cache_folder
 
     named = os.environ.get("SETWISE_DATA")
     places = {"$SETWISE_DATA": Path(named).expanduser()} if named else {}

@@ -161,7 +161,7 @@ class Reading:
             if getattr(self, option) is not None:
                 check_count("setwise", f"--{option.replace('_', '-')}", getattr(self, option))
         if self.needs_colour and not self.no_cache:
-            from setwise._support.folders import cache_folder
+            from setwise._support.files import cache_folder
             from setwise.features.cache import keep_in_file
 
             keep_in_file(cache_folder() / "embeddings.sqlite")

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from setwise._support.compiled import kernels_of
-from setwise._support.lazy import lazy
+from setwise._support.parallel import lazy
 from setwise._support.types import Adjacency, BoolArray, FloatArray, IntArray
 
 

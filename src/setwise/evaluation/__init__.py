@@ -3,7 +3,7 @@
 from setwise.evaluation.compare import TimedAnswers, compare, evaluate, timed_answers
 from setwise.evaluation.cross_validation import cross_validate
 from setwise.evaluation.evaluation import Evaluation, JudgedSet
-from setwise.evaluation.methods import METHODS, SLOW, check_methods
+from setwise.evaluation.compare import METHODS, SLOW, check_methods
 from setwise.evaluation.table import Comparison, MethodResult, plot_accuracy_time
 
 __all__ = [

@@ -17,7 +17,7 @@ from setwise._support.parallel import quiet
 from setwise._support.parameters import check_jobs, check_number, check_progress
 from setwise._support.progress import Progress, reported
 from setwise.errors import SetwiseWarning, reject
-from setwise.evaluation.methods import named_methods
+from setwise.evaluation.compare import named_methods
 from setwise.evaluation.table import Comparison, MethodResult
 from setwise.sets import SetBatch, check_labels, check_sets
 

@@ -18,7 +18,7 @@ from setwise._support.progress import Progress, reported
 from setwise._support.types import IntArray
 from setwise.errors import SetwiseWarning
 from setwise.evaluation.evaluation import Evaluation, JudgedSet
-from setwise.evaluation.folds import ALWAYS_GALLERY, fold_of_sets
+from setwise.evaluation.cross_validation import ALWAYS_GALLERY, fold_of_sets
 from setwise.evaluation.leakage import sets_that_share
 from setwise.sets import SetBatch, check_labels, check_sets
 

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from setwise._support.lazy import lazy
+from setwise._support.parallel import lazy
 from setwise._support.text import printable
 from setwise._support.types import BoolArray, IntArray
 from setwise.classify import Answer
-from setwise.evaluation.statistics import accuracy_interval
+from setwise.evaluation.table import accuracy_interval
 
 __all__ = ["Evaluation", "JudgedSet"]
 

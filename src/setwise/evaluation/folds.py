@@ -9,7 +9,7 @@ import numpy as np
 from setwise._support.parameters import is_whole, refuse
 from setwise._support.types import IntArray
 from setwise.errors import reject
-from setwise.sets.identifiers import as_identifiers, is_missing, unique_identifiers
+from setwise.sets.labels import as_identifiers, is_missing, unique_identifiers
 
 __all__ = ["ALWAYS_GALLERY", "fold_of_sets"]
 

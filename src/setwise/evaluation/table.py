@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from setwise._support.progress import duration
 from setwise._support.types import BoolArray
-from setwise.evaluation.statistics import (
+from setwise.evaluation.table import (
     accuracy_interval,
     adjusted_for_many,
     chance_of_difference,

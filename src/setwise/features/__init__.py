@@ -4,9 +4,8 @@ from setwise.features.cache import Cached
 from setwise.features.descriptors import HOG, LBP
 from setwise.features.embedding import Embedding, OnnxEmbedding
 from setwise.features.faces import Faces
-from setwise.features.images import ImageFeature
+from setwise.features.images import Equalised, ImageFeature, Pixels
 from setwise.features.network import Network
-from setwise.features.pixels import Equalised, Pixels
 from setwise.features.typical import is_typical
 from setwise.features.vectors import PerVector, Whitener, unit_rows
 

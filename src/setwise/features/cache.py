@@ -1,7 +1,4 @@
-"""Features of images, found again by the feature and the content of each image.
-
-In memory for the features of networks; in a file where the caller names one.
-"""
+"""Features of images, found again by the feature and the content of each image."""
 
 from __future__ import annotations
 
@@ -16,21 +13,15 @@ from contextlib import closing, contextmanager
 from hashlib import blake2b
 from io import BytesIO
 from pathlib import Path
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from setwise._support.parameters import refuse
-from setwise.errors import DataError, ParameterError
-from setwise.features.images import (
-    ImageFeature,
-    check_image_feature,
-    fingerprint_of,
-    values_of,
-)
+from setwise._support.types import Array
+from setwise.errors import DataError, ParameterError, reject
+from setwise.features.images import ImageFeature, check_image_feature, fingerprint_of, values_of
 
-Values = npt.NDArray[Any]
 logger = logging.getLogger("setwise")
 
 DIGEST_BYTES = 20
@@ -38,29 +29,17 @@ DIGEST_BYTES = 20
 ROWS = 500
 
 
-class Cache(Protocol):
-    """Values of images by key."""
-
-    def find(self, keys: Sequence[bytes]) -> dict[bytes, Values]:
-        """The known values."""
-
-    def keep(self, values: Mapping[bytes, Values]) -> None:
-        """Add values."""
-
-
 def through_cache(
-    images: Values,
+    images: Array,
     about: str,
-    compute: Callable[[list[int]], Values],
-    cache: Cache | None = None,
-) -> Values:
-    """Values of images, each computed once.
+    compute: Callable[[list[int]], Array],
+    cache: FeatureFile | None = None,
+) -> Array:
+    """Values of images, made by ``compute`` for some places, once for equal pixels.
 
-    ``about`` is everything that the values depend on besides the pixels. ``compute`` makes the
-    values of some of the images, given their places. By default, the cache is that of the
-    process.
+    ``about`` is everything else that the values depend on.
     """
-    kept = _SHARED if cache is None else cache
+    kept = cache or _SHARED
     prefix = f"{about} {images.dtype.str} {images.shape[1:]}".encode()
     keys = [_digest(prefix + image.tobytes()) for image in images]
     values = kept.find(keys)
@@ -80,7 +59,7 @@ class FeatureFile:
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    def find(self, keys: Sequence[bytes]) -> dict[bytes, Values]:
+    def find(self, keys: Sequence[bytes]) -> dict[bytes, Array]:
         """The known values; damaged ones count as unknown."""
         if not self.path.exists():
             return {}
@@ -94,7 +73,7 @@ class FeatureFile:
         unpacked = {key: _unpacked(content) for key, content in found.items()}
         return {key: value for key, value in unpacked.items() if value is not None}
 
-    def keep(self, values: Mapping[bytes, Values]) -> None:
+    def keep(self, values: Mapping[bytes, Array]) -> None:
         """Add values, all or none."""
         if values:
             rows = [(key, _packed(value)) for key, value in values.items()]
@@ -106,17 +85,15 @@ class FeatureFile:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with closing(sqlite3.connect(self.path, timeout=60)) as table, table:
-                table.execute(
-                    "CREATE TABLE IF NOT EXISTS features (key BLOB PRIMARY KEY, value BLOB)"
-                )
+                columns = "(key BLOB PRIMARY KEY, value BLOB)"
+                table.execute(f"CREATE TABLE IF NOT EXISTS features {columns}")
                 yield table
         except (sqlite3.Error, OSError) as error:
-            msg = (
+            reject(
                 f"{self.path} cannot be used to keep features ({error}). Expected a file in a "
-                "folder with room that can be written to: delete the file, or name another "
-                "folder."
+                "folder with room that can be written to: delete the file, or name another.",
+                error,
             )
-            raise DataError(msg) from error
 
 
 class MemoryCache:
@@ -126,10 +103,10 @@ class MemoryCache:
         self.most_bytes = most_bytes
         self.file: FeatureFile | None = None
         self._n_bytes = 0
-        self._values: OrderedDict[bytes, Values] = OrderedDict()
+        self._values: OrderedDict[bytes, Array] = OrderedDict()
         self._lock = threading.Lock()
 
-    def find(self, keys: Sequence[bytes]) -> dict[bytes, Values]:
+    def find(self, keys: Sequence[bytes]) -> dict[bytes, Array]:
         """The known values."""
         with self._lock:
             known = {key: self._values[key] for key in keys if key in self._values}
@@ -137,17 +114,15 @@ class MemoryCache:
                 self._values.move_to_end(key)
         unknown = [key for key in dict.fromkeys(keys) if key not in known]
         of_file = self._of_file(lambda file: file.find(unknown)) if unknown else None
-        if of_file:
-            self._remember(of_file)
-            known |= of_file
-        return known
+        self._remember(of_file or {})
+        return known | (of_file or {})
 
-    def keep(self, values: Mapping[bytes, Values]) -> None:
+    def keep(self, values: Mapping[bytes, Array]) -> None:
         """Add copies of values: a row would keep its whole batch in memory."""
         self._remember(values)
         self._of_file(lambda file: file.keep(values))
 
-    def _remember(self, values: Mapping[bytes, Values]) -> None:
+    def _remember(self, values: Mapping[bytes, Array]) -> None:
         with self._lock:
             for key, value in values.items():
                 if key not in self._values:
@@ -158,10 +133,8 @@ class MemoryCache:
 
     def _of_file(self, work: Callable[[FeatureFile], Any]) -> Any:
         """Result of work with the file; one that fails is not used again."""
-        if self.file is None:
-            return None
         try:
-            return work(self.file)
+            return None if self.file is None else work(self.file)
         except DataError as error:
             self.file = None
             logger.warning("%s Features are computed anew.", error)
@@ -180,36 +153,25 @@ def keep_in_file(path: Path | None) -> None:
 class Cached(ImageFeature):
     """Keep the values of an image feature in a folder, and compute them only once.
 
-    A value is found again by the feature and all its parameters, the versions of the libraries
-    that compute it, and the pixels of the image; if any of them changes, it is computed anew.
-    Processes may share the folder. Damaged values are computed again and replaced. Old values
-    are never deleted: delete the folder.
+    A value is computed anew if the feature, one of its parameters, a library that computes it
+    or a pixel changes. Processes may share the folder. Damaged values are replaced, and old
+    ones never deleted: delete the folder. ``n_hits_`` and ``n_misses_`` count the images found
+    and computed since the last fit.
 
     Parameters
     ----------
     feature : image feature, or pipeline of image features
-        Such as ``HOG()`` or ``make_pipeline(Equalised(), LBP())``. One that learns from data
-        is refused, and so is an :class:`Embedding` without a name. Of an image feature of
-        your own, a parameter must change when its code does.
+        One that learns nothing from data, and whose parameters change when its code does.
     folder : str or Path
-        Folder of the values, in one SQLite file; made if it does not exist.
-
-    Attributes
-    ----------
-    n_hits_, n_misses_ : int
-        Images found and computed since the last fit.
+        Folder of one SQLite file; made if it does not exist.
 
     Examples
     --------
     >>> import numpy as np, tempfile
-    >>> from setwise import HOG, SetBatch
-    >>> from setwise.features import Cached
-    >>> photos = SetBatch.from_images([np.zeros((1, 16, 16), dtype=np.uint8)])
+    >>> from setwise.features import HOG, Cached
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     cached = Cached(HOG(), folder)
-    ...     first, again = cached.fit(photos).transform(photos), cached.transform(photos)
-    ...     cached.n_misses_, cached.n_hits_
-    (1, 1)
+    ...     Cached(HOG(), folder).transform(np.zeros((1, 16, 16))).shape
+    (1, 36)
     """
 
     _counting = threading.Lock()
@@ -225,7 +187,7 @@ class Cached(ImageFeature):
             refuse("Cached", "folder", "the path of a folder", self.folder)
 
     def fingerprint(self) -> dict[str, Any]:
-        """That of the feature: the folder does not change values."""
+        """The feature's own: the folder does not change values."""
         return fingerprint_of(self.feature)
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -235,15 +197,15 @@ class Cached(ImageFeature):
         self.n_hits_ = self.n_misses_ = 0
         return self
 
-    def compute(self, images: Values) -> Values:
+    def compute(self, images: Array) -> Array:
         """Values of the images, not looked up."""
         return values_of(self.feature, images)
 
-    def _values(self, images: Values, X: Any) -> Values:
+    def _values(self, images: Array, X: Any) -> Array:
         about = _canonical(self.fingerprint())
         n_computed = 0
 
-        def compute(places: list[int]) -> Values:
+        def compute(places: list[int]) -> Array:
             nonlocal n_computed
             n_computed = len(places)
             try:
@@ -267,10 +229,8 @@ def _canonical(fingerprint: dict[str, Any]) -> str:
 def _plain(value: Any) -> Any:
     if isinstance(value, np.generic | np.ndarray):
         return value.tolist()
-    msg = (
-        f"Cached: the fingerprint of a feature holds {value!r}, which is neither text nor "
-        "number. Expected parameters that JSON knows; write the feature's fingerprint()."
-    )
+    what = f"the fingerprint of a feature holds {value!r}, which is neither text nor number"
+    msg = f"Cached: {what}. Expected parameters that JSON knows; write its fingerprint()."
     raise ParameterError(msg)
 
 
@@ -278,18 +238,18 @@ def _digest(content: bytes) -> bytes:
     return blake2b(content, digest_size=DIGEST_BYTES).digest()
 
 
-def _packed(value: Values) -> bytes:
+def _packed(value: Array) -> bytes:
     """An array as the content of a NumPy file, followed by its digest."""
     buffer = BytesIO()
     np.save(buffer, value, allow_pickle=False)
     return buffer.getvalue() + _digest(buffer.getvalue())
 
 
-def _unpacked(content: bytes) -> Values | None:
+def _unpacked(content: bytes) -> Array | None:
     """The array, None if the content is damaged."""
-    if (
-        not isinstance(content, bytes)
-        or _digest(content[:-DIGEST_BYTES]) != content[-DIGEST_BYTES:]
-    ):
+    if not isinstance(content, bytes):
         return None
-    return np.load(BytesIO(content[:-DIGEST_BYTES]), allow_pickle=False)
+    array, digest = content[:-DIGEST_BYTES], content[-DIGEST_BYTES:]
+    if _digest(array) != digest:
+        return None
+    return np.load(BytesIO(array), allow_pickle=False)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-import numpy.typing as npt
 
 from setwise._support.extras import require
 from setwise._support.parameters import (
@@ -15,10 +14,9 @@ from setwise._support.parameters import (
     check_shape,
     pair,
 )
-from setwise._support.types import FloatArray, IntArray
+from setwise._support.types import Array, FloatArray, IntArray, Size
 from setwise.errors import reject
-from setwise.features.images import ImageFeature
-from setwise.features.pixels import as_bytes, as_grey, check_tiles, resized
+from setwise.features.images import ImageFeature, as_bytes, as_grey, check_tiles, resized
 
 NORMS = ("L2-Hys", "L2", "L1", "L1-sqrt")
 METHODS = ("nri_uniform", "uniform")
@@ -27,10 +25,9 @@ METHODS = ("nri_uniform", "uniform")
 class HOG(ImageFeature):
     """Histograms of oriented gradients: the directions of edges in each cell of an image.
 
-    Computed by scikit-image: ``pip install "setwise[image]"``. Colours become brightness,
-    ``0.299 R + 0.587 G + 0.114 B``. Each block is normalised, so that the range of values
-    hardly matters. An image without edges gives zeros; classifiers refuse sets of only such
-    images.
+    Computed by scikit-image (``pip install "setwise[image]"``) from the brightness of colours,
+    ``0.299 R + 0.587 G + 0.114 B``. Blocks are normalised, so that the range of values hardly
+    matters. An image without edges gives zeros.
 
     Parameters
     ----------
@@ -56,10 +53,10 @@ class HOG(ImageFeature):
 
     def __init__(
         self,
-        size: int | tuple[int, int] | None = None,
+        size: Size | None = None,
         *,
-        cell: int | tuple[int, int] = 8,
-        block: int | tuple[int, int] = 2,
+        cell: Size = 8,
+        block: Size = 2,
         orientations: int = 9,
         norm: str = "L2-Hys",
     ) -> None:
@@ -77,43 +74,37 @@ class HOG(ImageFeature):
         check_count("HOG", "orientations", self.orientations)
         check_choice("HOG", "norm", self.norm, NORMS)
 
-    def compute(self, images: npt.NDArray[Any]) -> FloatArray:
+    def compute(self, images: Array) -> FloatArray:
         """Normalised histograms of the blocks of each image, side by side."""
         self._check_size(images.shape[1:3] if self.size is None else pair(self.size))
         grey = as_grey(images, "HOG")
         if self.size is not None:
             grey = resized(grey, self.size)
         hog = require("skimage.feature", "image").hog
-        return np.stack(
-            [
-                hog(image, self.orientations, pair(self.cell), pair(self.block), self.norm)
-                for image in grey.astype(np.float64)
-            ]
-        )
+        parameters = (self.orientations, pair(self.cell), pair(self.block), self.norm)
+        return np.stack([hog(image, *parameters) for image in grey.astype(np.float64)])
 
     def _check_size(self, shape: tuple[int, ...]) -> None:
         check_tiles("HOG", "cell", self.cell, shape)
-        cell, block = pair(self.cell), pair(self.block)
-        if any(side < c * b for side, c, b in zip(shape, cell, block, strict=True)):
-            needed = f"{cell[0] * block[0]} x {cell[1] * block[1]}"
+        height, width = np.multiply(pair(self.cell), pair(self.block)).tolist()
+        if shape[0] < height or shape[1] < width:
             reject(
                 f"HOG: images of {shape[0]} x {shape[1]} are smaller than one block. Expected "
-                f"at least {needed} for block={self.block} and cell={self.cell}: make them "
-                "larger by `size`, or cells or blocks smaller."
+                f"at least {height} x {width} for block={self.block} and cell={self.cell}: "
+                "make them larger by `size`, or cells or blocks smaller."
             )
 
 
 class LBP(ImageFeature):
     """Local binary patterns: frequencies of small textures in each patch of an image.
 
-    A pixel's pattern says which points around it are at least as bright. Patterns with at most
-    two changes on the way round are *uniform* and have a bin each, all others share one. Each
-    patch gives a histogram that sums to 1. Points beyond the image are black. Needs
-    scikit-image: ``pip install "setwise[image]"``.
+    A pixel's pattern says which points around it are at least as bright; points beyond the
+    image are black. Patterns with at most two changes on the way round have a bin each, all
+    others share one. A patch's histogram sums to 1. Needs scikit-image: ``pip install
+    "setwise[image]"``.
 
-    Colours become brightness, ``0.299 R + 0.587 G + 0.114 B``. An image of floats none of which
-    exceeds 1 has the range 0 to 1; all other values must lie in 0 to 255. Patterns are those of
-    the image rounded to 256 steps.
+    Colours become brightness, ``0.299 R + 0.587 G + 0.114 B``, in 256 steps. An image of floats
+    none of which exceeds 1 has the range 0 to 1; all other values must lie in 0 to 255.
 
     Parameters
     ----------
@@ -126,11 +117,9 @@ class LBP(ImageFeature):
     radius : float, default=1
         Distance of the points from the pixel.
     method : {"nri_uniform", "uniform"}, default="nri_uniform"
-        With "nri_uniform" rotated patterns differ, and ``p`` points make ``p (p - 1) + 3`` bins
-        (59 of 8); with "uniform" they are the same, in ``p + 2`` bins.
+        Whether rotated patterns differ, in ``p (p - 1) + 3`` bins, or not, in ``p + 2`` bins.
     root : bool, default=True
-        Take the square root of the shares: each patch is then a vector of unit norm, in which
-        frequent patterns weigh less.
+        Take the square root of the shares: each patch is then a vector of unit norm.
 
     Examples
     --------
@@ -144,9 +133,9 @@ class LBP(ImageFeature):
 
     def __init__(
         self,
-        size: int | tuple[int, int] | None = None,
+        size: Size | None = None,
         *,
-        patch: int | tuple[int, int] = 8,
+        patch: Size = 8,
         points: int = 8,
         radius: float = 1,
         method: str = "nri_uniform",
@@ -179,21 +168,16 @@ class LBP(ImageFeature):
         check_choice("LBP", "method", self.method, METHODS)
         check_choice("LBP", "root", self.root, (True, False))
 
-    def compute(self, images: npt.NDArray[Any]) -> FloatArray:
+    def compute(self, images: Array) -> FloatArray:
         """Histograms of the patches of each image, side by side."""
         shape = images.shape[1:3] if self.size is None else pair(self.size)
         check_tiles("LBP", "patch", self.patch, shape)
-        shares = _patch_histograms(self._patterns(images), pair(self.patch), self.n_bins)
-        return np.sqrt(shares) if self.root else shares
-
-    def _patterns(self, images: npt.NDArray[Any]) -> IntArray:
         find = require("skimage.feature", "image").local_binary_pattern
-        return np.stack(
-            [
-                find(image, self.points, self.radius, self.method).astype(np.int64)
-                for image in as_bytes(images, "LBP", self.size)
-            ]
-        )
+        parameters = (self.points, self.radius, self.method)
+        greys = as_bytes(images, "LBP", self.size)
+        patterns = np.stack([find(grey, *parameters).astype(np.int64) for grey in greys])
+        shares = _patch_histograms(patterns, pair(self.patch), self.n_bins)
+        return np.sqrt(shares) if self.root else shares
 
 
 def _patch_histograms(patterns: IntArray, patch: tuple[int, int], n_bins: int) -> FloatArray:

@@ -10,15 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from setwise._support.extras import require
 from setwise._support.parameters import check_choice, check_count, check_shape, refuse
 from setwise._support.progress import reported
-from setwise._support.types import FloatArray
-from setwise.errors import DataError, ParameterError, SetwiseError, reject
-from setwise.features.images import ImageFeature
-from setwise.features.pixels import as_grey, resized
+from setwise._support.types import Array, FloatArray, Size
+from setwise.errors import ParameterError, SetwiseError, reject
+from setwise.features.images import ImageFeature, as_grey, resized
 
 DTYPES = {
     "tensor(float)": np.float32,
@@ -33,14 +31,12 @@ class Embedding(ImageFeature):
     Parameters
     ----------
     function : callable
-        Takes a copy of some images, ``(n, height, width[, n_channels])``, of their own dtype,
-        and returns ``(n, n_features)`` finite numbers. The vector of an image must not depend
-        on the others: put a network in evaluation mode.
+        From ``(n, height, width[, n_channels])`` images to ``(n, n_features)`` finite numbers,
+        each image alone: put a network in evaluation mode.
     batch_size : int, default=64
         Images per call.
     name : str, optional
-        Name for messages. :class:`Cached` knows the function by this name alone: give it
-        another whenever the function changes.
+        Name for messages and :class:`Cached`: change it whenever the function changes.
 
     Examples
     --------
@@ -51,11 +47,7 @@ class Embedding(ImageFeature):
     """
 
     def __init__(
-        self,
-        function: Callable[[npt.NDArray[Any]], Any],
-        *,
-        batch_size: int = 64,
-        name: str | None = None,
+        self, function: Callable[[Array], Any], *, batch_size: int = 64, name: str | None = None
     ) -> None:
         self.function = function
         self.batch_size = batch_size
@@ -72,33 +64,28 @@ class Embedding(ImageFeature):
     def fingerprint(self) -> dict[str, Any]:
         """Everything that values depend on besides the images, in JSON types."""
         if self.name is None:
-            msg = (
-                f"Embedding: {self._called} has no name, so nothing tells it from another "
-                'function. Give it one, such as Embedding(function, name="my network, v1").'
-            )
+            what = f"{self._called} has no name, so nothing tells it from another function"
+            advice = 'Give it one, such as Embedding(function, name="my network, v1")'
+            msg = f"Embedding: {what}. {advice}."
             raise ParameterError(msg)
         content = super().fingerprint()
         del content["parameters"]["function"]
         return content
 
-    def compute(self, images: npt.NDArray[Any]) -> FloatArray:
+    def compute(self, images: Array) -> FloatArray:
         """Vectors of the images, batch by batch."""
-        called = f"Embedding: {self._called}"
-        return in_batches(self.function, images, self.batch_size, called)
+        return in_batches(self.function, images, self.batch_size, f"Embedding: {self._called}")
 
     @property
     def _called(self) -> str:
         return self.name or str(getattr(self.function, "__qualname__", self.function))
 
-    def _values(self, images: npt.NDArray[Any], X: Any) -> npt.NDArray[Any]:
+    def _values(self, images: Array, X: Any) -> Array:
         return self.compute(images)
 
 
 def in_batches(
-    function: Callable[[npt.NDArray[Any]], Any],
-    images: npt.NDArray[Any],
-    batch_size: int,
-    called: str,
+    function: Callable[[Array], Any], images: Array, batch_size: int, called: str
 ) -> FloatArray:
     """A function's vectors of images, a few at a time, checked."""
     parts: list[FloatArray] = []
@@ -108,17 +95,13 @@ def in_batches(
         who = f"{called}, given images {start} to {start + len(batch) - 1},"
         vectors = _vectors_of(function, batch, who)
         if parts and vectors.shape[1] != parts[0].shape[1]:
-            reject(
-                f"{who} made vectors of {vectors.shape[1]} features, but before of "
-                f"{parts[0].shape[1]}. Expected equally many of all images."
-            )
+            made = f"{who} made vectors of {vectors.shape[1]} features, but before of"
+            reject(f"{made} {parts[0].shape[1]}. Expected equally many of all images.")
         parts.append(vectors)
     return np.concatenate(parts)
 
 
-def _vectors_of(
-    function: Callable[[npt.NDArray[Any]], Any], batch: npt.NDArray[Any], who: str
-) -> FloatArray:
+def _vectors_of(function: Callable[[Array], Any], batch: Array, who: str) -> FloatArray:
     n_images = len(batch)
     try:
         made = np.asarray(function(batch))
@@ -127,10 +110,8 @@ def _vectors_of(
     except Exception as error:
         reject(f"{who} failed with {type(error).__name__}: {error}", error)
     if made.ndim != 2 or len(made) != n_images or 0 in made.shape:
-        reject(
-            f"{who} made an array of shape {made.shape}. Expected ({n_images}, n_features): "
-            "one vector per image."
-        )
+        expected = f"Expected ({n_images}, n_features): one vector per image"
+        reject(f"{who} made an array of shape {made.shape}. {expected}.")
     if made.dtype.kind not in "biuf" or not np.isfinite(made).all():
         what = f"dtype {made.dtype}" if made.dtype.kind not in "biuf" else "NaN or inf"
         reject(f"{who} made {what}. Expected finite real numbers.")
@@ -140,10 +121,9 @@ def _vectors_of(
 class OnnxEmbedding(ImageFeature):
     """Vectors that a neural network in an ONNX file makes of images.
 
-    The first output of the network is flattened to one vector per image. ONNX Runtime runs it
+    The first output is flattened to one vector per image. ONNX Runtime runs the network
     (``pip install "setwise[onnx]"``) on one thread: the same images give the same vectors. Grey
-    images are repeated for a network of three channels; colours become brightness for one of
-    one.
+    images are repeated for three channels; colours become brightness for one.
 
     Parameters
     ----------
@@ -156,9 +136,8 @@ class OnnxEmbedding(ImageFeature):
     layout : {"nchw", "nhwc"}, default="nchw"
         Whether the network takes channels before or after height and width.
     mean, std : float or sequence of one per channel, default=0 and 1
-        The network gets ``(pixels - mean) / std``, of pixels as they are. Networks made
-        with ImageNet often want ``mean=(123.675, 116.28, 103.53)`` and
-        ``std=(58.395, 57.12, 57.375)`` of pixels in 0 to 255.
+        The network gets ``(pixels - mean) / std``. Networks made with ImageNet often want
+        ``mean=(123.675, 116.28, 103.53)`` and ``std=(58.395, 57.12, 57.375)`` of 0 to 255.
     batch_size : int, default=32
         Images per run; one, if the file says so.
     providers : sequence of str, default=("CPUExecutionProvider",)
@@ -166,19 +145,9 @@ class OnnxEmbedding(ImageFeature):
 
     Examples
     --------
-    >>> import numpy as np, tempfile
-    >>> from onnx import TensorProto, helper, save
     >>> from setwise.features import OnnxEmbedding
-    >>> image = helper.make_tensor_value_info("image", TensorProto.FLOAT, ["n", 1, 4, 4])
-    >>> vector = helper.make_tensor_value_info("vector", TensorProto.FLOAT, ["n", 16])
-    >>> flatten = helper.make_node("Flatten", ["image"], ["vector"])
-    >>> graph = helper.make_graph([flatten], "network", [image], [vector])
-    >>> opset = helper.make_opsetid("", 17)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     network = helper.make_model(graph, opset_imports=[opset], ir_version=8)
-    ...     save(network, f"{folder}/n.onnx")
-    ...     OnnxEmbedding(f"{folder}/n.onnx", size=4).transform(np.zeros((3, 8, 8))).shape
-    (3, 16)
+    >>> OnnxEmbedding("network.onnx", size=224).get_params()["layout"]
+    'nchw'
     """
 
     libraries = ("onnxruntime", "pillow")
@@ -188,7 +157,7 @@ class OnnxEmbedding(ImageFeature):
         model_path: str | Path,
         *,
         input_name: str | None = None,
-        size: int | tuple[int, int] | None = None,
+        size: Size | None = None,
         layout: str = "nchw",
         mean: float | Sequence[float] = 0.0,
         std: float | Sequence[float] = 1.0,
@@ -222,36 +191,35 @@ class OnnxEmbedding(ImageFeature):
         content["parameters"]["model_path"] = _digest(self.model_path)
         return content
 
-    def compute(self, images: npt.NDArray[Any]) -> FloatArray:
+    def compute(self, images: Array) -> FloatArray:
         """The network's first output for each image."""
         session = self._open_session()
         entry = self._input(session)
-        who = f"OnnxEmbedding: {self.model_path}"
         batch_size = 1 if entry.shape[0] == 1 else self.batch_size
 
-        def embed(batch: npt.NDArray[Any]) -> npt.NDArray[Any]:
-            pixels = self._prepared(batch, entry)
-            made = np.asarray(session.run(None, {entry.name: pixels})[0])
-            return made.reshape(made.shape[0], -1)
+        def embed(batch: Array) -> Array:
+            made = session.run(None, {entry.name: self._prepared(batch, entry)})[0]
+            return np.asarray(made).reshape(len(made), -1)
 
-        return in_batches(embed, images, batch_size, who)
+        return in_batches(embed, images, batch_size, f"OnnxEmbedding: {self.model_path}")
 
-    def _values(self, images: npt.NDArray[Any], X: Any) -> npt.NDArray[Any]:
+    def _values(self, images: Array, X: Any) -> Array:
         return self.compute(images)
 
-    def _prepared(self, images: npt.NDArray[Any], entry: Any) -> npt.NDArray[Any]:
+    def _prepared(self, images: Array, entry: Any) -> Array:
         """Images in the size, channels, range, layout and dtype of the network."""
         sides = dict(zip(self.layout, entry.shape, strict=True))
         pixels = _with_channels(images, sides["c"], str(self.model_path))
         if self.size is not None:
             pixels = resized(pixels, self.size)
         _, height, width, n_channels = pixels.shape
-        for name, side in (("h", height), ("w", width)):
-            if isinstance(sides[name], int) and sides[name] != side:
+        wanted = sides["h"], sides["w"]
+        for side, given in zip(wanted, (height, width), strict=True):
+            if isinstance(side, int) and side != given:
                 reject(
-                    f"OnnxEmbedding: {self.model_path} expects images of {sides['h']} x "
-                    f"{sides['w']}, and got {height} x {width}. Give size=({sides['h']}, "
-                    f"{sides['w']})."
+                    f"OnnxEmbedding: {self.model_path} expects images of {wanted[0]} x "
+                    f"{wanted[1]}, and got {height} x {width}. Give size=({wanted[0]}, "
+                    f"{wanted[1]})."
                 )
         mean, std = _per_channel("mean", self.mean), _per_channel("std", self.std)
         for name, values in (("mean", mean), ("std", std)):
@@ -263,23 +231,20 @@ class OnnxEmbedding(ImageFeature):
 
     def _input(self, session: Any) -> Any:
         """The input for the images: its name, type and shape."""
-        entries = session.get_inputs()
-        names = [entry.name for entry in entries]
+        entries = {entry.name: entry for entry in session.get_inputs()}
         if self.input_name is None and len(entries) > 1:
-            msg = (
-                f"OnnxEmbedding: {self.model_path} has several inputs, {', '.join(names)}. "
-                "Say by input_name which one the images go to."
-            )
+            several = f"{self.model_path} has several inputs, {', '.join(entries)}"
+            msg = f"OnnxEmbedding: {several}. Say by input_name which one the images go to."
             raise ParameterError(msg)
-        if self.input_name is not None:
-            check_choice("OnnxEmbedding", "input_name", self.input_name, names)
-        entry = entries[names.index(self.input_name) if self.input_name is not None else 0]
+        name = next(iter(entries)) if self.input_name is None else self.input_name
+        check_choice("OnnxEmbedding", "input_name", name, [*entries])
+        entry = entries[name]
         is_image = len(entry.shape) == 4 and entry.type in DTYPES
         if not is_image or (isinstance(entry.shape[0], int) and entry.shape[0] != 1):
             reject(
-                f"OnnxEmbedding: input {entry.name} of {self.model_path} is a {entry.type} of "
-                f"shape {entry.shape}. Expected floats of shape ({', '.join(self.layout)}), "
-                "with n free or 1: export the network so."
+                f"OnnxEmbedding: input {name} of {self.model_path} is a {entry.type} of shape "
+                f"{entry.shape}. Expected floats of shape ({', '.join(self.layout)}), with n "
+                "free or 1: export the network so."
             )
         return entry
 
@@ -306,17 +271,14 @@ def _session(content: bytes, path: str | Path, providers: Sequence[str]) -> Any:
     options.log_severity_level = 4  # what goes wrong is raised, not printed as well
     # Weights in other files would be looked for in the working directory, and be no part of
     # the fingerprint. Nothing is found in a folder that is a file.
-    options.add_session_config_entry(
-        "session.model_external_initializers_file_folder_path", str(Path(path).absolute())
-    )
+    folder = "session.model_external_initializers_file_folder_path"
+    options.add_session_config_entry(folder, str(Path(path).absolute()))
     try:
         return onnxruntime.InferenceSession(content, options, providers=list(providers))
     except Exception as error:  # its exceptions have no common class
-        msg = (
-            f"OnnxEmbedding: {path} cannot be opened as an ONNX network: {error} Expected one "
-            "complete file, weights included; export or download it again."
-        )
-        raise DataError(msg) from error
+        what = f"OnnxEmbedding: {path} cannot be opened as an ONNX network: {error}"
+        advice = "one complete file, weights included; export or download it again"
+        reject(f"{what} Expected {advice}.", error)
 
 
 def _read(path: str | Path) -> bytes:
@@ -341,11 +303,11 @@ def _readable(path: str | Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        msg = f"OnnxEmbedding: {path} cannot be read ({error.strerror}). Expected an ONNX file."
-        raise DataError(msg) from error
+        what = f"OnnxEmbedding: {path} cannot be read ({error.strerror})"
+        reject(f"{what}. Expected an ONNX file.", error)
 
 
-def _with_channels(images: npt.NDArray[Any], expected: Any, path: str) -> npt.NDArray[Any]:
+def _with_channels(images: Array, expected: Any, path: str) -> Array:
     pixels = images[..., None] if images.ndim == 3 else images
     n_channels = pixels.shape[3]
     if not isinstance(expected, int) or expected == n_channels:
@@ -354,10 +316,9 @@ def _with_channels(images: npt.NDArray[Any], expected: Any, path: str) -> npt.ND
         return np.repeat(pixels, 3, axis=3)
     if expected == 1 and n_channels == 3:
         return as_grey(pixels, "OnnxEmbedding")[..., None]
-    return reject(
-        f"OnnxEmbedding: {path} expects {expected} channels, and images have {n_channels}. Is "
-        'the layout right? It is "nchw" if channels come first.'
-    )
+    what = f"{path} expects {expected} channels, and images have {n_channels}"
+    advice = 'Is the layout right? It is "nchw" if channels come first.'
+    return reject(f"OnnxEmbedding: {what}. {advice}")
 
 
 def _per_channel(name: str, value: Any) -> FloatArray:

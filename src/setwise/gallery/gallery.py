@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from setwise._support.lazy import lazy
+from setwise._support.parallel import lazy
 from setwise._support.types import BoolArray, FloatArray, IntArray
 from setwise.errors import DataError
 from setwise.features.views import FittedView, Images

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from setwise._support.lazy import lazy
+from setwise._support.parallel import lazy
 from setwise._support.types import BoolArray, FloatArray, IntArray
 from setwise.basis import Basis
 from setwise.cluster import Clustering

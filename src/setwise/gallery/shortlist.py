@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from setwise._support.lazy import lazy
+from setwise._support.parallel import lazy
 from setwise._support.memory import require_memory
 from setwise._support.parallel import in_threads
 from setwise._support.progress import reported

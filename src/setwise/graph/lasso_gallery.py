@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from setwise._support.lazy import lazy
+from setwise._support.parallel import lazy
 from setwise._support.types import BoolArray, FloatArray, IntArray
 from setwise.device import Device, DeviceAtoms, code_all, insert_all, pools_of_all
 from setwise.graph.base import GalleryGraph, Graph, graph_of_codes

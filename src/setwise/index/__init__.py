@@ -1,7 +1,6 @@
 """Indexes over one vector per set: where the sets of a large gallery are."""
 
-from setwise.index.base import BuiltIndex, Index, stamp_of
-from setwise.index.exact import ExactIndex
+from setwise.index.base import BuiltIndex, ExactIndex, Index, stamp_of
 from setwise.index.faiss import FaissIndex
 from setwise.index.milvus import MilvusIndex
 

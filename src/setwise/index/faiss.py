@@ -11,12 +11,11 @@ import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
 from setwise._support.extras import require
-from setwise._support.lazy import lazy
+from setwise._support.parallel import lazy
 from setwise._support.parameters import check_count
 from setwise._support.types import IntArray
 from setwise.errors import reject
-from setwise.index.base import Arrays, BuiltIndex, Index, Rows, build_anew
-from setwise.index.exact import BuiltExact
+from setwise.index.base import Arrays, BuiltExact, BuiltIndex, Index, Rows, build_anew
 
 _N_BITS = 4  # per two numbers of a row: what FAISS scans from registers
 _TRAINING_ROWS = 4096  # 256 per centroid, beyond which k-means gains nothing
@@ -27,15 +26,13 @@ class FaissIndex(Index):
     """Scan codes of four bits per two numbers, then take exact products of the best rows.
 
     The codes are those of a product quantiser and scanned by FAISS (``pip install
-    "setwise[faiss]"``). The same rows give the same codes and the same answers. The codes are
-    saved in the gallery file. Galleries of up to ``n_candidates`` sets have no codes: all their
-    products are taken.
+    "setwise[faiss]"``). The same rows give the same codes and answers; the gallery file has the
+    codes. Galleries of up to ``n_candidates`` sets have none: all their products are taken.
 
     Parameters
     ----------
     n_candidates : int, default=4096
-        Rows that are taken in full per query. With more of them, fewer of the nearest rows
-        are missed.
+        Rows taken in full per query. With more, fewer of the nearest rows are missed.
 
     Examples
     --------
@@ -71,11 +68,7 @@ class FaissIndex(Index):
 
 
 class _Codes(NamedTuple):
-    """What a quantiser has learnt, and the rows in its code.
-
-    ``n_learnt``, of shape (1,), is the number of rows when the centroids were found: 0 where
-    there are no codes. Each pair of features has 16 centroids; a byte codes two pairs.
-    """
+    """Centroids of each pair of features, and the rows in their code, two pairs per byte."""
 
     n_learnt: npt.NDArray[Any]
     centroids: Rows

@@ -18,8 +18,7 @@ from setwise._support.extras import require
 from setwise._support.parameters import check_number, refuse
 from setwise._support.types import IntArray
 from setwise.errors import SetwiseError, SetwiseWarning, reject
-from setwise.index.base import BuiltIndex, Index, Rows, build_anew, stamp_of
-from setwise.index.exact import BuiltExact
+from setwise.index.base import BuiltExact, BuiltIndex, Index, Rows, build_anew, stamp_of
 
 _STAMP = -1  # the key of the row that holds the stamp of the others
 _FIELDS = {"key", "row", "stamp"}
@@ -34,26 +33,22 @@ class MilvusIndex(Index):
 
     A gallery is searched in memory until it is saved; saving updates the collection, and a
     loaded gallery is searched there. The collection holds a stamp of its rows: a gallery of
-    another version gets an error instead of an answer, and so does every gallery after a
-    change that was interrupted.
+    another version gets an error instead of an answer, as does any after an interrupted change.
 
     Parameters
     ----------
     uri : str, optional
-        Address of Milvus, or a path that ends in ``.db`` for the embedded ``milvus-lite``; by
-        default the environment variable ``SETWISE_MILVUS_URI``. Without an address, galleries
-        are searched in memory. A token is read from ``MILVUS_TOKEN``.
+        Address of Milvus, or a ``.db`` path for ``milvus-lite``; by default
+        ``$SETWISE_MILVUS_URI``, or a search in memory. A token is read from ``$MILVUS_TOKEN``.
     collection : str, optional
-        One per gallery; by default ``SETWISE_MILVUS_COLLECTION``, or ``"setwise"``.
+        One per gallery; by default ``$SETWISE_MILVUS_COLLECTION``, or ``"setwise"``.
     timeout_s : float, default=60.0
         Time limit of one request.
 
     Examples
     --------
-    >>> from setwise import CVC
     >>> from setwise.index import MilvusIndex
-    >>> clf = CVC(index=MilvusIndex("http://milvus.example:19530", "people"))
-    >>> clf.get_params()["index"].collection
+    >>> MilvusIndex("http://milvus.example:19530", "people").collection
     'people'
     """
 
@@ -176,10 +171,7 @@ class MilvusIndex(Index):
 
     @contextmanager
     def _change(self, client: Any, n_features: int, stamp: str) -> Iterator[None]:
-        """Mark the collection as changing, and in the end with the new stamp.
-
-        An interrupted change leaves the mark, and the collection is not read.
-        """
+        """Mark the collection as changing; an interrupted change leaves the mark."""
         begun = f"{_CHANGING} {uuid4()}"
         self._write_stamp(client, n_features, begun)
         yield

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from setwise._support.extras import require
-from setwise._support.lazy import lazy
+from setwise._support.parallel import lazy
 from setwise.io.mat5 import MAX_CELLS, MAX_VARIABLES, NUMERIC, WHOLE
 from setwise.io.untrusted import broken, check_declared
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from setwise._support.lazy import lazy
+from setwise._support.parallel import lazy
 from setwise.classify import CVC, Gallery, load
 from setwise.errors import SetwiseError
 

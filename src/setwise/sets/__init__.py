@@ -3,8 +3,8 @@
 from setwise.sets.batch import SetBatch
 from setwise.sets.classifier import SetClassifier
 from setwise.sets.gate import check_labels, check_sets
+from setwise.sets.labels import gallery_probe_split, gallery_probe_splits
 from setwise.sets.origins import Origins
-from setwise.sets.splits import gallery_probe_split, gallery_probe_splits
 
 __all__ = [
     "Origins",

@@ -8,11 +8,11 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
-from setwise._support.types import FloatArray, IntArray
+from setwise._support.types import Array, FloatArray, IntArray
 from setwise.errors import reject
-from setwise.sets.identifiers import as_identifiers, is_missing, unique_identifiers
+from setwise.sets.labels import as_identifiers, is_missing, unique_identifiers
 from setwise.sets.origins import Origins
-from setwise.sets.tables import Table
+from setwise.sets.tables import read_frame
 
 
 class SetBatch:
@@ -32,8 +32,8 @@ class SetBatch:
     labels : array of shape (n_sets,), optional
         Class of each set, where the source knew it.
     image_shape : tuple of int, optional
-        ``(height, width)`` or ``(height, width, n_channels)`` of the images whose pixels the
-        vectors are, row by row. Only image features need it.
+        ``(height, width[, n_channels])`` of the images whose pixels the vectors are, row by
+        row.
     origins : Origins, optional
         File, time and small picture of each vector, where they are known.
 
@@ -47,10 +47,10 @@ class SetBatch:
 
     def __init__(
         self,
-        vectors: npt.NDArray[Any],
+        vectors: Array,
         offsets: IntArray,
         names: Sequence[str] | None = None,
-        labels: npt.NDArray[Any] | None = None,
+        labels: Array | None = None,
         image_shape: tuple[int, ...] | None = None,
         origins: Origins | None = None,
     ) -> None:
@@ -81,7 +81,7 @@ class SetBatch:
         cls,
         sets: Sequence[FloatArray],
         names: Sequence[str] | None = None,
-        labels: npt.NDArray[Any] | None = None,
+        labels: Array | None = None,
         image_shape: tuple[int, ...] | None = None,
     ) -> SetBatch:
         """Stack 2-D arrays of equally many features; nothing is checked here."""
@@ -93,37 +93,25 @@ class SetBatch:
         cls,
         sets: Sequence[npt.ArrayLike],
         names: Sequence[str] | None = None,
-        labels: npt.NDArray[Any] | None = None,
+        labels: Array | None = None,
     ) -> SetBatch:
-        """Sets of images, ``(n_images_i, height, width[, n_channels])``, all of one shape.
-
-        Their pixels are the vectors, of the same dtype.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> SetBatch.from_images([np.ones((3, 8, 6)), np.ones((2, 8, 6))])
-        SetBatch of 2 sets of 2 to 3 images, 8 x 6
-        """
+        """Sets of images, ``(n_images_i, height, width[, n_channels])``, all of one shape."""
+        caller, expected = "SetBatch.from_images", "(n_images, height, width)"
         try:
             arrays = [np.asarray(images) for images in sets]
         except ValueError:
-            reject(
-                "SetBatch.from_images: images of a set differ in size. Expected arrays of "
-                "shape (n_images, height, width): bring them to one size first."
-            )
+            advice = f"Expected arrays of shape {expected}: bring them to one size first"
+            reject(f"{caller}: images of a set differ in size. {advice}.")
         if not arrays:
-            reject(
-                "SetBatch.from_images: no sets given (an empty list). Expected arrays of "
-                "shape (n_images, height, width)."
-            )
+            what = "no sets given (an empty list)"
+            reject(f"{caller}: {what}. Expected arrays of shape {expected}.")
         called = default_names(len(arrays)) if names is None else list(names)
         for name, images in zip(called, arrays, strict=False):
             if images.ndim not in (3, 4) or images.shape[1:] != arrays[0].shape[1:]:
                 reject(
-                    f"SetBatch.from_images: {name} has shape {images.shape}. Expected "
-                    "(n_images, height, width) or (n_images, height, width, n_channels), the "
-                    f"images of all sets of one size; {called[0]} has {arrays[0].shape}."
+                    f"{caller}: {name} has shape {images.shape}. Expected {expected} or "
+                    "(n_images, height, width, n_channels), the images of all sets of one "
+                    f"size; {called[0]} has {arrays[0].shape}."
                 )
         rows = [images.reshape(len(images), -1) for images in arrays]
         return cls.from_list(rows, names, labels, arrays[0].shape[1:])
@@ -150,18 +138,14 @@ class SetBatch:
 
     @classmethod
     def from_groups(cls, X: npt.ArrayLike, groups: npt.ArrayLike) -> SetBatch:
-        """Gather rows of equal group into sets, in the order groups first appear.
-
-        ``groups`` has the set of each row; its values become the names.
-        """
-        vectors = _two_dimensional("SetBatch.from_groups", X)
-        ids = as_identifiers(groups, "SetBatch.from_groups: groups")
+        """Gather rows of equal group into sets of that name, in order of appearance."""
+        caller = "SetBatch.from_groups"
+        vectors = _two_dimensional(caller, X)
+        ids = as_identifiers(groups, f"{caller}: groups")
         if ids.shape != (len(vectors),):
-            reject(
-                f"SetBatch.from_groups: groups must hold one id for each of the "
-                f"{len(vectors)} rows, got an array of shape {ids.shape}."
-            )
-        return cls._from_ids("SetBatch.from_groups", vectors, ids)
+            expected = f"one id for each of the {len(vectors)} rows"
+            reject(f"{caller}: groups must hold {expected}, got an array of shape {ids.shape}.")
+        return cls._from_ids(caller, vectors, ids)
 
     @classmethod
     def from_frame(
@@ -185,8 +169,8 @@ class SetBatch:
         label : str, optional
             Column with the class, which must not vary inside a set.
         vector : str, optional
-            Column with a vector in each row: a list, tuple or array of numbers. By default,
-            all columns not named here are features.
+            Column with a vector in each row; by default, all columns not named here are
+            features.
         file, time : str, optional
             Columns for ``origins``: the file of each row, and when it was taken.
 
@@ -197,26 +181,22 @@ class SetBatch:
         >>> SetBatch.from_frame(faces, set="clip", vector="embedding")
         SetBatch of 1 sets of 2 to 2 vectors, 2 features
         """
-        table = Table(frame, set, label, vector, file, time)
-        return cls._from_ids(
-            "SetBatch.from_frame", table.vectors(), table.ids(), table.labels(), table.origins()
-        )
+        columns = read_frame(frame, set, label, vector, file, time)
+        return cls._from_ids("SetBatch.from_frame", *columns)
 
     @classmethod
     def _from_ids(
         cls,
         caller: str,
         vectors: FloatArray,
-        ids: npt.NDArray[Any],
-        vector_labels: npt.NDArray[Any] | None = None,
+        ids: Array,
+        vector_labels: Array | None = None,
         origins: Origins | None = None,
     ) -> SetBatch:
         missing = np.flatnonzero(is_missing(ids))
         if len(missing):
-            reject(
-                f"{caller}: row {missing[0]} belongs to no set, its id is missing "
-                f"({ids[missing[0]]}). Expected a set for every row: fill it or drop the row."
-            )
+            what = f"row {missing[0]} belongs to no set, its id is missing ({ids[missing[0]]})"
+            reject(f"{caller}: {what}. Expected a set for every row: fill it or drop the row.")
         _, first, inverse = unique_identifiers(ids, f"{caller}: the set ids")
         rank = np.argsort(np.argsort(first))  # in the order of first appearance
         position = rank[inverse.ravel()]
@@ -230,11 +210,11 @@ class SetBatch:
             known = ~is_missing(vector_labels) & ~differs
             differs[known] = vector_labels[known] != labels[position][known]
             if differs.any():
-                i = int(np.flatnonzero(differs)[0])
+                i = int(differs.argmax())
                 reject(
                     f"{caller}: set {names[position[i]]!r} has two labels, "
-                    f"'{labels[position[i]]}' and '{vector_labels[i]}' (row {i}). A set "
-                    "has one label: correct it, or make two sets of it."
+                    f"'{labels[position[i]]}' and '{vector_labels[i]}' (row {i}). A set has "
+                    "one label: correct it, or make two sets of it."
                 )
         ordered = None if origins is None else origins.take(order)
         return cls(vectors[order], offsets, names, labels, origins=ordered)
@@ -245,13 +225,11 @@ class SetBatch:
         return SetBatch(**({name: getattr(self, name) for name in own} | changes))
 
     @property
-    def images(self) -> npt.NDArray[Any]:
+    def images(self) -> Array:
         """All vectors as images, of shape ``(n_vectors, *image_shape)``."""
         if self.image_shape is None:
-            reject(
-                f"{self!r} holds vectors, not images. Expected sets made by load_images, "
-                "load_video or SetBatch.from_images."
-            )
+            expected = "sets made by load_images, load_video or SetBatch.from_images"
+            reject(f"{self!r} holds vectors, not images. Expected {expected}.")
         return self.vectors.reshape(-1, *self.image_shape)
 
     @property
@@ -332,13 +310,12 @@ def _joined_names(parts: Sequence[tuple[str, ...]]) -> list[str]:
     return names
 
 
-def _two_dimensional(caller: str, X: npt.ArrayLike) -> npt.NDArray[Any]:
+def _two_dimensional(caller: str, X: npt.ArrayLike) -> Array:
     try:
         vectors = np.asarray(X)
     except ValueError:
         reject(f"{caller}: X is ragged. Expected rows of equally many features.")
     if vectors.ndim != 2:
-        reject(
-            f"{caller}: X has shape {vectors.shape}. Expected a 2-D array, one vector per row."
-        )
+        expected = "Expected a 2-D array, one vector per row"
+        reject(f"{caller}: X has shape {vectors.shape}. {expected}.")
     return vectors

@@ -7,12 +7,11 @@ from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from setwise._support.parallel import one_blas_thread
 from setwise._support.parameters import check_jobs
-from setwise._support.types import FloatArray, IntArray
+from setwise._support.types import Array, FloatArray, IntArray
 from setwise.errors import reject
 from setwise.sets.batch import SetBatch
 from setwise.sets.gate import check_labels, check_sets
@@ -36,10 +35,10 @@ def one_set(probe: Any, check: Callable[[Any], SetBatch], caller: str) -> SetBat
 
 
 class SetClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
-    """A scikit-learn classifier whose samples are sets.
+    """A scikit-learn classifier whose samples are sets, each judged alone.
 
     A method implements what it keeps of a gallery (:meth:`_solve`) and its scores of sets
-    (:meth:`_scores`). Each set is judged alone: its answer never depends on the others.
+    (:meth:`_scores`).
 
     Examples
     --------
@@ -78,7 +77,7 @@ class SetClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         """Score of each class (column) for each set (row), largest for its label."""
 
     @abstractmethod
-    def predict(self, X: Any) -> npt.NDArray[Any]:
+    def predict(self, X: Any) -> Array:
         """Label of each set."""
 
     @abstractmethod
@@ -86,10 +85,7 @@ class SetClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         """Probability of each class for each set."""
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Score of each class for each set, largest for the label predicted.
-
-        For two classes, the second's score less the first's, as scikit-learn has it.
-        """
+        """Score of each class for each set; for two classes, the second's less the first's."""
         scores = self._scores(X, "decision_function")
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 

@@ -1,22 +1,16 @@
-"""The one gate for sets and labels: all input is checked here, and nowhere else.
-
-Behind it, vectors are finite float64 (or a smaller type on request), sets are not empty and
-have equally many features, and each has a known label. Messages name the set at fault, what
-was expected, what came and what to do.
-"""
+"""The one gate for sets and labels: behind it, all are checked, and vectors finite."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
-from setwise._support.types import FloatArray, IntArray
+from setwise._support.types import Array, FloatArray, IntArray
 from setwise.errors import reject
 from setwise.sets.batch import SetBatch, default_names
-from setwise.sets.identifiers import as_identifiers, is_missing, unique_identifiers
+from setwise.sets.labels import as_identifiers, is_missing, unique_identifiers
 
 _EXPECTED = "Expected a list of (n_vectors, n_features) arrays, one per set"
 
@@ -40,11 +34,6 @@ def check_sets(
         Required number of features; by default that of the first set.
     is_compact : bool
         Whether bytes and single precision stay, where all sets have the same type.
-
-    Raises
-    ------
-    DataError
-        Naming the set at fault.
 
     Examples
     --------
@@ -78,7 +67,7 @@ def check_sets(
     return SetBatch(everything, offsets, names)
 
 
-def _compact_type(sets: list[npt.NDArray[Any]]) -> np.dtype[Any]:
+def _compact_type(sets: list[Array]) -> np.dtype[Any]:
     types = {vectors.dtype for vectors in sets}
     alone = types.pop()
     is_small = alone in (np.dtype(np.uint8), np.dtype(np.float32))
@@ -87,7 +76,7 @@ def _compact_type(sets: list[npt.NDArray[Any]]) -> np.dtype[Any]:
 
 def check_labels(
     y: Any, n_sets: int, *, caller: str, min_classes: int = 2
-) -> tuple[npt.NDArray[Any], IntArray]:
+) -> tuple[Array, IntArray]:
     """Validate one label per set; return the sorted classes and each set's class code.
 
     Examples
@@ -96,21 +85,17 @@ def check_labels(
     >>> check_labels(["bert", "anna", "bert"], 3, caller="mine")
     (array(['anna', 'bert'], dtype='<U4'), array([1, 0, 1]))
     """
+    expected = f"one label for each of the {n_sets} sets"
     if y is None:
-        reject(
-            f"{caller}: requires y to be passed, but the target y is None. Expected one label "
-            f"for each of the {n_sets} sets."
-        )
+        what = "requires y to be passed, but the target y is None"
+        reject(f"{caller}: {what}. Expected {expected}.")
     labels = as_identifiers(y, f"{caller}: y")
     if labels.ndim == 2 and labels.shape[1] == 1:
         from sklearn.utils import column_or_1d
 
         labels = column_or_1d(labels, warn=True)
     if labels.ndim != 1 or len(labels) != n_sets:
-        reject(
-            f"{caller}: y must hold one label for each of the {n_sets} sets, got an "
-            f"array of shape {labels.shape}."
-        )
+        reject(f"{caller}: y must hold {expected}, got an array of shape {labels.shape}.")
     _check_classes(labels, caller)
     classes, _, codes = unique_identifiers(labels, f"{caller}: labels")
     if len(classes) < min_classes:
@@ -121,80 +106,65 @@ def check_labels(
     return classes, codes
 
 
-def _check_classes(labels: npt.NDArray[Any], caller: str) -> None:
+def _check_classes(labels: Array, caller: str) -> None:
     """Refuse labels that are missing, infinite or continuous."""
     if labels.dtype.kind in "fc" and not np.isfinite(labels).all():
-        i = int(np.flatnonzero(~np.isfinite(labels))[0])
+        i = int(np.isfinite(labels).argmin())
         reject(f"{caller}: label {i} is {labels[i]}. Expected a class; NaN and inf are none.")
     if labels.dtype.kind == "f" and (labels != np.floor(labels)).any():
-        reject(
-            f"{caller}: Unknown label type: y is continuous ({labels[0]}, ...). "
-            "Expected classes: integers or strings."
-        )
+        what = f"Unknown label type: y is continuous ({labels[0]}, ...)"
+        reject(f"{caller}: {what}. Expected classes: integers or strings.")
     missing = np.flatnonzero(is_missing(labels))
     if len(missing):
-        reject(
-            f"{caller}: label {missing[0]} is missing ({labels[missing[0]]}). Expected a "
-            "class for every gallery set; unlabelled sets go to predict."
-        )
+        what = f"label {missing[0]} is missing ({labels[missing[0]]})"
+        expected = "a class for every gallery set; unlabelled sets go to predict"
+        reject(f"{caller}: {what}. Expected {expected}.")
 
 
 def _as_list(X: Any, caller: str) -> list[Any]:
     """Sets as a list; anything that cannot be a sequence of sets is refused."""
+    advice, what = "", f"{type(X).__name__} was given"
     if sp.issparse(X):
-        reject(
-            f"{caller}: a sparse matrix was given. {_EXPECTED}; make each set dense with "
-            "`.toarray()`."
-        )
-    if hasattr(X, "to_numpy") and hasattr(X, "columns"):
-        reject(
-            f"{caller}: a data frame was given. {_EXPECTED}; use "
-            "SetBatch.from_frame(frame, set=..., label=...)."
-        )
-    if isinstance(X, np.ndarray) and (X.dtype != object or X.ndim == 0):
+        what, advice = "a sparse matrix was given", "; make each set dense with `.toarray()`"
+    elif hasattr(X, "to_numpy") and hasattr(X, "columns"):
+        what = "a data frame was given"
+        advice = "; use SetBatch.from_frame(frame, set=..., label=...)"
+    elif isinstance(X, np.ndarray) and (X.dtype != object or X.ndim == 0):
         if X.ndim == 3:
             return list(X)
+        what = f"a {X.ndim}-D array was given"
         if X.ndim == 2:
-            reject(
-                f"{caller}: a single 2-D array of shape {X.shape} was given. {_EXPECTED}. "
-                "Is it one set? Wrap it: [X]. Is every row a set of its own? "
-                "SetBatch.from_rows(X)."
-            )
-        advice = " Images? Make them a batch: SetBatch.from_images(X)." if X.ndim > 3 else ""
-        reject(f"{caller}: a {X.ndim}-D array was given. {_EXPECTED}.{advice}")
-    if isinstance(X, str | bytes | dict) or not hasattr(X, "__iter__"):
-        reject(f"{caller}: {type(X).__name__} was given. {_EXPECTED}.")
-    return list(X)
+            what = f"a single 2-D array of shape {X.shape} was given"
+            advice = ". Is it one set? Wrap it: [X]. Is every row a set of its own? "
+            advice += "SetBatch.from_rows(X)"
+        elif X.ndim > 3:
+            advice = ". Images? Make them a batch: SetBatch.from_images(X)"
+    elif not isinstance(X, str | bytes | dict) and hasattr(X, "__iter__"):
+        return list(X)
+    return reject(f"{caller}: {what}. {_EXPECTED}{advice}.")
 
 
-def _check_set(array: Any, name: str, caller: str) -> npt.NDArray[Any]:
+def _check_set(array: Any, name: str, caller: str) -> Array:
     """One set as an array of real numbers of shape (at least 1, at least 1)."""
     who = f"{caller}: {name}"
     if sp.issparse(array):
         reject(f"{who} is a sparse matrix. Expected a dense array; use `.toarray()`.")
     if np.ma.is_masked(array):
-        reject(
-            f"{who} has masked values. Expected a value everywhere: drop the vector or use "
-            "`.filled(...)`."
-        )
+        advice = "drop the vector or use `.filled(...)`"
+        reject(f"{who} has masked values. Expected a value everywhere: {advice}.")
     try:
         vectors = np.asarray(array)
     except ValueError:
-        reject(
-            f"{who} is ragged. Expected vectors of equally many features: bring all to one "
-            "size first."
-        )
+        expected = "vectors of equally many features: bring all to one size first"
+        reject(f"{who} is ragged. Expected {expected}.")
     if vectors.ndim != 2:
-        advice = (
-            " A single vector is a set too: write x.reshape(1, -1)."
-            if vectors.ndim == 1
-            else " Images? Make them a batch: SetBatch.from_images(sets)."
-            if vectors.ndim > 2
-            else " Is X itself one set? Wrap it: [X]."
-        )
-        reject(
-            f"{who} has shape {vectors.shape}. Expected 2-D, (n_vectors, n_features).{advice}"
-        )
+        advice = "Images? Make them a batch: SetBatch.from_images(sets)."
+        if vectors.ndim < 2:
+            advice = "A single vector is a set too: write x.reshape(1, -1)."
+        if vectors.ndim == 0:
+            advice = "Is X itself one set? Wrap it: [X]."
+        what = f"{who} has shape {vectors.shape}"
+        reject(f"{what}. Expected 2-D, (n_vectors, n_features). {advice}")
     if vectors.dtype.kind not in "biuf":
         reject(
             f"{who} holds {_kind(vectors)} (dtype {vectors.dtype}). Expected real numbers; "
@@ -215,51 +185,36 @@ def _check_values(vectors: FloatArray, who: str) -> None:
         row, column = np.argwhere(~is_finite)[0]
         value = "NaN" if np.isnan(vectors[row, column]) else "inf"
         reject(
-            f"{who} contains {value} (vector {row}, feature {column}; "
-            f"{(~is_finite).sum()} such values). Expected finite numbers: drop the vector "
-            "or fill the value."
+            f"{who} contains {value} (vector {row}, feature {column}; {(~is_finite).sum()} "
+            "such values). Expected finite numbers: drop the vector or fill the value."
         )
     largest = float(np.abs(vectors).max())
     if largest == 0:
-        reject(
-            f"{who} holds nothing but zeros ({len(vectors)} vectors). Expected at least "
-            "one vector with a direction; leave the set out."
-        )
+        what = f"{who} holds nothing but zeros ({len(vectors)} vectors)"
+        expected = "at least one vector with a direction; leave the set out"
+        reject(f"{what}. Expected {expected}.")
     if not 1e-150 < largest < 1e150:
         what = "overflow" if largest > 1 else "underflow"
+        expected = "magnitudes between 1e-150 and 1e150: rescale the features"
         reject(
-            f"{who} has values up to {largest:.3g}, whose squares {what}. Expected "
-            "magnitudes between 1e-150 and 1e150: rescale the features."
+            f"{who} has values up to {largest:.3g}, whose squares {what}. Expected {expected}."
         )
 
 
 def _check_features(
-    sets: list[npt.NDArray[Any]],
-    names: tuple[str, ...],
-    caller: str,
-    n_features: int | None,
+    sets: list[Array], names: tuple[str, ...], caller: str, n_features: int | None
 ) -> None:
     expected = sets[0].shape[1] if n_features is None else n_features
     source = f"{names[0]} has" if n_features is None else "the gallery has"
     for vectors, name in zip(sets, names, strict=True):
-        if vectors.shape[1] == expected:
-            continue
-        advice = (
-            " Is it transposed? Pass `.T`."
-            if vectors.shape[0] == expected
-            else " All sets must come from the same features."
-        )
-        reject(
-            f"{caller}: {name} has {vectors.shape[1]} features (shape {vectors.shape}), "
-            f"but {source} {expected}.{advice}"
-        )
+        if vectors.shape[1] != expected:
+            advice = "All sets must come from the same features."
+            if vectors.shape[0] == expected:
+                advice = "Is it transposed? Pass `.T`."
+            what = f"{name} has {vectors.shape[1]} features (shape {vectors.shape})"
+            reject(f"{caller}: {what}, but {source} {expected}. {advice}")
 
 
-def _kind(vectors: npt.NDArray[Any]) -> str:
-    kinds = {
-        "c": "complex numbers",
-        "O": "Python objects",
-        "U": "strings",
-        "S": "bytes",
-    }
+def _kind(vectors: Array) -> str:
+    kinds = {"c": "complex numbers", "O": "Python objects", "U": "strings", "S": "bytes"}
     return kinds.get(vectors.dtype.kind, "something other than numbers")

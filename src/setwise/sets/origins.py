@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from setwise._support.types import Array
 from setwise.errors import reject
 
 if TYPE_CHECKING:
@@ -27,10 +29,9 @@ class Origins:
     Attributes
     ----------
     files : tuple of str
-        The path of each vector's file, with the frame where it is one of a clip:
-        ``"clip.mp4, frame 12"``.
+        Paths, with the frame of a clip: ``"clip.mp4, frame 12"``.
     times : array of datetime64, shape (n_vectors,)
-        When each photo was taken, by the clock of the camera; NaT where nothing says so.
+        When each photo was taken, by the clock of the camera; NaT where unknown.
     thumbnails : tuple of bytes
         A small JPEG of each.
 
@@ -54,7 +55,7 @@ class Origins:
     def of_files(
         cls,
         files: Sequence[Any],
-        times: Sequence[Any] | npt.NDArray[Any] | None = None,
+        times: Sequence[Any] | Array | None = None,
         thumbnails: Sequence[bytes] | None = None,
     ) -> Origins:
         """Origins from files, and their times and thumbnails where known, one per vector."""
@@ -79,10 +80,7 @@ class Origins:
 
     @classmethod
     def join(cls, parts: Sequence[Origins | None], sizes: Sequence[int]) -> Origins | None:
-        """One after the other; None where no part is known.
-
-        ``sizes`` are the numbers of vectors of the parts, known or not.
-        """
+        """One after the other, of ``sizes`` vectors each; None where no part is known."""
         if all(part is None for part in parts):
             return None
         known = [
@@ -113,21 +111,18 @@ def photo_name(sets: SetBatch, i: int, j: int) -> str:
     return PurePath(path.replace("\\", "/")).name or f"{noun_of(sets)} {j + 1}"
 
 
-def pixels(sets: SetBatch, i: int, j: int) -> npt.NDArray[Any] | None:
+def pixels(sets: SetBatch, i: int, j: int) -> Array | None:
     """Vector ``j`` of set ``i`` as an image; None where it is no image."""
     from PIL import Image
 
     row = int(sets.offsets[i]) + j
-    jpeg = thumbnail(sets, row)
-    if jpeg:
-        try:
-            with Image.open(io.BytesIO(jpeg), formats=("JPEG",)) as image:
-                return np.asarray(image.convert("RGB"))
-        except (OSError, ValueError, Image.DecompressionBombError):
-            pass  # of a damaged thumbnail, draw the vector
-    if sets.image_shape is None:
-        return None
-    return sets.vectors[row].reshape(sets.image_shape)
+    if jpeg := thumbnail(sets, row):
+        # Of a damaged thumbnail, draw the vector.
+        damages = (OSError, ValueError, Image.DecompressionBombError)
+        with suppress(*damages), Image.open(io.BytesIO(jpeg), formats=("JPEG",)) as image:
+            return np.asarray(image.convert("RGB"))
+    shape = sets.image_shape
+    return None if shape is None else sets.vectors[row].reshape(shape)
 
 
 def thumbnail(sets: SetBatch, row: int) -> bytes:

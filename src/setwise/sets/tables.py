@@ -7,78 +7,63 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from setwise._support.types import Array
 from setwise.errors import reject
 from setwise.sets.origins import Origins
 
 CALLER = "SetBatch.from_frame"
 
 
-class Table:
-    """A data frame of any library, and the roles of its columns."""
+def read_frame(
+    frame: Any,
+    set: str,
+    label: str | None,
+    vector: str | None,
+    file: str | None,
+    time: str | None,
+) -> tuple[Array, Array, Array | None, Origins | None]:
+    """Vectors, sets, classes and origins of the rows of a data frame of any library."""
+    import narwhals.stable.v1 as nw
 
-    def __init__(
-        self,
-        frame: Any,
-        set: str,
-        label: str | None,
-        vector: str | None,
-        file: str | None,
-        time: str | None,
-    ) -> None:
-        import narwhals.stable.v1 as nw
-
-        try:
-            self._table = nw.from_native(frame, eager_only=True)
-        except TypeError:
-            reject(
-                f"{CALLER}: got {type(frame).__name__}. Expected a data frame (pandas, polars, "
-                "...)."
-            )
-        self._set, self._label, self._vector = set, label, vector
-        self._file, self._time = file, time
-        self._named = [c for c in (set, label, vector, file, time) if c is not None]
-        for column in self._named:
-            if column not in self._table.columns:
-                reject(
-                    f"{CALLER}: there is no column {column!r}; the columns are "
-                    f"{', '.join(map(repr, self._table.columns[:20]))}."
-                )
-
-    def ids(self) -> npt.NDArray[Any]:
-        """The set of each row."""
-        return self._table[self._set].to_numpy()
-
-    def labels(self) -> npt.NDArray[Any] | None:
-        """The class of each row, where there is such a column."""
-        return None if self._label is None else self._table[self._label].to_numpy()
-
-    def vectors(self) -> npt.NDArray[Any]:
-        """One vector per row: from one column, or from all columns without a role."""
-        if self._vector is not None:
-            return _stacked(self._table[self._vector].to_numpy(), self._vector)
-        features = [c for c in self._table.columns if c not in self._named]
-        if not features:
-            reject(
-                f"{CALLER}: there are no feature columns beside "
-                f"{', '.join(map(repr, self._table.columns))}. Expected at least one."
-            )
-        for column in features:
-            _check_column(self._table[column], column)
-        return self._table.select(features).to_numpy()
-
-    def origins(self) -> Origins | None:
-        """File and time of each row, where there is such a column."""
-        if self._file is None and self._time is None:
-            return None
-        n_rows = len(self._table)
-        files = [None] * n_rows if self._file is None else self._table[self._file].to_list()
-        # NaN, which pandas has for no text, is not equal to itself.
-        known = ["" if file is None or file != file else str(file) for file in files]
-        times = None if self._time is None else _times(self._table[self._time], self._time)
-        return Origins.of_files(known, times)
+    try:
+        table = nw.from_native(frame, eager_only=True)
+    except TypeError:
+        expected = "Expected a data frame (pandas, polars, ...)"
+        reject(f"{CALLER}: got {type(frame).__name__}. {expected}.")
+    named = [column for column in (set, label, vector, file, time) if column is not None]
+    for column in named:
+        if column not in table.columns:
+            known = ", ".join(map(repr, table.columns[:20]))
+            reject(f"{CALLER}: there is no column {column!r}; the columns are {known}.")
+    if vector is None:
+        vectors = _features(table, [c for c in table.columns if c not in named])
+    else:
+        vectors = _stacked(table[vector].to_numpy(), vector)
+    labels = None if label is None else table[label].to_numpy()
+    return vectors, table[set].to_numpy(), labels, _origins(table, file, time)
 
 
-def _stacked(values: npt.NDArray[Any], column: str) -> npt.NDArray[Any]:
+def _features(table: Any, columns: list[str]) -> Array:
+    """The vectors in the columns of a data frame."""
+    if not columns:
+        roles = ", ".join(map(repr, table.columns))
+        reject(f"{CALLER}: there are no feature columns beside {roles}. Expected at least one.")
+    for column in columns:
+        _check_column(table[column], column)
+    return table.select(columns).to_numpy()
+
+
+def _origins(table: Any, file: str | None, time: str | None) -> Origins | None:
+    """File and time of each row, where there is such a column."""
+    if file is None and time is None:
+        return None
+    files = [None] * len(table) if file is None else table[file].to_list()
+    # NaN, which pandas has for no text, is not equal to itself.
+    known = ["" if path is None or path != path else str(path) for path in files]
+    return Origins.of_files(known, None if time is None else _times(table[time], time))
+
+
+def _stacked(values: Array, column: str) -> Array:
     """The vectors of a column, one below the other."""
     what = f"{CALLER}: column {column!r}"
     # Of arrays of one length, some libraries make a matrix themselves.
@@ -87,23 +72,18 @@ def _stacked(values: npt.NDArray[Any], column: str) -> npt.NDArray[Any]:
         reject(f"{what} is empty. Expected a vector in every row.")
     for i, row in enumerate(rows):
         if len(row) != len(rows[0]):
-            reject(
-                f"{what} holds {len(row)} numbers in row {i} and {len(rows[0])} in row 0. "
-                "Expected vectors of one length."
-            )
+            lengths = f"{len(row)} numbers in row {i} and {len(rows[0])} in row 0"
+            reject(f"{what} holds {lengths}. Expected vectors of one length.")
     vectors = np.stack(rows)
-    is_bad = ~np.isfinite(vectors).all(axis=1)
-    if is_bad.any():
-        i = int(is_bad.argmax())
-        j = int(np.isfinite(vectors[i]).argmin())
-        reject(
-            f"{what} holds {vectors[i, j]} in row {i}, at place {j} of the vector. Expected "
-            "finite numbers: correct it or drop the row."
-        )
+    bad = np.argwhere(~np.isfinite(vectors))
+    if len(bad):
+        i, j = bad[0]
+        where = f"{vectors[i, j]} in row {i}, at place {j} of the vector"
+        reject(f"{what} holds {where}. Expected finite numbers: correct it or drop the row.")
     return vectors
 
 
-def _row(value: Any, i: int, what: str) -> npt.NDArray[Any]:
+def _row(value: Any, i: int, what: str) -> Array:
     """The vector in row ``i``, checked."""
     expected = "Expected a list, tuple or array of numbers in every row: drop or correct it."
     if not isinstance(value, list | tuple | np.ndarray):
@@ -127,10 +107,8 @@ def _times(values: Any, column: str) -> npt.NDArray[np.datetime64]:
     import narwhals.stable.v1 as nw
 
     if values.dtype not in (nw.Datetime, nw.Date):
-        reject(
-            f"{CALLER}: column {column!r} is of type {values.dtype}. Expected dates and times: "
-            "convert it first, such as by pandas.to_datetime."
-        )
+        expected = "Expected dates and times: convert it first, such as by pandas.to_datetime"
+        reject(f"{CALLER}: column {column!r} is of type {values.dtype}. {expected}.")
     if getattr(values.dtype, "time_zone", None) is not None:
         values = values.dt.replace_time_zone(None)
     return values.to_numpy().astype("datetime64[us]")
@@ -140,22 +118,16 @@ def _check_column(values: Any, name: str) -> None:
     """Refuse a column of a data frame that does not hold numbers alone."""
     import narwhals.stable.v1 as nw
 
+    what = f"{CALLER}: column {name!r}"
     if not (values.dtype.is_numeric() or values.dtype == nw.Boolean):
         advice = "drop it, or name it as set= or label="
-        if values.dtype in (nw.List, nw.Array) or _holds_vectors(values):
+        holds_vectors = len(values) > 0 and isinstance(values[0], list | tuple | np.ndarray)
+        if values.dtype in (nw.List, nw.Array) or holds_vectors:
             advice = f"it holds a vector in each row, so name it, vector={name!r}"
-        reject(
-            f"{CALLER}: column {name!r} is of type {values.dtype}. Expected numbers: {advice}."
-        )
+        reject(f"{what} is of type {values.dtype}. Expected numbers: {advice}.")
     is_missing = values.is_null()
     if values.dtype.is_float():
         is_missing = is_missing | values.is_nan()
     if is_missing.any():
-        reject(
-            f"{CALLER}: column {name!r} has no value in row {is_missing.arg_true()[0]}. "
-            "Expected one in every row: fill it or drop the row."
-        )
-
-
-def _holds_vectors(values: Any) -> bool:
-    return len(values) > 0 and isinstance(values[0], list | tuple | np.ndarray)
+        expected = "Expected one in every row: fill it or drop the row"
+        reject(f"{what} has no value in row {is_missing.arg_true()[0]}. {expected}.")
