@@ -63,11 +63,7 @@ def look(
     state: GalleryState, name: str, vectors: FloatArray, *, explains: bool
 ) -> tuple[Answer, Explanation | None]:
     """Answer and explanation of one checked set, which is looked at once."""
-    with (
-        on_device(state.classifier.device),
-        one_blas_thread(),
-        quiet("", NoInformationWarning),
-    ):
+    with on_device(state.classifier.device), one_blas_thread(), quiet("", NoInformationWarning):
         seen = Look.of(state.gallery, vectors)
         return seen.answer(name), explain_look(seen) if explains else None
 
