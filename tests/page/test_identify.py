@@ -17,7 +17,8 @@ from tests.page.page_server import album, photos, png, zipped
 
 from setwise import load, load_images
 from setwise.page import Limits, identify, uploads
-from setwise.page.uploads import TooMuchError, plain_parts, receive
+from setwise.page.answers import counted
+from setwise.page.uploads import TooMuchError, free_name, plain_parts, receive
 
 
 def test_an_answer_is_that_of_judge_on_the_same_folder(shared_page, tmp_path):
@@ -206,6 +207,14 @@ HOSTILE = [
     "-rf.png",
     "{{7*7}}${7*7}.png",
 ]
+
+
+def test_names_and_numbers_in_words():
+    assert plain_parts("../../etc/passwd") == ("etc", "passwd")
+    assert plain_parts("a\\b\0.jpg") == ("a", "b\\x00.jpg")
+    assert free_name("anna", {"anna", "anna (2)"}) == "anna (3)"
+    words = [counted(number, "photo") for number in (1, 2, 30)]
+    assert words == ["one photo", "two photos", "30 photos"]
 
 
 @pytest.mark.parametrize("name", HOSTILE, ids=range(len(HOSTILE)))

@@ -103,8 +103,8 @@ def _handle_errors(app: FastAPI) -> None:
 
     @app.exception_handler(SetwiseError)
     async def impossible(request: Request, error: SetwiseError) -> JSONResponse:
-        status = {ConflictError: 409, TooMuchError: 413}.get(type(error), 422)
-        return _problem(status, str(error))
+        status = 409 if isinstance(error, ConflictError) else 422
+        return _problem(413 if isinstance(error, TooMuchError) else status, str(error))
 
     @app.exception_handler(Exception)
     async def bug(request: Request, error: Exception) -> JSONResponse:
