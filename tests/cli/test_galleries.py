@@ -166,12 +166,11 @@ def test_spaces_around_a_label_make_no_new_class_and_the_file_is_loaded_once(
 def test_new_labels_have_the_type_of_the_gallery_s():
     sets = [np.eye(6)[[i % 2, 2, 3]] + i / 9 for i in range(4)]
     clf = CVC((1,), weights=None).fit(sets, [1000, 7, 1000, 7])
-    checked = partial(galleries._checked, clf=clf, where="--label")
-    assert checked(" 7 ") == 7
-    assert checked("12") == 12
+    checked = partial(galleries._labels_of, clf=clf, where="--label")
+    assert checked([" 7 ", "12", 5]) == [7, 12, 5]
     for wrong in ("1_000", "1.5", "anna"):
-        with pytest.raises(DataError, match="are numbers, and"):
-            checked(wrong)
+        with pytest.raises(DataError, match=r"--label: .* are whole numbers, and"):
+            checked([wrong])
 
 
 def test_what_can_be_no_gallery_file_is_refused_before_photos_are_read(tmp_path):

@@ -21,11 +21,11 @@ from setwise._support.files import held
 from setwise.errors import DataError
 from setwise.page import Limits, Settings
 from setwise.page import history as history_module
-from setwise.page.app import AppState
-from setwise.page.commands import Commands, checked_label
-from setwise.page.gallery_file import GalleryFile, file_digest
+from setwise.page.commands import Commands
+from setwise.page.gallery_file import GalleryFile, GalleryState, file_digest
 from setwise.page.history import History
 from setwise.page.overview import overview
+from setwise.page.state import AppState
 
 
 def enroll(page, label="anna", **body):
@@ -168,7 +168,7 @@ def job(shared_page):
 @pytest.mark.parametrize(
     ("label", "reason"),
     [("   ", "1 to 100 letters"), ("a\x1bb", "control"), ("a‮b", "control"),
-     ("unknown", "strangers"), ("x" * 150, "100 letters")],
+     ("unknown", "unknown sets"), ("x" * 150, "100 letters")],
 )  # fmt: skip
 def test_names_that_nobody_could_read_are_refused(shared_page, job, label, reason):
     body = {"job": job, "label": label}
@@ -209,9 +209,9 @@ def test_classes_that_are_floats_stay_finite_floats(label, number):
     clf = CVC(dims=(1,), weights=None, random_state=0).fit(sets, np.repeat([0.0, 1.0, 3.0], 3))
     if number is None:
         with pytest.raises(DataError, match="whole numbers"):
-            checked_label(label, clf)
+            GalleryState(clf, "").typed(label)
     else:
-        assert checked_label(label, clf) == number
+        assert GalleryState(clf, "").typed(label) == number
 
 
 def test_what_would_leave_no_gallery_is_refused(page):
@@ -320,7 +320,7 @@ def test_the_journal_is_bounded_and_says_what_is_too_long_ago(gallery_file, tmp_
     kept = list(history.folder.glob("*.setwise"))
     assert len(kept) <= 5
     n_back = 0
-    while history.can_undo(file.state.digest):
+    while history.can("undo", file.state.digest):
         commands.undo()
         n_back += 1
     assert 2 <= n_back < 6
@@ -336,7 +336,7 @@ def test_the_journal_is_bounded_in_bytes(gallery_file, tmp_path):
     current = file.path.stat().st_ino
     kept = [p.stat() for p in history.folder.glob("*.setwise")]
     assert sum(one.st_size for one in kept if one.st_ino != current) < 4 * size
-    assert history.can_undo(file.state.digest)
+    assert history.can("undo", file.state.digest)
 
 
 def test_the_state_before_costs_no_copy(gallery_file, tmp_path):
@@ -443,7 +443,7 @@ def test_a_full_disk_changes_nothing_and_is_said_in_a_sentence(
             commands.enroll(sets_of(0), ["flat"])
     assert file.path.read_bytes() == before
     assert not (kept.folder / "next.setwise").exists()
-    assert kept.can_undo(file.state.digest) is None
+    assert kept.can("undo", file.state.digest) is None
     commands.enroll(sets_of(0), ["flat"])
     commands.undo()
     assert file.path.read_bytes() == before

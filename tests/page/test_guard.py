@@ -11,6 +11,7 @@ from tests.page.page_server import album, served, settings_for
 from setwise.errors import ParameterError
 from setwise.page import Settings
 from setwise.page.guard import COOKIE, CSP, Guard
+from setwise.page.settings import is_loopback
 
 TOKEN = "a-token-that-nobody-knows"
 
@@ -20,6 +21,11 @@ def locked_page(gallery_file, tmp_path_factory):
     folder = tmp_path_factory.mktemp("locked")
     with served(settings_for(gallery_file, folder, token=TOKEN)) as running:
         yield running
+
+
+def test_only_loopback_is_this_machine_alone():
+    assert all(map(is_loopback, ("127.0.0.1", "127.9.9.9", "localhost", "::1", "[::1]")))
+    assert not any(map(is_loopback, ("0.0.0.0", "::", "192.168.0.2", "example.org", "")))
 
 
 @pytest.mark.parametrize("path", ["/", "/api/gallery", "/api/nothing", "/openapi.json"])

@@ -13,11 +13,20 @@ import httpx
 import numpy as np
 import pytest
 from PIL import Image
-from tests.page.page_server import album, photos, png, zipped
+from tests.page.page_server import album, gallery_sets, photos, png, zipped
 
 from setwise import load, load_images
 from setwise.page import Limits, identify, uploads
-from setwise.page.uploads import TooMuchError, plain_parts, receive
+from setwise.page.answers import counted
+from setwise.page.gallery_file import GalleryFile
+from setwise.page.uploads import (
+    Received,
+    ReceivedFile,
+    TooMuchError,
+    free_name,
+    plain_parts,
+    receive,
+)
 
 
 def test_an_answer_is_that_of_judge_on_the_same_folder(shared_page, tmp_path):
@@ -206,6 +215,14 @@ HOSTILE = [
     "-rf.png",
     "{{7*7}}${7*7}.png",
 ]
+
+
+def test_names_and_numbers_in_words():
+    assert plain_parts("../../etc/passwd") == ("etc", "passwd")
+    assert plain_parts("a\\b\0.jpg") == ("a", "b\\x00.jpg")
+    assert free_name("anna", {"anna", "anna (2)"}) == "anna (3)"
+    words = [counted(number, "photo") for number in (1, 2, 30)]
+    assert words == ["one photo", "two photos", "30 photos"]
 
 
 @pytest.mark.parametrize("name", HOSTILE, ids=range(len(HOSTILE)))
@@ -463,3 +480,13 @@ def test_a_client_that_hangs_up_in_the_middle_leaves_nothing(shared_page):
         )
     assert shared_page.answered(album())["answers"][0]["label"] == "flat"
     assert not any(shared_page.state.uploads.iterdir())
+
+
+def test_the_faces_of_a_clip_are_answered_in_their_order(gallery_file, tmp_path, monkeypatch):
+    faces = gallery_sets(4).replaced(labels=None)
+    monkeypatch.setattr(identify, "_read_clip", lambda *_: (faces, []))
+    received = Received(tmp_path, [ReceivedFile(tmp_path / "000000.mp4", ("film.mp4",))])
+    reader = identify._Reader(GalleryFile(gallery_file).state.gallery, lambda *_: None)
+    read = reader.read(received)
+    assert list(read.names) == [f"film, face {i}" for i in range(1, 13)]
+    assert np.array_equal(read.vectors, faces.vectors)

@@ -17,9 +17,9 @@ from setwise import load, load_images
 from setwise.errors import DataError, ParameterError
 from setwise.page import Limits, Settings
 from setwise.page import transfer as transfer_module
-from setwise.page.app import AppState
 from setwise.page.gallery_file import file_digest
 from setwise.page.history import History
+from setwise.page.state import AppState
 from setwise.page.transfer import FileTransfer
 
 NAMES = {"a": "flat", "b": "steep", "c, =1+1": "slanted"}
@@ -239,7 +239,7 @@ def test_a_transfer_that_is_killed_leaves_no_half_file_and_is_taken_back(
     AppState(settings)  # as when the server starts again
     assert tree(inbox) == before
     assert tree(into) == {}
-    assert history.can_undo(digest) is history.can_redo(digest) is None
+    assert history.can("undo", digest) is history.can("redo", digest) is None
 
 
 def test_what_was_transferred_is_computed_once_per_change(page):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from setwise.errors import DataError
-from setwise.sets.labels import join_labels, same_label
+from setwise.sets.labels import join_labels, same_label, typed_label
 
 BIG = 2**53
 JOINED = {
@@ -85,3 +85,43 @@ def test_a_label_is_found_among_those_of_its_kind(labels, label, expected):
     found = same_label(np.asarray(labels), label)
     assert found.dtype == bool
     assert found.tolist() == expected
+
+
+TYPED = [
+    (["anna", "\u00e9va"], "  anna ", "anna"),
+    (["anna", "\u00e9va"], "e\u0301va", "\u00e9va"),
+    (["anna", "bert"], " dora", "dora"),
+    ([3, 1000], " 1000 ", 1000),
+    (np.array([3, 5], dtype=np.int8), "1000", 1000),
+    (np.array([3, 2**63], dtype=np.uint64), str(2**63 + 1), 2**63 + 1),
+    ([3, 5], "-7", -7),
+    ([3.0, 5.0], "7.0", 7.0),
+    (np.array(["anna", "bert"], dtype=object), "dora", "dora"),
+    ([True, False], "True", True),
+]
+
+
+@pytest.mark.parametrize(("classes", "given", "label"), TYPED)
+def test_a_typed_name_becomes_a_label_of_the_gallery_s_type(classes, given, label):
+    found = typed_label(given, np.asarray(classes))
+    assert found == label
+    assert type(found) is type(label)
+
+
+@pytest.mark.parametrize(
+    ("classes", "given", "words"),
+    [
+        (["a", "b"], " ", "1 to 100 letters"),
+        (["a", "b"], "a\x1bb", "control characters"),
+        (["a", "b"], "x" * 101, "1 to 100 letters"),
+        (["a", "b"], " unknown ", "the answer for unknown sets"),
+        ([1, 2], "1_000", "whole numbers"),
+        ([1, 2], "9" * 20, "whole numbers"),
+        ([1.0, 2.0], "1.5", "whole numbers"),
+        ([1.0, 2.0], "1e999", "whole numbers"),
+        ([True, False], "maybe", "dtype bool"),
+    ],
+)
+def test_a_typed_name_that_can_be_no_label_is_refused(classes, given, words):
+    with pytest.raises(DataError, match=rf"^--label: .*{words}"):
+        typed_label(given, np.asarray(classes), "unknown", "--label: ")

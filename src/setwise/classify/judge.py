@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 
 from setwise._support.cluster import spread
-from setwise._support.parallel import lazy
-from setwise._support.parallel import in_threads
+from setwise._support.parallel import in_threads, lazy
 from setwise._support.progress import Progress, reported
 from setwise._support.types import BoolArray, FloatArray, IntArray
 from setwise.classify.answer import Answer

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import re
-import unicodedata
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
@@ -14,15 +13,12 @@ import typer
 from setwise.cli.common import check_output, say
 from setwise.cli.options import Jobs, Output, Reading, Source, Unknown, command
 from setwise.cli.reading import check_asked, fitted, gallery_document, load
-from setwise.errors import reject
 
 if TYPE_CHECKING:
     from setwise import CVC
     from setwise.io import LoadedSets
 
 
-# Of a class. Longer ones do not fit into tables and pages.
-MOST_LETTERS = 100
 GalleryFile: TypeAlias = Annotated[
     Path, typer.Argument(help="A gallery file of `setwise fit`.")
 ]
@@ -110,33 +106,15 @@ def _image_shape(gallery: Path) -> tuple[int, ...] | None:
 
 def _labels_of(given: Sequence[Any], clf: CVC, where: str) -> list[Any]:
     """Labels as the gallery has them, or new ones of the same type, for each that is given."""
-    known = {label: _checked(label, clf, where) for label in dict.fromkeys(given)}
-    return [known[label] for label in given]
+    from setwise.sets.labels import typed_label
 
-
-def _checked(given: Any, clf: CVC, where: str) -> Any:
-    """A label without spaces around it, of the type of the labels of the gallery."""
-    if not isinstance(given, str):
-        return given
-    label = unicodedata.normalize("NFC", given).strip()
-    for known in clf.classes_.tolist():
-        if str(known) in (given, label):
-            return known
-    if not label or not label.isprintable() or len(label) > MOST_LETTERS:
-        reject(
-            f"{where}: {given!r} is no name of a class. Expected 1 to {MOST_LETTERS} letters "
-            "without control characters."
-        )
-    if clf.gallery_.threshold is not None and label == str(clf.unknown_label):
-        reject(f"{where}: {label!r} is the answer for unknown sets. Choose another name.")
-    kind = clf.classes_.dtype.kind
-    if kind in "iu" and re.fullmatch(r"[+-]?[0-9]+", label):
-        return int(label)
-    if kind == "f" and re.fullmatch(r"[+-]?[0-9]*\.?[0-9]+([eE][+-]?[0-9]+)?", label):
-        return float(label)
-    if kind in "iuf":
-        reject(f"{where}: the classes of this gallery are numbers, and {label!r} is none.")
-    return label
+    reserved = None if clf.gallery_.threshold is None else str(clf.unknown_label)
+    typed = {
+        one: typed_label(one, clf.classes_, reserved, f"{where}: ")
+        for one in dict.fromkeys(given)
+        if isinstance(one, str)
+    }
+    return [typed.get(one, one) for one in given]
 
 
 def _named_anew(new: LoadedSets, clf: CVC) -> Any:
@@ -205,12 +183,11 @@ def _tell(
         say(words)
         return
     gallery = clf.gallery_
-    names = [str(label) for label in clf.classes_]
-    counts = [int((gallery.codes == code).sum()) for code in range(len(names))]
+    counts = Counter(gallery.codes.tolist())
     document = {
         "gallery": str(path),
         "n_sets": len(gallery.sets),
-        "classes": dict(zip(names, counts, strict=True)),
+        "classes": {str(label): counts[code] for code, label in enumerate(clf.classes_)},
         "can_say_unknown": gallery.calibration.threshold is not None,
         "views": clf.view_weights_,
         "has_vectors": has_vectors,

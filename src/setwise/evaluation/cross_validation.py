@@ -17,8 +17,8 @@ from setwise._support.parameters import check_jobs, check_progress, is_whole, re
 from setwise._support.progress import Progress, reported
 from setwise._support.types import IntArray
 from setwise.errors import SetwiseWarning
-from setwise.evaluation.evaluation import Evaluation, JudgedSet
 from setwise.evaluation.cross_validation import ALWAYS_GALLERY, fold_of_sets
+from setwise.evaluation.evaluation import Evaluation, JudgedSet
 from setwise.evaluation.leakage import sets_that_share
 from setwise.sets import SetBatch, check_labels, check_sets
 

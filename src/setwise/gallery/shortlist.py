@@ -16,9 +16,8 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from setwise._support.parallel import lazy
 from setwise._support.memory import require_memory
-from setwise._support.parallel import in_threads
+from setwise._support.parallel import in_threads, lazy
 from setwise._support.progress import reported
 from setwise._support.types import BoolArray, FloatArray, IntArray
 from setwise.features import unit_rows

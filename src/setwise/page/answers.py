@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from setwise.features.vectors import unit_rows
 from setwise.page import payload
 from setwise.page.gallery_file import GalleryState, content_digest
 from setwise.page.jobs import STEPS, Job, Queue
+from setwise.page.payload import NearestPhoto
 from setwise.report.answers import bars, kind_of, runner_up_probability, sureness
 from setwise.report.photos import choose, photo, photo_name
 from setwise.sets import SetBatch
@@ -39,24 +40,11 @@ class Found:
     reasons: list[Explanation | None]
     left_out: list[tuple[str, str]]  # name and reason
     notes: list[str]
-
-
-@dataclass(frozen=True)
-class Payload:
-    """The result of a job, and its answers as JSON shows them."""
-
-    found: Found
-    answers: list[payload.Answer]
+    shown: list[payload.Answer] = field(default_factory=list)  # the answers as JSON shows them
 
 
 def counted(number: int, noun: str) -> str:
-    """A number of things in words.
-
-    Examples
-    --------
-    >>> counted(1, "photo"), counted(2, "photo"), counted(30, "photo")
-    ('one photo', 'two photos', '30 photos')
-    """
+    """A number of things in words: "one photo", "30 photos"."""
     shown = _NUMBERS[number] if number < len(_NUMBERS) else str(number)
     return f"{shown} {noun}" + "s" * (number != 1)
 
@@ -97,61 +85,44 @@ def picture(sets: SetBatch, i: int, j: int) -> tuple[bytes, str] | None:
     return (base64.b64decode(content), head.removeprefix("data:")) if content else None
 
 
-def described(job: Job, found: Found) -> Payload:
-    """The result of a job as JSON, made once by the thread that found it."""
-    told, answers = job.report("comparing"), []
+def describe(job: Job, found: Found) -> None:
+    """Make the answers as JSON shows them, once and in the thread that found them."""
+    told = job.report("comparing")
     for k in range(len(found.answers)):
         told("compare", k, len(found.answers))
-        answers.append(_answer(job.id, found, k))
-    return Payload(found, answers)
+        found.shown.append(_answer(job.id, found, k))
 
 
 def job_payload(job: Job, queue: Queue, insight: Insight, revision: str) -> payload.Job:
     """A job, and its answers once they are there."""
-    result: Payload | None = job.result if job.state == "done" else None
-    left_out = result.found.left_out if result else []
+    found: Found | None = job.result if job.state == "done" else None
+    left_out = found.left_out if found else []
+    known = insight.known(found.state) if found else None
+    if found and known and known.curve:  # which may be known later than the answers
+        for answer in found.shown:
+            if answer.nearness is not None:
+                answer.nearness.curve = known.curve
+    same = ("id", "state", "step", "error", "name", "n_images")
     return payload.Job(
-        id=job.id,
+        **{name: getattr(job, name) for name in same},
         revision=revision,
-        state=job.state,  # type: ignore[arg-type]
-        step=job.step,  # type: ignore[arg-type]
         steps=[
-            payload.StepProgress(
-                name=name,  # type: ignore[arg-type]
-                words=STEPS[name],
-                state=step.state,  # type: ignore[arg-type]
-                done=step.done,
-                total=step.total,
-            )
+            payload.StepProgress(**{"name": name, "words": STEPS[name]} | vars(step))
             for name, step in job.steps.items()
         ],
         estimate_s=queue.estimate(job),
-        error=job.error,
-        name=job.name,
-        n_images=job.n_images,
         n_left_out=len(left_out),
         left_out=[payload.LeftOut(name=name, reason=reason) for name, reason in left_out],
-        answers=[] if result is None else _with_curve(result, insight),
+        answers=found.shown if found else [],
     )
-
-
-def _with_curve(result: Payload, insight: Insight) -> list[payload.Answer]:
-    """The answers with the curve of their gallery, which may be ready later."""
-    curve = insight.curve(result.found.state)
-    for answer in result.answers:
-        if answer.nearness is not None:
-            answer.nearness.curve = curve or answer.nearness.curve
-    return result.answers
 
 
 def answer_fields(answer: Answer, most: int = MOST_CANDIDATES) -> dict[str, Any]:
     """Fields that answers and rows of the inbox share."""
-    is_stranger = kind_of(answer) in ("guess", "unknown")
-    runner_up = None
+    is_stranger, runner_up = kind_of(answer) in ("guess", "unknown"), None
     if answer.runner_up is not None:
-        runner_up = payload.Candidate(
-            label=str(answer.runner_up), probability=runner_up_probability(answer)
-        )
+        second = runner_up_probability(answer)
+        runner_up = payload.Candidate(label=str(answer.runner_up), probability=second)
     return {
         "label": None if is_stranger else str(answer.label),
         "most_like": str(answer.label),
@@ -160,10 +131,7 @@ def answer_fields(answer: Answer, most: int = MOST_CANDIDATES) -> dict[str, Any]
         "confidence": confidence(answer),
         "words": answer_words(answer),
         "runner_up": runner_up,
-        "candidates": [
-            payload.Candidate(label=bar.label, probability=bar.probability)
-            for bar in bars(answer, most)
-        ],
+        "candidates": list(map(payload.Candidate.model_validate, bars(answer, most))),
     }
 
 
@@ -174,7 +142,7 @@ def _answer(job: str, found: Found, k: int) -> payload.Answer:
         set=payload.ProbeSet(name=answer.name, n_images=len(answer.is_typical)),
         margin=answer.margin,
         nearness=payload.Nearness(
-            value=answer.nearness, threshold=gallery.calibration.threshold, curve=None
+            value=answer.nearness, threshold=gallery.calibration.threshold
         ),
         outliers=np.flatnonzero(~answer.is_typical).tolist(),
         photos=_photos(job, found, k),
@@ -206,16 +174,15 @@ def _votes(state: GalleryState, why: Explanation) -> list[payload.Vote]:
     votes = []
     for vote in sorted(why.votes, key=lambda vote: -vote.weight):
         feature, basis = looks.get(vote.representation, (vote.representation, ""))
-        votes.append(
-            payload.Vote(
-                feature=feature,
-                basis=basis.partition(",")[0],
-                evidence=vote.evidence,
-                label=None if vote.label is None else str(vote.label),
-                weight=float(vote.weight),
-                is_narrow=bool(np.isfinite(vote.snr) and vote.snr < NARROW),
-            )
+        one = payload.Vote(
+            feature=feature,
+            basis=basis.partition(",")[0],
+            evidence=vote.evidence,
+            label=None if vote.label is None else str(vote.label),
+            weight=float(vote.weight),
+            is_narrow=bool(np.isfinite(vote.snr) and vote.snr < NARROW),
         )
+        votes.append(one)
     return votes
 
 
@@ -236,9 +203,7 @@ def _photos(job: str, found: Found, k: int) -> list[payload.ProbePhoto]:
     ]
 
 
-def _nearest(
-    state: GalleryState, vectors: Any, label: Any
-) -> list[payload.NearestPhoto | None]:
+def _nearest(state: GalleryState, vectors: Any, label: Any) -> list[NearestPhoto | None]:
     """The most similar photo of a class for each vector."""
     gallery = state.gallery
     if not gallery.has_vectors or gallery.sets.image_shape is None:
@@ -250,15 +215,17 @@ def _nearest(
     distances = euclidean_distances(unit_rows(vectors), unit_rows(of_class.vectors))
     rows: IntArray = distances.argmin(axis=1)
     places = np.searchsorted(of_class.offsets, rows, side="right") - 1
+    images = (rows - of_class.offsets[places]).tolist()
+    ids = [state.set_ids[i] for i in inside[places]]
     return [
-        payload.NearestPhoto(
-            set_id=(set_id := state.set_ids[inside[place]]),
-            image=int(row - of_class.offsets[place]),
-            url=f"/api/sets/{set_id}/images/{int(row - of_class.offsets[place])}",
+        NearestPhoto(
+            set_id=set_id,
+            image=image,
+            url=f"/api/sets/{set_id}/images/{image}",
             label=str(label),
-            distance=float(distances[i, row]),
+            distance=distance,
         )
-        for i, (row, place) in enumerate(zip(rows, places, strict=True))
+        for set_id, image, distance in zip(ids, images, distances.min(axis=1), strict=True)
     ]
 
 
@@ -276,12 +243,10 @@ def tree_payload(why: Explanation) -> payload.Tree:
 
 
 def _node(step: CutStep, why: Explanation, n_probe: int) -> payload.TreeNode:
-    n_gallery = int(step.class_counts.sum())
-    present = np.flatnonzero(step.class_counts)
+    counts, n_gallery = step.class_counts, int(step.class_counts.sum())
+    present = np.flatnonzero(counts)
     shares = [
-        payload.TreeClass(
-            label=str(why.classes[code]), share=float(step.class_counts[code] / n_gallery)
-        )
+        payload.TreeClass(label=str(why.classes[code]), share=float(counts[code] / n_gallery))
         for code in present
     ]
     return payload.TreeNode(

@@ -1,18 +1,12 @@
-"""The application: what a server holds, its routes, and sentences for errors."""
+"""The application: its routes, and sentences for errors."""
 
 from __future__ import annotations
 
-import asyncio
 import logging
-import os
-import shutil
-import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
-from threading import Event, Thread
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -22,25 +16,19 @@ from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 
 from setwise.errors import SetwiseError
-from setwise.page import payload
-from setwise.page.commands import Commands, ConflictError
-from setwise.page.gallery_file import GalleryFile
+from setwise.page.commands import ConflictError
 from setwise.page.guard import PLAIN_HEADERS, Guard
-from setwise.page.history import History
-from setwise.page.inbox import Inbox
-from setwise.page.jobs import Queue
-from setwise.page.overview import Insight
+from setwise.page.payload import Problem
+from setwise.page.routes import router
 from setwise.page.settings import Settings
-from setwise.page.transfer import FileTransfer
+from setwise.page.state import AppState
 from setwise.page.uploads import TooMuchError
 
 logger = logging.getLogger("setwise")
 
 STATIC = Path(__file__).parent / "static"
-EVERY_S = 0.5  # seconds between two checks whether the file has changed
-PREFIX = "setwise-page-"
 PROBLEMS: dict[int | str, dict[str, Any]] = {
-    status: {"model": payload.Problem, "description": words}
+    status: {"model": Problem, "description": words}
     for status, words in {
         400: "The request is no JSON, or no HTTP.",
         401: "The token is missing.",
@@ -53,83 +41,6 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
         503: "Too busy; try again later.",
     }.items()
 }
-
-
-class AppState:
-    """The gallery, the queue and the history of one server."""
-
-    def __init__(self, settings: Settings) -> None:
-        settings.check()
-        # Behind a link, commands replace the file itself.
-        self.settings = replace(settings, gallery=settings.gallery.resolve())
-        self.file = GalleryFile(self.settings.gallery)
-        self.history = History(self.settings.gallery, settings.limits)
-        self.commands = Commands(self.file, self.history)
-        self.insight = Insight()
-        self.queue = Queue(settings.limits)
-        self.uploads = Path()
-        self.inbox = self._open_inbox()
-        self.commands.recover()
-        self.n_streams = 0
-        self.arriving: list[asyncio.Timeout] = []  # of uploads, the oldest first
-        self.is_closed = Event()
-        self._watch = Thread(target=self._look, name="setwise-page-watch", daemon=True)
-
-    def _open_inbox(self) -> Inbox | None:
-        inbox, into = self.settings.inbox, self.settings.into
-        if inbox is None:
-            return None
-        if into is not None:
-            self.commands.transfer = FileTransfer(inbox, into)
-        return Inbox(inbox, self.file, self.commands)
-
-    def open(self) -> None:
-        """Start all threads, and make a folder for uploads."""
-        _remove_left_over()
-        self.uploads = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
-        self.queue.start()
-        self.insight.start()
-        if self.inbox is not None:
-            self.inbox.start()
-        self._watch.start()
-
-    def new_folder(self) -> Path:
-        """An empty folder for one upload."""
-        self.uploads.mkdir(exist_ok=True)  # systems tidy up their temporary folders
-        return Path(tempfile.mkdtemp(dir=self.uploads))
-
-    def close(self) -> None:
-        """Stop all threads, and remove all uploads."""
-        self.is_closed.set()
-        self.queue.close()
-        self.insight.close()
-        if self.inbox is not None:
-            self.inbox.close()
-        if self._watch.is_alive():
-            self._watch.join(timeout=5.0)
-        if self.uploads != Path():
-            shutil.rmtree(self.uploads, ignore_errors=True)
-
-    def _look(self) -> None:
-        while not self.is_closed.wait(EVERY_S):
-            try:
-                self.insight.weak(self.file.refreshed())
-            except Exception:  # the next request says so
-                logger.exception("The gallery file could not be read")
-
-
-def _remove_left_over() -> None:
-    """Remove uploads to servers that were killed."""
-    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*-*"):
-        pid = folder.name.removeprefix(PREFIX).partition("-")[0]
-        try:
-            is_ours = not folder.is_symlink() and folder.stat().st_uid == os.getuid()
-            if is_ours and pid.isdecimal() and int(pid) != os.getpid():
-                os.kill(int(pid), 0)  # fails if the process has ended, and else does nothing
-        except ProcessLookupError:
-            shutil.rmtree(folder, ignore_errors=True)
-        except (OSError, AttributeError):  # of other users; Windows has no getuid
-            continue
 
 
 def create_app(settings: Settings) -> FastAPI:
@@ -149,8 +60,6 @@ def create_app(settings: Settings) -> FastAPI:
     >>> "/api/gallery" in app.openapi()["paths"]
     True
     """
-    from setwise.page.routes import router  # which needs AppState
-
     state = AppState(settings)
 
     @asynccontextmanager
@@ -183,9 +92,7 @@ def _handle_errors(app: FastAPI) -> None:
 
     @app.exception_handler(HTTPException)
     async def refused(request: Request, error: HTTPException) -> JSONResponse:
-        words = str(error.detail)
-        if error.status_code == 404 and words == "Not Found":
-            words = "There is nothing at this address."
+        words = str(error.detail).replace("Not Found", "There is nothing at this address.")
         return _problem(error.status_code, words, error.headers)
 
     @app.exception_handler(RequestValidationError)
@@ -196,9 +103,8 @@ def _handle_errors(app: FastAPI) -> None:
 
     @app.exception_handler(SetwiseError)
     async def impossible(request: Request, error: SetwiseError) -> JSONResponse:
-        if isinstance(error, ConflictError):
-            return _problem(409, str(error))
-        return _problem(413 if isinstance(error, TooMuchError) else 422, str(error))
+        status = 409 if isinstance(error, ConflictError) else 422
+        return _problem(413 if isinstance(error, TooMuchError) else status, str(error))
 
     @app.exception_handler(Exception)
     async def bug(request: Request, error: Exception) -> JSONResponse:

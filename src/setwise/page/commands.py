@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 import copy
-import re
-import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import Lock
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from setwise._support.files import held
 from setwise._support.parallel import quiet
-from setwise.classify import CVC, Gallery, update
+from setwise.classify import Gallery, update
 from setwise.errors import DataError, SetwiseWarning, reject
 from setwise.page.answers import counted
 from setwise.page.gallery_file import GalleryFile, GalleryState
-from setwise.page.history import Entry, History, Transfer
+from setwise.page.history import Command, History, Transfer
 from setwise.page.payload import Done
 from setwise.page.uploads import free_name
 from setwise.sets import SetBatch
 
-# Seconds that a command waits for another process that changes the file.
-PATIENCE_S = 60.0
-INTEGER, NUMBER = r"-?[0-9]{1,20}", r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?"
+PATIENCE_S = 60.0  # for another process that changes the file
+Revision: TypeAlias = str | None  # as the client has seen it; None not to be compared
 
 
 class ConflictError(DataError):
@@ -46,65 +43,57 @@ class Commands:
             with self._alone():
                 pass
 
-    def enroll(
-        self, sets: SetBatch, labels: Sequence[str], revision: str | None = None
-    ) -> Done:
+    def enroll(self, sets: SetBatch, labels: Sequence[str], revision: Revision = None) -> Done:
         """Add sets, each to the class of its label, which may be new."""
-
-        def make(state: GalleryState) -> tuple[Gallery, str]:
-            self._check_same_classes(state, labels, revision)
-            typed = [checked_label(label, state.classifier) for label in labels]
-            gallery = state.gallery
-            new = gallery.check(_renamed(sets, gallery), "enroll")
-            joined = np.concatenate([gallery.classes[:1], np.asarray(typed)])[1:]
-            return update(gallery, add=(new, joined), caller="enroll"), _enrolled(new, typed)
-
-        return self._change("enroll", make)
+        with self._changing() as state:
+            self._check_classes(state, labels, revision)
+            typed = [state.typed(label) for label in labels]
+            new = _renamed(sets, state.gallery)
+            gallery = _updated(state, new, typed, "enroll")
+            return self._commit("enroll", _enrolled(new, typed), state, gallery)
 
     def forget(self, set_id: str) -> Done:
         """Remove a set from the gallery."""
-
-        def make(state: GalleryState) -> tuple[Gallery, str]:
+        with self._changing() as state:
             i = _place(state, set_id)
-            _check_not_last(state, i)
-            words = f"Removed {state.gallery.sets.names[i]} from {state.labels[i]}."
-            return update(state.gallery, is_kept=_all_but(state, i), caller="forget"), words
-
-        return self._change("forget", make)
+            label = state.labels[i]
+            if state.labels.count(label) == 1 and len(state.classes) <= 2:
+                reject(f"{label} cannot go: a gallery needs two people or things.")
+            words = f"Removed {state.gallery.sets.names[i]} from {label}."
+            is_kept = np.arange(len(state.labels)) != i
+            gallery = update(state.gallery, is_kept=is_kept, caller="forget")
+            return self._commit("forget", words, state, gallery)
 
     def remove_photos(self, set_id: str, images: Sequence[int]) -> Done:
         """Remove photos from a set."""
-
-        def make(state: GalleryState) -> tuple[Gallery, str]:
+        with self._changing() as state:
             i, gallery = _place(state, set_id), state.gallery
             rest = without_rows(gallery.sets[[i]], images)
             n_out = counted(int(gallery.sets.sizes[i] - rest.sizes[0]), "photo")
             words = f"Removed {n_out} from {gallery.sets.names[i]}, of {state.labels[i]}."
-            return _replaced(state, i, rest, gallery.classes[gallery.codes[i]]), words
-
-        return self._change("remove_photos", make)
+            label = gallery.classes[gallery.codes[i]]
+            gallery = _updated(state, rest, [label], "change", i)
+            return self._commit("remove_photos", words, state, gallery)
 
     def move(self, set_id: str, label: str) -> Done:
         """Move a set to another class, which may be new."""
-
-        def make(state: GalleryState) -> tuple[Gallery, str]:
+        with self._changing() as state:
             i = _place(state, set_id)
-            typed = checked_label(label, state.classifier)
+            typed = state.typed(label)
             if str(typed) == state.labels[i]:
                 reject(f"The album is of {state.labels[i]} already.")
             name = state.gallery.sets.names[i]
             words = f"Moved {name} from {state.labels[i]} to {typed}."
-            return _replaced(state, i, state.gallery.sets[[i]], typed), words
+            gallery = _updated(state, state.gallery.sets[[i]], [typed], "change", i)
+            return self._commit("move", words, state, gallery)
 
-        return self._change("move", make)
-
-    def undo(self, revision: str | None = None) -> Done:
+    def undo(self, revision: Revision = None) -> Done:
         """Take the last command back."""
-        return self._travel(self.history.undo, "Undone: ", revision)
+        return self._travel("undo", "Undone: ", revision)
 
-    def redo(self, revision: str | None = None) -> Done:
+    def redo(self, revision: Revision = None) -> Done:
         """Do the command again that was undone last."""
-        return self._travel(self.history.redo, "Redone: ", revision)
+        return self._travel("redo", "Redone: ", revision)
 
     def transfer_files(self, words: str, moves: dict[str, Any], transfer: Transfer) -> Done:
         """Copy or move files, with a way back."""
@@ -127,65 +116,38 @@ class Commands:
             )
             raise DataError(msg) from error
 
-    def _change(
-        self, command: str, make: Callable[[GalleryState], tuple[Gallery, str]]
-    ) -> Done:
-        with self._alone() as state:
+    @contextmanager
+    def _changing(self) -> Iterator[GalleryState]:
+        """The state of the file while it may be changed; the overview shows weak classes."""
+        with self._alone() as state, quiet("", SetwiseWarning):
             reason = self.file.why_unchangeable()
             if reason is not None:
                 reject(reason)
-            with quiet("", SetwiseWarning):  # the overview shows weak classes
-                gallery, words = make(state)
-            changed = copy.copy(state.classifier)
-            changed.gallery_ = gallery
-            self.history.commit(command, words, state.digest, changed.save)
-            return Done(revision=self.file.refreshed(surely=True).revision, words=words)
+            yield state
 
-    def _travel(
-        self, go: Callable[[str, Transfer | None], Entry], said: str, revision: str | None
-    ) -> Done:
+    def _commit(self, command: str, words: str, state: GalleryState, gallery: Gallery) -> Done:
+        changed = copy.copy(state.classifier)
+        changed.gallery_ = gallery
+        self.history.commit(command, words, state.digest, changed.save)
+        return Done(revision=self.file.refreshed(surely=True).revision, words=words)
+
+    def _travel(self, command: Command, said: str, revision: Revision) -> Done:
         with self._alone() as state:
             if revision not in (None, state.revision):
                 msg = "The gallery has changed meanwhile. Look again at what to undo or redo."
                 raise ConflictError(msg)
-            entry = go(state.digest, self.transfer)
-            now = self.file.refreshed(surely=True)
-            return Done(revision=now.revision, words=f"{said}{entry.words}")
+            words = self.history.travel(command, state.digest, self.transfer)
+            return Done(revision=self.file.refreshed(surely=True).revision, words=said + words)
 
-    def _check_same_classes(
-        self, state: GalleryState, labels: Sequence[str], revision: str | None
-    ) -> None:
+    def _check_classes(self, state: GalleryState, labels: Iterable[str], old: Revision) -> None:
         """Refuse labels whose class was added or removed since the client looked."""
-        if revision in (None, state.revision):
+        if old in (None, state.revision):
             return
-        seen = self.file.classes_at(revision or "")
+        seen = self.file.classes_at(old or "")
         for label in labels:
             if seen is None or (label in seen) != (label in state.classes):
                 msg = f"The gallery has changed meanwhile, also {label}. Look at it again."
                 raise ConflictError(msg)
-
-
-def checked_label(label: str, classifier: CVC) -> Any:
-    """A label of the gallery, or a new one of the same type; DataError if it is neither."""
-    plain = unicodedata.normalize("NFC", label).strip()
-    for known in classifier.classes_.tolist():
-        if str(known) == label or str(known) == plain:
-            return known
-    if not plain or not plain.isprintable() or len(plain) > 100:
-        reject("A name needs 1 to 100 letters, and no control characters.")
-    gallery = classifier.gallery_
-    if gallery.calibration.threshold is not None and plain == str(classifier.unknown_label):
-        reject(f"{plain} is the answer for strangers. Choose another name.")
-    dtype = gallery.classes.dtype
-    if dtype.kind == "U":
-        return plain
-    if dtype.kind in "iu" and re.fullmatch(INTEGER, plain):
-        limits = np.iinfo(dtype)
-        if limits.min <= int(plain) <= limits.max:
-            return int(plain)
-    if dtype.kind == "f" and re.fullmatch(NUMBER, plain) and float(plain).is_integer():
-        return float(plain)
-    return reject(f"The names of this gallery are whole numbers, and {plain} is none.")
 
 
 def without_rows(one: SetBatch, images: Sequence[int]) -> SetBatch:
@@ -210,24 +172,15 @@ def _place(state: GalleryState, set_id: str) -> int:
     return state.places[set_id]
 
 
-def _check_not_last(state: GalleryState, i: int) -> None:
-    label = state.labels[i]
-    if state.labels.count(label) == 1 and len(state.classes) <= 2:
-        reject(f"{label} cannot go: a gallery needs two people or things to tell apart.")
-
-
-def _all_but(state: GalleryState, i: int) -> Any:
-    is_kept = np.ones(len(state.gallery.codes), dtype=np.bool_)
-    is_kept[i] = False
-    return is_kept
-
-
-def _replaced(state: GalleryState, i: int, one: SetBatch, label: Any) -> Gallery:
-    """The gallery with another set in place of one of its own."""
+def _updated(
+    state: GalleryState, sets: SetBatch, labels: Sequence[Any], caller: str, instead: int = -1
+) -> Gallery:
+    """The gallery with more sets, also in place of one of its own."""
     gallery = state.gallery
-    new = gallery.check(one.replaced(labels=None), "change")
-    labels = np.concatenate([gallery.classes[:1], np.asarray([label])])[1:]
-    return update(gallery, add=(new, labels), is_kept=_all_but(state, i), caller="change")
+    new = gallery.check(sets.replaced(labels=None), caller)
+    joined = np.concatenate([gallery.classes[:1], np.asarray(labels)])[1:]
+    is_kept = None if instead < 0 else np.arange(len(gallery.codes)) != instead
+    return update(gallery, add=(new, joined), is_kept=is_kept, caller=caller)
 
 
 def _renamed(sets: SetBatch, gallery: Gallery) -> SetBatch:
@@ -235,7 +188,7 @@ def _renamed(sets: SetBatch, gallery: Gallery) -> SetBatch:
     names: list[str] = []
     for name in sets.names:
         names.append(free_name(name, {*gallery.sets.names, *names}))
-    return sets.replaced(names=names, labels=None)
+    return sets.replaced(names=names)
 
 
 def _enrolled(new: SetBatch, labels: Sequence[Any]) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections import OrderedDict
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
@@ -15,9 +14,9 @@ import numpy as np
 from setwise._support.parallel import lazy
 from setwise.classify import CVC, Gallery, load
 from setwise.errors import SetwiseError
+from setwise.sets.labels import typed_label
 
-# Earlier revisions whose class names are kept, to detect commands that lost their meaning.
-MOST_REMEMBERED = 200
+MOST_REMEMBERED = 200  # revisions with their classes, which say what a command meant
 
 
 @dataclass(frozen=True)
@@ -36,6 +35,13 @@ class GalleryState:
     def revision(self) -> str:
         """Short name of this content; an undo brings an earlier one back."""
         return self.digest[:16]
+
+    def typed(self, label: str) -> Any:
+        """A name that a client typed as a label of the gallery, or as a new one."""
+        classifier = self.classifier
+        is_open = self.gallery.calibration.threshold is not None
+        reserved = str(classifier.unknown_label) if is_open else None
+        return typed_label(label, classifier.classes_, reserved)
 
     @lazy
     def labels(self) -> tuple[str, ...]:
@@ -59,14 +65,12 @@ class GalleryState:
     def set_ids(self) -> tuple[str, ...]:
         """An id for each set, made of its class, name and vectors."""
         sets = self.gallery.sets
-        contents = self._contents or list(map(str, sets.sizes))
+        contents = self._contents or map(str, sets.sizes)
         return distinct_ids(zip(self.labels, sets.names, contents, strict=True))
 
     @lazy
     def _contents(self) -> list[str]:
-        if not self.gallery.has_vectors:
-            return []
-        return [content_digest(vectors) for vectors in self.gallery.sets]
+        return list(map(content_digest, self.gallery.sets if self.gallery.has_vectors else ()))
 
     @lazy
     def contents(self) -> frozenset[str]:
@@ -109,7 +113,7 @@ class GalleryFile:
         self.trouble: str | None = None  # why the file cannot be read now
         self._lock = Lock()
         self._seen = signature(path)
-        self._classes: OrderedDict[str, frozenset[str]] = OrderedDict()
+        self._classes: dict[str, frozenset[str]] = {}  # of revisions, the oldest first
         self.state = self._remember(_read(path, file_digest(path)))
 
     def refreshed(self, *, surely: bool = False) -> GalleryState:
@@ -147,7 +151,7 @@ class GalleryFile:
     def _remember(self, state: GalleryState) -> GalleryState:
         self._classes[state.revision] = frozenset(state.classes)
         while len(self._classes) > MOST_REMEMBERED:
-            self._classes.popitem(last=False)
+            del self._classes[next(iter(self._classes))]
         return state
 
 

@@ -10,7 +10,6 @@ import asyncio
 import hmac
 import re
 import socket
-from ipaddress import ip_address
 from typing import Any
 from urllib.parse import parse_qs, urlencode
 
@@ -20,7 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn import Config
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from setwise.page.settings import Settings, is_loopback
+from setwise.page.settings import Settings, ip_of, is_loopback
 
 COOKIE = "setwise_token"
 CSP = (
@@ -130,19 +129,16 @@ class Guard:
         host = headers.get("host", "")
         if not self._is_own(host):
             return 421, "Unknown host name. Open the address that the server printed."
-        origin = headers.get("origin")
-        if origin is not None and origin not in (f"http://{host}", f"https://{host}"):
-            return 403, "Requests of other sites are refused."
-        if headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
+        is_own = headers.get("origin") in (None, f"http://{host}", f"https://{host}")
+        if not is_own or headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
             return 403, "Requests of other sites are refused."
         if not self._knows_token(request):
             return 401, "The token is missing. Open the address that the server printed."
         if headers.get("upgrade", "").lower() == "websocket":
             return 400, "This server speaks HTTP only, no WebSocket."
-        length = headers.get("content-length", "0")
-        if not length.isdecimal() or int(length) > self._most_bytes(request.scope):
-            limit = self._most_bytes(request.scope)
-            return 413, f"That is too much at once: at most {limit / 1e6:.0f} MB. Send less."
+        length, most = headers.get("content-length", "0"), self._most_bytes(request.scope)
+        if not length.isdecimal() or int(length) > most:
+            return 413, f"That is too much at once: at most {most / 1e6:.0f} MB. Send less."
         return None
 
     def _is_own(self, host: str) -> bool:
@@ -152,7 +148,8 @@ class Guard:
             return False
         name = (found[1] or found[2]).lower()
         # DNS cannot rebind an IP address; the token decides who may come.
-        return name in self.hosts or (not is_loopback(self.settings.host) and _is_ip(name))
+        is_open = not is_loopback(self.settings.host)
+        return name in self.hosts or (is_open and ip_of(name) is not None)
 
     def _knows_token(self, request: Request) -> bool:
         token = self.settings.token
@@ -189,11 +186,9 @@ class Guard:
             nonlocal has_begun
             if message["type"] == "http.response.start":
                 has_begun = True
-                own = {name for name, _ in message["headers"]}
-                message["headers"] = [
-                    *message["headers"],
-                    *((name, value) for name, value in HEADERS if name not in own),
-                ]
+                own = list(message["headers"])
+                names = {name for name, _ in own}
+                message["headers"] = own + [one for one in HEADERS if one[0] not in names]
             await send(message)
 
         try:
@@ -217,9 +212,8 @@ class Guard:
             n_read += len(message.get("body", b""))
             is_whole = not message.get("more_body", False)
             if n_read > most:
-                raise _RefusedError(
-                    413, f"That is too much at once: at most {most / 1e6:.0f} MB."
-                )
+                words = f"That is too much at once: at most {most / 1e6:.0f} MB."
+                raise _RefusedError(413, words)
             return message
 
         return limited
@@ -234,14 +228,6 @@ def _own_names(host: str) -> frozenset[str]:
     if not is_loopback(host):
         names |= {socket.gethostname().lower(), socket.getfqdn().lower()}
     return frozenset(names)
-
-
-def _is_ip(name: str) -> bool:
-    try:
-        ip_address(name)
-    except ValueError:
-        return False
-    return True
 
 
 def _tokens(request: Request) -> list[str]:

@@ -12,23 +12,24 @@ import json
 import os
 import re
 import shutil
-import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from secrets import token_hex
 from threading import RLock
-from typing import Any, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
-from setwise._support.files import write_whole
-from setwise.errors import DataError, reject
-from setwise.page import payload
+from setwise._support.files import write_atomically, write_whole
+from setwise.errors import reject
 from setwise.page.gallery_file import file_digest, signature
+from setwise.page.payload import HistoryLine, LastCommand
 from setwise.page.settings import Limits
 
 # Copies or moves files (True) or takes that back (False).
 Transfer: TypeAlias = Callable[[dict[str, Any], bool], None]
+Command: TypeAlias = Literal["undo", "redo"]
 MOST_LINES = 1000
 SUFFIX = ".setwise"
 STATES = ("begun", "done", "undone", "gone")
@@ -57,13 +58,17 @@ class Entry:
         if isinstance(content, dict) and "act" in content:
             content["command"] = content.pop("act")
         entry = cls(**content)
-        if not entry.is_sound:
+        if not entry._is_sound():
             msg = f"values of other types than expected in {line[:80]!r}"
             raise ValueError(msg)
         return replace(entry, command=RENAMED.get(entry.command, entry.command))
 
     @property
-    def is_sound(self) -> bool:
+    def undone(self) -> bool:
+        """Whether the command is not in force now."""
+        return self.state != "done"
+
+    def _is_sound(self) -> bool:
         """Whether all values have their types and can be used as names of files."""
         texts = (self.time, self.command, self.words, self.before, self.after)
         return (
@@ -74,20 +79,24 @@ class Entry:
             and (self.moves == {} or _are_moves(self.moves))
         )
 
-    @property
-    def as_payload(self) -> payload.LastCommand:
-        """What the page shows beside Undo."""
-        return payload.LastCommand(command=self.command, words=self.words)
-
 
 def _are_moves(moves: Any) -> bool:
+    files = moves.get("files") if isinstance(moves, dict) else None
     return (
-        isinstance(moves, dict)
+        isinstance(files, list)
         and moves.get("how") in ("copy", "move")
-        and isinstance(moves.get("files"), list)
-        and all(isinstance(pair, list) and len(pair) == 2 for pair in moves["files"])
-        and all(isinstance(name, str) for pair in moves["files"] for name in pair)
+        and all(isinstance(pair, list) and len(pair) == 2 for pair in files)
+        and all(isinstance(name, str) for pair in files for name in pair)
     )
+
+
+class _Way(NamedTuple):
+    """What undo or redo does: an entry gets a state, and the file another content."""
+
+    entry: Entry
+    start: str  # digest of the file before
+    end: str  # and after
+    state: str
 
 
 class History:
@@ -113,41 +122,30 @@ class History:
 
     @property
     def moved(self) -> frozenset[str]:
-        """Inbox files that were copied or moved, counted once per change of the history."""
+        """Inbox files that were copied or moved, found once per change of the history."""
         with self._lock:
             return self._moved if self.entries else frozenset()
 
-    def lines(self) -> list[payload.HistoryLine]:
+    def lines(self) -> list[HistoryLine]:
         """All commands, newest first, as JSON shows them."""
-        return [
-            payload.HistoryLine(
-                n=e.n, time=e.time, command=e.command, words=e.words, undone=e.state != "done"
-            )
-            for e in reversed(self.entries)
-        ]
+        return [HistoryLine.model_validate(entry) for entry in reversed(self.entries)]
 
-    def can_undo(self, digest: str) -> payload.LastCommand | None:
-        """The command that can be undone in this state of the file."""
-        entry = self._last_done()
-        if entry is None or entry.after != digest:
+    def can(self, command: Command, digest: str) -> LastCommand | None:
+        """The command that can be undone or redone in this state of the file."""
+        way = self._way(command)
+        if way is None or way.start != digest:
             return None
-        return entry.as_payload if entry.before == digest or self._has(entry.before) else None
+        is_kept = way.end == digest or self._state(way.end).is_file()
+        return LastCommand.model_validate(way.entry) if is_kept else None
 
-    def can_redo(self, digest: str) -> payload.LastCommand | None:
-        """The command that can be redone in this state of the file."""
-        entry = self._first_undone()
-        if entry is None or entry.before != digest:
+    def _way(self, command: Command) -> _Way | None:
+        wanted = "done" if command == "undo" else "undone"
+        found = [e for e in self.entries if e.state == wanted]
+        if not found:
             return None
-        return entry.as_payload if entry.after == digest or self._has(entry.after) else None
-
-    def _last_done(self) -> Entry | None:
-        return next((e for e in reversed(self.entries) if e.state == "done"), None)
-
-    def _first_undone(self) -> Entry | None:
-        return next((e for e in self.entries if e.state == "undone"), None)
-
-    def _has(self, digest: str) -> bool:
-        return self._state(digest).is_file()
+        if command == "undo":
+            return _Way(found[-1], found[-1].after, found[-1].before, "undone")
+        return _Way(found[0], found[0].before, found[0].after, "done")
 
     def _state(self, digest: str) -> Path:
         return self.folder / f"{digest}{SUFFIX}"
@@ -158,22 +156,20 @@ class History:
             if transfer is not None:
                 transfer(entry.moves, False)
                 self._write_state(entry, "gone")
-        last, following = self._last_done(), self._first_undone()
-        if last is not None and digest == last.before != last.after:
-            self._write_state(last, "undone")
-        elif (
-            following is not None
-            and digest == following.after != following.before
-            and (last is None or digest != last.after)
-        ):
-            self._write_state(following, "done")
+        undo, redo = self._way("undo"), self._way("redo")
+        if undo is not None and digest == undo.end != undo.start:
+            self._write_state(undo.entry, undo.state)
+        elif undo is not None and digest == undo.start:
+            return
+        elif redo is not None and digest == redo.end != redo.start:
+            self._write_state(redo.entry, redo.state)
 
     def commit(
         self, command: str, words: str, before: str, save: Callable[[Path], object]
     ) -> None:
         """Replace the gallery file by what ``save`` writes to a path, with a way back."""
         self.folder.mkdir(exist_ok=True)
-        if not self._has(before):
+        if not self._state(before).is_file():
             _link(self.gallery, self._state(before))
         staged = self.folder / f"next{SUFFIX}"
         try:
@@ -183,7 +179,7 @@ class History:
             staged.replace(self._state(after))
         finally:
             staged.unlink(missing_ok=True)
-        self._add(Entry(0, _now(), command, words, before, after))
+        self._add(command, words, before, after)
         self._put(after)
         self._prune()
 
@@ -192,9 +188,7 @@ class History:
     ) -> None:
         """Copy or move files; a transfer that fails is taken back and not kept."""
         self.folder.mkdir(exist_ok=True)
-        entry = self._add(
-            Entry(0, _now(), "transfer", words, digest, digest, "begun", moves=moves)
-        )
+        entry = self._add("transfer", words, digest, digest, "begun", moves)
         try:
             transfer(moves, True)
         except BaseException:
@@ -202,62 +196,45 @@ class History:
             raise
         self._write_state(entry, "done")
 
-    def undo(self, digest: str, transfer: Transfer | None) -> Entry:
-        """Take the last command back; ``digest`` is that of the file as it is now."""
-        entry = self._last_done()
-        if entry is None:
-            reject("There is nothing to undo.")
-        self._check(entry.after, digest, entry.before, "undo")
-        self._travel(entry, "undone", entry.before, transfer)
-        return entry
-
-    def redo(self, digest: str, transfer: Transfer | None) -> Entry:
-        """Do the command again that was undone last."""
-        entry = self._first_undone()
-        if entry is None:
-            reject("There is nothing to redo.")
-        self._check(entry.before, digest, entry.after, "redo")
-        self._travel(entry, "done", entry.after, transfer)
-        return entry
-
-    def _travel(self, entry: Entry, state: str, digest: str, transfer: Transfer | None) -> None:
+    def travel(self, command: Command, digest: str, transfer: Transfer | None) -> str:
+        """Undo or redo a command, given the digest of the file now; its words."""
+        way = self._way(command)
+        if way is None:
+            reject(f"There is nothing to {command}.")
+        self._check(way, command, digest)
+        entry = way.entry
         if entry.moves and transfer is None:
             reject(
                 "That command copied or moved files. Start the server with the same --inbox "
                 "and --into to undo or redo it."
             )
-        self._write_state(entry, state)
+        self._write_state(entry, way.state)
         try:
-            self._put(digest)
+            self._put(way.end)
             if entry.moves and transfer is not None:
-                transfer(entry.moves, state == "done")
+                transfer(entry.moves, way.state == "done")
         except BaseException:
             self._write_state(entry, entry.state)
             raise
+        return entry.words
 
-    def _check(self, expected: str, digest: str, wanted: str, command: str) -> None:
-        if digest != expected:
+    def _check(self, way: _Way, command: str, digest: str) -> None:
+        if digest != way.start:
             reject(
                 "Another program has changed the gallery since. To "
                 f"{command} would lose that change."
             )
-        if wanted == digest:
-            return
-        if not self._has(wanted):
+        kept = self._state(way.end)
+        if way.end != digest and not kept.is_file():
             reject(f"Too long ago to {command}: that copy of the gallery is not kept.")
-        if file_digest(self._state(wanted)) != wanted:
+        if way.end != digest and file_digest(kept) != way.end:
             reject(f"Cannot {command}: the kept copy of the gallery is damaged.")
 
     def _put(self, digest: str) -> None:
         """Replace the gallery file by a kept state, atomically."""
         if file_digest(self.gallery) == digest:
             return
-        handle, name = tempfile.mkstemp(
-            dir=self.gallery.parent, prefix=f".{self.gallery.name}.", suffix=".tmp"
-        )
-        os.close(handle)
-        beside = Path(name)
-        beside.unlink()
+        beside = self.gallery.with_name(f".{self.gallery.name}.{token_hex(4)}.tmp")
         try:
             _link(self._state(digest), beside)
             beside.replace(self.gallery)
@@ -265,25 +242,24 @@ class History:
             beside.unlink(missing_ok=True)
         _settle(self.gallery.parent)
 
-    def _add(self, entry: Entry) -> Entry:
+    def _add(self, *content: Any) -> Entry:
+        """Write a new entry, after which undone ones cannot be redone."""
         with self._lock:
-            known = [
-                replace(e, state="gone") if e.state == "undone" else e for e in self.entries
-            ]
-            numbered = replace(entry, n=known[-1].n + 1 if known else 1)
-            self._write([*known, numbered])
-            return numbered
+            old = self.entries
+            now = datetime.now(UTC).isoformat(timespec="seconds")
+            entry = Entry(old[-1].n + 1 if old else 1, now, *content)
+            gone = [replace(e, state="gone") if e.state == "undone" else e for e in old]
+            self._write([*gone, entry])
+            return entry
 
     def _write_state(self, entry: Entry, state: str) -> None:
         with self._lock:
-            self._write(
-                [replace(e, state=state) if e.n == entry.n else e for e in self.entries]
-            )
+            new = [replace(e, state=state) if e.n == entry.n else e for e in self.entries]
+            self._write(new)
 
     def _write(self, entries: list[Entry]) -> None:
         kept = entries[-MOST_LINES:]
-        text = "".join(json.dumps(asdict(entry)) + "\n" for entry in kept)
-        write_whole(self.file, text)
+        write_whole(self.file, "".join(json.dumps(asdict(entry)) + "\n" for entry in kept))
         _settle(self.folder)
         self._remember(kept, self._stamp())
 
@@ -315,20 +291,15 @@ class History:
 def _read(file: Path) -> list[Entry]:
     """The entries of a file; a damaged file is refused, and never overwritten."""
     try:
-        lines = file.read_text(encoding="utf-8").splitlines()
-        return [Entry.parsed(line) for line in lines]
+        return [Entry.parsed(line) for line in file.read_text(encoding="utf-8").splitlines()]
     except FileNotFoundError:
         return []
     except (OSError, ValueError, TypeError, RecursionError) as error:
-        msg = (
+        reject(
             f"{file}: the history is damaged ({error}). Move its folder away to begin a new "
-            "history. The gallery itself is intact."
+            "history. The gallery itself is intact.",
+            error,
         )
-        raise DataError(msg) from error
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def _link(source: Path, target: Path) -> None:
@@ -338,12 +309,8 @@ def _link(source: Path, target: Path) -> None:
     except FileExistsError:
         return
     except OSError:
-        partial = target.with_name(f"{target.name}.part")
-        try:
+        with write_atomically(target) as partial:
             shutil.copy2(source, partial)
-            partial.replace(target)
-        finally:
-            partial.unlink(missing_ok=True)
 
 
 def _settle(folder: Path) -> None:

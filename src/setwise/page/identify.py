@@ -36,7 +36,7 @@ def find_answers(job: Job, state: GalleryState, received: Received) -> Found:
         reader = _Reader(state.gallery, job.report("reading"))
         sets = reader.read(received)
         job.n_images, job.n_bytes = len(sets.vectors), sets.vectors.nbytes
-        job.expect(looking=len(sets), comparing=len(sets))
+        job.steps["looking"].total = job.steps["comparing"].total = len(sets)
     with job.at("looking", len(sets)):
         answers, reasons = _judged(job, state, sets)
     left_out = (received.left_out + reader.left_out)[:MOST_LEFT_OUT]
@@ -62,11 +62,7 @@ def look(
     state: GalleryState, name: str, vectors: FloatArray, *, explains: bool
 ) -> tuple[Answer, Explanation | None]:
     """Answer and explanation of one checked set, which is looked at once."""
-    with (
-        on_device(state.classifier.device),
-        one_blas_thread(),
-        quiet("", NoInformationWarning),
-    ):
+    with on_device(state.classifier.device), one_blas_thread(), quiet("", NoInformationWarning):
         inference = Inference.of(state.gallery, vectors)
         if not explains:
             return inference.answer(name), None
@@ -95,19 +91,18 @@ class _Reader:
         self.notes: list[str] = []
 
     def read(self, received: Received) -> SetBatch:
-        named = received.sets()
+        named, batches = received.sets(), []
         photos = {name: files for name, files in named.items() if not files[0].is_clip}
-        batches: dict[str, SetBatch] = {}
-        if photos:
-            batches |= self._photos(photos, received.folder)
+        loaded = self._photos(photos, received.folder) if photos else {}
         for name, files in named.items():
             if files[0].is_clip:
-                batches |= self._clip(name, files[0])
+                batches += self._clip(name, files[0])
+            elif name in loaded:
+                batches.append(loaded[name])
         if not batches:
             first = " ".join(self.left_out[0]) if self.left_out else ""
             reject(f"None of the files can be read. {first}".strip())
-        ordered = [batches[name] for name in sorted(batches, key=_place_in(named))]
-        return ordered[0] if len(ordered) == 1 else SetBatch.join(ordered)
+        return batches[0] if len(batches) == 1 else SetBatch.join(batches)
 
     def _photos(
         self, named: dict[str, list[ReceivedFile]], folder: Path
@@ -127,48 +122,26 @@ class _Reader:
             first = next(iter(words.values()))
             self.left_out.append((first.words, _without_paths(str(error), words)))
             return {}
-        self._note(loaded, words)
-        called = [words[path].words for path in loaded.report.files]
-        batch = _with_files(loaded, called)
-        numbers = [int(name) for name in loaded.names]
-        return {
-            names[number]: batch[[i]].replaced(names=[names[number]])
-            for i, number in enumerate(numbers)
-        }
-
-    def _note(self, loaded: LoadedSets, words: dict[Path, ReceivedFile]) -> None:
         for left in loaded.report.skipped:
             if left.path in words:
                 reason = _without_paths(left.reason, words)
                 self.left_out.append((words[left.path].words, reason))
         if any("EXIF" in note for note in loaded.report.notes):
             self.notes.append("Some photos were turned upright.")
+        batch = _with_files(loaded, [words[path].words for path in loaded.report.files])
+        own_names = [names[int(number)] for number in loaded.names]
+        return {name: batch[[i]].replaced(names=[name]) for i, name in enumerate(own_names)}
 
-    def _clip(self, name: str, file: ReceivedFile) -> dict[str, SetBatch]:
+    def _clip(self, name: str, file: ReceivedFile) -> list[SetBatch]:
         try:
             loaded, notes = _read_clip(self.gallery, file.path, self.progress)
         except DataError as error:
             self.left_out.append((file.words, _without_paths(str(error), {file.path: file})))
-            return {}
+            return []
         self.notes += [f"{name}: {note}" for note in notes]
-        called = [f"{name}, {i + 1}" for i in range(len(loaded.vectors))]
-        batch = _with_files(loaded, called)
-        if len(batch) == 1:
-            return {name: batch.replaced(names=[name])}
-        return {
-            f"{name}, face {i + 1}": batch[[i]].replaced(names=[f"{name}, face {i + 1}"])
-            for i in range(len(batch))
-        }
-
-
-def _place_in(named: dict[str, Any]) -> Any:
-    """A sort key: sets in the order of their folders."""
-    order = {name: i for i, name in enumerate(named)}
-
-    def place(name: str) -> tuple[int, str]:
-        return order.get(name, order.get(name.rpartition(", face ")[0], len(order))), name
-
-    return place
+        batch = _with_files(loaded, [f"{name}, {i + 1}" for i in range(len(loaded.vectors))])
+        faces = [f"{name}, face {i + 1}" for i in range(len(batch))]
+        return [batch.replaced(names=[name] if len(batch) == 1 else faces)]
 
 
 def _with_files(sets: SetBatch, called: Sequence[str]) -> SetBatch:
@@ -184,7 +157,7 @@ def _without_paths(text: str, words: dict[Path, ReceivedFile]) -> str:
     for path, file in words.items():
         if str(path) in text:
             text = text.replace(str(path), file.words)
-    folders = {str(path.parent) for path in words} | {str(p.parent.parent) for p in words}
+    folders = {str(parent) for path in words for parent in (path.parent, path.parent.parent)}
     for folder in sorted(folders, key=len, reverse=True):
         text = text.replace(folder, "the upload")
     return text

@@ -10,7 +10,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Condition, Lock, Thread
+from threading import Condition, Thread
 from typing import Any
 
 import numpy as np
@@ -23,9 +23,10 @@ from setwise.errors import SetwiseError, SkippedFilesWarning, reject
 from setwise.io import LoadedSets, load_sets
 from setwise.page import payload
 from setwise.page.answers import answer_fields
-from setwise.page.commands import Commands, checked_label
+from setwise.page.commands import Commands
 from setwise.page.gallery_file import GalleryFile, content_digest, distinct_ids
 from setwise.page.identify import loading_options, look
+from setwise.page.jobs import StoppedError
 from setwise.page.transfer import FileTransfer
 from setwise.report.answers import kind_of
 from setwise.report.photos import choose
@@ -38,7 +39,7 @@ COLUMNS = (
 )  # fmt: skip
 # As many candidates as keys with a digit.
 MOST_PHOTOS, MOST_CANDIDATES, MOST_LEFT_OUT = 8, 9, 200
-NO_ANSWER = dict.fromkeys(
+NO_ANSWER: dict[str, Any] = dict.fromkeys(
     ("label", "most_like", "probability", "runner_up", "is_known", "confidence")
 )
 
@@ -48,7 +49,6 @@ class _Decisions:
 
     def __init__(self, file: Path) -> None:
         self.file = file
-        self._lock = Lock()
         try:
             found = json.loads(file.read_text(encoding="utf-8"))
             self.labels = {str(content): str(label) for content, label in found.items()}
@@ -62,12 +62,12 @@ class _Decisions:
             )
 
     def set(self, content: str, label: str | None) -> None:
-        with self._lock:
-            labels = {one: given for one, given in self.labels.items() if one != content}
-            if label is not None:
-                labels[content] = label
-            write_whole(self.file, json.dumps(labels, indent=0, ensure_ascii=False))
-            self.labels = labels
+        """Decide, or take a decision back (None); callers hold the lock of the inbox."""
+        labels = {one: given for one, given in self.labels.items() if one != content}
+        if label is not None:
+            labels[content] = label
+        write_whole(self.file, json.dumps(labels, indent=0, ensure_ascii=False))
+        self.labels = labels
 
 
 @dataclass
@@ -113,40 +113,35 @@ class Inbox:
 
     def news(self) -> dict[str, Any]:
         """Progress, for streams of events."""
-        names = ("state", "done", "total", "changes")
-        return {name: getattr(self, name) for name in names}
+        return {name: getattr(self, name) for name in ("state", "done", "total", "changes")}
 
     def as_payload(self) -> payload.Inbox:
         """All rows as JSON."""
         skipped = () if self._sets is None else self._sets.report.skipped[:MOST_LEFT_OUT]
-        moved = self._moved()
+        moved, folder = self._moved(), self.folder
+        left_out = [
+            payload.LeftOut(name=_below(one.path, folder), reason=one.reason) for one in skipped
+        ]
         return payload.Inbox(
+            **self.news(),
             revision=self.file.state.revision,
-            state=self.state,  # type: ignore[arg-type]
             error=self.error,
-            done=self.done,
-            total=self.total,
             estimate_s=self._estimate(),
-            left_out=[
-                payload.LeftOut(name=_below(left.path, self.folder), reason=left.reason)
-                for left in skipped
-            ],
+            left_out=left_out,
             rows=[self._row_payload(row, moved) for row in self._rows.values()],
         )
 
     def photo_place(self, row_id: str) -> tuple[LoadedSets, int]:
         """All sets, and the index of a row among them."""
-        row = self._row(row_id)
-        return self._loaded, row.i
+        return self._loaded, self._row(row_id).i
 
     def as_csv(self) -> str:
         """All rows as a table, safe for spreadsheets."""
-        text, moved = io.StringIO(), self._moved()
+        text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(COLUMNS)
-        for row in self._rows.values():
-            shown = self._row_payload(row, moved).model_dump()
-            shown |= {"set": shown["name"]}
+        for row in self.as_payload().rows:
+            shown = row.model_dump() | {"set": row.name}
             shown["runner_up"] = shown["runner_up"] and shown["runner_up"]["label"]
             writer.writerow([spreadsheet_cell(shown[column]) for column in COLUMNS])
         return text.getvalue()
@@ -172,16 +167,15 @@ class Inbox:
 
     def _row_payload(self, row: _Row, moved: frozenset[str]) -> payload.InboxRow:
         sets, answer = self._loaded, row.answer
-        n_images = int(sets.sizes[row.i])
-        shown = choose(np.zeros(n_images, dtype=np.bool_), MOST_PHOTOS)
-        fields: dict[str, Any] = NO_ANSWER | {"words": row.error, "candidates": []}
+        shown = choose(np.zeros(int(sets.sizes[row.i]), dtype=np.bool_), MOST_PHOTOS)
+        fields = NO_ANSWER | {"words": row.error, "candidates": []}
         if answer is not None:
             fields = answer_fields(answer, MOST_CANDIDATES)
         return payload.InboxRow(
             **fields,
             id=row.id,
             name=sets.names[row.i],
-            n_images=n_images,
+            n_images=int(sets.sizes[row.i]),
             state=self._state_of(row, moved),  # type: ignore[arg-type]
             uncertainty=_uncertainty(answer),
             decided=row.decided,
@@ -198,16 +192,13 @@ class Inbox:
         return "waiting" if row.answer is None else "done"
 
     def _is_moved(self, row: _Row, moved: frozenset[str]) -> bool:
-        if not moved or self._transfer is None:
-            return False
-        first = self._loaded.report.files[int(self._loaded.offsets[row.i])]
-        return self._transfer.source(first) in moved
+        transfer = self._transfer if moved else None
+        return transfer is not None and transfer.source(self._files(row)[0]) in moved
 
     def _files(self, row: _Row) -> list[Path]:
         """The files of a set, each once."""
-        sets = self._loaded
-        rows = range(int(sets.offsets[row.i]), int(sets.offsets[row.i + 1]))
-        return list(dict.fromkeys(sets.report.files[j] for j in rows))
+        first, end = self._loaded.offsets[row.i : row.i + 2].tolist()
+        return list(dict.fromkeys(self._loaded.report.files[first:end]))
 
     def _estimate(self) -> float | None:
         if self.state in ("ready", "failed"):
@@ -219,8 +210,7 @@ class Inbox:
     def decide(self, row_id: str, label: str | None) -> payload.InboxRow:
         """Set the class of a set, or take that back."""
         row = self._row(row_id)
-        typed = None if label is None else checked_label(label, self.file.state.classifier)
-        decided = None if typed is None else str(typed)
+        decided = None if label is None else str(self.file.state.typed(label))
         with self._changed:
             self.decisions.set(row.content, decided)
             row.decided = decided
@@ -230,12 +220,11 @@ class Inbox:
     def enroll(self, ids: Sequence[str], revision: str | None) -> payload.Done:
         """Add sets to the classes that were decided on, with one command."""
         rows = [self._row(row_id) for row_id in dict.fromkeys(ids)]
-        chosen = [row for row in rows if row.content not in self.file.state.contents]
-        if not chosen:
+        rows = [row for row in rows if row.content not in self.file.state.contents]
+        if not rows:
             reject("All of these albums are in the gallery already.")
-        labels = [self._decided(row) for row in chosen]
-        sets = self._loaded.take([row.i for row in chosen])
-        done = self.commands.enroll(sets, labels, revision)
+        sets = self._loaded.take([row.i for row in rows])
+        done = self.commands.enroll(sets, [self._decided(row) for row in rows], revision)
         self._tell()
         return done
 
@@ -250,16 +239,12 @@ class Inbox:
         rows = [row for row in rows if not self._is_moved(row, moved)]
         if not rows:
             reject("There is nothing to copy or move: decide first whose the albums are.")
-        wanted = [
-            (self._decided(row), self._loaded.names[row.i], self._files(row)) for row in rows
-        ]
+        names = self._loaded.names
+        wanted = [(self._decided(row), names[row.i], self._files(row)) for row in rows]
         moves = transfer.plan(how, wanted)
-        words = transfer.words(moves, len(rows))
-        done = self.commands.transfer_files(words, moves, transfer)
+        done = self.commands.transfer_files(transfer.words(moves, len(rows)), moves, transfer)
         self._tell()
-        return payload.Transferred(
-            revision=done.revision, words=done.words, n_files=len(moves["files"])
-        )
+        return payload.Transferred(**done.model_dump(), n_files=len(moves["files"]))
 
     def _decided(self, row: _Row) -> str:
         if row.decided is None:
@@ -276,7 +261,7 @@ class Inbox:
             self._read()
         except SetwiseError as error:
             self.state, self.error = "failed", str(error)
-        except _OverError:
+        except StoppedError:
             return
         except Exception:
             logger.exception("The inbox could not be read")
@@ -295,13 +280,13 @@ class Inbox:
     def _read(self) -> None:
         def told(what: str, done: int, total: int) -> None:
             if self._is_over:
-                raise _OverError
+                raise StoppedError
             self.done, self.total = done, total
 
         options = loading_options(self.file.state.gallery)
         with quiet("", SkippedFilesWarning):
             sets = load_sets(self.folder, progress=told, **options)
-        contents = [content_digest(vectors) for vectors in sets]
+        contents = list(map(content_digest, sets))
         ids = distinct_ids(zip(sets.names, contents, strict=True))
         rows = {
             row_id: _Row(row_id, i, content, decided=self.decisions.labels.get(content))
@@ -313,12 +298,9 @@ class Inbox:
 
     def _next(self) -> _Row | None:
         """A set not yet judged by the gallery as it is now, new ones first."""
-        digest = self.file.state.digest
-        old = [
-            row
-            for row in self._rows.values()
-            if row.judged_by != digest and (row.decided is None or not row.judged_by)
-        ]
+        rows, digest = self._rows.values(), self.file.state.digest
+        old = [row for row in rows if row.judged_by != digest]
+        old = [row for row in old if row.decided is None or not row.judged_by]
         if old and self.state == "ready":
             self.state, self._began = "looking", time.monotonic()
         self.done = self.total - len(old) if self._rows else self.done
@@ -334,10 +316,6 @@ class Inbox:
             row.answer, row.error = None, str(error)
         row.judged_by = state.digest
         self.changes += 1
-
-
-class _OverError(Exception):
-    """The server ends."""
 
 
 def _uncertainty(answer: Answer | None) -> float:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import Condition, Thread
-from typing import Any
+from typing import Any, TypeAlias
 
 from setwise._support.progress import Progress
 from setwise.errors import SetwiseError
@@ -18,13 +18,13 @@ from setwise.page.settings import Limits
 
 logger = logging.getLogger("setwise")
 
-# The steps of a job, for programs and for people.
-STEPS = {
+STEPS = {  # of a job, for programs and for people
     "reading": "Reading the photos",
     "looking": "Looking for them in the gallery",
     "comparing": "Finding the most similar photos",
 }
 MEMORY = 0.7  # share of the old estimate in the new one
+Work: TypeAlias = Callable[["Job"], Any]
 
 
 class QueueFullError(Exception):
@@ -32,7 +32,7 @@ class QueueFullError(Exception):
 
 
 class StoppedError(Exception):
-    """The job was cancelled or took too long."""
+    """The job was cancelled or took too long, or the server ends."""
 
 
 @dataclass
@@ -50,7 +50,7 @@ class Job:
     """Identifying the photos of one upload."""
 
     id: str  # which cannot be guessed
-    work: Callable[[Job], Any]  # its value is the result
+    work: Work  # its value is the result
     clean_up: Callable[[], None]  # called once, after the work or instead of it
     limit_s: float
     name: str = ""
@@ -74,11 +74,6 @@ class Job:
         begun = [name for name, step in self.steps.items() if step.state != "waiting"]
         return begun[-1] if begun else "reading"
 
-    def expect(self, **totals: int) -> None:
-        """Set how much there is to do in some steps."""
-        for name, total in totals.items():
-            self.steps[name].total = total
-
     def check(self) -> None:
         """Raise StoppedError if the job was cancelled or took too long."""
         self.look_at_clock()
@@ -88,10 +83,8 @@ class Job:
     def look_at_clock(self) -> None:
         """Fail the job if it takes too long, at once and not with its next step."""
         if self.state == "working" and time.monotonic() - self.began > self.limit_s:
-            self.end(
-                "failed",
-                f"This took longer than {self.limit_s:.0f} s. Send fewer photos at once.",
-            )
+            words = f"This took longer than {self.limit_s:.0f} s. Send fewer photos at once."
+            self.end("failed", words)
 
     def report(self, step: str) -> Progress:
         """A progress callback for one step."""
@@ -145,12 +138,10 @@ class Queue:
         if len(self._waiting) >= self.limits.waiting:
             raise QueueFullError
 
-    def add(
-        self, work: Callable[[Job], Any], clean_up: Callable[[], None], **about: Any
-    ) -> Job:
+    def add(self, work: Work, clean_up: Callable[[], None], **about: Any) -> Job:
         """Add a job at the end of the queue; QueueFullError if there is no room."""
         job = Job(secrets.token_urlsafe(12), work, clean_up, self.limits.seconds, **about)
-        job.expect(reading=job.n_images)
+        job.steps["reading"].total = job.n_images
         with self._changed:
             self.check_room()
             self._forget_old()
@@ -168,22 +159,17 @@ class Queue:
             job.look_at_clock()
         return job
 
-    def cancel(self, job_id: str) -> bool:
-        """Stop a job, or forget it once it is over; whether there was one."""
+    def cancel(self, job: Job) -> None:
+        """Stop a job, or forget it once it is over."""
         with self._changed:
-            job = self._jobs.get(job_id)
-            if job is None:
-                return False
             if job.is_over:
-                del self._jobs[job_id]
-                return True
+                self._jobs.pop(job.id, None)
             is_waiting = job in self._waiting
             if is_waiting:
                 self._waiting.remove(job)
             job.end("cancelled")
         if is_waiting:
             job.clean_up()
-        return True
 
     def estimate(self, job: Job) -> float | None:
         """Estimated seconds until a job is over; None if nothing is known."""
@@ -217,8 +203,7 @@ class Queue:
     def _run(self) -> None:
         while True:
             with self._changed:
-                while not self._waiting and not self._is_over:
-                    self._changed.wait()
+                self._changed.wait_for(lambda: self._waiting or self._is_over)
                 if self._is_over:
                     return
                 job = self._waiting.popleft()
@@ -243,7 +228,7 @@ class Queue:
         finally:
             if job.state != "done":
                 job.result = None
-            job.work = _nothing
+            job.work = lambda _: None  # the work holds the files of the job
 
     def _learn_pace(self, job: Job) -> None:
         steps = list(job.steps.items())
@@ -255,15 +240,9 @@ class Queue:
 
     def _forget_old(self) -> None:
         """Drop jobs that are over and beyond the limits, oldest first."""
-        now = time.monotonic()
-        over = [job for job in self._jobs.values() if job.is_over]
-        n_bytes = 0
+        n_bytes, over = 0, [job for job in self._jobs.values() if job.is_over]
         for n_kept, job in enumerate(reversed(over)):
             n_bytes += job.n_bytes
-            is_old = now - job.ended > self.limits.kept_seconds
+            is_old = time.monotonic() - job.ended > self.limits.kept_seconds
             if is_old or n_kept >= self.limits.kept or n_bytes > self.limits.kept_bytes:
                 del self._jobs[job.id]
-
-
-def _nothing(job: Job) -> None:
-    """Replace the work of a job that is over, which holds its files."""

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections import OrderedDict
-from dataclasses import dataclass
-from queue import Empty, SimpleQueue
-from threading import Thread
-from typing import TYPE_CHECKING
+from threading import Condition, Thread
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -20,7 +17,7 @@ from setwise.page.gallery_file import GalleryState
 from setwise.report.photos import has_photos
 
 if TYPE_CHECKING:
-    from setwise.page.app import AppState
+    from setwise.page.state import AppState
 
 
 logger = logging.getLogger("setwise")
@@ -31,16 +28,16 @@ OFTEN = 0.25  # share of left-out sets taken for another class, that makes a cla
 POINTS = 64
 
 
-@dataclass(frozen=True)
-class Weakness:
+class Weakness(NamedTuple):
     """Why one class may be taken for others, and for which."""
 
     sentences: tuple[str, ...] = ()
     confused_with: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class _Known:
+class Known(NamedTuple):
+    """What is known about one state of the gallery."""
+
     weak: dict[str, Weakness]
     curve: payload.Curve | None
 
@@ -48,55 +45,50 @@ class _Known:
 def overview(app: AppState) -> payload.Overview:
     """The whole gallery as JSON."""
     state = app.file.refreshed()
-    gallery, limits = state.gallery, app.settings.limits
-    weak, reason = app.insight.weak(state), app.file.why_unchangeable()
-    rate, threshold = gallery.description.unknown, gallery.calibration.threshold
+    gallery = state.gallery
+    known, reason = app.insight.known(state), app.file.why_unchangeable()
+    rate, threshold, unknown = gallery.description.unknown, gallery.calibration.threshold, None
+    if rate is not None and threshold is not None:
+        unknown = payload.Unknown(rate=rate, threshold=threshold)
     return payload.Overview(
         revision=state.revision,
         file=app.file.path.name,
         can_change=reason is None,
         reason_it_cannot=reason,
-        unknown=None
-        if rate is None or threshold is None
-        else payload.Unknown(rate=rate, threshold=threshold),
+        unknown=unknown,
         n_classes=gallery.n_classes,
         n_sets=len(gallery.sets),
         n_images=int(gallery.sets.sizes.sum()),
         features=list(state.classifier.view_weights_),
-        weak_state="computing" if weak is None else "ready",
-        classes=_classes(state, weak or {}),
-        can_undo=app.history.can_undo(state.digest),
-        can_redo=app.history.can_redo(state.digest),
+        weak_state="computing" if known is None else "ready",
+        classes=_classes(state, known.weak if known else {}),
+        can_undo=app.history.can("undo", state.digest),
+        can_redo=app.history.can("redo", state.digest),
         inbox=app.settings.inbox is not None,
         into=app.settings.into is not None,
-        limits=payload.RequestLimits(
-            upload_bytes=limits.upload_bytes, files=limits.files, seconds=limits.seconds
-        ),
+        limits=payload.RequestLimits.model_validate(app.settings.limits),
     )
 
 
 def _classes(state: GalleryState, weak: dict[str, Weakness]) -> list[payload.GalleryClass]:
     gallery, made = state.gallery, []
     shows = gallery.has_vectors and has_photos(gallery.sets)
-    sizes, ids, names = gallery.sets.sizes.tolist(), state.set_ids, gallery.sets.names
+    each = zip(state.set_ids, gallery.sets.names, gallery.sets.sizes.tolist(), strict=True)
+    every = [
+        payload.GallerySet(id=set_id, name=name, n_images=size, shown=size if shows else 0)
+        for set_id, name, size in each
+    ]
     for label, inside in zip(state.classes, state.sets_of_class, strict=True):
-        weakness = weak.get(label, Weakness())
-        sets = [
-            payload.GallerySet(
-                id=ids[i], name=names[i], n_images=sizes[i], shown=sizes[i] if shows else 0
-            )
-            for i in inside.tolist()
-        ]
-        made.append(
-            payload.GalleryClass(
-                name=label,
-                n_sets=len(sets),
-                n_images=sum(one.n_images for one in sets),
-                weak=list(weakness.sentences),
-                confused_with=list(weakness.confused_with),
-                sets=sets,
-            )
+        weakness, sets = weak.get(label, Weakness()), [every[i] for i in inside]
+        one = payload.GalleryClass(
+            name=label,
+            n_sets=len(sets),
+            n_images=sum(one.n_images for one in sets),
+            weak=list(weakness.sentences),
+            confused_with=list(weakness.confused_with),
+            sets=sets,
         )
+        made.append(one)
     return made
 
 
@@ -104,59 +96,47 @@ class Insight:
     """Weak classes and curves, computed in a thread once per state of the gallery."""
 
     def __init__(self) -> None:
-        self._known: OrderedDict[str, _Known] = OrderedDict()
-        self._wanted: SimpleQueue[GalleryState | None] = SimpleQueue()
-        self._asked: set[str] = set()
-        self._thread = Thread(target=self._run, name="setwise-page-insight", daemon=True)
+        self._known: dict[str, Known] = {}
+        self._wanted: GalleryState | None = None  # the last one that was asked for
+        self._is_over = False
+        self._changed = Condition()
 
     def start(self) -> None:
         """Start the thread."""
-        self._thread.start()
+        Thread(target=self._run, name="setwise-page-insight", daemon=True).start()
 
-    def weak(self, state: GalleryState) -> dict[str, Weakness] | None:
-        """Weakness of each class; None while it is computed."""
-        known = self._ask(state)
-        return None if known is None else known.weak
-
-    def curve(self, state: GalleryState) -> payload.Curve | None:
-        """Usual nearness of sets; None if it is not known, or not yet."""
-        known = self._ask(state)
-        return None if known is None else known.curve
+    def known(self, state: GalleryState) -> Known | None:
+        """Weakness of each class, and usual nearness; None while they are computed."""
+        with self._changed:
+            known = self._known.get(state.digest)
+            if known is None:
+                self._wanted = state
+                self._changed.notify()
+            return known
 
     def close(self) -> None:
         """Stop after the current computation."""
-        self._wanted.put(None)
-
-    def _ask(self, state: GalleryState) -> _Known | None:
-        known = self._known.get(state.digest)
-        if known is None and state.digest not in self._asked:
-            self._asked.add(state.digest)
-            self._wanted.put(state)
-        return known
+        with self._changed:
+            self._is_over = True
+            self._changed.notify()
 
     def _run(self) -> None:
-        while (state := self._latest()) is not None:
+        while not self._is_over:
+            with self._changed:
+                self._changed.wait_for(lambda: self._wanted or self._is_over)
+                state, self._wanted = self._wanted, None
+            if state is None or state.digest in self._known or self._is_over:
+                continue
             try:
                 with one_blas_thread():
-                    known = _Known(weaknesses(state), _curve(state.gallery))
+                    known = Known(weaknesses(state), _curve(state.gallery))
             except Exception:  # the page works without
                 logger.exception("The gallery could not be tried on itself")
-                known = _Known({}, None)
-            self._known[state.digest] = known
-            while len(self._known) > MOST_STATES:
-                self._asked.discard(self._known.popitem(last=False)[0])
-
-    def _latest(self) -> GalleryState | None:
-        """The state that was asked for last; earlier ones are outdated."""
-        state = self._wanted.get()
-        while True:
-            try:
-                newer = self._wanted.get_nowait()
-            except Empty:
-                return state
-            if state is not None:
-                self._asked.discard(state.digest)
-            state = newer
+                known = Known({}, None)
+            with self._changed:
+                self._known[state.digest] = known
+                if len(self._known) > MOST_STATES:
+                    del self._known[next(iter(self._known))]
 
 
 def weaknesses(state: GalleryState) -> dict[str, Weakness]:
@@ -174,25 +154,18 @@ def weaknesses(state: GalleryState) -> dict[str, Weakness]:
         mistaken = given[given != code]
         others, counts = np.unique(mistaken, return_counts=True)
         rivals = [state.classes[o] for o in others[np.argsort(-counts, kind="stable")]]
-        sentences = _few(len(inside), int(gallery.sets.sizes[inside].sum()))
+        sentences, n_images = [], int(gallery.sets.sizes[inside].sum())
+        if len(inside) == 1:
+            sentences.append("Only one album: a second one would help.")
+        elif n_images < FEWEST_IMAGES:
+            sentences.append(f"Only {counted(n_images, 'photo')}: more would help.")
         if len(given) and len(mistaken) >= OFTEN * len(given):
-            sentences.append(_mistaken(len(mistaken), len(given), rivals))
+            wrong = counted(len(mistaken), "album").capitalize()
+            look = "looks" if len(mistaken) == 1 else "look"
+            who = " or ".join(rivals[:2])
+            sentences.append(f"{wrong} of its {len(given)} {look} more like {who}.")
         found[label] = Weakness(tuple(sentences), tuple(rivals))
     return found
-
-
-def _few(n_sets: int, n_images: int) -> list[str]:
-    if n_sets == 1:
-        return ["Only one album: a second one would help."]
-    if n_images < FEWEST_IMAGES:
-        return [f"Only {counted(n_images, 'photo')}: more would help."]
-    return []
-
-
-def _mistaken(n_wrong: int, n_tried: int, rivals: list[str]) -> str:
-    who = " or ".join(rivals[:2])
-    look = "looks" if n_wrong == 1 else "look"
-    return f"{counted(n_wrong, 'album').capitalize()} of its {n_tried} {look} more like {who}."
 
 
 def _curve(gallery: Gallery) -> payload.Curve | None:

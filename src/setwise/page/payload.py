@@ -10,15 +10,14 @@ from pydantic import BaseModel, ConfigDict, Field
 Word = Annotated[str, Field(min_length=1, max_length=200)]
 Place = Annotated[int, Field(ge=0, le=10_000_000)]
 Confidence = Literal["sure", "quite sure", "not sure", "a guess"]
+StepName = Literal["reading", "looking", "comparing"]
 
 
-class _Body(BaseModel):
-    """Body of a command: unknown fields are refused."""
+class Body(BaseModel):
+    """Body of a command; ``revision`` is the gallery as the client has seen it."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
-    revision: str | None = Field(
-        None, max_length=64, description="The gallery as the client has seen it."
-    )
+    revision: str | None = Field(None, max_length=64)
 
 
 class Problem(BaseModel):
@@ -34,21 +33,24 @@ class LeftOut(BaseModel):
     reason: str
 
 
-class GallerySet(BaseModel):
+class ProbeSet(BaseModel):
+    """The set of an answer."""
+
+    name: str
+    n_images: int
+
+
+class GallerySet(ProbeSet):
     """A set of the gallery."""
 
     id: str
-    name: str
-    n_images: int
     shown: int = Field(description="Number of small pictures: 0, or one per image.")
 
 
-class GalleryClass(BaseModel):
+class GalleryClass(ProbeSet):
     """A class of the gallery."""
 
-    name: str
     n_sets: int
-    n_images: int
     weak: list[str] = Field(description="Why it may be taken for others, in sentences.")
     confused_with: list[str]
     sets: list[GallerySet]
@@ -64,13 +66,23 @@ class Unknown(BaseModel):
 class LastCommand(BaseModel):
     """The command that Undo or Redo would act on."""
 
+    model_config = ConfigDict(from_attributes=True)
     command: str
     words: str
+
+
+class HistoryLine(LastCommand):
+    """One command of the history."""
+
+    n: int
+    time: str
+    undone: bool
 
 
 class RequestLimits(BaseModel):
     """Limits of one request."""
 
+    model_config = ConfigDict(from_attributes=True)
     upload_bytes: int
     files: int
     seconds: float
@@ -107,23 +119,17 @@ class Accepted(BaseModel):
 class StepProgress(BaseModel):
     """Progress of one step of a job."""
 
-    name: Literal["reading", "looking", "comparing"]
+    name: StepName
     words: str
     state: Literal["waiting", "working", "done"]
     done: int
     total: int
 
 
-class ProbeSet(BaseModel):
-    """The set of an answer."""
-
-    name: str
-    n_images: int
-
-
 class Candidate(BaseModel):
     """A class and its probability."""
 
+    model_config = ConfigDict(from_attributes=True)
     label: str
     probability: float
 
@@ -141,7 +147,7 @@ class Nearness(BaseModel):
 
     value: float
     threshold: float | None
-    curve: Curve | None
+    curve: Curve | None = None
 
 
 class NearestPhoto(BaseModel):
@@ -196,13 +202,11 @@ class Answer(BaseModel):
     has_tree: bool
 
 
-class Job(BaseModel):
+class Job(Accepted):
     """A job, its progress, and its answers once it is done."""
 
-    id: str
-    revision: str
     state: Literal["waiting", "working", "done", "failed", "cancelled"]
-    step: Literal["reading", "looking", "comparing"]
+    step: StepName
     steps: list[StepProgress]
     estimate_s: float | None
     error: str | None
@@ -241,7 +245,7 @@ class Tree(BaseModel):
     words: str
 
 
-class EnrollBody(_Body):
+class EnrollBody(Body):
     """Add the set of an answer to a class, which may be new."""
 
     job: Word
@@ -250,28 +254,22 @@ class EnrollBody(_Body):
     without: list[Place] = Field(default_factory=list, max_length=100_000)
 
 
-class ForgetBody(_Body):
+class ForgetBody(Body):
     """Remove a set from the gallery."""
 
     set_id: Word
 
 
-class RemovePhotosBody(_Body):
+class RemovePhotosBody(ForgetBody):
     """Remove photos from a set of the gallery."""
 
-    set_id: Word
     images: list[Place] = Field(min_length=1, max_length=100_000)
 
 
-class MoveBody(_Body):
+class MoveBody(ForgetBody):
     """Move a set to another class, which may be new."""
 
-    set_id: Word
     label: Word
-
-
-class UndoBody(_Body):
-    """Undo the last command, or redo it."""
 
 
 class Done(BaseModel):
@@ -281,22 +279,10 @@ class Done(BaseModel):
     words: str
 
 
-class HistoryLine(BaseModel):
-    """One command of the history."""
-
-    n: int
-    time: str
-    command: str
-    words: str
-    undone: bool
-
-
-class InboxRow(BaseModel):
+class InboxRow(ProbeSet):
     """One set of the inbox."""
 
     id: str
-    name: str
-    n_images: int
     state: Literal["waiting", "done", "failed", "enrolled", "transferred"]
     label: str | None
     most_like: str | None
@@ -324,28 +310,26 @@ class Inbox(BaseModel):
     rows: list[InboxRow]
 
 
-class DecideBody(_Body):
+class DecideBody(Body):
     """Class of a set of the inbox; null takes the decision back."""
 
     label: Word | None
 
 
-class InboxEnrollBody(_Body):
+class InboxEnrollBody(Body):
     """Add sets of the inbox to the classes that were decided on."""
 
     ids: list[Word] = Field(min_length=1, max_length=10_000)
 
 
-class TransferBody(_Body):
+class TransferBody(Body):
     """Copy or move the files of these sets, or of all with a decision."""
 
     how: Literal["copy", "move"]
     ids: list[Word] | None = Field(None, max_length=10_000)
 
 
-class Transferred(BaseModel):
+class Transferred(Done):
     """Files that were copied or moved."""
 
-    revision: str
-    words: str
     n_files: int

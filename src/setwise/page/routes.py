@@ -7,7 +7,7 @@ import json
 import time
 from collections.abc import AsyncIterator
 from functools import partial
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, HTTPException, Path, Request, Response
 from starlette.concurrency import run_in_threadpool
@@ -17,13 +17,13 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import StreamingResponse
 
 from setwise.page import payload
-from setwise.page.answers import Found, Payload, described, job_payload, picture, tree_payload
-from setwise.page.app import AppState
+from setwise.page.answers import Found, describe, job_payload, picture, tree_payload
 from setwise.page.commands import without_rows
 from setwise.page.identify import find_answers
 from setwise.page.inbox import Inbox
 from setwise.page.jobs import Job, QueueFullError
 from setwise.page.overview import overview
+from setwise.page.state import AppState
 from setwise.page.uploads import Received, receive
 
 router = APIRouter(prefix="/api")
@@ -89,11 +89,8 @@ async def events(app: App, request: Request) -> StreamingResponse:
     if app.n_streams >= app.settings.limits.streams:
         words = "Too many windows follow already. Close one, or try again later."
         raise HTTPException(503, words, headers={"Retry-After": "10"})
-    return StreamingResponse(
-        _events(app, request),
-        media_type="text/event-stream",
-        headers={"Cache-Control": "no-store"},
-    )
+    news, headers = _events(app, request), {"Cache-Control": "no-store"}
+    return StreamingResponse(news, media_type="text/event-stream", headers=headers)
 
 
 async def _events(app: AppState, request: Request) -> AsyncIterator[str]:
@@ -118,7 +115,7 @@ async def _events(app: AppState, request: Request) -> AsyncIterator[str]:
 def _news(app: AppState) -> dict[str, Any]:
     """The data of each event as it is now."""
     state = app.file.state
-    is_ready = app.insight.weak(state) is not None
+    is_ready = app.insight.known(state) is not None
     seen: dict[str, Any] = {"gallery": {"revision": state.revision, "weak_ready": is_ready}}
     return seen if app.inbox is None else seen | {"inbox": app.inbox.news()}
 
@@ -158,13 +155,13 @@ def move(app: App, body: payload.MoveBody) -> payload.Done:
 
 
 @router.post("/commands/undo", tags=["commands"])
-def undo(app: App, body: payload.UndoBody) -> payload.Done:
+def undo(app: App, body: payload.Body) -> payload.Done:
     """Take the last command back."""
     return app.commands.undo(body.revision)
 
 
 @router.post("/commands/redo", tags=["commands"])
-def redo(app: App, body: payload.UndoBody) -> payload.Done:
+def redo(app: App, body: payload.Body) -> payload.Done:
     """Do the command again that was undone last."""
     return app.commands.redo(body.revision)
 
@@ -174,8 +171,7 @@ async def identify(app: App, request: Request) -> payload.Accepted:
     """Find out whose photos these are: folders, photos, clips or zip files."""
     try:
         app.queue.check_room()
-        received = await _received(app, request)
-        job = _queued(app, received)
+        job = _queued(app, await _received(app, request))
     except QueueFullError:
         words = "Too many questions wait already. Try again in a moment."
         raise HTTPException(503, words, headers={"Retry-After": "5"}) from None
@@ -191,8 +187,7 @@ def job(app: App, job_id: Id) -> payload.Job:
 @router.delete("/identify/{job_id}", tags=["identify"], status_code=204)
 def cancel(app: App, job_id: Id) -> Response:
     """Stop a job, or forget its answers."""
-    if not app.queue.cancel(job_id):
-        _no_job()
+    app.queue.cancel(_job(app, job_id))
     return Response(status_code=204)
 
 
@@ -214,8 +209,7 @@ def tree(app: App, job_id: Id, k: Place) -> payload.Tree:
 
 async def _received(app: AppState, request: Request) -> Received:
     """The files of a request, on disk."""
-    kind = request.headers.get("content-type", "")
-    if not kind.lower().startswith("multipart/form-data"):
+    if not request.headers.get("content-type", "").lower().startswith("multipart/form-data"):
         raise HTTPException(422, "Send the files as multipart/form-data.")
     form = await _form(app, request)
     try:
@@ -239,29 +233,31 @@ async def _form(app: AppState, request: Request) -> FormData:
             finally:
                 arriving.remove(clock)
     except TimeoutError:
-        raise HTTPException(408, "The files took too long to arrive. Send fewer.") from None
+        status, words = 408, "The files took too long to arrive. Send fewer."
     except ClientDisconnect:
-        raise HTTPException(400, "The files did not arrive.") from None
+        status, words = 400, "The files did not arrive."
     except OSError as error:
-        words = f"The server cannot store the files: {error.strerror}."
-        raise HTTPException(413, words) from None
+        status, words = 413, f"The server cannot store the files: {error.strerror}."
     except AnyHTTPException as error:
-        if "Too many" not in str(error.detail):
-            words = "The files did not arrive whole. Send them again."
-            raise HTTPException(422, words) from None
-        words = f"These are more than {limits.files} files. Send fewer at once."
-        raise HTTPException(413, words) from None
+        status, words = 422, "The files did not arrive whole. Send them again."
+        if "Too many" in str(error.detail):
+            status, words = (
+                413,
+                f"These are more than {limits.files} files. Send fewer at once.",
+            )
+    raise HTTPException(status, words)
 
 
 def _queued(app: AppState, received: Received) -> Job:
-    def work(job: Job) -> Payload:
+    def work(job: Job) -> Found:
         found = find_answers(job, app.file.refreshed(), received)
         with job.at("comparing", len(found.sets)):
-            return described(job, found)
+            describe(job, found)
+        return found
 
+    about = {"name": received.name, "n_images": len(received.files)}
     try:
-        n_images = len(received.files)
-        return app.queue.add(work, received.forget, name=received.name, n_images=n_images)
+        return app.queue.add(work, received.forget, **about)
     except QueueFullError:
         received.forget()
         raise
@@ -269,20 +265,19 @@ def _queued(app: AppState, received: Received) -> Job:
 
 def _job(app: AppState, job_id: str) -> Job:
     job = app.queue.get(job_id)
-    return _no_job() if job is None else job
-
-
-def _no_job() -> NoReturn:
-    raise HTTPException(404, "There is no such question. Answers are kept for a limited time.")
+    if job is None:
+        words = "There is no such question. Answers are kept for a limited time."
+        raise HTTPException(404, words)
+    return job
 
 
 def _found(app: AppState, job_id: str) -> Found:
     """The sets and answers of a job that is done."""
     job = _job(app, job_id)
-    result: Payload | None = job.result if job.state == "done" else None
-    if result is None:
+    found: Found | None = job.result if job.state == "done" else None
+    if found is None:
         raise HTTPException(404, "This question is not answered yet.")
-    return result.found
+    return found
 
 
 @router.get("/inbox", tags=["inbox"])

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from ipaddress import ip_address
+from ipaddress import IPv4Address, IPv6Address, ip_address
 from pathlib import Path
 
 from setwise._support.parameters import check_count, check_number
@@ -42,21 +43,6 @@ class Limits:
 class Settings:
     """Settings of one server.
 
-    Parameters
-    ----------
-    gallery : Path
-        The gallery file.
-    host, port : str, int
-        Where the server listens.
-    token : str, optional
-        What every client must send; required if ``host`` is not this machine alone.
-    inbox : Path, optional
-        A folder with one folder per set to identify.
-    into : Path, optional
-        The only folder below which files are copied or moved.
-    limits : Limits
-        What one client may send and ask for.
-
     Examples
     --------
     >>> from pathlib import Path
@@ -68,9 +54,9 @@ class Settings:
     gallery: Path
     host: str = "127.0.0.1"
     port: int = 8765
-    token: str | None = None
-    inbox: Path | None = None
-    into: Path | None = None
+    token: str | None = None  # sent by every client; optional on this machine alone
+    inbox: Path | None = None  # with one folder per set to identify
+    into: Path | None = None  # the only folder below which files are copied or moved
     limits: Limits = field(default_factory=Limits)
 
     def check(self) -> None:
@@ -79,43 +65,37 @@ class Settings:
         check_number("serve", "seconds", self.limits.seconds)
         for name in ("upload_bytes", "files", "waiting", "workers"):
             check_count("serve", name, getattr(self.limits, name))
-        if not self.token and not is_loopback(self.host):
-            msg = (
-                f"serve: other machines can reach {self.host}, and no token is set. Set a "
-                "token that clients must send, or listen on 127.0.0.1."
-            )
+        for problem in self._problems():
+            msg = f"serve: {problem}"
             raise ParameterError(msg)
-        if self.token and not re.fullmatch(r"[A-Za-z0-9_-]{8,200}", self.token):
-            msg = "serve: the token must be 8 to 200 letters, digits, - or _."
-            raise ParameterError(msg)
-        self._check_folders()
 
-    def _check_folders(self) -> None:
+    def _problems(self) -> Iterator[str]:
+        if not self.token and not is_loopback(self.host):
+            yield (
+                f"other machines can reach {self.host}, and no token is set. Set a token that "
+                "clients must send, or listen on 127.0.0.1."
+            )
+        if self.token and not re.fullmatch(r"[A-Za-z0-9_-]{8,200}", self.token):
+            yield "the token must be 8 to 200 letters, digits, - or _."
         if self.inbox is not None and not self.inbox.is_dir():
-            msg = f"serve: the inbox {str(self.inbox)!r} is no folder. Name a folder with sets."
-            raise ParameterError(msg)
-        if self.into is None:
-            return
-        if self.inbox is None:
-            msg = f"serve: into={str(self.into)!r} needs an inbox to take files from."
-            raise ParameterError(msg)
-        inbox, into = self.inbox.resolve(), self.into.resolve()
-        if inbox.is_relative_to(into) or into.is_relative_to(inbox):
-            msg = f"serve: {inbox} and {into} overlap. Name two separate folders."
-            raise ParameterError(msg)
+            yield f"the inbox {str(self.inbox)!r} is no folder. Name a folder with sets."
+        if self.into is not None and self.inbox is None:
+            yield f"into={str(self.into)!r} needs an inbox to take files from."
+        if self.into is not None and self.inbox is not None:
+            inbox, into = self.inbox.resolve(), self.into.resolve()
+            if inbox.is_relative_to(into) or into.is_relative_to(inbox):
+                yield f"{inbox} and {into} overlap. Name two separate folders."
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only programs of this machine can reach a server on this host.
+    """Whether only programs of this machine can reach a server on this host."""
+    address = ip_of(host.strip("[]"))
+    return host == "localhost" or (address is not None and address.is_loopback)
 
-    Examples
-    --------
-    >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("0.0.0.0")
-    (True, True, False)
-    """
-    if host == "localhost":
-        return True
+
+def ip_of(name: str) -> IPv4Address | IPv6Address | None:
+    """The IP address that a host name is; None if it is another name."""
     try:
-        return ip_address(host.strip("[]")).is_loopback
+        return ip_address(name)
     except ValueError:
-        return False
+        return None

@@ -21,8 +21,7 @@ LONGEST = 120  # bytes of the name of a folder
 class FileTransfer:
     """Copies or moves files from the inbox to one other folder, and back.
 
-    Nothing outside of both folders is touched, and no file is overwritten. A file is written
-    under a hidden name first, so that a full disk or a kill leaves no half file.
+    Nothing outside of both folders is touched, no file is overwritten, and no half file left.
     """
 
     def __init__(self, inbox: Path, into: Path) -> None:
@@ -84,10 +83,9 @@ class FileTransfer:
         """Transfer one file; whether anything was done."""
         here, there = _inside(self.inbox, pair[0]), _inside(self.into, pair[1])
         if is_forward:
-            return (_copy if is_copy else _move)(here, there)
+            return _bring(here, there, is_copy=is_copy)
         _partial(there).unlink(missing_ok=True)  # of a server that was killed
-        take_back = _remove_copy if is_copy else _move
-        is_done = take_back(there, here)
+        is_done = _remove_copy(there, here) if is_copy else _bring(there, here, is_copy=False)
         _remove_empty(there.parent, self.into)
         return is_done
 
@@ -111,23 +109,15 @@ def _partial(target: Path) -> Path:
     return target.with_name(f".{target.name}.part")
 
 
-def _copy(source: Path, target: Path) -> bool:
-    """Copy a file to a free place; whether it was done."""
-    is_free = source.is_file() and not target.exists()
-    if is_free:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        _write_copy(source, target)
-    return is_free
-
-
-def _move(source: Path, target: Path) -> bool:
-    """Move a file to a free place; whether it was done."""
+def _bring(source: Path, target: Path, *, is_copy: bool) -> bool:
+    """Copy or move a file to a free place; whether it was done."""
     if not source.is_file() or target.exists():
         return False
     target.parent.mkdir(parents=True, exist_ok=True)
-    if not _linked(source, target):
+    if is_copy or not _linked(source, target):
         _write_copy(source, target)
-    source.unlink()
+    if not is_copy:
+        source.unlink()
     return True
 
 
@@ -159,9 +149,8 @@ def _write_copy(source: Path, target: Path) -> None:
 
 def _remove_copy(copy: Path, original: Path) -> bool:
     """Remove a copy, unless it has changed or its original is gone; whether it was done."""
-    is_same = (
-        copy.is_file() and original.is_file() and file_digest(copy) == file_digest(original)
-    )
+    is_same = copy.is_file() and original.is_file()
+    is_same = is_same and file_digest(copy) == file_digest(original)
     if is_same:
         copy.unlink()
     return is_same

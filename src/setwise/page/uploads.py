@@ -10,12 +10,12 @@ import lzma
 import shutil
 import stat
 import struct
-import zipfile
 import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, NamedTuple, NoReturn
+from typing import IO, NamedTuple
+from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from setwise._support.text import printable
 from setwise.errors import DataError, reject
@@ -30,7 +30,7 @@ HIGHEST_RATIO = 200  # photos hardly shrink: a file that shrinks more is no phot
 ENTRY_BYTES = 1000  # most of one entry in the list of a zip file
 SYSTEM_FILES = ("__MACOSX", "Thumbs.db", "desktop.ini")
 DAMAGE = (
-    zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, NotImplementedError, EOFError,
+    BadZipFile, zlib.error, lzma.LZMAError, struct.error, NotImplementedError, EOFError,
     RuntimeError, OSError, ValueError,
 )  # fmt: skip
 
@@ -71,15 +71,15 @@ class Received:
     @property
     def name(self) -> str:
         """Name of the whole upload: the folder or file that was dropped."""
-        tops = {file.parts[0] for file in self.files}
-        if len(tops) == 1:
-            top = tops.pop()
-            return top if len(self.files) > 1 else Path(top).stem
-        return f"{len(self.files)} files"
+        n_files, tops = len(self.files), {file.parts[0] for file in self.files}
+        if len(tops) > 1:
+            return f"{n_files} files"
+        return tops.pop() if n_files > 1 else Path(tops.pop()).stem
 
     def sets(self) -> dict[str, list[ReceivedFile]]:
         """The files by folder, in natural order; each clip is a set of its own."""
-        top = self._shared_top()
+        tops = {file.parts[:-1][:1] for file in self.files}
+        top = tops.pop() if len(tops) == 1 else ()  # the one folder that holds everything
         groups: dict[tuple[str, ...], list[ReceivedFile]] = {}
         for file in sorted(self.files, key=_order):
             below = file.parts[len(top) :]
@@ -92,24 +92,13 @@ class Received:
             named[free_name(name, named)] = files
         return named
 
-    def _shared_top(self) -> tuple[str, ...]:
-        """The one folder that holds everything, if there is one."""
-        tops = {file.parts[:-1][:1] for file in self.files}
-        return tops.pop() if len(tops) == 1 else ()
-
     def forget(self) -> None:
         """Remove everything."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
 def free_name(name: str, taken: Iterable[str]) -> str:
-    """The name, with a number behind it if it is taken.
-
-    Examples
-    --------
-    >>> free_name("anna", {"anna", "anna (2)"})
-    'anna (3)'
-    """
+    """The name, with a number behind it if it is taken."""
     used, number, free = set(taken), 2, name
     while free in used:
         free, number = f"{name} ({number})", number + 1
@@ -122,13 +111,7 @@ def _order(file: ReceivedFile) -> tuple[object, ...]:
 
 
 def plain_parts(name: str) -> tuple[str, ...]:
-    r"""The folders and name that a client gave a file, safe to show.
-
-    Examples
-    --------
-    >>> plain_parts("../../etc/passwd"), plain_parts("a\\b\0.jpg")
-    (('etc', 'passwd'), ('a', 'b\\x00.jpg'))
-    """
+    """The folders and name that a client gave a file, safe to show."""
     parts = [part.strip() for part in name.replace("\\", "/").split("/")]
     kept = [printable(part) for part in parts if part not in ("", ".", "..")]
     return tuple(map(_short, kept[-MOST_PARTS:])) or ("file",)
@@ -140,10 +123,7 @@ def _short(part: str) -> str:
 
 
 def receive(named: Iterable[tuple[str, IO[bytes]]], folder: Path, limits: Limits) -> Received:
-    """Write uploaded files, given as (name, content), into a folder, and open zip files.
-
-    Raises TooMuchError beyond the limits, and DataError if no photo or clip is among them.
-    """
+    """Write uploaded files, given as (name, content), into a folder, and open zip files."""
     received = Received(folder)
     try:
         room = _Room(received, limits)
@@ -207,7 +187,7 @@ class _Room:
         name = "/".join(parts)
         try:
             _check_list(content, name, self.limits)
-            archive = zipfile.ZipFile(content)
+            archive = ZipFile(content)
         except TooMuchError:
             raise
         except DAMAGE:
@@ -220,21 +200,19 @@ class _Room:
             for entry in entries:
                 self._take_entry(archive, entry, above)
 
-    def _check_declared(self, entries: list[zipfile.ZipInfo], name: str) -> None:
+    def _check_declared(self, entries: list[ZipInfo], name: str) -> None:
         if len(entries) + self.n_files > self.limits.files:
             msg = f"{name} holds more than {self.limits.files} files. Send fewer at once."
             raise TooMuchError(msg)
-        if sum(entry.file_size for entry in entries) > self.limits.unpacked_bytes:
-            self._refuse_size(name)
+        self._check_size(sum(entry.file_size for entry in entries), name)
 
-    def _refuse_size(self, name: str) -> NoReturn:
-        most = self.limits.unpacked_bytes / 1e6
-        msg = f"{name} unpacks to more than {most:.0f} MB. Send fewer photos at once."
-        raise TooMuchError(msg)
+    def _check_size(self, n_bytes: int, name: str) -> None:
+        most = self.limits.unpacked_bytes
+        if n_bytes > most:
+            msg = f"{name} unpacks to more than {most / 1e6:.0f} MB. Send fewer photos at once."
+            raise TooMuchError(msg)
 
-    def _take_entry(
-        self, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, above: tuple[str, ...]
-    ) -> None:
+    def _take_entry(self, archive: ZipFile, entry: ZipInfo, above: tuple[str, ...]) -> None:
         if entry.is_dir():
             return
         parts = (*above, *plain_parts(entry.filename))[-MOST_PARTS:]
@@ -249,43 +227,26 @@ class _Room:
         elif entry.file_size > HIGHEST_RATIO * max(entry.compress_size, 1):
             self._leave_out(parts, "is packed too tightly to be a photo.")
         else:
-            self._unpack(archive, entry, parts, suffix)
+            try:
+                self._write(parts, suffix, self._unpacked(archive, entry, "/".join(parts)))
+            except _DamagedError:
+                self._leave_out(parts, "is damaged inside the zip file.")
 
-    def _unpack(
-        self,
-        archive: zipfile.ZipFile,
-        entry: zipfile.ZipInfo,
-        parts: tuple[str, ...],
-        suffix: str,
-    ) -> None:
+    def _unpacked(self, archive: ZipFile, entry: ZipInfo, name: str) -> Iterable[bytes]:
+        """The bytes of one entry in chunks, counted."""
         try:
-            chunks = self._counted(archive, entry, "/".join(parts))
-            self._write(parts, suffix, chunks)
-        except _DamagedError:
-            self._leave_out(parts, "is damaged inside the zip file.")
-
-    def _counted(
-        self, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str
-    ) -> Iterable[bytes]:
-        chunks = _unpacked(archive, entry)
-        for chunk in chunks:
-            self.n_unpacked += len(chunk)
-            if self.n_unpacked > self.limits.unpacked_bytes:
-                self._refuse_size(name)
-            yield chunk
+            with archive.open(entry) as stream:
+                while chunk := stream.read(CHUNK):
+                    self.n_unpacked += len(chunk)
+                    self._check_size(self.n_unpacked, name)
+                    yield chunk
+        except TooMuchError:
+            raise
+        except DAMAGE as error:
+            raise _DamagedError from error
 
 
-def _unpacked(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Iterable[bytes]:
-    """The bytes of one entry, in chunks."""
-    try:
-        with archive.open(entry) as stream:
-            while chunk := stream.read(CHUNK):
-                yield chunk
-    except DAMAGE as error:
-        raise _DamagedError from error
-
-
-def _above(entries: list[zipfile.ZipInfo], parts: tuple[str, ...]) -> tuple[str, ...]:
+def _above(entries: list[ZipInfo], parts: tuple[str, ...]) -> tuple[str, ...]:
     """The folder that stands for a zip file, unless one folder inside holds everything."""
     inside = [plain_parts(entry.filename) for entry in entries if not entry.is_dir()]
     tops = {entry[:-1][:1] for entry in inside if entry[0] not in SYSTEM_FILES}
@@ -299,19 +260,14 @@ def _suffix(name: str) -> str:
 
 
 def _check_list(content: IO[bytes], name: str, limits: Limits) -> None:
-    """Refuse a zip file whose list of files would fill the memory.
-
-    The end of the list is where :class:`zipfile.ZipFile` finds it.
-    """
-    size = content.seek(0, 2)
-    content.seek(max(size - 22 - 65535, 0))
+    """Refuse a zip file whose list of files, as ZipFile finds it, would fill the memory."""
+    content.seek(max(content.seek(0, 2) - 22 - 65535, 0))
     tail = content.read()
-    last = tail[-22:]
     place = len(tail) - 22
-    if not (last[:4] == b"PK\5\6" and last[-2:] == b"\0\0"):
+    if not (tail[-22:][:4] == b"PK\5\6" and tail[-2:] == b"\0\0"):
         place = tail.rfind(b"PK\5\6")
     if place < 0 or len(tail) - place < 22:
-        raise zipfile.BadZipFile
+        raise BadZipFile
     (list_bytes,) = struct.unpack("<L", tail[place + 12 : place + 16])
     is_large = tail[max(place - 20, 0) : place].startswith(b"PK\6\7")
     if is_large or list_bytes > limits.files * ENTRY_BYTES:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime
+import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -23,6 +25,8 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "str": (str,),
     "bytes": (bytes,),
 }
+MOST_LETTERS = 100  # of a class; longer names do not fit into tables and pages
+INTEGER, NUMBER = r"[+-]?[0-9]{1,20}", r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?"
 
 
 def as_identifiers(values: Any, who: str) -> Array:
@@ -83,6 +87,37 @@ def same_label(labels: Array, label: Any) -> BoolArray:
     kind = _kind(label)
     is_same = [_kind(known) == kind and bool(known == label) for known in labels]
     return np.array(is_same, dtype=np.bool_)
+
+
+def typed_label(
+    given: str, classes: Array, reserved: str | None = None, where: str = ""
+) -> Any:
+    """A typed name as a class of a gallery, or as a new one of the same type.
+
+    Messages begin with ``where``; ``reserved`` is the answer for unknown sets, if there is one.
+    """
+    label, known = unicodedata.normalize("NFC", given).strip(), classes.tolist()
+    for one in known:
+        if str(one) in (given, label):
+            return one
+    if not label or not label.isprintable() or len(label) > MOST_LETTERS:
+        reject(
+            f"{where}{given!r} is no name of a class. Expected 1 to {MOST_LETTERS} letters "
+            "without control characters."
+        )
+    if label == reserved:
+        reject(f"{where}{label!r} is the answer for unknown sets. Choose another name.")
+    if all(isinstance(one, str) for one in known):
+        return label
+    kind = classes.dtype.kind
+    if kind in "iu" and re.fullmatch(INTEGER, label):
+        limits = np.iinfo(f"{kind}8")
+        if limits.min <= int(label) <= limits.max:
+            return int(label)
+    if kind == "f" and re.fullmatch(NUMBER, label) and float(label).is_integer():
+        return float(label)
+    names = "whole numbers" if kind in "iuf" else f"of dtype {classes.dtype}"
+    return reject(f"{where}the names of this gallery are {names}, and {label!r} is none.")
 
 
 def _kinds(array: Array) -> set[str]:
