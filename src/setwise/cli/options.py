@@ -70,11 +70,7 @@ class Reading:
         bool, typer.Option("--colour", help="Read colours; networks always do.")
     ] = False
     no_cache: Annotated[
-        bool,
-        typer.Option(
-            "--no-cache",
-            help="Do not cache the vectors of images.",
-        ),
+        bool, typer.Option("--no-cache", help="Do not cache the vectors of images.")
     ] = False
     exclude: Annotated[
         list[str] | None,

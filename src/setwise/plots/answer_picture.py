@@ -108,9 +108,7 @@ def column(sheet: Sheet, place: int) -> tuple[float, float]:
 
 
 def draw_picture(
-    sheet: Sheet,
-    picture: AnswerPicture,
-    beside: Callable[[Sheet, float], float] | None = None,
+    sheet: Sheet, picture: AnswerPicture, beside: Callable[[Sheet, float], float] | None = None
 ) -> float:
     """Draw an answer from the top of a sheet, and return where it ends.
 

@@ -24,8 +24,6 @@ _LONGEST_NAME = 28
 _SIZE, _SMALLEST_SIZE = 8.5, 5.0
 # Height of a line of text, as a multiple of the size of its letters.
 _LINE = 1.35
-# Where legends start: below tick labels and the label of an axis.
-_BELOW_INCHES = 0.48
 # Asked in this order for characters that matplotlib's own font lacks.
 _WIDE_FONTS = (
     *("Noto Sans CJK JP", "Noto Sans CJK SC", "Source Han Sans", "PingFang SC"),
@@ -69,22 +67,6 @@ def fonts_for(texts: Iterable[str]) -> tuple[list[str], set[int]]:
 def plain(*texts: str) -> dict[str, Any]:
     """Settings that draw the texts as they are: no mathematics, and letters of any script."""
     return {"parse_math": False, "family": fonts_for(texts)[0]}
-
-
-def add_legend(axes: Axes, **settings: Any) -> Any:
-    """A legend without frame whose names are drawn as they are, below the axes by default."""
-    from matplotlib.transforms import ScaledTranslation
-
-    # Below the ticks and the label of the axes, however high these are.
-    below = ScaledTranslation(0, -_BELOW_INCHES, axes.figure.dpi_scale_trans)
-    style = {"frameon": False, "fontsize": 8, "labelcolor": INK, "borderaxespad": 0.0}
-    if "loc" not in settings:
-        place = {"bbox_to_anchor": (0.0, 0.0), "bbox_transform": axes.transAxes + below}
-        style |= {"loc": "upper left", "alignment": "left", "ncols": 6, **place}
-    legend = axes.legend(**{**style, **settings})
-    for text in [*legend.get_texts(), legend.get_title()]:
-        text.set(**plain(text.get_text()))
-    return legend
 
 
 def label_ends(axes: Axes, labels: Sequence[EndLabel], *, left: float = 1.03) -> None:

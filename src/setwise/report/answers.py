@@ -30,12 +30,7 @@ from setwise.report.photos import (
     time_span,
     why_nothing_is_alike,
 )
-from setwise.report.tables import (
-    cluster_table,
-    count_votes,
-    number,
-    votes_by_view,
-)
+from setwise.report.tables import cluster_table, count_votes, number, votes_by_view
 from setwise.report.tree import tree_figure
 from setwise.sets import SetBatch
 from setwise.sets.origins import has_photos

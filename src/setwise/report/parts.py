@@ -1,16 +1,9 @@
 """Parts of pages and pictures, for reports of your own."""
 
 from setwise.plots.labels import EndLabel, label_ends, one_line, plain
-from setwise.plots.svg import picture
 from setwise.report.album_page import render_page
 from setwise.report.photos import png_data_uri, sprite, strip_data_uri
-from setwise.report.tables import (
-    Confusion,
-    cluster_table,
-    confusion_table,
-    count_votes,
-    number,
-)
+from setwise.report.tables import Confusion, cluster_table, confusion_table, count_votes, number
 from setwise.report.tree import tree_figure
 
 __all__ = [
@@ -22,7 +15,6 @@ __all__ = [
     "label_ends",
     "number",
     "one_line",
-    "picture",
     "plain",
     "png_data_uri",
     "render_page",
