@@ -11,13 +11,15 @@ import numpy as np
 from setwise._support.types import IntArray
 from setwise.classify import Answer, Explanation
 from setwise.classify.explanation import CutStep
+from setwise.classify.sentence import kind_of, runner_up_probability, sureness
 from setwise.features.vectors import unit_rows
 from setwise.page import payload
 from setwise.page.gallery_file import GalleryState, content_digest
 from setwise.page.jobs import STEPS, Job, Queue
-from setwise.report.answers import bars, kind_of, runner_up_probability, sureness
-from setwise.report.photos import choose, photo, photo_name
+from setwise.plots.answer_picture import bars, choose
+from setwise.report.photos import photo
 from setwise.sets import SetBatch
+from setwise.sets.origins import photo_name
 
 if TYPE_CHECKING:
     from setwise.page.overview import Insight

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -20,7 +21,7 @@ from setwise.plots.answer_picture import (
     draw_picture,
     draw_title,
     is_wide,
-    ranked_bars,
+    kinds_of,
 )
 from setwise.plots.labels import one_line
 from setwise.plots.sheet import WIDTH, Sheet
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from setwise.classify.explanation import CutStep, Explanation
 
 
-_MOST_BARS = 6
 _NARROWEST, _WIDEST = 4.0, 30.0
 _MOST_STAGES = 5
 _BAR, _STEP, _NAMES, _FIGURES = 0.2, 0.29, 1.3, 0.95
@@ -53,48 +53,35 @@ def plot_explanation(
     width: float = WIDTH,
     figure: Figure | None = None,
 ) -> Figure:
-    """Draw an explanation; needs the extra ``plot``.
-
-    The set, how probable each class is and the most alike images; below, the classes that stay
-    with the set as the graph is cut, and the votes.
-    """
+    """Draw the answer; below, the classes that stay with the set in the cuts, and the votes."""
     if not _NARROWEST <= width <= _WIDEST:
         reject(
             f"Explanation.plot: width is {width!r}. Expected inches from {_NARROWEST:g} to "
             f"{_WIDEST:g}."
         )
     sheet = Sheet.empty(width, figure)
-    kinds = _kinds(explanation)
-    picture = _picture(explanation, kinds)
+    kinds, picture = kinds_of(explanation), _picture(explanation)
     if picture.images:
         below = draw_picture(sheet, picture)
     else:
         plane = partial(draw_plane, why=explanation, kinds=kinds)
         below = draw_vectors(sheet, draw_picture(sheet, picture, plane) + 0.15, explanation)
     height = draw_reasons(sheet, below + 0.25, explanation, kinds) + 0.1
-    drawn: Figure = sheet.cut_below(height) if path is None else sheet.save(Path(path), height)
+    drawn: Figure = sheet.cut_below(height, None if path is None else Path(path))
     return drawn
 
 
-def _kinds(why: Explanation) -> dict[str, str]:
-    """The kind of each label: "first" is the answer, "second" the runner-up."""
-    kinds = {} if why.runner_up is None else {str(why.runner_up): "second"}
-    return kinds | ({str(why.label): "first"} if why.is_informed else {})
-
-
-def _picture(why: Explanation, kinds: dict[str, str]) -> AnswerPicture:
+def _picture(why: Explanation) -> AnswerPicture:
     n_vectors, looks = len(why.support), why.pictured
     noun = "photo" if looks and looks.images else "vector"
     files = looks.files if looks else tuple(f"vector {j + 1}" for j in range(n_vectors))
     return AnswerPicture(
         name=why.name or "This set",
+        answer=why,
         about=f"{n_vectors} {noun}{'' if n_vectors == 1 else 's'}",
         sentence=why.sentence,
         images=looks.images if looks else (),
         files=files,
-        is_out=~why.is_typical,
-        bars=ranked_bars(why.classes, why.probabilities, kinds, _MOST_BARS),
-        n_more=max(len(why.classes) - _MOST_BARS, 0),
         bars_title="How probable" + ", if it were known after all" * (why.is_known is False),
         alike=looks.alike if looks else (),
         support=why.support,
@@ -102,10 +89,7 @@ def _picture(why: Explanation, kinds: dict[str, str]) -> AnswerPicture:
 
 
 def company(tree: Sequence[CutStep], depth: int, n_classes: int) -> FloatArray:
-    """Share of each class, and of none, in the parts with the set after so many cuts.
-
-    Each part counts by how much of the set it holds; shares sum to one.
-    """
+    """Share of each class, and of none, in the parts that hold the set, after so many cuts."""
     root = min(tree, key=lambda step: step.node)
     shares = np.zeros(n_classes + 1)
     for step in tree:
@@ -113,21 +97,19 @@ def company(tree: Sequence[CutStep], depth: int, n_classes: int) -> FloatArray:
         if not (is_reached and step.n_probe):
             continue
         weight = step.n_probe / root.n_probe
-        n_others = int(step.class_counts.sum())
-        if n_others:
+        if n_others := int(step.class_counts.sum()):
             shares[:-1] += weight * step.class_counts / n_others
         else:
             shares[-1] += weight
     return shares
 
 
-def votes_by_evidence(why: Explanation, kinds: Mapping[str, str]) -> dict[str, dict[str, int]]:
+def votes_by_evidence(why: Explanation, kinds: Mapping[str, str]) -> dict[str, Counter[str]]:
     """Number of votes for the answer, the runner-up, others and no class, by evidence."""
-    counts: dict[str, dict[str, int]] = {}
+    counts: dict[str, Counter[str]] = {}
     for vote in why.votes:
         kind = _NONE if vote.label is None else kinds.get(str(vote.label), "other")
-        said = counts.setdefault(vote.evidence, {})
-        said[kind] = said.get(kind, 0) + 1
+        counts.setdefault(vote.evidence, Counter())[kind] += 1
     return counts
 
 
@@ -157,8 +139,9 @@ def _draw_company(
     depths = np.unique(np.linspace(0, deepest, _MOST_STAGES).round().astype(int))
     for depth in map(int, depths):
         shares = company(why.tree, depth, len(why.classes))
-        by_kind = _by_kind(dict(zip(map(str, why.classes), shares, strict=False)), kinds)
-        by_kind[_NONE] = float(shares[-1])
+        by_kind: dict[str, float] = defaultdict(float)
+        for label, share in zip(why.classes, shares[:-1], strict=True):
+            by_kind[kinds.get(str(label), "other")] += float(share)
         name = "before" if depth == 0 else f"after {depth} cut{'' if depth == 1 else 's'}"
         name = "in the end" if 0 < depth == deepest else name
         n_left = int((shares[:-1] > 0).sum())
@@ -166,14 +149,6 @@ def _draw_company(
         _draw_row(sheet, (x, top), width, name, by_kind, after)
         top += _STEP
     return top
-
-
-def _by_kind(shares: Mapping[str, float], kinds: Mapping[str, str]) -> dict[str, float]:
-    by_kind: dict[str, float] = {}
-    for label, share in shares.items():
-        kind = kinds.get(label, "other")
-        by_kind[kind] = by_kind.get(kind, 0.0) + float(share)
-    return by_kind
 
 
 def _draw_votes(sheet: Sheet, top: float, why: Explanation, kinds: Mapping[str, str]) -> float:

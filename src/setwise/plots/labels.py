@@ -70,11 +70,10 @@ def plain(*texts: str) -> dict[str, Any]:
 
 
 def label_ends(axes: Axes, labels: Sequence[EndLabel], *, left: float = 1.03) -> None:
-    """Write labels in a column at the right, each as near to its point as the others let it.
+    """Write labels in a column at the right, each as near to its point as others allow.
 
-    Labels stand in the order of their points, except where the lines to them would cross. The
-    limits of the axes should be final. Letters get smaller where the axes are low for so many
-    names. The column starts at ``left``, as a share of the width of the axes.
+    The limits of the axes should be final. Letters get smaller where axes are low. The column
+    starts at ``left``, as a share of the width of the axes.
     """
     ordered = sorted(labels, key=lambda label: -label.y)
     places = [_place(axes, label.x, label.y) for label in ordered]
@@ -88,17 +87,7 @@ def label_ends(axes: Axes, labels: Sequence[EndLabel], *, left: float = 1.03) ->
 
 
 def spread(heights: FloatArray, gap: float) -> FloatArray:
-    """Falling heights in [0, 1], moved as little as possible to lie ``gap`` apart.
-
-    ``gap`` is at most 1 / (n - 1).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from setwise.plots.labels import spread
-    >>> spread(np.array([0.9, 0.5, 0.5]), 0.25)
-    array([0.9  , 0.625, 0.375])
-    """
+    """Falling heights in [0, 1], moved as little as possible to lie ``gap`` apart."""
     steps = gap * np.arange(len(heights))
     places = isotonic_regression(heights + steps, increasing=False) - steps
     # Push what stands out at either end back in.
@@ -109,17 +98,7 @@ def spread(heights: FloatArray, gap: float) -> FloatArray:
 def untangled(
     points: Sequence[tuple[float, float]], left: float, places: FloatArray
 ) -> list[int]:
-    """The point for each place, chosen so that no two lines between them cross.
-
-    ``left`` and ``places`` are where the places are, right of all points, and their heights.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from setwise.plots.labels import untangled
-    >>> untangled([(0.1, 1.0), (0.5, 1.0)], 1.0, np.array([0.9, 0.8]))
-    [1, 0]
-    """
+    """The point for each height at ``left``, chosen so that no two lines between them cross."""
     order = list(range(len(points)))
 
     def cross(upper: int, lower: int) -> bool:
@@ -158,24 +137,15 @@ def _write_end(
         *place, label.text, transform=axes.transAxes, va="center", color=label.colour, **style
     )
     if label.more:
-        axes.annotate(
-            label.more,
-            xy=(1.0, 0.5),
-            xycoords=text,
-            xytext=(6, 0),
-            textcoords="offset points",
-            va="center",
-            color=label.more_colour,
-            annotation_clip=False,
-            **style,
-        )
+        beside: dict[str, Any] = {"xycoords": text, "textcoords": "offset points", **style}
+        beside |= {"va": "center", "color": label.more_colour, "annotation_clip": False}
+        axes.annotate(label.more, xy=(1.0, 0.5), xytext=(6, 0), **beside)
 
 
 def plot_accuracy_time(axes: Axes, points: Sequence[Point]) -> Axes:
     """Draw methods by accuracy and seconds per probe; the upper left corner is best.
 
-    Names stand in a column on the right, in the order of accuracy, except where their lines
-    would cross. CVC is drawn in red. Axes should be about 0.2 inches high for each name.
+    CVC is drawn in red. Axes should be about 0.2 inches high for each name.
 
     Parameters
     ----------

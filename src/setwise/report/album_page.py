@@ -18,18 +18,13 @@ from setwise._support.progress import Progress, reported
 from setwise.classify.explanation import Explanation, explain, explain_look
 from setwise.classify.gallery import Gallery
 from setwise.classify.judge import Answer, Look, judge
+from setwise.classify.sentence import QUITE_SURE, SURE, kind_of
 from setwise.errors import reject
-from setwise.report.answers import (
-    QUITE_SURE,
-    SURE,
-    AnswerRow,
-    answer_page,
-    answer_rows,
-    kind_of,
-)
-from setwise.report.photos import has_photos, noun_of, photo, why_nothing_is_alike
+from setwise.report.answers import AnswerRow, answer_page, answer_rows
+from setwise.report.photos import photo, why_nothing_is_alike
 from setwise.report.tables import Confusion, ConfusionTable, confusion_table, number
 from setwise.sets import SetBatch
+from setwise.sets.origins import has_photos, noun_of
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -49,14 +44,9 @@ def write_answers(
     answers: Sequence[Answer],
     **options: Any,
 ) -> Path:
-    """Write a page of answers to a file: all of it, or nothing.
+    """Write a page of answers to a file, as of :func:`render_answers`: all of it, or nothing.
 
-    Parameters
-    ----------
-    path : path
-        Of the HTML file. Folders above it are made; a file that is there is replaced.
-    gallery, probes, answers, **options
-        As for :func:`render_answers`.
+    Folders above it are made; a file that is there is replaced.
 
     Examples
     --------
@@ -88,34 +78,30 @@ def render_answers(
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> str:
-    """A page of answers: one HTML file that asks the network for nothing.
-
-    It can be read without JavaScript.
+    """A page of answers: one HTML file that needs neither network nor JavaScript.
 
     Parameters
     ----------
     gallery : Gallery, or one per set
         The judge of the sets, as ``clf.gallery_``.
     probes : SetBatch
-        The sets. Photos and file names are those of their ``origins``; without any, vectors
-        are shown as images if they have an ``image_shape``.
+        The sets, with photos and file names as ``origins``, or with an ``image_shape``.
     answers : sequence of Answer
         From :func:`setwise.classify.judge`, in the order of the sets.
     explanations : dict of int to Explanation, optional
-        By the index of the set, as :func:`judge_and_explain` returns them. Others are made.
+        By the index of the set, as of :func:`judge_and_explain`. Others are made.
     truth : sequence, optional
-        The class of each set, None where it is not known. Then the page says which answers are
-        right. Of a class that the gallery does not have, "unknown" is right.
+        The class of each set, None where it is not known: the page marks wrong answers.
     title, command : str
         Of the page, and the command that makes it again.
     left_out : sequence, optional
-        What could not be read: strings, or objects with a ``path`` and a ``reason``.
+        Unreadable files: strings, or objects with a ``path`` and a ``reason``.
     most_pages : int, default=60
         Sets with a page of their own, those that need a look first.
     n_jobs : int, optional
         Threads that explain answers.
     progress : callable, optional
-        Called with what is being done, how many sets are done, and of how many.
+        Called with the name of the work, the sets that are done, and all sets.
 
     Examples
     --------
@@ -175,9 +161,9 @@ def judge_and_explain(
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> tuple[list[Answer], dict[int, Explanation]]:
-    """Answers, and the explanations that a page of them needs, from one look at each set.
+    """Answers and their explanations from one look at each set.
 
-    Of more sets than a page explains there are answers alone: it takes these to know which.
+    Of more sets than a page explains there are answers alone.
 
     Examples
     --------
@@ -281,13 +267,11 @@ def render_page(
     ``template`` extends ``page.html.jinja``. It is looked for in ``packages`` first, as
     ``styles`` are beside ``style.css`` in this package. All ``content`` is escaped.
     """
+    script, found = _text("report.js"), _environment(packages, filters or {})
+    digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest())
+    content |= {"script": script, "script_hash": digest.decode("ascii")}
     style = "\n".join(_text(name) for name in ("style.css", *styles))
-    script = _text("report.js")
-    return (
-        _environment(packages, filters or {})
-        .get_template(template)
-        .render(style=style, script=script, script_hash=_hash_for_policy(script), **content)
-    )
+    return found.get_template(template).render(style=style, **content)
 
 
 def _environment(
@@ -307,9 +291,3 @@ def _environment(
 
 def _text(name: str) -> str:
     return resources.files(_HERE).joinpath(name).read_text(encoding="utf-8")
-
-
-def _hash_for_policy(script: str) -> str:
-    """The hash in the page's policy that lets this script run, and no other."""
-    digest = hashlib.sha256(script.encode("utf-8")).digest()
-    return base64.b64encode(digest).decode("ascii")

@@ -15,12 +15,10 @@ from setwise.classify.sentence import kind_of, sentence
 from setwise.errors import DataError, reject
 from setwise.plots.answer_picture import AnswerPicture, draw_picture
 from setwise.plots.sheet import WIDTH, Sheet
-from setwise.report.answers import bars
 from setwise.report.photos import time_span, why_nothing_is_alike
 from setwise.sets import SetBatch
 from setwise.sets.origins import noun_of
 
-_MOST_BARS = 6
 # Letters of a file name; of any script, these are fewer bytes than file systems allow.
 _LONGEST_NAME = 60
 
@@ -84,20 +82,13 @@ def draw_answer(
 ) -> Path:
     """Draw one set and its answer; needs the extra ``plot``.
 
-    Shows its photos, those out of place marked and named; the probabilities; the most similar
-    photos of the gallery.
-
     Parameters
     ----------
     path : path
         Of the picture; the suffix says how (``.png``, ``.svg``, ``.pdf``).
-    gallery : Gallery
-    probes : SetBatch
-    i : int
-        The index of the set.
-    answer : Answer
-        Of set ``i``.
-    width : float
+    gallery, probes, i, answer
+        The gallery, and set ``i`` of the probes with its answer.
+    width : float, default=11
         Inches. From 8 on there are two columns, below one.
 
     Examples
@@ -118,7 +109,7 @@ def draw_answer(
     bottom = draw_picture(sheet, _picture(gallery, probes, i, answer))
     _make_folder(file.parent)
     try:
-        sheet.save(file, bottom + 0.1)
+        sheet.cut_below(bottom + 0.1, file)
     except OSError as error:
         raise _unwritable(file, error) from error
     return file
@@ -133,13 +124,11 @@ def _picture(gallery: Gallery, probes: SetBatch, i: int, answer: Answer) -> Answ
     if_known = ", if it were known after all" if kind_of(answer) == "unknown" else ""
     return AnswerPicture(
         name=looks.name,
+        answer=answer,
         about="  ·  ".join(part for part in (about, time_span(probes, i)) if part),
         sentence=str(sentence(answer)),
         images=looks.images,
         files=looks.files,
-        is_out=~answer.is_typical,
-        bars=bars(answer, _MOST_BARS),
-        n_more=max(len(answer.classes) - _MOST_BARS, 0),
         bars_title=f"How probable{if_known}",
         alike=looks.alike,
         note=why_nothing_is_alike(gallery),

@@ -53,10 +53,7 @@ class Tally:
 
 @dataclass(frozen=True)
 class VoteCount:
-    """All votes: by class, and as a grid of look (rows) by dimensionality (columns).
-
-    ``n_silent`` votes are for no class, as nothing is shared with any.
-    """
+    """All votes, ``n_silent`` for no class: by class, and by look and dimensionality."""
 
     tally: tuple[Tally, ...]
     n_votes: float
@@ -199,8 +196,8 @@ class Confusion:
 class ConfusionTable:
     """The rows of a confusion matrix: counts and shares of the true class.
 
-    ``classes`` have a name and a picture (or ""). ``accuracies`` are in percent. The
-    ``n_left_out`` classes that are not shown were never mistaken, nor mistaken for.
+    ``classes`` have a name and a picture or "". ``accuracies`` are in percent. ``n_left_out``
+    classes without any mistake are not shown.
     """
 
     classes: tuple[tuple[str, str], ...]

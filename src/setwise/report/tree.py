@@ -34,10 +34,10 @@ _VARIABLES = {INK: "ink", GREY: "grey", LIGHT: "light", PAPER: "paper", PROBE: "
 
 
 def tree_figure(why: Explanation, label: str) -> tuple[Markup, str]:
-    """The tree of cuts as SVG, empty where there is none, and how to read it.
+    """The tree of cuts as SVG, or empty text, and how to read it; ``label`` is its title.
 
-    ``label`` says what the picture shows, for readers who cannot see it. Colours are variables
-    of the page: ``--ink``, ``--grey``, ``--light``, ``--paper``, ``--ours``.
+    Colours are variables of the page: ``--ink``, ``--grey``, ``--light``, ``--paper``,
+    ``--ours``.
     """
     markup = require("markupsafe", "report").Markup
     if not why.tree:
@@ -53,11 +53,7 @@ def tree_figure(why: Explanation, label: str) -> tuple[Markup, str]:
 
 @dataclass(frozen=True)
 class _Stop:
-    """One place of the drawing: a leaf, a cut, or several cuts that shed leaves.
-
-    A cut *sheds* the parts without probe: nothing more happens to them, so they hang below
-    the stop instead of taking branches of their own.
-    """
+    """One place of the drawing: a leaf, a cut, or several; parts without probe are *shed*."""
 
     step: CutStep
     parent: int
@@ -83,8 +79,7 @@ def _shedding(step: CutStep, by_node: dict[int, CutStep]) -> tuple[list[CutStep]
 def _stops(tree: Sequence[CutStep], most_cuts: int) -> list[_Stop]:
     """The stops from the root on, parents first, upper children before lower ones.
 
-    At most ``most_cuts`` cuts share a stop, except on the way to a leaf far down the tree,
-    where as many do as make it end in the last column.
+    At most ``most_cuts`` cuts share a stop, except on the way to a leaf far down the tree.
     """
     by_node = {step.node: step for step in tree}
     stops: list[_Stop] = []
