@@ -156,7 +156,7 @@ def test_spaces_around_a_label_make_no_new_class_and_the_file_is_loaded_once(
     albums, people, monkeypatch
 ):
     loaded, load = [], saved.load
-    monkeypatch.setattr(saved, "load", lambda path: loaded.append(path) or load(path))
+    monkeypatch.setattr(saved, "load", lambda path, **o: loaded.append(path) or load(path, **o))
     monkeypatch.setattr(setwise, "load", saved.load)
     found = document("enroll", people, albums / "probes" / "set 0", "--label", "  flat ")
     assert found["classes"] == {"flat": 3, "slanted": 2, "steep": 2}

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Argument, Option
 
 from setwise.cli.common import check_output, say
 from setwise.cli.options import Jobs, Output, Reading, Source, Unknown, command
@@ -25,19 +26,18 @@ _FOR_IMAGES = ("CVC for images", "CVC for turntables")
 @command
 def compare(
     gallery: Source,
-    probes: Annotated[Path, typer.Argument(help="Labelled sets to judge, of the same kind.")],
+    probes: Annotated[Path, Argument(help="Labelled sets to judge, of the same kind.")],
     reading: Reading,
     output: Output,
     methods: Annotated[
-        list[str] | None,
-        typer.Option(help='Names such as "CVC,MSM,mean vector"; may be repeated.'),
+        list[str] | None, Option(help='Names such as "CVC,MSM,mean vector"; may be repeated.')
     ] = None,
     pixels: Annotated[
-        int, typer.Option(help="Side in pixels of the images that other methods get.")
+        int, Option(help="Side in pixels of the images that other methods get.")
     ] = 20,
     jobs: Jobs = 1,
     picture: Annotated[
-        Path | None, typer.Option(help="Draw accuracy against time to this file (.png, .svg).")
+        Path | None, Option(help="Draw accuracy against time to this file (.png, .svg).")
     ] = None,
 ) -> None:
     """Compare methods on your own sets: one table, with confidence intervals.
@@ -61,18 +61,11 @@ def compare(
             options["layout"] = reading.layout
         options["labels"] = reading.labels
         judged = load(probes, options, output, progress, labelled=True)
-        chosen = (
-            names if known.image_shape is None else _on_images(names, pixels, reading.features)
-        )
-        comparison = compare_methods(
-            known,
-            known.labels,
-            judged,
-            judged.labels,
-            methods=chosen,
-            n_jobs=jobs,
-            progress=progress,
-        )
+        chosen: Any = names
+        if known.image_shape is not None:
+            chosen = _on_images(names, pixels, reading.features)
+        how = {"methods": chosen, "n_jobs": jobs, "progress": progress}
+        comparison = compare_methods(known, known.labels, judged, judged.labels, **how)
     if output.as_json:
         typer.echo(json.dumps(comparison.to_dict(), indent=2))
     else:
@@ -103,13 +96,13 @@ def evaluate(
     gallery: Source,
     reading: Reading,
     output: Output,
-    folds: Annotated[int, typer.Option(help="Parts; each is judged by the others.")] = 5,
+    folds: Annotated[int, Option(help="Parts; each is judged by the others.")] = 5,
     report: Annotated[
         Path | None,
-        typer.Option(help="Write an HTML page with the confusion matrix and explanations."),
+        Option(help="Write an HTML page with the confusion matrix and explanations."),
     ] = None,
     unknown: Unknown = None,
-    seed: Annotated[int, typer.Option(help="Seed of the parts.")] = 0,
+    seed: Annotated[int, Option(help="Seed of the parts.")] = 0,
     jobs: Jobs = -1,
 ) -> None:
     """Cross-validate on labelled sets: accuracy, confusion, and which sets are wrong.

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Argument, Option
 
 from setwise.cli.answers import answer_row, as_csv, line, table_row
 from setwise.cli.common import check_output, say, show_rows
@@ -34,12 +35,12 @@ class Files:
 
     explain: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Write a picture of each answer to this folder."),
+        Option(metavar="DIR", help="Write a picture of each answer to this folder."),
     ] = None
     report: Annotated[
-        Path | None, typer.Option(help="Write an HTML page of all answers and photos.")
+        Path | None, Option(help="Write an HTML page of all answers and photos.")
     ] = None
-    csv: Annotated[Path | None, typer.Option(help="Write a table for spreadsheets.")] = None
+    csv: Annotated[Path | None, Option(help="Write a table for spreadsheets.")] = None
 
     def check(self) -> None:
         """Refuse, before any work, files that cannot be written."""
@@ -51,9 +52,9 @@ class Files:
 @command
 def identify(
     gallery: Annotated[
-        Path, typer.Argument(help="A gallery file of `setwise fit`, or a folder of sets.")
+        Path, Argument(help="A gallery file of `setwise fit`, or a folder of sets.")
     ],
-    probes: Annotated[list[Path], typer.Argument(help="Sets to judge: folders, clips, files.")],
+    probes: Annotated[list[Path], Argument(help="Sets to judge: folders, clips, files.")],
     files: Files,
     reading: Reading,
     output: Output,
@@ -73,7 +74,7 @@ def identify(
 @command
 def classify(
     gallery: Source,
-    probes: Annotated[Path, typer.Argument(help="Sets to judge, of the same kind.")],
+    probes: Annotated[Path, Argument(help="Sets to judge, of the same kind.")],
     files: Files,
     reading: Reading,
     output: Output,
@@ -89,14 +90,9 @@ def classify(
 
 
 def _identify(
-    gallery: Path,
-    probes: Sequence[Path],
-    reading: Reading,
-    output: Output,
-    files: Files,
-    unknown: float | None,
-    jobs: int,
-) -> None:
+    gallery: Path, probes: Sequence[Path], reading: Reading, output: Output, files: Files,
+    unknown: float | None, jobs: int,
+) -> None:  # fmt: skip
     import_estimators()
     reading.check()
     check_asked(unknown, jobs)
@@ -107,23 +103,27 @@ def _identify(
         options = reading.of_probes(clf.gallery_.sets.image_shape)
         sources = [load(source, options, output, progress) for source in probes]
         sets = joined(sources)
-        answers, whys = _judged(clf, sets, jobs, progress, explains=files.report is not None)
+        whys: Mapping[int, Explanation] = {}
+        if files.report is None:
+            answers = list(clf.judge(sets, progress=progress))
+        else:  # needs explanations, which take no second look at a set
+            from setwise.report import judge_and_explain
+
+            how: dict[str, Any] = {"n_jobs": jobs, "progress": progress}
+            answers, whys = judge_and_explain(clf.gallery_, sets, **how)
     told = [answer_row(answer, sets, i, clf.unknown_label) for i, answer in enumerate(answers)]
     # Before the files, of which one may fail.
     _show(told, clf, gallery, sources, output)
     with output.progress() as progress:
         left_out = [left for source in sources for left in source.report.skipped]
-        _write(files, clf, sets, answers, whys, told, left_out, progress)
+        of_report = {"explanations": whys, "left_out": left_out}
+        _write(files, clf, sets, answers, told, progress, **of_report)
 
 
 def _classifier(
-    gallery: Path,
-    reading: Reading,
-    output: Output,
-    unknown: float | None,
-    jobs: int,
+    gallery: Path, reading: Reading, output: Output, unknown: float | None, jobs: int,
     progress: Progress | None,
-) -> CVC:
+) -> CVC:  # fmt: skip
     """The classifier of a gallery file, or one that is fitted to a folder."""
     if gallery.is_dir() or gallery.suffix.lower() in ARRAY_SUFFIXES:
         sets = load(gallery, reading.of_gallery(), output, progress, labelled=True)
@@ -141,24 +141,10 @@ def _classifier(
     return clf.set_params(n_jobs=jobs)
 
 
-def _judged(
-    clf: CVC, sets: SetBatch, jobs: int, progress: Progress | None, *, explains: bool
-) -> tuple[list[Answer], dict[int, Explanation]]:
-    """Answers, and the explanations of a report, which needs no second look at a set."""
-    if not explains:
-        return list(clf.judge(sets, progress=progress)), {}
-    from setwise.report import judge_and_explain
-
-    return judge_and_explain(clf.gallery_, sets, n_jobs=jobs, progress=progress)
-
-
 def _show(
-    told: list[dict[str, Any]],
-    clf: CVC,
-    gallery: Path,
-    sources: Sequence[LoadedSets],
+    told: list[dict[str, Any]], clf: CVC, gallery: Path, sources: Sequence[LoadedSets],
     output: Output,
-) -> None:
+) -> None:  # fmt: skip
     if output.as_json:
         document = {
             "format": 1,
@@ -181,15 +167,9 @@ def _show(
 
 
 def _write(
-    files: Files,
-    clf: CVC,
-    sets: SetBatch,
-    answers: Sequence[Answer],
-    whys: Mapping[int, Explanation],
-    told: list[dict[str, Any]],
-    left_out: Sequence[Any],
-    progress: Progress | None,
-) -> None:
+    files: Files, clf: CVC, sets: SetBatch, answers: Sequence[Answer],
+    told: list[dict[str, Any]], progress: Progress | None, **of_report: Any,
+) -> None:  # fmt: skip
     from setwise._support.files import write_whole
 
     if files.csv is not None:
@@ -203,6 +183,6 @@ def _write(
     if files.report is not None:
         from setwise.report import write_answers
 
-        own = {"explanations": whys, "left_out": left_out, "progress": progress}
-        write_answers(files.report, clf.gallery_, sets, answers, **own)
+        of_report["progress"] = progress
+        write_answers(files.report, clf.gallery_, sets, answers, **of_report)
         say(f"report: {files.report}", err=True)

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Option
 
 from setwise.cli.common import say, show_rows
 from setwise.cli.options import Jobs, Output, Reading, Source, command
@@ -20,7 +21,7 @@ def inspect(
     reading: Reading,
     output: Output,
     gallery: Annotated[
-        bool, typer.Option("--gallery", help="Read it as `fit` does: folders are classes.")
+        bool, Option("--gallery", help="Read it as `fit` does: folders are classes.")
     ] = False,
     jobs: Jobs = -1,
 ) -> None:

@@ -27,13 +27,9 @@ WHOLE_FRAMES = "whole frames are read; to judge faces, cut them out first: `setw
 
 
 def load(
-    source: Path,
-    options: dict[str, Any],
-    output: Output,
-    progress: Progress | None,
-    *,
-    labelled: bool = False,
-) -> LoadedSets:
+    source: Path, options: dict[str, Any], output: Output, progress: Progress | None,
+    *, labelled: bool = False,
+) -> LoadedSets:  # fmt: skip
     """Read sets, which need classes if ``labelled``, and print what was left out."""
     from setwise._support.parallel import quiet
     from setwise.errors import SkippedFilesWarning
@@ -115,13 +111,9 @@ def classifier_for(
 
 
 def fitted(
-    sets: LoadedSets,
-    features: str,
-    unknown: float | None,
-    jobs: int,
-    output: Output,
+    sets: LoadedSets, features: str, unknown: float | None, jobs: int, output: Output,
     progress: Progress | None,
-) -> CVC:
+) -> CVC:  # fmt: skip
     """A classifier fitted to the sets; the weights of image features are printed."""
     report = progress or (lambda what, done, total: None)
     report("fit", 0, 1)
