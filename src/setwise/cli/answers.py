@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from setwise import Answer, SetBatch
     from setwise.sets import Origins
 
-
 COLUMNS = (
     "set", "label", "probability", "margin", "runner_up", "is_known", "n_images",
     "n_out_of_place", "out_of_place", "first_file", "first_time", "last_time", "note",

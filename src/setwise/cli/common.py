@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from setwise._support.progress import Progress
 
-
 EXIT_CODES = {
     0: "success",
     1: "a file, a set or a parameter was refused; stderr says which, and what to do",

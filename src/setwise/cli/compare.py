@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from setwise.evaluation import Evaluation
     from setwise.io import LoadedSets
 
-
 _FOR_IMAGES = ("CVC for images", "CVC for turntables")
 
 

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from setwise._support.progress import Progress
     from setwise.io import LoadedSets
 
-
 # Files of sets. A file of any other name is a gallery file.
 ARRAY_SUFFIXES = (".mat", ".npz", ".npy")
 

@@ -21,7 +21,6 @@ from setwise.cli.common import AsJson, Quiet, clean_exit, shown_progress
 if TYPE_CHECKING:
     from setwise._support.progress import Progress
 
-
 _SOURCE = (
     "A folder of photos (anna/*.jpg, class/set/*.jpg, set/*.jpg) or clips, a video, a .mat or "
     ".npz file."

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from setwise.cli.options import Output
     from setwise.io import LoadedSets, LoadReport
 
-
 # Folders of a camera's card, by the rule that cameras follow (DCF): 100EK113, 101_PANA, ...
 _OF_A_CARD = re.compile(r"DCIM|[1-9]\d\d\w{5}")
 CARD = (

@@ -14,7 +14,6 @@ from setwise.cli.options import command
 if TYPE_CHECKING:
     from setwise.page import Settings
 
-
 # Seconds for requests to end when the server is stopped.
 LAST_S = 2
 

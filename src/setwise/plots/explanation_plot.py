@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
     from setwise.classify.explanation import CutStep, Explanation
 
-
 _NARROWEST, _WIDEST = 4.0, 30.0
 _MOST_STAGES = 5
 _BAR, _STEP, _NAMES, _FIGURES = 0.2, 0.29, 1.3, 0.95
@@ -47,12 +46,9 @@ _STAYS = "What stays with it, cut by cut"
 
 
 def plot_explanation(
-    explanation: Explanation,
-    path: str | Path | None = None,
-    *,
-    width: float = WIDTH,
+    explanation: Explanation, path: str | Path | None = None, *, width: float = WIDTH,
     figure: Figure | None = None,
-) -> Figure:
+) -> Figure:  # fmt: skip
     """Draw the answer; below, the classes that stay with the set in the cuts, and the votes."""
     if not _NARROWEST <= width <= _WIDEST:
         reject(
@@ -170,13 +166,9 @@ def _draw_votes(sheet: Sheet, top: float, why: Explanation, kinds: Mapping[str, 
 
 
 def _draw_row(
-    sheet: Sheet,
-    corner: tuple[float, float],
-    width: float,
-    name: str,
-    shares: Mapping[str, float],
-    after: str,
-) -> None:
+    sheet: Sheet, corner: tuple[float, float], width: float, name: str,
+    shares: Mapping[str, float], after: str,
+) -> None:  # fmt: skip
     """A bar in parts: the answer's, the runner-up's, all others', and an empty rest."""
     x, top = corner
     length = width - _NAMES - _FIGURES

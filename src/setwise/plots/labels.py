@@ -16,7 +16,6 @@ from setwise.plots.style import GREY, INK, LIGHT, OURS, PALETTE, tidy
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-
 # Name, seconds per probe, accuracy, and the low and high end of its interval.
 Point: TypeAlias = tuple[str, float, float, float, float]
 

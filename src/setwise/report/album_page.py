@@ -29,7 +29,6 @@ from setwise.sets.origins import has_photos, noun_of
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-
 _HERE = "setwise.report"
 # Sets with a page of their own.
 MOST_PAGES = 60
@@ -38,12 +37,9 @@ _MOST_NAMES = 200
 
 
 def write_answers(
-    path: str | os.PathLike[str],
-    gallery: Gallery | Sequence[Gallery],
-    probes: SetBatch,
-    answers: Sequence[Answer],
-    **options: Any,
-) -> Path:
+    path: str | os.PathLike[str], gallery: Gallery | Sequence[Gallery], probes: SetBatch,
+    answers: Sequence[Answer], **options: Any,
+) -> Path:  # fmt: skip
     """Write a page of answers to a file, as of :func:`render_answers`: all of it, or nothing.
 
     Folders above it are made; a file that is there is replaced.
@@ -65,19 +61,11 @@ def write_answers(
 
 
 def render_answers(
-    gallery: Gallery | Sequence[Gallery],
-    probes: SetBatch,
-    answers: Sequence[Answer],
-    *,
-    explanations: Mapping[int, Explanation] | None = None,
-    truth: Sequence[Any] | None = None,
-    title: str = "What is in these albums",
-    command: str = "",
-    left_out: Sequence[Any] = (),
-    most_pages: int = MOST_PAGES,
-    n_jobs: int | None = None,
-    progress: Progress | None = None,
-) -> str:
+    gallery: Gallery | Sequence[Gallery], probes: SetBatch, answers: Sequence[Answer], *,
+    explanations: Mapping[int, Explanation] | None = None, truth: Sequence[Any] | None = None,
+    title: str = "What is in these albums", command: str = "", left_out: Sequence[Any] = (),
+    most_pages: int = MOST_PAGES, n_jobs: int | None = None, progress: Progress | None = None,
+) -> str:  # fmt: skip
     """A page of answers: one HTML file that needs neither network nor JavaScript.
 
     Parameters
@@ -155,12 +143,9 @@ def _check_lengths(
 
 
 def judge_and_explain(
-    gallery: Gallery,
-    probes: SetBatch,
-    *,
-    n_jobs: int | None = None,
+    gallery: Gallery, probes: SetBatch, *, n_jobs: int | None = None,
     progress: Progress | None = None,
-) -> tuple[list[Answer], dict[int, Explanation]]:
+) -> tuple[list[Answer], dict[int, Explanation]]:  # fmt: skip
     """Answers and their explanations from one look at each set.
 
     Of more sets than a page explains there are answers alone.
@@ -190,13 +175,9 @@ def judge_and_explain(
 
 
 def _explanations(
-    galleries: Sequence[Gallery],
-    probes: SetBatch,
-    rows: Sequence[AnswerRow],
-    known: Mapping[int, Explanation],
-    n_jobs: int | None,
-    progress: Progress | None,
-) -> Iterator[Explanation]:
+    galleries: Sequence[Gallery], probes: SetBatch, rows: Sequence[AnswerRow],
+    known: Mapping[int, Explanation], n_jobs: int | None, progress: Progress | None,
+) -> Iterator[Explanation]:  # fmt: skip
     def why(row: AnswerRow) -> Explanation:
         if row.index in known:
             return known[row.index]
@@ -256,12 +237,9 @@ def _left_out_words(given: Any) -> str:
 
 
 def render_page(
-    template: str,
-    *packages: str,
-    filters: Mapping[str, Callable[..., Any]] | None = None,
-    styles: tuple[str, ...] = (),
-    **content: Any,
-) -> str:
+    template: str, *packages: str, filters: Mapping[str, Callable[..., Any]] | None = None,
+    styles: tuple[str, ...] = (), **content: Any,
+) -> str:  # fmt: skip
     """A template as one HTML file, with styles and script inside; no other script may run.
 
     ``template`` extends ``page.html.jinja``. It is looked for in ``packages`` first, as

@@ -81,13 +81,9 @@ def why_nothing_is_alike(gallery: Gallery) -> str:
 
 
 def likenesses(
-    gallery: Gallery,
-    probes: SetBatch,
-    i: int,
-    is_typical: BoolArray,
-    labels: tuple[Any, ...],
+    gallery: Gallery, probes: SetBatch, i: int, is_typical: BoolArray, labels: tuple[Any, ...],
     most: int,
-) -> tuple[Likeness, ...]:
+) -> tuple[Likeness, ...]:  # fmt: skip
     """The photos of set ``i`` most like the answer and the runner-up, in this order."""
     found = []
     for label, kind in zip(labels, ("first", "second"), strict=False):

@@ -24,13 +24,9 @@ _LONGEST_NAME = 60
 
 
 def draw_answers(
-    folder: str | os.PathLike[str],
-    gallery: Gallery,
-    probes: SetBatch,
-    answers: Sequence[Answer],
-    *,
-    progress: Progress | None = None,
-) -> list[Path]:
+    folder: str | os.PathLike[str], gallery: Gallery, probes: SetBatch,
+    answers: Sequence[Answer], *, progress: Progress | None = None,
+) -> list[Path]:  # fmt: skip
     """Draw one picture per set into a folder, each named after its set; return the files.
 
     Parameters
@@ -72,14 +68,9 @@ def draw_answers(
 
 
 def draw_answer(
-    path: str | os.PathLike[str],
-    gallery: Gallery,
-    probes: SetBatch,
-    i: int,
-    answer: Answer,
-    *,
-    width: float = WIDTH,
-) -> Path:
+    path: str | os.PathLike[str], gallery: Gallery, probes: SetBatch, i: int, answer: Answer,
+    *, width: float = WIDTH,
+) -> Path:  # fmt: skip
     """Draw one set and its answer; needs the extra ``plot``.
 
     Parameters

@@ -18,7 +18,6 @@ from setwise.plots.style import GREY, INK, LIGHT, OTHER, PALETTE, PAPER, PROBE
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-
 _MOST_STOPS = 16  # cuts beside each other in the tree; more are drawn several at a stop
 # In points: the picture, each leaf that holds the probe, above all leaves, below, and margins.
 _WIDTH, _LEAF, _ABOVE, _BELOW, _LEFT, _RIGHT = 625.0, 44.0, 14.0, 11.0, 20.0, 150.0
@@ -259,16 +258,9 @@ class _Drawing:
             self.write(x + 2.2 * size, "start", y, words, size=size)
 
     def write(
-        self,
-        x: float,
-        anchor: str,
-        y: float,
-        text: str,
-        *,
-        size: float = 0.0,
-        weight: int = 400,
-        colour: str = INK,
-    ) -> None:
+        self, x: float, anchor: str, y: float, text: str, *, size: float = 0.0,
+        weight: int = 400, colour: str = INK,
+    ) -> None:  # fmt: skip
         """Put down text from, around or up to ``x``, and inside the picture."""
         size = size or self.font
         width = _LETTER * size * len(text)
