@@ -83,6 +83,7 @@ def _report(gallery: Path | None) -> dict[str, Any]:
     from setwise._support.memory import available_memory, total_memory
 
     packages = environment.needed_packages()
+    own = {"setwise": version("setwise"), "python": platform.python_version()}
     kernels, kernel_check = _kernels()  # before the self-test compiles them
     file: dict[str, Any] = {"path": str(gallery)}
     checks = [
@@ -97,11 +98,7 @@ def _report(gallery: Path | None) -> dict[str, Any]:
         checks.append(_tried(f"gallery {gallery}", lambda: _try_gallery(gallery, file), advice))
     found = {
         "ok": all(check.ok for check in checks if check.is_needed),
-        "versions": {
-            "setwise": version("setwise"),
-            "python": platform.python_version(),
-            **packages,
-        },
+        "versions": own | packages,
         "platform": f"{platform.system()} {platform.machine()}",
         "cpus": environment.n_cpus(),
         "memory": {"total_bytes": total_memory(), "available_bytes": available_memory()},
@@ -182,12 +179,11 @@ def _try_tensors() -> str:
 
     from setwise.io.tensors import read_tensors, write_tensors
 
-    numbers = np.linspace(0.0, 1.0, 7)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "check.setwise"
-        write_tensors(path, {"name": "é"}, {"numbers": numbers})
+        write_tensors(path, {"name": "é"}, {"numbers": np.arange(7.0)})
         document, arrays = read_tensors(path, "doctor")
-    if document["name"] != "é" or not np.array_equal(arrays["numbers"], numbers):
+    if document["name"] != "é" or not np.array_equal(arrays["numbers"], np.arange(7.0)):
         msg = "what was read is not what was written"
         raise OSError(msg)
     return "written and read again"
@@ -199,9 +195,7 @@ def _try_job() -> str:
 
     from setwise import CVC
 
-    start = time.perf_counter()
-    rng = np.random.default_rng(0)
-    labels = ["anna", "bert"] * 3
+    start, rng, labels = time.perf_counter(), np.random.default_rng(0), ["anna", "bert"] * 3
     sets = [rng.normal(size=(8, 12)) + 4.0 * np.eye(12)[i % 2] for i in range(2 * len(labels))]
     clf = CVC(dims=(1, 2), random_state=0).fit(sets[: len(labels)], labels)
     answers = clf.predict(sets[len(labels) :]).tolist()
@@ -218,12 +212,8 @@ def _try_gallery(path: Path, facts: dict[str, Any]) -> str:
     gallery = setwise.load(path).gallery_
     document, sets = gallery_document(path), gallery.sets
     facts |= {key: document.get(key) for key in ("format", "versions")}
-    facts |= {
-        "n_classes": gallery.n_classes,
-        "n_sets": len(sets),
-        "n_vectors": len(sets.vectors),
-    }
-    facts |= {"n_features": sets.n_features, "bytes": path.stat().st_size}
+    facts |= {"n_classes": gallery.n_classes, "n_sets": len(sets), "bytes": path.stat().st_size}
+    facts |= {"n_vectors": len(sets.vectors), "n_features": sets.n_features}
     return f"loads: {facts['n_classes']} classes, {facts['n_sets']} sets"
 
 

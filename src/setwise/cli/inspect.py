@@ -9,6 +9,7 @@ import typer
 from typer import Option
 
 from setwise.cli.common import say, show_rows
+from setwise.cli.identify import when_and_where
 from setwise.cli.options import Jobs, Output, Reading, Source, command
 
 if TYPE_CHECKING:
@@ -55,8 +56,6 @@ def inspect(
 
 def described(sets: LoadedSets) -> dict[str, Any]:
     """Sets as JSON."""
-    from setwise.cli.answers import when_and_where
-
     labels = [None] * len(sets) if sets.labels is None else [str(c) for c in sets.labels]
     rows = zip(sets.names, labels, sets.sizes, strict=True)
     return {

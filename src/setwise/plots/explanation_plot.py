@@ -230,9 +230,8 @@ def draw_plane(sheet: Sheet, top: float, why: Explanation, kinds: Mapping[str, s
     )
     top = draw_title(sheet, x, top, width, "Where it lies", note)
     if not len(why.gallery_points):
-        return draw_title(
-            sheet, x, top, width, "", "The gallery was saved without its vectors."
-        )
+        words = "The gallery was saved without its vectors."
+        return draw_title(sheet, x, top, width, "", words)
     height = 2.2
     sheet.rectangle(x, top, width, height, "none", edgecolor=LIGHT, linewidth=0.8)
     both = np.vstack([why.gallery_points, why.probe_points])
