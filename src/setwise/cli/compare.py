@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
 from typer import Argument, Option
 
 from setwise.cli.common import check_output, say
@@ -65,10 +63,7 @@ def compare(
             chosen = _on_images(names, pixels, reading.features)
         how = {"methods": chosen, "n_jobs": jobs, "progress": progress}
         comparison = compare_methods(known, known.labels, judged, judged.labels, **how)
-    if output.as_json:
-        typer.echo(json.dumps(comparison.to_dict(), indent=2))
-    else:
-        say(comparison.summary() if output.quiet else str(comparison))
+    output.show(comparison.to_dict(), comparison.summary(), str(comparison))
     if picture is not None:  # after the table, which an error must not lose
         comparison.plot(picture)
 
@@ -122,22 +117,13 @@ def evaluate(
         from setwise.evaluation import cross_validate
 
         sets = load(gallery, reading.of_gallery(), output, progress, labelled=True)
-        found = cross_validate(
-            classifier_for(sets, reading.features, unknown),
-            sets,
-            sets.labels,
-            folds=folds,
-            seed=seed,
-            n_jobs=jobs,
-            keep_fitted=report is not None,
-            progress=progress,
-        )
+        clf = classifier_for(sets, reading.features, unknown)
+        how: dict[str, Any] = {"folds": folds, "seed": seed, "n_jobs": jobs}
+        how |= {"keep_fitted": report is not None, "progress": progress}
+        found = cross_validate(clf, sets, sets.labels, **how)
     # Before the report, which may fail.
-    if output.as_json:
-        document = found.to_dict() | {"left_out": sets.report.to_dict()}
-        typer.echo(json.dumps(document, indent=2))
-    else:
-        say(found.summary() if output.quiet else str(found))
+    document = found.to_dict() | {"left_out": sets.report.to_dict()}
+    output.show(document, found.summary(), str(found))
     if report is not None:
         with output.progress() as progress:
             _write_report(report, found, sets, progress)

@@ -15,7 +15,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import tempfile
@@ -28,7 +27,6 @@ from typing import Annotated, Any
 import typer
 from typer import Argument
 
-from setwise.cli.common import say
 from setwise.cli.options import Output, command
 from setwise.cli.reading import gallery_document
 
@@ -64,13 +62,7 @@ def doctor(
     """
     with output.progress():
         report = _report(gallery)
-    if output.as_json:
-        typer.echo(json.dumps(report, indent=2))
-    elif output.quiet:
-        say(_summary(report))
-    else:
-        for line in _lines(report):
-            say(line)
+    output.show(report, _summary(report), "\n".join(_lines(report)))
     if not report["ok"]:
         raise typer.Exit(1)
 

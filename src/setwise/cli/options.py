@@ -5,6 +5,7 @@ A command takes one as a parameter; :func:`command` makes an option of each of i
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, get_type_hints
 import typer
 from typer import Argument, Option
 
-from setwise.cli.common import AsJson, Quiet, clean_exit, shown_progress
+from setwise.cli.common import AsJson, Quiet, clean_exit, say, shown_progress
 
 if TYPE_CHECKING:
     from setwise._support.progress import Progress
@@ -159,6 +160,13 @@ class Output:
         """Show progress, unless the result alone is printed."""
         with shown_progress(is_silent=self.is_silent) as report:
             yield report
+
+    def show(self, document: dict[str, Any], short: str, full: str) -> None:
+        """Print the result as JSON, one line, or all of it."""
+        if self.as_json:
+            typer.echo(json.dumps(document, indent=2))
+        else:
+            say(short if self.quiet else full)
 
 
 def command(function: Callable[..., None]) -> Callable[..., None]:

@@ -37,14 +37,11 @@ def load(
     with quiet("", SkippedFilesWarning):  # said here
         sets = load_sets(source, progress=progress, labelled=labelled, **options)
     tell(sets.report, output)
-    if "bursts" not in sets.report.layout and not output.is_silent and _is_card(sets):
+    folders = (part for name in sets.names for part in name.split("/"))
+    is_of_card = "bursts" not in sets.report.layout and any(map(_OF_A_CARD.fullmatch, folders))
+    if is_of_card and not output.is_silent:
         say(f"{source}: {CARD}", err=True)
     return sets
-
-
-def _is_card(sets: LoadedSets) -> bool:
-    """Whether sets are named after the folders that cameras make."""
-    return any(_OF_A_CARD.fullmatch(part) for name in sets.names for part in name.split("/"))
 
 
 def tell(report: LoadReport, output: Output) -> None:

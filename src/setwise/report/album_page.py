@@ -19,8 +19,7 @@ from setwise.classify.explanation import Explanation, explain, explain_look
 from setwise.classify.gallery import Gallery
 from setwise.classify.judge import Answer, Look, judge
 from setwise.classify.sentence import QUITE_SURE, SURE, kind_of
-from setwise.errors import reject
-from setwise.report.answers import AnswerRow, answer_page, answer_rows
+from setwise.report.answers import AnswerRow, answer_page, answer_rows, check_lengths
 from setwise.report.photos import photo, why_nothing_is_alike
 from setwise.report.tables import Confusion, ConfusionTable, confusion_table, number
 from setwise.sets import SetBatch
@@ -102,7 +101,7 @@ def render_answers(
     >>> "My sets" in render_answers(clf.gallery_, probes, answers, title="My sets")
     True
     """
-    _check_lengths(probes, answers, truth)
+    check_lengths("write_answers", probes, answers, truth)
     galleries = [gallery] * len(probes) if isinstance(gallery, Gallery) else list(gallery)
     gallery = galleries[0]  # all have its classes
     rows = answer_rows(probes, answers, truth)
@@ -117,7 +116,10 @@ def render_answers(
         styles=("answers.css",),
         title=title,
         command=command,
-        left_out=[_left_out_words(one) for one in left_out],
+        left_out=[
+            f"{one.path}: {one.reason}" if hasattr(one, "reason") else str(one)
+            for one in left_out
+        ],
         most_names=_MOST_NAMES,
         noun=noun_of(probes),
         rows=rows,
@@ -129,17 +131,6 @@ def render_answers(
         confusion=None if truth is None else _confusion(gallery, rows),
         why_nothing_is_alike=why_nothing_is_alike(gallery),
     )
-
-
-def _check_lengths(
-    probes: SetBatch, answers: Sequence[Answer], truth: Sequence[Any] | None
-) -> None:
-    for what, given in (("answers", answers), ("labels in truth", truth)):
-        if given is not None and len(given) != len(probes):
-            reject(
-                f"write_answers: {len(given)} {what} for {len(probes)} sets. Expected one per "
-                "set, in their order."
-            )
 
 
 def judge_and_explain(
@@ -228,12 +219,6 @@ def _pictures_of_classes(gallery: Gallery) -> dict[str, str]:
         str(label): photo(gallery.sets, i, int(gallery.sets.sizes[i]) // 2).uri
         for label, i in zip(gallery.classes, first, strict=True)
     }
-
-
-def _left_out_words(given: Any) -> str:
-    if hasattr(given, "path") and hasattr(given, "reason"):
-        return f"{given.path}: {given.reason}"
-    return str(given)
 
 
 def render_page(

@@ -13,6 +13,7 @@ from setwise.classify.explanation import Explanation
 from setwise.classify.gallery import Gallery
 from setwise.classify.judge import Answer
 from setwise.classify.sentence import kind_of, runner_up_probability, sentence, sureness
+from setwise.errors import reject
 from setwise.plots.answer_picture import bars, choose, kinds_of, n_without_bar
 from setwise.report.photos import (
     Likeness,
@@ -81,6 +82,18 @@ class AnswerRow:
         """The key of the order of the list: wrong, unsure and unknown sets first."""
         place = _URGENCY.index(self.kind)
         return self.is_right is not False, place, self.n_out == 0, self.probability, self.index
+
+
+def check_lengths(
+    caller: str, probes: SetBatch, answers: Sequence[Answer], truth: Sequence[Any] | None = None
+) -> None:
+    """Refuse answers, or truths, of another number than sets."""
+    for what, given in (("answers", answers), ("labels in truth", truth)):
+        if given is not None and len(given) != len(probes):
+            reject(
+                f"{caller}: {len(given)} {what} for {len(probes)} sets. Expected one per set, "
+                "in their order."
+            )
 
 
 def answer_rows(

@@ -12,9 +12,10 @@ from setwise.classify.gallery import Gallery
 from setwise.classify.judge import Answer
 from setwise.classify.pictured import pictured
 from setwise.classify.sentence import kind_of, sentence
-from setwise.errors import DataError, reject
+from setwise.errors import DataError
 from setwise.plots.answer_picture import AnswerPicture, draw_picture
 from setwise.plots.sheet import WIDTH, Sheet
+from setwise.report.answers import check_lengths
 from setwise.report.photos import time_span, why_nothing_is_alike
 from setwise.sets import SetBatch
 from setwise.sets.origins import noun_of
@@ -52,11 +53,7 @@ def draw_answers(
     ...     [path.name for path in drawn]
     ['g.png']
     """
-    if len(answers) != len(probes):
-        reject(
-            f"draw_answers: {len(answers)} answers for {len(probes)} sets. Expected one per "
-            "set, in their order."
-        )
+    check_lengths("draw_answers", probes, answers)
     names = distinct_file_names(probes.names, _LONGEST_NAME)
     paths = [Path(folder) / f"{name}.png" for name in names]
     _make_folder(Path(folder))

@@ -41,6 +41,9 @@ class VoteCell:
     words: str
 
 
+Grid: TypeAlias = tuple[tuple[str, tuple[VoteCell | None, ...]], ...]
+
+
 @dataclass(frozen=True)
 class Tally:
     """A label, its kind, the votes for it, and its probability."""
@@ -59,7 +62,7 @@ class VoteCount:
     n_votes: float
     n_silent: int
     columns: tuple[int, ...]
-    grid: tuple[tuple[str, tuple[VoteCell | None, ...]], ...]
+    grid: Grid
 
     def votes_for(self, kind: str) -> float:
         """Votes for a kind of label."""
@@ -110,9 +113,7 @@ def _tally(why: Explanation, votes: Mapping[str, float], kinds: Kinds) -> tuple[
     return tuple(Tally(one, kinds.get(one, OTHER), votes[one], chances[one]) for one in kept)
 
 
-def _grid(
-    why: Explanation, kinds: Kinds
-) -> tuple[tuple[int, ...], tuple[tuple[str, tuple[VoteCell | None, ...]], ...]]:
+def _grid(why: Explanation, kinds: Kinds) -> tuple[tuple[int, ...], Grid]:
     """Votes by look (rows) and dimensionality (columns)."""
     columns = sorted({vote.n_columns for vote in why.votes})
     rows: dict[str, dict[int, VoteCell]] = {}
