@@ -119,9 +119,6 @@ class _Round:
         wanted = np.where(self.data.is_hidden, UNKNOWN, self.data.probe_digits.astype(str))
         return (self.labels[method].reshape(len(wanted), -1) == wanted[:, None]).mean(axis=1)
 
-    def lead(self, method: str, other: str) -> npt.NDArray[Any]:
-        return self.is_right(method) - self.is_right(other)
-
     def kinds(self) -> dict[str, npt.NDArray[Any]]:
         is_mixed, is_hidden = self.data.is_mixed, self.data.is_hidden
         return {"plain": ~is_mixed & ~is_hidden, "mixed": is_mixed, "unknown": is_hidden}
@@ -170,12 +167,12 @@ def run_demo(
     methods, kinds = list(rounds[0].labels), list(rounds[0].kinds())
 
     def accuracy(method: str, kind: str) -> float:
-        return float(
-            np.concatenate([r.is_right(method)[r.kinds()[kind]] for r in rounds]).mean()
-        )
+        shares = [one.is_right(method)[one.kinds()[kind]] for one in rounds]
+        return float(np.concatenate(shares).mean())
 
     # Show a mixed set that CVC gets right and the vote wrong, where there is one.
-    ranks = [one.data.is_mixed * (2 + one.lead("CVC", "vote of the images")) for one in rounds]
+    leads = [one.is_right("CVC") - one.is_right("vote of the images") for one in rounds]
+    ranks = [one.data.is_mixed * (2 + lead) for one, lead in zip(rounds, leads, strict=True)]
     best = int(np.argmax([rank.max() for rank in ranks]))
     chosen, shown = rounds[best], int(ranks[best].argmax())
     with step("save and identify"):

@@ -21,7 +21,7 @@ from setwise._support.text import printable, spreadsheet_cell
 from setwise.cli.common import check_output, say, show_rows
 from setwise.cli.options import Jobs, Output, Reading, Source, Unknown, command
 from setwise.cli.quick_start import import_estimators
-from setwise.cli.reading import check_asked, fitted, joined, load
+from setwise.cli.reading import check_asked, fitted, joined, load, when_and_where
 from setwise.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -225,18 +225,6 @@ def _out_of_place(answer: Answer, origins: Origins | None) -> list[dict[str, Any
     files = origins.files if origins else [None] * len(answer.is_typical)
     images = enumerate(zip(files, answer.is_typical, strict=True), start=1)
     return [{"image": i, "file": file} for i, (file, is_typical) in images if not is_typical]
-
-
-def when_and_where(origins: Origins | None) -> dict[str, Any]:
-    """The first file of a set, and when its photos were taken."""
-    if origins is None:
-        return {"first_file": None, "first_time": None, "last_time": None}
-    times = sorted(time for time in origins.times.tolist() if time is not None)
-    return {
-        "first_file": origins.files[0],
-        "first_time": times[0].isoformat() if times else None,
-        "last_time": times[-1].isoformat() if times else None,
-    }
 
 
 def _note(answer: Answer) -> str:

@@ -15,9 +15,9 @@ from setwise.cli.doctor import doctor
 from setwise.cli.faces import faces
 from setwise.cli.galleries import enroll, fit, forget
 from setwise.cli.identify import classify, identify
-from setwise.cli.inspect import inspect
 from setwise.cli.options import add_command
 from setwise.cli.plugins import WithPlugins
+from setwise.cli.reading import inspect
 from setwise.cli.serve import serve
 
 _VERSION, _ABOUT = (

@@ -122,9 +122,8 @@ def _draw_company(
 ) -> float:
     x, width = column(sheet, 0)
     if len(why.tree) < 2:
-        words = "there is no tree: these clusters were not made by cuts"
-        if why.tree:
-            words = "nothing was cut: the set stands alone"
+        no_tree = "there is no tree: these clusters were not made by cuts"
+        words = "nothing was cut: the set stands alone" if why.tree else no_tree
         return draw_title(sheet, x, top, width, _STAYS, words)
     note = (
         "All sets are joined in one graph, like to like, which is cut in two again and again. "
@@ -186,16 +185,12 @@ def _draw_row(
 
 def _draw_legend(sheet: Sheet, top: float, kinds: Mapping[str, str]) -> float:
     """The class of each colour, in the order of the parts of a bar."""
-    names = {kind: label for label, kind in kinds.items()}
-    entries = [
-        (COLOURS["first"], f"{one_line(names.get('first', ''), 20)}, the answer"),
-        (COLOURS["second"], f"{one_line(names.get('second', ''), 20)}, the runner-up"),
-        (OTHER, "all others"),
-        (PAPER, "no class"),
-    ]
-    shown = [entry for entry in entries if not entry[1].startswith(",")]
+    entries = [(OTHER, "all others"), (PAPER, "no class")]
+    for label, kind in sorted(kinds.items(), key=lambda item: item[1], reverse=True):
+        role = "answer" if kind == "first" else "runner-up"
+        entries.insert(0, (COLOURS[kind], f"{one_line(label, 20)}, the {role}"))
     x, right = LEFT, sheet.width - LEFT
-    for colour, words in shown:
+    for colour, words in entries:
         needed = 0.2 + len(words) * 8 * 0.0088 + 0.25
         if x + needed > right and x > LEFT:
             x, top = LEFT, top + 0.2

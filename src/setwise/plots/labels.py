@@ -144,13 +144,8 @@ def _write_end(
 def plot_accuracy_time(axes: Axes, points: Sequence[Point]) -> Axes:
     """Draw methods by accuracy and seconds per probe; the upper left corner is best.
 
+    A point is (name, seconds per probe, accuracy, low, high), the last three as shares of 1.
     CVC is drawn in red. Axes should be about 0.2 inches high for each name.
-
-    Parameters
-    ----------
-    axes : Axes
-    points : sequence of (name, seconds per probe, accuracy, low, high)
-        Accuracies and their intervals are shares of 1.
 
     Examples
     --------

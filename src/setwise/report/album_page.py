@@ -111,15 +111,13 @@ def render_answers(
         answer_page(galleries[row.index], probes, row, answers[row.index], why)
         for row, why in zip(explained, whys, strict=True)
     ]
+    unread = (f"{x.path}: {x.reason}" if hasattr(x, "reason") else str(x) for x in left_out)
     return render_page(
         "answers.html.jinja",
         styles=("answers.css",),
         title=title,
         command=command,
-        left_out=[
-            f"{one.path}: {one.reason}" if hasattr(one, "reason") else str(one)
-            for one in left_out
-        ],
+        left_out=list(unread),
         most_names=_MOST_NAMES,
         noun=noun_of(probes),
         rows=rows,

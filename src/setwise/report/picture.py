@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from setwise._support.progress import Progress, reported
@@ -12,7 +13,7 @@ from setwise.classify.gallery import Gallery
 from setwise.classify.judge import Answer
 from setwise.classify.pictured import pictured
 from setwise.classify.sentence import kind_of, sentence
-from setwise.errors import DataError
+from setwise.errors import reject
 from setwise.plots.answer_picture import AnswerPicture, draw_picture
 from setwise.plots.sheet import WIDTH, Sheet
 from setwise.report.answers import check_lengths
@@ -30,14 +31,7 @@ def draw_answers(
 ) -> list[Path]:  # fmt: skip
     """Draw one picture per set into a folder, each named after its set; return the files.
 
-    Parameters
-    ----------
-    folder : path
-        Made if it is not there. Pictures of the same names are replaced.
-    gallery, probes, answers
-        As for :func:`setwise.report.write_answers`.
-    progress : callable, optional
-        Called with ``"draw"``, the number of pictures done and of all.
+    The folder is made if it is not there. Pictures of the same names are replaced.
 
     Examples
     --------
@@ -56,7 +50,8 @@ def draw_answers(
     check_lengths("draw_answers", probes, answers)
     names = distinct_file_names(probes.names, _LONGEST_NAME)
     paths = [Path(folder) / f"{name}.png" for name in names]
-    _make_folder(Path(folder))
+    with _written(Path(folder)) as made:
+        made.mkdir(parents=True, exist_ok=True)
     drawn = (
         draw_answer(path, gallery, probes, i, answer)
         for i, (path, answer) in enumerate(zip(paths, answers, strict=True))
@@ -68,16 +63,10 @@ def draw_answer(
     path: str | os.PathLike[str], gallery: Gallery, probes: SetBatch, i: int, answer: Answer,
     *, width: float = WIDTH,
 ) -> Path:  # fmt: skip
-    """Draw one set and its answer; needs the extra ``plot``.
+    """Draw set ``i`` and its answer; needs the extra ``plot``.
 
-    Parameters
-    ----------
-    path : path
-        Of the picture; the suffix says how (``.png``, ``.svg``, ``.pdf``).
-    gallery, probes, i, answer
-        The gallery, and set ``i`` of the probes with its answer.
-    width : float, default=11
-        Inches. From 8 on there are two columns, below one.
+    The suffix of ``path`` says how (``.png``, ``.svg``, ``.pdf``). ``width`` is in inches: from
+    8 on there are two columns, below one.
 
     Examples
     --------
@@ -95,11 +84,10 @@ def draw_answer(
     file = Path(path)
     sheet = Sheet.empty(width)
     bottom = draw_picture(sheet, _picture(gallery, probes, i, answer))
-    _make_folder(file.parent)
-    try:
+    with _written(file.parent) as folder:
+        folder.mkdir(parents=True, exist_ok=True)
+    with _written(file):
         sheet.cut_below(bottom + 0.1, file)
-    except OSError as error:
-        raise _unwritable(file, error) from error
     return file
 
 
@@ -123,15 +111,14 @@ def _picture(gallery: Gallery, probes: SetBatch, i: int, answer: Answer) -> Answ
     )
 
 
-def _make_folder(folder: Path) -> None:
+@contextmanager
+def _written(path: Path) -> Iterator[Path]:
+    """A path to write in a block, whose errors name it."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        yield path
     except OSError as error:
-        raise _unwritable(folder, error) from error
-
-
-def _unwritable(path: Path, error: OSError) -> DataError:
-    return DataError(
-        f"{path}: cannot be written: {error.strerror or error}. Expected a folder with room on "
-        "its disk: make room, or name another folder, and run it again."
-    )
+        reject(
+            f"{path}: cannot be written: {error.strerror or error}. Expected a folder with "
+            "room on its disk: make room, or name another folder, and run it again.",
+            error,
+        )

@@ -39,10 +39,11 @@ def tree_figure(why: Explanation, label: str) -> tuple[Markup, str]:
     ``--ours``.
     """
     markup = require("markupsafe", "report").Markup
-    if not why.tree:
-        return markup(""), "this clusterer makes no tree"
     if len(why.tree) < 2:
-        return markup(""), "the probe has no column here"
+        why_none = (
+            "the probe has no column here" if why.tree else "this clusterer makes no tree"
+        )
+        return markup(""), why_none
     for most_cuts in (1, 2, 3, 5, 8, 13, len(why.tree)):
         stops = _stops(why.tree, most_cuts)
         if max(stop.column for stop in stops) <= _MOST_STOPS:
