@@ -1,8 +1,8 @@
 """Why to classify sets: the whole job on scikit-learn's handwritten digits.
 
-An image then looks more like others in its light than like others of its digit, for each set
-is photographed in a light of its own. Half of the probes hold images of another digit, and two
-digits are not in the gallery.
+Each set is in a light of its own, so that images look more like others in their light than like
+others of their digit. Half of the probes hold images of another digit, and two digits are not
+in the gallery.
 """
 
 from __future__ import annotations
@@ -119,9 +119,6 @@ class _Round:
         wanted = np.where(self.data.is_hidden, UNKNOWN, self.data.probe_digits.astype(str))
         return (self.labels[method].reshape(len(wanted), -1) == wanted[:, None]).mean(axis=1)
 
-    def right(self, method: str, kind: str) -> npt.NDArray[Any]:
-        return self.is_right(method)[self.kinds()[kind]]
-
     def kinds(self) -> dict[str, npt.NDArray[Any]]:
         is_mixed, is_hidden = self.data.is_mixed, self.data.is_hidden
         return {"plain": ~is_mixed & ~is_hidden, "mixed": is_mixed, "unknown": is_hidden}
@@ -168,11 +165,14 @@ def run_demo(
             report("classify", i, len(sets))
             rounds.append(_judged(data, n_jobs))
     methods, kinds = list(rounds[0].labels), list(rounds[0].kinds())
+
+    def accuracy(method: str, kind: str) -> float:
+        shares = [one.is_right(method)[one.kinds()[kind]] for one in rounds]
+        return float(np.concatenate(shares).mean())
+
     # Show a mixed set that CVC gets right and the vote wrong, where there is one.
-    ranks = [
-        one.data.is_mixed * (2 + one.is_right("CVC") - one.is_right("vote of the images"))
-        for one in rounds
-    ]
+    leads = [one.is_right("CVC") - one.is_right("vote of the images") for one in rounds]
+    ranks = [one.data.is_mixed * (2 + lead) for one, lead in zip(rounds, leads, strict=True)]
     best = int(np.argmax([rank.max() for rank in ranks]))
     chosen, shown = rounds[best], int(ranks[best].argmax())
     with step("save and identify"):
@@ -188,13 +188,8 @@ def run_demo(
             advice = str(error)
     return {
         "n_probes": {kind: sum(int(o.kinds()[kind].sum()) for o in rounds) for kind in kinds},
-        "accuracy": {
-            method: {
-                kind: float(np.mean([x for one in rounds for x in one.right(method, kind)]))
-                for kind in kinds
-            }
-            for method in methods
-        },
+        "accuracy": {method: {kind: accuracy(method, kind) for kind in kinds}
+                     for method in methods},
         "gallery": str(folder / "digits.setwise"), "identified": identified,
         "explanation": str(explanation), "picture": picture, "advice": advice,
         "seconds": seconds | {"total": sum(seconds.values())},

@@ -5,25 +5,12 @@ from __future__ import annotations
 from typing import NoReturn
 
 __all__ = [
-    "CalibrationWarning",
-    "ConvergenceWarning",
-    "DataError",
-    "DegenerateHullWarning",
-    "DegenerateSplitWarning",
-    "DeviceError",
-    "GuessingWarning",
-    "LeakageError",
-    "LengthsWarning",
-    "MissingExtraError",
-    "NoInformationWarning",
-    "ParameterError",
-    "SetwiseError",
-    "SetwiseWarning",
-    "SkippedFilesWarning",
-    "TooLargeError",
-    "TornLineWarning",
-    "reject",
-]
+    "CalibrationWarning", "ConvergenceWarning", "DataError", "DegenerateHullWarning",
+    "DegenerateSplitWarning", "DeviceError", "GuessingWarning", "LeakageError",
+    "LengthsWarning", "MissingExtraError", "NoInformationWarning", "ParameterError",
+    "SetwiseError", "SetwiseWarning", "SkippedFilesWarning", "TooLargeError",
+    "TornLineWarning", "reject",
+]  # fmt: skip
 
 
 class SetwiseError(Exception):

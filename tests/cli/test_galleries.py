@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
+from threading import Thread
 
 import numpy as np
 import pytest
@@ -156,7 +158,7 @@ def test_spaces_around_a_label_make_no_new_class_and_the_file_is_loaded_once(
     albums, people, monkeypatch
 ):
     loaded, load = [], saved.load
-    monkeypatch.setattr(saved, "load", lambda path: loaded.append(path) or load(path))
+    monkeypatch.setattr(saved, "load", lambda path, **o: loaded.append(path) or load(path, **o))
     monkeypatch.setattr(setwise, "load", saved.load)
     found = document("enroll", people, albums / "probes" / "set 0", "--label", "  flat ")
     assert found["classes"] == {"flat": 3, "slanted": 2, "steep": 2}
@@ -358,3 +360,25 @@ def test_evaluate_checks_its_options_before_anything_is_read(option):
     found = run("evaluate", "no gallery", *option)
     assert found.exit_code == 1
     assert f"{option[0].lstrip('-')} must be" in found.stderr
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes with names")
+def test_tables_and_pages_are_written_through_links_and_pipes(albums, tmp_path):
+    pytest.importorskip("jinja2")
+    table, page, pipe = tmp_path / "table.csv", tmp_path / "page.html", tmp_path / "pipe"
+    links = [tmp_path / "link.csv", tmp_path / "link.html"]
+    for link, file in zip(links, (table, page), strict=True):
+        link.symlink_to(file)
+    os.mkfifo(pipe)
+    asked = "identify", albums / "people.setwise", albums / "probes"
+    assert run(*asked, "--csv", links[0], "--report", links[1]).exit_code == 0
+    assert all(link.is_symlink() for link in links)
+    assert table.read_text().startswith("set,label,")
+    assert page.read_text().lower().startswith("<!doctype html>")
+    received = []
+    reader = Thread(target=lambda: received.append(pipe.read_bytes()), daemon=True)
+    reader.start()
+    assert run(*asked, "--csv", pipe).exit_code == 0
+    reader.join(timeout=10)
+    assert received == [table.read_bytes()]
+    assert pipe.is_fifo()

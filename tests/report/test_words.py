@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from setwise.report.answers import kind_of, meanings_in, sentence, sureness
+from setwise.classify.answer import kind_of, sentence, sureness
+from setwise.report.answers import meanings_in
 
 
 @pytest.mark.parametrize(

@@ -13,17 +13,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
+from typer import Option
 
 from setwise._support.compiled import plain_interrupts
 from setwise._support.text import printable
 from setwise.errors import DataError, SetwiseError, SetwiseWarning
 
 if TYPE_CHECKING:
-    from rich.console import Console
     from rich.table import Table
 
     from setwise._support.progress import Progress
-
 
 EXIT_CODES = {
     0: "success",
@@ -34,19 +33,14 @@ EXIT_CODES = {
 }
 
 AsJson: TypeAlias = Annotated[
-    bool, typer.Option("--json", help="Print one JSON document and nothing else.")
+    bool, Option("--json", help="Print one JSON document and nothing else.")
 ]
 Quiet: TypeAlias = Annotated[
-    bool, typer.Option("--quiet", "-q", help="One line instead of tables and progress.")
+    bool, Option("--quiet", "-q", help="One line instead of tables and progress.")
 ]
 
 
-_DEBUG = "SETWISE_DEBUG"
-
-
-def show_tracebacks() -> None:
-    """Show the traceback of errors from now on."""
-    os.environ[_DEBUG] = "1"
+DEBUG = "SETWISE_DEBUG"
 
 
 def say(text: str, *, err: bool = False) -> None:
@@ -90,13 +84,12 @@ def clean_exit() -> Iterator[None]:
     except (typer.Exit, typer.Abort, typer.BadParameter):
         raise
     except Exception as error:
-        if os.environ.get(_DEBUG):
+        if os.environ.get(DEBUG):
             raise
-        if isinstance(error, SetwiseError):
-            say(f"setwise: {error}", err=True)
-            raise typer.Exit(1) from None
-        if isinstance(error, OSError):
-            say(f"setwise: {' '.join(str(error).split())}", err=True)
+        if isinstance(error, SetwiseError | OSError):
+            words = str(error)
+            one_line = words if isinstance(error, SetwiseError) else " ".join(words.split())
+            say(f"setwise: {one_line}", err=True)
             raise typer.Exit(1) from None
         what = " ".join(f"{type(error).__name__}: {error}".split())
         say(f"setwise: a bug ({what}). Run `setwise --debug ...` to see where.", err=True)
@@ -121,10 +114,7 @@ def _told_warnings() -> Iterator[None]:
 
 
 def check_output(path: Path | None, option: str, *, is_folder: bool = False) -> None:
-    """Refuse, before any work, a file or folder that could not be written.
-
-    ``option`` named it. A file may be a device, a pipe or a link, such as /dev/stdout.
-    """
+    """Refuse, before any work, a file or folder of an option that cannot be written."""
     if path is None:
         return
     above = path.resolve().parent
@@ -196,26 +186,19 @@ class _PlainLines:
 
 @contextmanager
 def _bar() -> Iterator[Progress]:
+    from rich import progress as shown
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
 
-    columns = (
-        TextColumn("{task.description:<9}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
+    name = shown.TextColumn("{task.description:<9}", markup=False)
+    times = shown.TimeElapsedColumn(), shown.TimeRemainingColumn()
+    columns = (name, shown.BarColumn(), shown.MofNCompleteColumn(), *times)
+
+    def dim(message: str) -> None:
+        bar.console.print(printable(message), style="dim", markup=False)
+
     with (
-        Progress(*columns, console=Console(stderr=True), transient=True) as bar,
-        _logging(logging.INFO, lambda message: _dim(bar.console, message)),
+        shown.Progress(*columns, console=Console(stderr=True), transient=True) as bar,
+        _logging(logging.INFO, dim),
     ):
         tasks = {}
 
@@ -227,7 +210,3 @@ def _bar() -> Iterator[Progress]:
             bar.update(tasks[what], completed=done, total=total if is_known else None)
 
         yield report
-
-
-def _dim(console: Console, message: str) -> None:
-    console.print(printable(message), style="dim", markup=False)

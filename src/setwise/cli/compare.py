@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Argument, Option
 
 from setwise.cli.common import check_output, say
 from setwise.cli.options import Jobs, Output, Reading, Source, Unknown, command
@@ -18,26 +17,24 @@ if TYPE_CHECKING:
     from setwise.evaluation import Evaluation
     from setwise.io import LoadedSets
 
-
 _FOR_IMAGES = ("CVC for images", "CVC for turntables")
 
 
 @command
 def compare(
     gallery: Source,
-    probes: Annotated[Path, typer.Argument(help="Labelled sets to judge, of the same kind.")],
+    probes: Annotated[Path, Argument(help="Labelled sets to judge, of the same kind.")],
     reading: Reading,
     output: Output,
     methods: Annotated[
-        list[str] | None,
-        typer.Option(help='Names such as "CVC,MSM,mean vector"; may be repeated.'),
+        list[str] | None, Option(help='Names such as "CVC,MSM,mean vector"; may be repeated.')
     ] = None,
     pixels: Annotated[
-        int, typer.Option(help="Side in pixels of the images that other methods get.")
+        int, Option(help="Side in pixels of the images that other methods get.")
     ] = 20,
     jobs: Jobs = 1,
     picture: Annotated[
-        Path | None, typer.Option(help="Draw accuracy against time to this file (.png, .svg).")
+        Path | None, Option(help="Draw accuracy against time to this file (.png, .svg).")
     ] = None,
 ) -> None:
     """Compare methods on your own sets: one table, with confidence intervals.
@@ -61,22 +58,12 @@ def compare(
             options["layout"] = reading.layout
         options["labels"] = reading.labels
         judged = load(probes, options, output, progress, labelled=True)
-        chosen = (
-            names if known.image_shape is None else _on_images(names, pixels, reading.features)
-        )
-        comparison = compare_methods(
-            known,
-            known.labels,
-            judged,
-            judged.labels,
-            methods=chosen,
-            n_jobs=jobs,
-            progress=progress,
-        )
-    if output.as_json:
-        typer.echo(json.dumps(comparison.to_dict(), indent=2))
-    else:
-        say(comparison.summary() if output.quiet else str(comparison))
+        chosen: Any = names
+        if known.image_shape is not None:
+            chosen = _on_images(names, pixels, reading.features)
+        how = {"methods": chosen, "n_jobs": jobs, "progress": progress}
+        comparison = compare_methods(known, known.labels, judged, judged.labels, **how)
+    output.show(comparison.to_dict(), comparison.summary(), str(comparison))
     if picture is not None:  # after the table, which an error must not lose
         comparison.plot(picture)
 
@@ -103,13 +90,13 @@ def evaluate(
     gallery: Source,
     reading: Reading,
     output: Output,
-    folds: Annotated[int, typer.Option(help="Parts; each is judged by the others.")] = 5,
+    folds: Annotated[int, Option(help="Parts; each is judged by the others.")] = 5,
     report: Annotated[
         Path | None,
-        typer.Option(help="Write an HTML page with the confusion matrix and explanations."),
+        Option(help="Write an HTML page with the confusion matrix and explanations."),
     ] = None,
     unknown: Unknown = None,
-    seed: Annotated[int, typer.Option(help="Seed of the parts.")] = 0,
+    seed: Annotated[int, Option(help="Seed of the parts.")] = 0,
     jobs: Jobs = -1,
 ) -> None:
     """Cross-validate on labelled sets: accuracy, confusion, and which sets are wrong.
@@ -130,22 +117,13 @@ def evaluate(
         from setwise.evaluation import cross_validate
 
         sets = load(gallery, reading.of_gallery(), output, progress, labelled=True)
-        found = cross_validate(
-            classifier_for(sets, reading.features, unknown),
-            sets,
-            sets.labels,
-            folds=folds,
-            seed=seed,
-            n_jobs=jobs,
-            keep_fitted=report is not None,
-            progress=progress,
-        )
+        clf = classifier_for(sets, reading.features, unknown)
+        how: dict[str, Any] = {"folds": folds, "seed": seed, "n_jobs": jobs}
+        how |= {"keep_fitted": report is not None, "progress": progress}
+        found = cross_validate(clf, sets, sets.labels, **how)
     # Before the report, which may fail.
-    if output.as_json:
-        document = found.to_dict() | {"left_out": sets.report.to_dict()}
-        typer.echo(json.dumps(document, indent=2))
-    else:
-        say(found.summary() if output.quiet else str(found))
+    document = found.to_dict() | {"left_out": sets.report.to_dict()}
+    output.show(document, found.summary(), str(found))
     if report is not None:
         with output.progress() as progress:
             _write_report(report, found, sets, progress)

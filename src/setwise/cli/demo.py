@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer import Option
 
 from setwise.cli.common import say, show_rows
 from setwise.cli.options import Output, command
@@ -16,9 +17,9 @@ from setwise.cli.options import Output, command
 def demo(
     output: Output,
     out: Annotated[
-        Path, typer.Option(file_okay=False, help="Folder for the gallery and the picture.")
+        Path, Option(file_okay=False, help="Folder for the gallery and the picture.")
     ] = Path("out/demo"),
-    quick: Annotated[bool, typer.Option("--quick", help="One round instead of five.")] = False,
+    quick: Annotated[bool, Option("--quick", help="One round instead of five.")] = False,
 ) -> None:
     """Compare sets of handwritten digits with their single images.
 
@@ -52,13 +53,10 @@ def _show(found: dict[str, Any], picture: str) -> None:
         "of 8 digits,\neach in its own light. CVC(unknown=0.05) may answer: none of these.\n"
     )
     n = found["n_probes"]
-    columns = ("% right", f"{n['plain']} sets", f"{n['mixed']} with 4 images of another digit",
-               f"{n['unknown']} of an unknown digit")  # fmt: skip
-    rows = [
-        (method, *(f"{100 * value:.1f}" for value in shares.values()))
-        for method, shares in found["accuracy"].items()
-    ]
-    show_rows(columns, rows)
+    mixed = f"{n['mixed']} with 4 images of another digit"
+    columns = ("% right", f"{n['plain']} sets", mixed, f"{n['unknown']} of an unknown digit")
+    accuracies = found["accuracy"].items()
+    show_rows(columns, [(m, *(f"{100 * v:.1f}" for v in s.values())) for m, s in accuracies])
     say(f"The gallery is one file, {found['gallery']}. Two sets, identified after loading it:")
     for one in found["identified"]:
         known = f"{one['label']}, probability {one['probability']:.2f}"

@@ -3,20 +3,18 @@
 ``--json`` prints one object:
 
 - ``ok``: whether everything that is needed works;
-- ``versions``: of setwise, Python and the packages that setwise always needs (null: missing);
-- ``platform``, ``cpus``, ``memory`` (``total_bytes``, ``available_bytes``: work that needs more
-  than is available is refused), ``blas`` (``library``, ``version``, ``threads`` of each);
+- ``versions``: of setwise, Python and the packages it always needs (null: missing);
+- ``platform``, ``cpus``, ``memory`` (``total_bytes``, ``available_bytes``), ``blas``
+  (``library``, ``version``, ``threads`` of each);
 - ``extras``: by name, ``installed``, ``packages`` (version or null), ``install``, a command;
 - ``kernels``: ``folders``, ``is_writable``, ``n_modules``, ``n_compiled`` before the self-test;
-- ``folders``: of data and caches, ``what``, ``folder``, ``exists``, ``bytes``, ``is_complete``
-  (whether all files were counted);
+- ``folders``: ``what``, ``folder``, ``exists``, ``bytes``, ``is_complete`` (all were counted);
 - ``gallery``: of the file that was given, or null;
 - ``checks``: ``name``, ``ok``, ``is_needed``, ``detail``, and ``advice`` where it failed.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import tempfile
@@ -27,8 +25,8 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer import Argument
 
-from setwise.cli.common import say
 from setwise.cli.options import Output, command
 from setwise.cli.reading import gallery_document
 
@@ -50,7 +48,7 @@ class Check:
 def doctor(
     output: Output,
     gallery: Annotated[
-        Path | None, typer.Argument(help="A gallery file to check too, such as people.setwise.")
+        Path | None, Argument(help="A gallery file to check too, such as people.setwise.")
     ] = None,
 ) -> None:
     """Check the installation and a gallery file, and say what to do where something is broken.
@@ -64,13 +62,7 @@ def doctor(
     """
     with output.progress():
         report = _report(gallery)
-    if output.as_json:
-        typer.echo(json.dumps(report, indent=2))
-    elif output.quiet:
-        say(_summary(report))
-    else:
-        for line in _lines(report):
-            say(line)
+    output.show(report, _summary(report), "\n".join(_lines(report)))
     if not report["ok"]:
         raise typer.Exit(1)
 
@@ -83,22 +75,22 @@ def _report(gallery: Path | None) -> dict[str, Any]:
     from setwise._support.memory import available_memory, total_memory
 
     packages = environment.needed_packages()
+    own = {"setwise": version("setwise"), "python": platform.python_version()}
     kernels, kernel_check = _kernels()  # before the self-test compiles them
-    file: dict[str, Any] = {}
+    file: dict[str, Any] = {"path": str(gallery)}
     checks = [
         _check_packages(packages),
         _tried("temporary folder", _try_temporary, "Set TMPDIR to a folder with room."),
-        _tried("files of arrays", _try_tensors, _REINSTALL),
-        _tried("self-test", _try_job, _REINSTALL),
+        _tried("files of arrays", _try_tensors),
+        _tried("self-test", _try_job),
         kernel_check,
     ]
     if gallery is not None:
         advice = "Copy the file again, or fit and save anew."
         checks.append(_tried(f"gallery {gallery}", lambda: _try_gallery(gallery, file), advice))
-    own = {"setwise": version("setwise"), "python": platform.python_version()}
     found = {
         "ok": all(check.ok for check in checks if check.is_needed),
-        "versions": {**own, **packages},
+        "versions": own | packages,
         "platform": f"{platform.system()} {platform.machine()}",
         "cpus": environment.n_cpus(),
         "memory": {"total_bytes": total_memory(), "available_bytes": available_memory()},
@@ -106,7 +98,7 @@ def _report(gallery: Path | None) -> dict[str, Any]:
         "extras": {extra.name: extra.to_dict() for extra in environment.extras()},
         "kernels": None if kernels is None else asdict(kernels),
         "folders": _or_nothing(_folders),
-        "gallery": None if gallery is None else {"path": str(gallery), **file},
+        "gallery": None if gallery is None else file,
         "checks": [asdict(check) for check in checks],
     }
     return dict(_plain(found))
@@ -131,7 +123,7 @@ def _or_nothing(find: Callable[[], list[dict[str, Any]]]) -> list[dict[str, Any]
         return []
 
 
-def _tried(name: str, work: Callable[[], str], advice: str) -> Check:
+def _tried(name: str, work: Callable[[], str], advice: str = _REINSTALL) -> Check:
     """Do something that should work; an error is the detail of the check."""
     from setwise.errors import SetwiseError
 
@@ -179,12 +171,11 @@ def _try_tensors() -> str:
 
     from setwise.io.tensors import read_tensors, write_tensors
 
-    numbers = np.linspace(0.0, 1.0, 7)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "check.setwise"
-        write_tensors(path, {"name": "é"}, {"numbers": numbers})
+        write_tensors(path, {"name": "é"}, {"numbers": np.arange(7.0)})
         document, arrays = read_tensors(path, "doctor")
-    if document["name"] != "é" or not np.array_equal(arrays["numbers"], numbers):
+    if document["name"] != "é" or not np.array_equal(arrays["numbers"], np.arange(7.0)):
         msg = "what was read is not what was written"
         raise OSError(msg)
     return "written and read again"
@@ -196,9 +187,7 @@ def _try_job() -> str:
 
     from setwise import CVC
 
-    start = time.perf_counter()
-    rng = np.random.default_rng(0)
-    labels = ["anna", "bert"] * 3
+    start, rng, labels = time.perf_counter(), np.random.default_rng(0), ["anna", "bert"] * 3
     sets = [rng.normal(size=(8, 12)) + 4.0 * np.eye(12)[i % 2] for i in range(2 * len(labels))]
     clf = CVC(dims=(1, 2), random_state=0).fit(sets[: len(labels)], labels)
     answers = clf.predict(sets[len(labels) :]).tolist()
@@ -213,16 +202,10 @@ def _try_gallery(path: Path, facts: dict[str, Any]) -> str:
     import setwise
 
     gallery = setwise.load(path).gallery_
-    document = gallery_document(path)
-    facts.update(
-        format=document.get("format"),
-        versions=document.get("versions"),
-        n_classes=gallery.n_classes,
-        n_sets=len(gallery.sets),
-        n_vectors=len(gallery.sets.vectors),
-        n_features=gallery.sets.n_features,
-        bytes=path.stat().st_size,
-    )
+    document, sets = gallery_document(path), gallery.sets
+    facts |= {key: document.get(key) for key in ("format", "versions")}
+    facts |= {"n_classes": gallery.n_classes, "n_sets": len(sets), "bytes": path.stat().st_size}
+    facts |= {"n_vectors": len(sets.vectors), "n_features": sets.n_features}
     return f"loads: {facts['n_classes']} classes, {facts['n_sets']} sets"
 
 
@@ -241,38 +224,25 @@ def _folders() -> list[dict[str, Any]]:
     return rows
 
 
-# ---------------------------------------------------------------------------------- words
-
-
 def _summary(report: dict[str, Any]) -> str:
     """One line."""
-    own = f"setwise {report['versions']['setwise']}"
-    failed = [check for check in report["checks"] if not check["ok"]]
-    if not failed:
-        return f"{own}: everything works."
-    problems = "; ".join(f"{check['name']}: {check['detail']}" for check in failed)
-    return f"{own}: {'works, but ' if report['ok'] else ''}{problems}"
-
-
-def _verdict(report: dict[str, Any]) -> str:
-    n_broken = sum(not check["ok"] for check in report["checks"])
-    if n_broken == 0:
-        return "Everything works."
-    problems = "1 problem" if n_broken == 1 else f"{n_broken} problems"
-    return f"{problems}, see above." + (" The main job works." if report["ok"] else "")
+    failed = [f"{one['name']}: {one['detail']}" for one in report["checks"] if not one["ok"]]
+    words = ("works, but " if report["ok"] else "") + "; ".join(failed)
+    return (
+        f"setwise {report['versions']['setwise']}: {words if failed else 'everything works.'}"
+    )
 
 
 def _lines(report: dict[str, Any]) -> list[str]:
     versions = dict(report["versions"])
     own, python = versions.pop("setwise"), versions.pop("python")
-    packages = [f"{name} {version or 'MISSING'}" for name, version in versions.items()]
     free, total = (_size(report["memory"][f"{kind}_bytes"]) for kind in ("available", "total"))
     extras = report["extras"].items()
     there = [name for name, extra in extras if extra["installed"]]
     blas = "{library} {version}, {threads} threads"
     rows = [
         ("setwise", f"{own}, Python {python}, {report['platform']}"),
-        ("packages", ", ".join(packages)),
+        ("packages", ", ".join(f"{name} {one or 'MISSING'}" for name, one in versions.items())),
         ("extras", ", ".join(there) or "none"),
         *((f"no {name}", extra["install"]) for name, extra in extras if name not in there),
         ("kernels", _kernel_words(report["kernels"])),
@@ -280,42 +250,39 @@ def _lines(report: dict[str, Any]) -> list[str]:
         ("BLAS", "; ".join(blas.format(**one) for one in report["blas"]) or "not found"),
         ("CPUs", str(report["cpus"])),
         ("memory", f"{free} of {total} available; work that needs more is refused"),
-        *_gallery_rows(report["gallery"]),
     ]
-    lines = [f"{name:<14} {text}" for name, text in rows]
-    lines += ["", *(line for check in report["checks"] for line in _check_lines(check))]
-    return [*lines, "", _verdict(report)]
+    if "format" in (report["gallery"] or {}):
+        rows.append(("gallery", _gallery_words(report["gallery"])))
+    lines = [*(f"{name:<14} {text}" for name, text in rows), ""]
+    for check in report["checks"]:
+        state = "ok" if check["ok"] else "BROKEN" if check["is_needed"] else "weak"
+        lines.append(f"{state:<7} {check['name']}: {check['detail']}")
+        lines += [f"        {check['advice']}"] if check["advice"] else []
+    n_broken = sum(not check["ok"] for check in report["checks"])
+    problems = f"{n_broken} problem{'' if n_broken == 1 else 's'}, see above."
+    problems += " The main job works." if report["ok"] else ""
+    return [*lines, "", problems if n_broken else "Everything works."]
 
 
 def _kernel_words(kernels: dict[str, Any] | None) -> str:
     if kernels is None:
         return "not known"
-    folders = kernels["folders"]
-    where = os.path.commonpath(folders) if folders else "memory alone"
+    where = os.path.commonpath(kernels["folders"]) if kernels["folders"] else "memory alone"
     return "{n_compiled} of {n_modules} modules compiled, kept in ".format(**kernels) + where
 
 
 def _folder_words(row: dict[str, Any]) -> str:
-    if not row["exists"]:
-        return f"{row['folder']}, not there"
-    return f"{row['folder']}, {'' if row['is_complete'] else 'more than '}{_size(row['bytes'])}"
+    size = ("" if row["is_complete"] else "more than ") + _size(row["bytes"])
+    return f"{row['folder']}, {size if row['exists'] else 'not there'}"
 
 
-def _gallery_rows(gallery: dict[str, Any] | None) -> list[tuple[str, str]]:
-    if gallery is None or "format" not in gallery:
-        return []
-    written = gallery["versions"] or {}
-    by = ", ".join(f"{name} {version}" for name, version in written.items()) or "not recorded"
+def _gallery_words(gallery: dict[str, Any]) -> str:
+    written = (gallery["versions"] or {}).items()
+    by = ", ".join(f"{name} {version}" for name, version in written) or "not recorded"
     text = (
         "{path}, format {format}, {n_classes} classes, {n_sets} sets of {n_vectors} vectors, "
-    ).format(**gallery)
-    return [("gallery", f"{text}{_size(gallery['bytes'])}; written by: {by}")]
-
-
-def _check_lines(check: dict[str, Any]) -> list[str]:
-    state = "ok" if check["ok"] else "BROKEN" if check["is_needed"] else "weak"
-    line = f"{state:<7} {check['name']}: {check['detail']}"
-    return [line, f"        {check['advice']}"] if check["advice"] else [line]
+    )
+    return f"{text.format(**gallery)}{_size(gallery['bytes'])}; written by: {by}"
 
 
 def _size(amount: int | None) -> str:

@@ -1,8 +1,13 @@
-"""``setwise identify`` and ``classify``: the class of each set, how sure, and why."""
+"""``setwise identify`` and ``classify``: the class of each set, how sure, and why.
+
+Answers are printed as a table, lines or JSON, and written as CSV, a page and pictures.
+"""
 
 from __future__ import annotations
 
+import csv
 import gc
+import io
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,22 +15,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Argument, Option
 
-from setwise.cli.answers import answer_row, as_csv, line, table_row
+from setwise._support.text import printable, spreadsheet_cell
 from setwise.cli.common import check_output, say, show_rows
 from setwise.cli.options import Jobs, Output, Reading, Source, Unknown, command
 from setwise.cli.quick_start import import_estimators
-from setwise.cli.reading import check_asked, fitted, joined, load
+from setwise.cli.reading import check_asked, fitted, joined, load, when_and_where
 from setwise.errors import ParameterError
 
 if TYPE_CHECKING:
     from setwise import CVC, Answer, Explanation, SetBatch
     from setwise._support.progress import Progress
     from setwise.io import LoadedSets
-
+    from setwise.sets import Origins
 
 # Files of sets. A file of any other name is a gallery file.
 ARRAY_SUFFIXES = (".mat", ".npz", ".npy")
+# Of the table for spreadsheets.
+COLUMNS = (
+    "set", "label", "probability", "margin", "runner_up", "is_known", "n_images",
+    "n_out_of_place", "out_of_place", "first_file", "first_time", "last_time", "note",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -34,12 +45,12 @@ class Files:
 
     explain: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Write a picture of each answer to this folder."),
+        Option(metavar="DIR", help="Write a picture of each answer to this folder."),
     ] = None
     report: Annotated[
-        Path | None, typer.Option(help="Write an HTML page of all answers and photos.")
+        Path | None, Option(help="Write an HTML page of all answers and photos.")
     ] = None
-    csv: Annotated[Path | None, typer.Option(help="Write a table for spreadsheets.")] = None
+    csv: Annotated[Path | None, Option(help="Write a table for spreadsheets.")] = None
 
     def check(self) -> None:
         """Refuse, before any work, files that cannot be written."""
@@ -51,9 +62,9 @@ class Files:
 @command
 def identify(
     gallery: Annotated[
-        Path, typer.Argument(help="A gallery file of `setwise fit`, or a folder of sets.")
+        Path, Argument(help="A gallery file of `setwise fit`, or a folder of sets.")
     ],
-    probes: Annotated[list[Path], typer.Argument(help="Sets to judge: folders, clips, files.")],
+    probes: Annotated[list[Path], Argument(help="Sets to judge: folders, clips, files.")],
     files: Files,
     reading: Reading,
     output: Output,
@@ -73,7 +84,7 @@ def identify(
 @command
 def classify(
     gallery: Source,
-    probes: Annotated[Path, typer.Argument(help="Sets to judge, of the same kind.")],
+    probes: Annotated[Path, Argument(help="Sets to judge, of the same kind.")],
     files: Files,
     reading: Reading,
     output: Output,
@@ -89,14 +100,9 @@ def classify(
 
 
 def _identify(
-    gallery: Path,
-    probes: Sequence[Path],
-    reading: Reading,
-    output: Output,
-    files: Files,
-    unknown: float | None,
-    jobs: int,
-) -> None:
+    gallery: Path, probes: Sequence[Path], reading: Reading, output: Output, files: Files,
+    unknown: float | None, jobs: int,
+) -> None:  # fmt: skip
     import_estimators()
     reading.check()
     check_asked(unknown, jobs)
@@ -107,23 +113,27 @@ def _identify(
         options = reading.of_probes(clf.gallery_.sets.image_shape)
         sources = [load(source, options, output, progress) for source in probes]
         sets = joined(sources)
-        answers, whys = _judged(clf, sets, jobs, progress, explains=files.report is not None)
+        whys: Mapping[int, Explanation] = {}
+        if files.report is None:
+            answers = list(clf.judge(sets, progress=progress))
+        else:  # needs explanations, which take no second look at a set
+            from setwise.report import judge_and_explain
+
+            how: dict[str, Any] = {"n_jobs": jobs, "progress": progress}
+            answers, whys = judge_and_explain(clf.gallery_, sets, **how)
     told = [answer_row(answer, sets, i, clf.unknown_label) for i, answer in enumerate(answers)]
     # Before the files, of which one may fail.
     _show(told, clf, gallery, sources, output)
     with output.progress() as progress:
         left_out = [left for source in sources for left in source.report.skipped]
-        _write(files, clf, sets, answers, whys, told, left_out, progress)
+        of_report = {"explanations": whys, "left_out": left_out}
+        _write(files, clf, sets, answers, told, progress, **of_report)
 
 
 def _classifier(
-    gallery: Path,
-    reading: Reading,
-    output: Output,
-    unknown: float | None,
-    jobs: int,
+    gallery: Path, reading: Reading, output: Output, unknown: float | None, jobs: int,
     progress: Progress | None,
-) -> CVC:
+) -> CVC:  # fmt: skip
     """The classifier of a gallery file, or one that is fitted to a folder."""
     if gallery.is_dir() or gallery.suffix.lower() in ARRAY_SUFFIXES:
         sets = load(gallery, reading.of_gallery(), output, progress, labelled=True)
@@ -141,24 +151,10 @@ def _classifier(
     return clf.set_params(n_jobs=jobs)
 
 
-def _judged(
-    clf: CVC, sets: SetBatch, jobs: int, progress: Progress | None, *, explains: bool
-) -> tuple[list[Answer], dict[int, Explanation]]:
-    """Answers, and the explanations of a report, which needs no second look at a set."""
-    if not explains:
-        return list(clf.judge(sets, progress=progress)), {}
-    from setwise.report import judge_and_explain
-
-    return judge_and_explain(clf.gallery_, sets, n_jobs=jobs, progress=progress)
-
-
 def _show(
-    told: list[dict[str, Any]],
-    clf: CVC,
-    gallery: Path,
-    sources: Sequence[LoadedSets],
+    told: list[dict[str, Any]], clf: CVC, gallery: Path, sources: Sequence[LoadedSets],
     output: Output,
-) -> None:
+) -> None:  # fmt: skip
     if output.as_json:
         document = {
             "format": 1,
@@ -181,15 +177,9 @@ def _show(
 
 
 def _write(
-    files: Files,
-    clf: CVC,
-    sets: SetBatch,
-    answers: Sequence[Answer],
-    whys: Mapping[int, Explanation],
-    told: list[dict[str, Any]],
-    left_out: Sequence[Any],
-    progress: Progress | None,
-) -> None:
+    files: Files, clf: CVC, sets: SetBatch, answers: Sequence[Answer],
+    told: list[dict[str, Any]], progress: Progress | None, **of_report: Any,
+) -> None:  # fmt: skip
     from setwise._support.files import write_whole
 
     if files.csv is not None:
@@ -203,6 +193,73 @@ def _write(
     if files.report is not None:
         from setwise.report import write_answers
 
-        own = {"explanations": whys, "left_out": left_out, "progress": progress}
-        write_answers(files.report, clf.gallery_, sets, answers, **own)
+        of_report["progress"] = progress
+        write_answers(files.report, clf.gallery_, sets, answers, **of_report)
         say(f"report: {files.report}", err=True)
+
+
+def answer_row(answer: Answer, probes: SetBatch, i: int, unknown_label: str) -> dict[str, Any]:
+    """One answer as JSON; docs/command.md has its schema."""
+    origins = probes.of_set(i)
+    shares = zip(answer.classes, answer.probabilities, strict=True)
+    is_stranger = answer.is_known is False
+    return {
+        "set": answer.name,
+        "label": unknown_label if is_stranger else str(answer.label),
+        "nearest": str(answer.label),
+        "is_known": answer.is_known,
+        "probability": answer.probability,
+        "runner_up": None if answer.runner_up is None else str(answer.runner_up),
+        "margin": answer.margin,
+        "nearness": answer.nearness,
+        "n_images": len(answer.is_typical),
+        "out_of_place": _out_of_place(answer, origins),
+        **when_and_where(origins),
+        "note": _note(answer),
+        "probabilities": {str(label): float(share) for label, share in shares},
+    }
+
+
+def _out_of_place(answer: Answer, origins: Origins | None) -> list[dict[str, Any]]:
+    """Images out of place, numbered from 1, and their files."""
+    files = origins.files if origins else [None] * len(answer.is_typical)
+    images = enumerate(zip(files, answer.is_typical, strict=True), start=1)
+    return [{"image": i, "file": file} for i, (file, is_typical) in images if not is_typical]
+
+
+def _note(answer: Answer) -> str:
+    if not answer.is_informed:
+        return "has nothing in common with any class: a guess"
+    return f"most like {answer.label}" if answer.is_known is False else ""
+
+
+def table_row(row: dict[str, Any]) -> tuple[str, ...]:
+    """An answer as a row of the printed table."""
+    numbers = f"{row['probability']:.2f}", f"{row['margin']:.2f}", row["runner_up"] or ""
+    if row["is_known"] is False:  # the numbers are of its nearest class
+        numbers = "", "", ""
+    strange = [one["file"] or f"image {one['image']}" for one in row["out_of_place"]]
+    shown = ", ".join(Path(name).name for name in strange[:3])
+    more = f" and {len(strange) - 3} more" if len(strange) > 3 else ""
+    return row["set"], row["label"], *numbers, shown + more, row["note"]
+
+
+def line(row: dict[str, Any]) -> str:
+    """An answer as one line for pipes: set, label and probability between tabs, escaped."""
+    fields = (row["set"], row["label"], f"{row['probability']:.3f}")
+    return "\t".join(map(printable, fields))
+
+
+def as_csv(rows: Sequence[dict[str, Any]]) -> str:
+    """Answers as a table for spreadsheets, in which nothing is a formula."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for row in rows:
+        strange = row["out_of_place"]
+        cells = row | {
+            "n_out_of_place": len(strange),
+            "out_of_place": "; ".join(str(one["file"] or one["image"]) for one in strange),
+        }
+        writer.writerow([spreadsheet_cell(cells[column]) for column in COLUMNS])
+    return text.getvalue()

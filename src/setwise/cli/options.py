@@ -5,6 +5,7 @@ A command takes one as a parameter; :func:`command` makes an option of each of i
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass
@@ -14,97 +15,75 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, get_type_hints
 
 import typer
+from typer import Argument, Option
 
-from setwise.cli.common import AsJson, Quiet, clean_exit, shown_progress
+from setwise.cli.common import AsJson, Quiet, clean_exit, say, shown_progress
 
 if TYPE_CHECKING:
     from setwise._support.progress import Progress
-
 
 _SOURCE = (
     "A folder of photos (anna/*.jpg, class/set/*.jpg, set/*.jpg) or clips, a video, a .mat or "
     ".npz file."
 )
-Source: TypeAlias = Annotated[Path, typer.Argument(help=_SOURCE)]
-Jobs: TypeAlias = Annotated[int, typer.Option(help="Threads; -1 for one per core.")]
-Unknown: TypeAlias = Annotated[
-    float | None,
-    typer.Option(
-        help="False-acceptance rate for sets of unknown classes, such as 0.05; without, "
-        "each set gets a class."
-    ),
-]
+_UNKNOWN = (
+    "False-acceptance rate for sets of unknown classes, such as 0.05; without, each set gets a "
+    "class."
+)
+_LAYOUT = '"class", "class/set", "set", "single", "bursts", "class/bursts" or "auto".'
+_COLOUR = "Read colours; networks always do."
+_PROBE_LAYOUT = "Layout of the probes; by default auto, or bursts if the gallery has bursts."
+_FEATURES = (
+    'Features of images: "pixels", "edges", "network", "faces", several with commas, or '
+    '"auto": all that are installed, except faces.'
+)
+Source: TypeAlias = Annotated[Path, Argument(help=_SOURCE)]
+Jobs: TypeAlias = Annotated[int, Option(help="Threads; -1 for one per core.")]
+Unknown: TypeAlias = Annotated[float | None, Option(help=_UNKNOWN)]
 
 
 @dataclass(frozen=True)
 class Reading:
     """Options for reading sets from files."""
 
-    layout: Annotated[
-        str,
-        typer.Option(
-            help='"class", "class/set", "set", "single", "bursts", "class/bursts" or "auto".'
-        ),
-    ] = "auto"
-    probe_layout: Annotated[
-        str | None,
-        typer.Option(
-            help="Layout of the probes; by default auto, or bursts if the gallery has bursts."
-        ),
-    ] = None
+    layout: Annotated[str, Option(help=_LAYOUT)] = "auto"
+    probe_layout: Annotated[str | None, Option(help=_PROBE_LAYOUT)] = None
     gap: Annotated[
-        float, typer.Option(help="Seconds without a photo after which a new burst begins.")
+        float, Option(help="Seconds without a photo after which a new burst begins.")
     ] = 30.0
-    features: Annotated[
-        str,
-        typer.Option(
-            help='Features of images: "pixels", "edges", "network", "faces", several with '
-            'commas, or "auto": all that are installed, except faces.'
-        ),
-    ] = "auto"
+    features: Annotated[str, Option(help=_FEATURES)] = "auto"
     size: Annotated[
-        int | None,
-        typer.Option(help="Side of images and video in pixels: 64, or 96 for networks."),
+        int | None, Option(help="Side of images and video in pixels: 64, or 96 for networks.")
     ] = None
-    colour: Annotated[
-        bool, typer.Option("--colour", help="Read colours; networks always do.")
-    ] = False
+    colour: Annotated[bool, Option("--colour", help=_COLOUR)] = False
     no_cache: Annotated[
-        bool,
-        typer.Option(
-            "--no-cache",
-            help="Do not cache the vectors of images.",
-        ),
+        bool, Option("--no-cache", help="Do not cache the vectors of images.")
     ] = False
     exclude: Annotated[
-        list[str] | None,
-        typer.Option(help='Leave out files and folders by name, such as "*.tmp".'),
+        list[str] | None, Option(help='Leave out files and folders by name, such as "*.tmp".')
     ] = None
     follow_links: Annotated[
-        bool, typer.Option("--follow-links", help="Also follow links out of the folder.")
+        bool, Option("--follow-links", help="Also follow links out of the folder.")
     ] = False
     skip_bad: Annotated[
-        bool, typer.Option("--skip-bad", help="Leave out files that cannot be read.")
+        bool, Option("--skip-bad", help="Leave out files that cannot be read.")
     ] = False
     max_bad: Annotated[
-        float, typer.Option(help="Largest share of files that --skip-bad leaves out.")
+        float, Option(help="Largest share of files that --skip-bad leaves out.")
     ] = 0.05
-    max_pixels: Annotated[int, typer.Option(help="Pixels of the largest image to open.")] = (
-        25_000_000
-    )
-    max_files: Annotated[int, typer.Option(help="Most files to read from a folder.")] = 100_000
+    max_pixels: Annotated[int, Option(help="Pixels of the largest image to open.")] = 25_000_000
+    max_files: Annotated[int, Option(help="Most files to read from a folder.")] = 100_000
     variable: Annotated[
-        str | None, typer.Option(help="Variable of a .mat or .npz file that holds the sets.")
+        str | None, Option(help="Variable of a .mat or .npz file that holds the sets.")
     ] = None
     labels: Annotated[
-        str | None, typer.Option(help="Variable of such a file that holds the classes.")
+        str | None, Option(help="Variable of such a file that holds the classes.")
     ] = None
     groups: Annotated[
-        str | None,
-        typer.Option(help="Variable of such a file that holds the set of each vector."),
+        str | None, Option(help="Variable of such a file that holds the set of each vector.")
     ] = None
     probe_variable: Annotated[
-        str | None, typer.Option(help="Variable that holds the probes, if it is another one.")
+        str | None, Option(help="Variable that holds the probes, if it is another one.")
     ] = None
 
     @property
@@ -136,11 +115,8 @@ class Reading:
     def of_probes(self, image_shape: tuple[int, ...] | None = None) -> dict[str, Any]:
         """Arguments of `load_sets` for probes: images get the size of the gallery's."""
         layout = self.probe_layout or ("bursts" if "bursts" in self.layout else "auto")
-        own: dict[str, Any] = {
-            "layout": layout,
-            "variable": self.probe_variable or self.variable,
-            "labels": None,
-        }
+        variable = self.probe_variable or self.variable
+        own: dict[str, Any] = {"layout": layout, "variable": variable, "labels": None}
         if image_shape is not None:
             own |= {"size": image_shape[:2], "colour": len(image_shape) == 3}
         return self.of_gallery() | own
@@ -185,6 +161,13 @@ class Output:
         with shown_progress(is_silent=self.is_silent) as report:
             yield report
 
+    def show(self, document: dict[str, Any], short: str, full: str) -> None:
+        """Print the result as JSON, one line, or all of it."""
+        if self.as_json:
+            typer.echo(json.dumps(document, indent=2))
+        else:
+            say(short if self.quiet else full)
+
 
 def command(function: Callable[..., None]) -> Callable[..., None]:
     """A command of typer: dataclasses become options, and errors one line each."""
@@ -224,12 +207,8 @@ def add_command(
 
 def _options_of(kind: Any) -> list[Parameter]:
     hints = get_type_hints(kind, include_extras=True)
+    keyword = Parameter.KEYWORD_ONLY
     return [
-        Parameter(
-            field.name,
-            Parameter.KEYWORD_ONLY,
-            default=field.default,
-            annotation=hints[field.name],
-        )
+        Parameter(field.name, keyword, default=field.default, annotation=hints[field.name])
         for field in fields(kind)
     ]

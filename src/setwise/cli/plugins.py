@@ -1,13 +1,11 @@
-"""Commands of other packages, by the entry point group ``setwise.commands``.
+"""Commands of other packages, each a :class:`typer.Typer` of the group ``setwise.commands``.
 
-Such a package names a :class:`typer.Typer` in its metadata. It may use what is exported here:
-options, output and exits as those of setwise's own commands.
+They may use what is exported here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import entry_points
 from typing import Any
 
 import typer
@@ -17,17 +15,9 @@ from setwise.cli.common import AsJson, Quiet, clean_exit, say, shown_progress, t
 from setwise.cli.options import Output, add_command, command
 
 __all__ = [
-    "AsJson",
-    "Output",
-    "Quiet",
-    "WithPlugins",
-    "add_command",
-    "clean_exit",
-    "command",
-    "say",
-    "shown_progress",
-    "text_table",
-]
+    "AsJson", "Output", "Quiet", "WithPlugins", "add_command", "clean_exit", "command", "say",
+    "shown_progress", "text_table",
+]  # fmt: skip
 
 GROUP = "setwise.commands"
 # Commands of packages of this project, and what installs them.
@@ -40,7 +30,7 @@ class WithPlugins(TyperGroup):
     def list_commands(self, ctx: Any) -> list[str]:
         """All names, for --help."""
         own = super().list_commands(ctx)
-        return [*own, *sorted({one.name for one in _found()} - set(own))]
+        return [*own, *sorted({one.name for one in entry_points(group=GROUP)} - set(own))]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """A command of setwise, or else of another package."""
@@ -48,13 +38,9 @@ class WithPlugins(TyperGroup):
         return _plugged(cmd_name) if own is None else own
 
 
-def _found() -> Iterator[EntryPoint]:
-    yield from entry_points(group=GROUP)
-
-
 def _plugged(name: str) -> Any:
     """The command of another package; None if none is known by this name."""
-    for entry in _found():
+    for entry in entry_points(group=GROUP):
         if entry.name == name:
             with clean_exit():
                 loaded = typer.main.get_command(entry.load())

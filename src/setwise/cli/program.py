@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import os
 from typing import Annotated
 
 import typer
+from typer import Option
 
-from setwise.cli.common import EXIT_CODES, show_tracebacks
+from setwise.cli.common import DEBUG, EXIT_CODES
 from setwise.cli.compare import compare, evaluate
 from setwise.cli.demo import demo
 from setwise.cli.doctor import doctor
 from setwise.cli.faces import faces
 from setwise.cli.galleries import enroll, fit, forget
 from setwise.cli.identify import classify, identify
-from setwise.cli.inspect import inspect
 from setwise.cli.options import add_command
 from setwise.cli.plugins import WithPlugins
+from setwise.cli.reading import inspect
 from setwise.cli.serve import serve
 
+_VERSION, _ABOUT = (
+    "Show the version.",
+    "Classify sets: one set in, one answer out, with a reason.",
+)
 _STATUS = "\n".join(f"  {code:<4} {words}" for code, words in EXIT_CODES.items())
 _EPILOG = f"""\b
 Start with:
@@ -31,7 +37,7 @@ Exit status:
 app = typer.Typer(
     name="setwise",
     cls=WithPlugins,
-    help="Classify sets: one set in, one answer out, with a reason.",
+    help=_ABOUT,
     epilog=_EPILOG,
     no_args_is_help=True,
     pretty_exceptions_show_locals=False,
@@ -47,28 +53,19 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+@app.callback(help=_ABOUT)
 def main(
     version: Annotated[
-        bool,
-        typer.Option(
-            "--version", help="Show the version.", callback=_show_version, is_eager=True
-        ),
+        bool, Option("--version", help=_VERSION, callback=_show_version, is_eager=True)
     ] = False,
-    debug: Annotated[
-        bool, typer.Option("--debug", help="Show where an error comes from.")
-    ] = False,
+    debug: Annotated[bool, Option("--debug", help="Show where an error comes from.")] = False,
 ) -> None:
-    """Classify sets: one set in, one answer out, with a reason."""
+    """The program itself."""
     if debug:
-        show_tracebacks()
+        os.environ[DEBUG] = "1"
 
 
-@app.command("version")
-def version_command() -> None:
-    """Show the version."""
-    _show_version(True)
-
+app.command("version", help=_VERSION)(lambda: _show_version(True))
 
 for function in (
     demo, fit, identify, enroll, forget, classify, evaluate, compare, inspect, faces,

@@ -1,8 +1,4 @@
-"""A quicker import of scikit-learn, for a command that answers at once.
-
-scikit-learn imports SciPy's statistics and, if it is installed, pandas. Together they take
-longer than an answer, which needs neither.
-"""
+"""A quick import of scikit-learn, without SciPy's statistics and pandas."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sets and galleries from files, and messages on files that were left out."""
+"""Sets and galleries from files, messages on what was left out, and ``setwise inspect``."""
 
 from __future__ import annotations
 
@@ -6,16 +6,19 @@ import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from setwise.cli.common import say
+import typer
+from typer import Option
+
+from setwise.cli.common import say, show_rows
+from setwise.cli.options import Jobs, Output, Reading, Source, command
 
 if TYPE_CHECKING:
     from setwise import CVC, SetBatch
     from setwise._support.progress import Progress
-    from setwise.cli.options import Output
     from setwise.io import LoadedSets, LoadReport
-
+    from setwise.sets import Origins
 
 # Folders of a camera's card, by the rule that cameras follow (DCF): 100EK113, 101_PANA, ...
 _OF_A_CARD = re.compile(r"DCIM|[1-9]\d\d\w{5}")
@@ -27,29 +30,26 @@ WHOLE_FRAMES = "whole frames are read; to judge faces, cut them out first: `setw
 
 
 def load(
-    source: Path,
-    options: dict[str, Any],
-    output: Output,
-    progress: Progress | None,
-    *,
-    labelled: bool = False,
-) -> LoadedSets:
+    source: Path, options: dict[str, Any], output: Output, progress: Progress | None,
+    *, labelled: bool = False,
+) -> LoadedSets:  # fmt: skip
     """Read sets, which need classes if ``labelled``, and print what was left out."""
+    sets = _loaded(source, options | {"labelled": labelled}, progress)
+    tell(sets.report, output)
+    folders = (part for name in sets.names for part in name.split("/"))
+    is_of_card = "bursts" not in sets.report.layout and any(map(_OF_A_CARD.fullmatch, folders))
+    if is_of_card and not output.is_silent:
+        say(f"{source}: {CARD}", err=True)
+    return sets
+
+
+def _loaded(source: Path, options: dict[str, Any], progress: Progress | None) -> LoadedSets:
     from setwise._support.parallel import quiet
     from setwise.errors import SkippedFilesWarning
     from setwise.io import load_sets
 
     with quiet("", SkippedFilesWarning):  # said here
-        sets = load_sets(source, progress=progress, labelled=labelled, **options)
-    tell(sets.report, output)
-    if "bursts" not in sets.report.layout and not output.is_silent and _is_card(sets):
-        say(f"{source}: {CARD}", err=True)
-    return sets
-
-
-def _is_card(sets: LoadedSets) -> bool:
-    """Whether sets are named after the folders that cameras make."""
-    return any(_OF_A_CARD.fullmatch(part) for name in sets.names for part in name.split("/"))
+        return load_sets(source, progress=progress, **options)
 
 
 def tell(report: LoadReport, output: Output) -> None:
@@ -115,13 +115,9 @@ def classifier_for(
 
 
 def fitted(
-    sets: LoadedSets,
-    features: str,
-    unknown: float | None,
-    jobs: int,
-    output: Output,
+    sets: LoadedSets, features: str, unknown: float | None, jobs: int, output: Output,
     progress: Progress | None,
-) -> CVC:
+) -> CVC:  # fmt: skip
     """A classifier fitted to the sets; the weights of image features are printed."""
     report = progress or (lambda what, done, total: None)
     report("fit", 0, 1)
@@ -131,3 +127,65 @@ def fitted(
         shares = ", ".join(f"{name} {100 * w:.0f} %" for name, w in clf.view_weights_.items())
         say(f"feature weights: {shares}", err=True)
     return clf
+
+
+def when_and_where(origins: Origins | None) -> dict[str, Any]:
+    """The first file of a set, and when its photos were taken."""
+    if origins is None:
+        return {"first_file": None, "first_time": None, "last_time": None}
+    times = sorted(time for time in origins.times.tolist() if time is not None)
+    return {
+        "first_file": origins.files[0],
+        "first_time": times[0].isoformat() if times else None,
+        "last_time": times[-1].isoformat() if times else None,
+    }
+
+
+@command
+def inspect(
+    source: Source,
+    reading: Reading,
+    output: Output,
+    gallery: Annotated[
+        bool, Option("--gallery", help="Read it as `fit` does: folders are classes.")
+    ] = False,
+    jobs: Jobs = -1,
+) -> None:
+    """List the classes, sets, photos and times of a source, and every bad file.
+
+    Ends with status 1 if files cannot be read, after all of them are listed.
+
+    Example:
+      setwise inspect DCIM/ --layout bursts --gap 60
+    """
+    reading.check()
+    options = reading.of_gallery() | {"on_error": "list", "n_jobs": jobs, "labelled": gallery}
+    with output.progress() as progress:
+        sets = _loaded(source, options, progress)
+    found = described(sets)
+    if output.as_json:
+        typer.echo(json.dumps(found, indent=2))
+    else:
+        say(str(sets.report))
+        if not output.quiet:
+            columns = ("class", "name", "n_images", "first_time", "first_file")
+            rows = [["" if r[c] is None else str(r[c]) for c in columns] for r in found["sets"]]
+            show_rows(("class", "set", "images", "first taken", "first file"), rows)
+    if sets.report.skipped:
+        raise typer.Exit(1)
+
+
+def described(sets: LoadedSets) -> dict[str, Any]:
+    """Sets as JSON."""
+    labels = [None] * len(sets) if sets.labels is None else [str(c) for c in sets.labels]
+    rows = zip(sets.names, labels, sets.sizes, strict=True)
+    return {
+        "report": sets.report.to_dict(),
+        "n_features": sets.n_features,
+        "image_shape": sets.image_shape,
+        "sets": [
+            {"name": name, "class": label, "n_images": int(n_images)}
+            | when_and_where(sets.of_set(i))
+            for i, (name, label, n_images) in enumerate(rows)
+        ],
+    }

@@ -6,7 +6,7 @@ import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Option
 
 from setwise.cli.common import say
 from setwise.cli.options import command
@@ -14,40 +14,31 @@ from setwise.cli.options import command
 if TYPE_CHECKING:
     from setwise.page import Settings
 
-
 # Seconds for requests to end when the server is stopped.
 LAST_S = 2
 
 
 @command
 def serve(
-    gallery: Annotated[Path, typer.Argument(help="A gallery file of `setwise fit`.")],
+    gallery: Annotated[Path, Argument(help="A gallery file of `setwise fit`.")],
     host: Annotated[
-        str,
-        typer.Option(help="Address to listen at; other machines can reach any but 127.0.0.1."),
+        str, Option(help="Address to listen at; other machines can reach any but 127.0.0.1.")
     ] = "127.0.0.1",
-    port: Annotated[
-        int, typer.Option(min=0, max=65535, help="Port; 0 for any free one.")
-    ] = 8765,
+    port: Annotated[int, Option(min=0, max=65535, help="Port; 0 for any free one.")] = 8765,
     inbox: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Folder of sets to sort: set/*.jpg.")
+        Path | None, Option(metavar="FOLDER", help="Folder of sets to sort: set/*.jpg.")
     ] = None,
     into: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FOLDER", help="Folder to which sorted files are copied on request."
-        ),
+        Option(metavar="FOLDER", help="Folder to which sorted files are copied on request."),
     ] = None,
     token: Annotated[
-        str | None,
-        typer.Option(help="Password for other machines; made and printed if needed."),
+        str | None, Option(help="Password for other machines; made and printed if needed.")
     ] = None,
     most_upload: Annotated[
-        int, typer.Option(min=1, metavar="MB", help="Largest upload, in megabytes.")
+        int, Option(min=1, metavar="MB", help="Largest upload, in megabytes.")
     ] = 50,
-    no_browser: Annotated[
-        bool, typer.Option("--no-browser", help="Open no browser window.")
-    ] = False,
+    no_browser: Annotated[bool, Option("--no-browser", help="Open no browser window.")] = False,
 ) -> None:
     """Open a gallery in the browser: look at it, identify photos, correct it, sort albums.
 

@@ -10,15 +10,17 @@ import numpy as np
 
 from setwise._support.types import IntArray
 from setwise.classify import Answer, Explanation
+from setwise.classify.answer import kind_of, runner_up_probability, sureness
 from setwise.classify.explanation import CutStep
 from setwise.features.vectors import unit_rows
 from setwise.page import payload
 from setwise.page.gallery_file import GalleryState, content_digest
 from setwise.page.jobs import STEPS, Job, Queue
 from setwise.page.payload import NearestPhoto
-from setwise.report.answers import bars, kind_of, runner_up_probability, sureness
-from setwise.report.photos import choose, photo, photo_name
+from setwise.plots.answer_picture import bars, choose
+from setwise.report.photos import photo
 from setwise.sets import SetBatch
+from setwise.sets.origins import photo_name
 
 if TYPE_CHECKING:
     from setwise.page.overview import Insight

@@ -19,6 +19,7 @@ from setwise._support.files import write_whole
 from setwise._support.parallel import quiet
 from setwise._support.text import spreadsheet_cell
 from setwise.classify import Answer
+from setwise.classify.answer import kind_of
 from setwise.errors import SetwiseError, SkippedFilesWarning, reject
 from setwise.io import LoadedSets, load_sets
 from setwise.page import payload
@@ -28,8 +29,7 @@ from setwise.page.gallery_file import GalleryFile, content_digest, distinct_ids
 from setwise.page.identify import loading_options, look
 from setwise.page.jobs import StoppedError
 from setwise.page.transfer import FileTransfer
-from setwise.report.answers import kind_of
-from setwise.report.photos import choose
+from setwise.plots.answer_picture import choose
 
 logger = logging.getLogger("setwise")
 

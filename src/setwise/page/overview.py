@@ -14,7 +14,7 @@ from setwise.gallery import Gallery
 from setwise.page import payload
 from setwise.page.answers import counted
 from setwise.page.gallery_file import GalleryState
-from setwise.report.photos import has_photos
+from setwise.sets.origins import has_photos
 
 if TYPE_CHECKING:
     from setwise.page.state import AppState

@@ -1,8 +1,7 @@
 """Pictures as functions on axes: each takes axes and numbers, draws, and returns the axes.
 
 Nothing here opens a window, goes through pyplot or changes a setting of matplotlib, which is
-only imported when something is drawn. Accuracies are in percent, except where a function says
-otherwise.
+only imported when something is drawn.
 """
 
 from setwise.plots.labels import plot_accuracy_time

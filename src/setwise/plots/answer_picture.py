@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,10 +17,9 @@ from setwise._support.types import BoolArray, FloatArray, IntArray
 from setwise.plots.sheet import Sheet
 from setwise.plots.style import GREY, INK, LIGHT, OTHER, PALETTE
 
-__all__ = [
-    "COLOURS", "LEFT", "OUT", "AnswerPicture", "Bar", "choose", "column", "draw_picture",
-    "draw_title", "is_wide", "ranked_bars",
-]  # fmt: skip
+if TYPE_CHECKING:
+    from setwise.classify.explanation import Explanation
+    from setwise.classify.judge import Answer
 
 # Vectors out of place. Dark, to stand out in print too.
 OUT = "#a83e22"
@@ -29,7 +28,7 @@ COLOURS = {"first": PALETTE[0], "second": PALETTE[1], "other": OTHER}
 LEFT, _GUTTER = 0.45, 0.5
 _TWO_COLUMNS = 8.0
 _TILE, _GAP, _PAIR = 0.84, 0.05, 0.58
-_MOST_ROWS, _NAMES, _FIGURES = 3, 0.8, 0.45
+_MOST_ROWS, _MOST_BARS, _NAMES, _FIGURES = 3, 6, 0.8, 0.45
 # Inches of one letter per point of its size.
 _LETTER = 0.0081
 
@@ -45,42 +44,46 @@ class Bar:
 
 @dataclass(frozen=True)
 class AnswerPicture:
-    """What is drawn of an answer; images are empty where vectors are none.
+    """An answer as it is drawn; there are no images where vectors are none.
 
-    ``n_more`` classes have no bar. ``alike`` has the pairs of images of answer and runner-up,
-    ``note`` says why there are none. ``support`` is how far each vector speaks for the answer,
-    from 0 to 1; NaN where it says nothing.
+    ``alike`` has the pairs of images of answer and runner-up; ``note`` says why there are none.
+    ``support`` of the answer by each vector is from 0 to 1, or NaN.
     """
 
     name: str
+    answer: Answer | Explanation
     about: str
     sentence: str
     images: Sequence[npt.NDArray[Any] | None]
     files: Sequence[str]
-    is_out: BoolArray
-    bars: Sequence[Bar]
-    n_more: int
     bars_title: str = "How probable"
     alike: Sequence[Any] = ()
     note: str = ""
     support: FloatArray | None = None
 
 
-def ranked_bars(
-    classes: npt.NDArray[Any], probabilities: FloatArray, kinds: dict[str, str], most: int
-) -> tuple[Bar, ...]:
+def kinds_of(answer: Answer | Explanation) -> dict[str, str]:
+    """The kind of each label: "first" is the answer, "second" the runner-up."""
+    kinds = {} if answer.runner_up is None else {str(answer.runner_up): "second"}
+    return kinds | ({str(answer.label): "first"} if answer.is_informed else {})
+
+
+def bars(answer: Answer | Explanation, most: int = _MOST_BARS) -> tuple[Bar, ...]:
     """The most probable classes, the answer first."""
-    pairs = zip(map(str, classes), map(float, probabilities), strict=True)
-    bars = [Bar(label, kinds.get(label, "other"), chance) for label, chance in pairs]
-    bars.sort(key=lambda bar: (bar.kind != "first", -bar.probability))
-    return tuple(bars[:most])
+    kinds = kinds_of(answer)
+    pairs = zip(map(str, answer.classes), map(float, answer.probabilities), strict=True)
+    found = [Bar(label, kinds.get(label, "other"), chance) for label, chance in pairs]
+    found.sort(key=lambda bar: (bar.kind != "first", -bar.probability))
+    return tuple(found[:most])
+
+
+def n_without_bar(answer: Answer | Explanation) -> int:
+    """How many classes have no bar."""
+    return max(len(answer.classes) - _MOST_BARS, 0)
 
 
 def choose(is_out: BoolArray, most: int) -> IntArray:
-    """The vectors of a set to show: all, or ``most``, evenly spread.
-
-    Half of the places are for vectors out of place, if there are as many.
-    """
+    """At most so many vectors, evenly spread; half of the places are for outliers."""
     if len(is_out) <= most:
         return np.arange(len(is_out))
     out = _spread(np.flatnonzero(is_out), max(most // 2, most - int((~is_out).sum())))
@@ -108,14 +111,9 @@ def column(sheet: Sheet, place: int) -> tuple[float, float]:
 
 
 def draw_picture(
-    sheet: Sheet,
-    picture: AnswerPicture,
-    beside: Callable[[Sheet, float], float] | None = None,
+    sheet: Sheet, picture: AnswerPicture, beside: Callable[[Sheet, float], float] | None = None
 ) -> float:
-    """Draw an answer from the top of a sheet, and return where it ends.
-
-    ``beside`` draws beside the bars, in place of the most alike images.
-    """
+    """Draw an answer, return where it ends; ``beside`` draws in place of alike images."""
     top = _draw_heading(sheet, picture)
     top = _draw_photos(sheet, top, picture)
     below_bars = _draw_bars(sheet, top, picture)
@@ -163,7 +161,7 @@ def _lines(text: str, width: float, size: float) -> list[str]:
 
 def _draw_photos(sheet: Sheet, top: float, picture: AnswerPicture) -> float:
     """The photos, framed where out of place; below each, how far it supports the answer."""
-    inside, is_out = sheet.width - 2 * LEFT, picture.is_out
+    inside, is_out = sheet.width - 2 * LEFT, ~picture.answer.is_typical
     if picture.images:
         per_row = max(int((inside + _GAP) / _TILE), 1)
         tile = (inside + _GAP) / per_row
@@ -192,7 +190,7 @@ def _draw_photo(
     sheet: Sheet, corner: tuple[float, float], side: float, picture: AnswerPicture, j: int
 ) -> None:
     x, y = corner
-    is_out = bool(picture.is_out[j])
+    is_out = not picture.answer.is_typical[j]
     sheet.image(x, y, side, picture.images[j], OUT if is_out else "")
     if is_out:
         sheet.rectangle(x, y + side - 0.14, side, 0.14, OUT)
@@ -210,9 +208,10 @@ def _draw_bars(sheet: Sheet, top: float, picture: AnswerPicture) -> float:
     x, width = column(sheet, 0)
     sheet.write(x, top, picture.bars_title, weight="bold")
     top += 0.16
-    longest = max((len(bar.label) for bar in picture.bars), default=0)
+    shown, n_more = bars(picture.answer), n_without_bar(picture.answer)
+    longest = max((len(bar.label) for bar in shown), default=0)
     names = float(np.clip(0.1 * longest, _NAMES, 0.45 * width))
-    for bar in picture.bars:
+    for bar in shown:
         is_small = bar.kind == "other"
         height, size = (0.11, 8.0) if is_small else (0.24, 10.5)
         style = {"size": size, "color": GREY if is_small else INK}
@@ -223,8 +222,8 @@ def _draw_bars(sheet: Sheet, top: float, picture: AnswerPicture) -> float:
         sheet.rectangle(x + names, top, length * bar.probability, height, COLOURS[bar.kind])
         sheet.write(x + width, base, f"{bar.probability:.2f}", ha="right", **style)
         top += height + 0.11
-    if picture.n_more:
-        words = f"and {picture.n_more} more, less probable"
+    if n_more:
+        words = f"and {n_more} more, less probable"
         sheet.write(x, top + 0.1, words, size=8, color=GREY)
         top += 0.2
     return top + 0.2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -20,7 +21,7 @@ from setwise.plots.answer_picture import (
     draw_picture,
     draw_title,
     is_wide,
-    ranked_bars,
+    kinds_of,
 )
 from setwise.plots.labels import one_line
 from setwise.plots.sheet import WIDTH, Sheet
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
 
     from setwise.classify.explanation import CutStep, Explanation
 
-
-_MOST_BARS = 6
 _NARROWEST, _WIDEST = 4.0, 30.0
 _MOST_STAGES = 5
 _BAR, _STEP, _NAMES, _FIGURES = 0.2, 0.29, 1.3, 0.95
@@ -47,54 +46,38 @@ _STAYS = "What stays with it, cut by cut"
 
 
 def plot_explanation(
-    explanation: Explanation,
-    path: str | Path | None = None,
-    *,
-    width: float = WIDTH,
+    explanation: Explanation, path: str | Path | None = None, *, width: float = WIDTH,
     figure: Figure | None = None,
-) -> Figure:
-    """Draw an explanation; needs the extra ``plot``.
-
-    The set, how probable each class is and the most alike images; below, the classes that stay
-    with the set as the graph is cut, and the votes.
-    """
+) -> Figure:  # fmt: skip
+    """Draw the answer; below, the classes that stay with the set in the cuts, and the votes."""
     if not _NARROWEST <= width <= _WIDEST:
         reject(
             f"Explanation.plot: width is {width!r}. Expected inches from {_NARROWEST:g} to "
             f"{_WIDEST:g}."
         )
     sheet = Sheet.empty(width, figure)
-    kinds = _kinds(explanation)
-    picture = _picture(explanation, kinds)
+    kinds, picture = kinds_of(explanation), _picture(explanation)
     if picture.images:
         below = draw_picture(sheet, picture)
     else:
         plane = partial(draw_plane, why=explanation, kinds=kinds)
         below = draw_vectors(sheet, draw_picture(sheet, picture, plane) + 0.15, explanation)
     height = draw_reasons(sheet, below + 0.25, explanation, kinds) + 0.1
-    drawn: Figure = sheet.cut_below(height) if path is None else sheet.save(Path(path), height)
+    drawn: Figure = sheet.cut_below(height, None if path is None else Path(path))
     return drawn
 
 
-def _kinds(why: Explanation) -> dict[str, str]:
-    """The kind of each label: "first" is the answer, "second" the runner-up."""
-    kinds = {} if why.runner_up is None else {str(why.runner_up): "second"}
-    return kinds | ({str(why.label): "first"} if why.is_informed else {})
-
-
-def _picture(why: Explanation, kinds: dict[str, str]) -> AnswerPicture:
+def _picture(why: Explanation) -> AnswerPicture:
     n_vectors, looks = len(why.support), why.pictured
     noun = "photo" if looks and looks.images else "vector"
     files = looks.files if looks else tuple(f"vector {j + 1}" for j in range(n_vectors))
     return AnswerPicture(
         name=why.name or "This set",
+        answer=why,
         about=f"{n_vectors} {noun}{'' if n_vectors == 1 else 's'}",
         sentence=why.sentence,
         images=looks.images if looks else (),
         files=files,
-        is_out=~why.is_typical,
-        bars=ranked_bars(why.classes, why.probabilities, kinds, _MOST_BARS),
-        n_more=max(len(why.classes) - _MOST_BARS, 0),
         bars_title="How probable" + ", if it were known after all" * (why.is_known is False),
         alike=looks.alike if looks else (),
         support=why.support,
@@ -102,10 +85,7 @@ def _picture(why: Explanation, kinds: dict[str, str]) -> AnswerPicture:
 
 
 def company(tree: Sequence[CutStep], depth: int, n_classes: int) -> FloatArray:
-    """Share of each class, and of none, in the parts with the set after so many cuts.
-
-    Each part counts by how much of the set it holds; shares sum to one.
-    """
+    """Share of each class, and of none, in the parts that hold the set, after so many cuts."""
     root = min(tree, key=lambda step: step.node)
     shares = np.zeros(n_classes + 1)
     for step in tree:
@@ -113,21 +93,19 @@ def company(tree: Sequence[CutStep], depth: int, n_classes: int) -> FloatArray:
         if not (is_reached and step.n_probe):
             continue
         weight = step.n_probe / root.n_probe
-        n_others = int(step.class_counts.sum())
-        if n_others:
+        if n_others := int(step.class_counts.sum()):
             shares[:-1] += weight * step.class_counts / n_others
         else:
             shares[-1] += weight
     return shares
 
 
-def votes_by_evidence(why: Explanation, kinds: Mapping[str, str]) -> dict[str, dict[str, int]]:
+def votes_by_evidence(why: Explanation, kinds: Mapping[str, str]) -> dict[str, Counter[str]]:
     """Number of votes for the answer, the runner-up, others and no class, by evidence."""
-    counts: dict[str, dict[str, int]] = {}
+    counts: dict[str, Counter[str]] = {}
     for vote in why.votes:
         kind = _NONE if vote.label is None else kinds.get(str(vote.label), "other")
-        said = counts.setdefault(vote.evidence, {})
-        said[kind] = said.get(kind, 0) + 1
+        counts.setdefault(vote.evidence, Counter())[kind] += 1
     return counts
 
 
@@ -144,9 +122,8 @@ def _draw_company(
 ) -> float:
     x, width = column(sheet, 0)
     if len(why.tree) < 2:
-        words = "there is no tree: these clusters were not made by cuts"
-        if why.tree:
-            words = "nothing was cut: the set stands alone"
+        no_tree = "there is no tree: these clusters were not made by cuts"
+        words = "nothing was cut: the set stands alone" if why.tree else no_tree
         return draw_title(sheet, x, top, width, _STAYS, words)
     note = (
         "All sets are joined in one graph, like to like, which is cut in two again and again. "
@@ -157,8 +134,9 @@ def _draw_company(
     depths = np.unique(np.linspace(0, deepest, _MOST_STAGES).round().astype(int))
     for depth in map(int, depths):
         shares = company(why.tree, depth, len(why.classes))
-        by_kind = _by_kind(dict(zip(map(str, why.classes), shares, strict=False)), kinds)
-        by_kind[_NONE] = float(shares[-1])
+        by_kind: dict[str, float] = defaultdict(float)
+        for label, share in zip(why.classes, shares[:-1], strict=True):
+            by_kind[kinds.get(str(label), "other")] += float(share)
         name = "before" if depth == 0 else f"after {depth} cut{'' if depth == 1 else 's'}"
         name = "in the end" if 0 < depth == deepest else name
         n_left = int((shares[:-1] > 0).sum())
@@ -166,14 +144,6 @@ def _draw_company(
         _draw_row(sheet, (x, top), width, name, by_kind, after)
         top += _STEP
     return top
-
-
-def _by_kind(shares: Mapping[str, float], kinds: Mapping[str, str]) -> dict[str, float]:
-    by_kind: dict[str, float] = {}
-    for label, share in shares.items():
-        kind = kinds.get(label, "other")
-        by_kind[kind] = by_kind.get(kind, 0.0) + float(share)
-    return by_kind
 
 
 def _draw_votes(sheet: Sheet, top: float, why: Explanation, kinds: Mapping[str, str]) -> float:
@@ -195,13 +165,9 @@ def _draw_votes(sheet: Sheet, top: float, why: Explanation, kinds: Mapping[str, 
 
 
 def _draw_row(
-    sheet: Sheet,
-    corner: tuple[float, float],
-    width: float,
-    name: str,
-    shares: Mapping[str, float],
-    after: str,
-) -> None:
+    sheet: Sheet, corner: tuple[float, float], width: float, name: str,
+    shares: Mapping[str, float], after: str,
+) -> None:  # fmt: skip
     """A bar in parts: the answer's, the runner-up's, all others', and an empty rest."""
     x, top = corner
     length = width - _NAMES - _FIGURES
@@ -219,16 +185,12 @@ def _draw_row(
 
 def _draw_legend(sheet: Sheet, top: float, kinds: Mapping[str, str]) -> float:
     """The class of each colour, in the order of the parts of a bar."""
-    names = {kind: label for label, kind in kinds.items()}
-    entries = [
-        (COLOURS["first"], f"{one_line(names.get('first', ''), 20)}, the answer"),
-        (COLOURS["second"], f"{one_line(names.get('second', ''), 20)}, the runner-up"),
-        (OTHER, "all others"),
-        (PAPER, "no class"),
-    ]
-    shown = [entry for entry in entries if not entry[1].startswith(",")]
+    entries = [(OTHER, "all others"), (PAPER, "no class")]
+    for label, kind in sorted(kinds.items(), key=lambda item: item[1], reverse=True):
+        role = "answer" if kind == "first" else "runner-up"
+        entries.insert(0, (COLOURS[kind], f"{one_line(label, 20)}, the {role}"))
     x, right = LEFT, sheet.width - LEFT
-    for colour, words in shown:
+    for colour, words in entries:
         needed = 0.2 + len(words) * 8 * 0.0088 + 0.25
         if x + needed > right and x > LEFT:
             x, top = LEFT, top + 0.2
@@ -263,9 +225,8 @@ def draw_plane(sheet: Sheet, top: float, why: Explanation, kinds: Mapping[str, s
     )
     top = draw_title(sheet, x, top, width, "Where it lies", note)
     if not len(why.gallery_points):
-        return draw_title(
-            sheet, x, top, width, "", "The gallery was saved without its vectors."
-        )
+        words = "The gallery was saved without its vectors."
+        return draw_title(sheet, x, top, width, "", words)
     height = 2.2
     sheet.rectangle(x, top, width, height, "none", edgecolor=LIGHT, linewidth=0.8)
     both = np.vstack([why.gallery_points, why.probe_points])

@@ -16,7 +16,6 @@ from setwise.plots.style import GREY, INK, LIGHT, OURS, PALETTE, tidy
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-
 # Name, seconds per probe, accuracy, and the low and high end of its interval.
 Point: TypeAlias = tuple[str, float, float, float, float]
 
@@ -24,8 +23,6 @@ _LONGEST_NAME = 28
 _SIZE, _SMALLEST_SIZE = 8.5, 5.0
 # Height of a line of text, as a multiple of the size of its letters.
 _LINE = 1.35
-# Where legends start: below tick labels and the label of an axis.
-_BELOW_INCHES = 0.48
 # Asked in this order for characters that matplotlib's own font lacks.
 _WIDE_FONTS = (
     *("Noto Sans CJK JP", "Noto Sans CJK SC", "Source Han Sans", "PingFang SC"),
@@ -71,28 +68,11 @@ def plain(*texts: str) -> dict[str, Any]:
     return {"parse_math": False, "family": fonts_for(texts)[0]}
 
 
-def add_legend(axes: Axes, **settings: Any) -> Any:
-    """A legend without frame whose names are drawn as they are, below the axes by default."""
-    from matplotlib.transforms import ScaledTranslation
-
-    # Below the ticks and the label of the axes, however high these are.
-    below = ScaledTranslation(0, -_BELOW_INCHES, axes.figure.dpi_scale_trans)
-    style = {"frameon": False, "fontsize": 8, "labelcolor": INK, "borderaxespad": 0.0}
-    if "loc" not in settings:
-        place = {"bbox_to_anchor": (0.0, 0.0), "bbox_transform": axes.transAxes + below}
-        style |= {"loc": "upper left", "alignment": "left", "ncols": 6, **place}
-    legend = axes.legend(**{**style, **settings})
-    for text in [*legend.get_texts(), legend.get_title()]:
-        text.set(**plain(text.get_text()))
-    return legend
-
-
 def label_ends(axes: Axes, labels: Sequence[EndLabel], *, left: float = 1.03) -> None:
-    """Write labels in a column at the right, each as near to its point as the others let it.
+    """Write labels in a column at the right, each as near to its point as others allow.
 
-    Labels stand in the order of their points, except where the lines to them would cross. The
-    limits of the axes should be final. Letters get smaller where the axes are low for so many
-    names. The column starts at ``left``, as a share of the width of the axes.
+    The limits of the axes should be final. Letters get smaller where axes are low. The column
+    starts at ``left``, as a share of the width of the axes.
     """
     ordered = sorted(labels, key=lambda label: -label.y)
     places = [_place(axes, label.x, label.y) for label in ordered]
@@ -106,17 +86,7 @@ def label_ends(axes: Axes, labels: Sequence[EndLabel], *, left: float = 1.03) ->
 
 
 def spread(heights: FloatArray, gap: float) -> FloatArray:
-    """Falling heights in [0, 1], moved as little as possible to lie ``gap`` apart.
-
-    ``gap`` is at most 1 / (n - 1).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from setwise.plots.labels import spread
-    >>> spread(np.array([0.9, 0.5, 0.5]), 0.25)
-    array([0.9  , 0.625, 0.375])
-    """
+    """Falling heights in [0, 1], moved as little as possible to lie ``gap`` apart."""
     steps = gap * np.arange(len(heights))
     places = isotonic_regression(heights + steps, increasing=False) - steps
     # Push what stands out at either end back in.
@@ -127,17 +97,7 @@ def spread(heights: FloatArray, gap: float) -> FloatArray:
 def untangled(
     points: Sequence[tuple[float, float]], left: float, places: FloatArray
 ) -> list[int]:
-    """The point for each place, chosen so that no two lines between them cross.
-
-    ``left`` and ``places`` are where the places are, right of all points, and their heights.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from setwise.plots.labels import untangled
-    >>> untangled([(0.1, 1.0), (0.5, 1.0)], 1.0, np.array([0.9, 0.8]))
-    [1, 0]
-    """
+    """The point for each height at ``left``, chosen so that no two lines between them cross."""
     order = list(range(len(points)))
 
     def cross(upper: int, lower: int) -> bool:
@@ -176,30 +136,16 @@ def _write_end(
         *place, label.text, transform=axes.transAxes, va="center", color=label.colour, **style
     )
     if label.more:
-        axes.annotate(
-            label.more,
-            xy=(1.0, 0.5),
-            xycoords=text,
-            xytext=(6, 0),
-            textcoords="offset points",
-            va="center",
-            color=label.more_colour,
-            annotation_clip=False,
-            **style,
-        )
+        beside: dict[str, Any] = {"xycoords": text, "textcoords": "offset points", **style}
+        beside |= {"va": "center", "color": label.more_colour, "annotation_clip": False}
+        axes.annotate(label.more, xy=(1.0, 0.5), xytext=(6, 0), **beside)
 
 
 def plot_accuracy_time(axes: Axes, points: Sequence[Point]) -> Axes:
     """Draw methods by accuracy and seconds per probe; the upper left corner is best.
 
-    Names stand in a column on the right, in the order of accuracy, except where their lines
-    would cross. CVC is drawn in red. Axes should be about 0.2 inches high for each name.
-
-    Parameters
-    ----------
-    axes : Axes
-    points : sequence of (name, seconds per probe, accuracy, low, high)
-        Accuracies and their intervals are shares of 1.
+    A point is (name, seconds per probe, accuracy, low, high), the last three as shares of 1.
+    CVC is drawn in red. Axes should be about 0.2 inches high for each name.
 
     Examples
     --------

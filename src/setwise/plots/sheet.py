@@ -17,8 +17,6 @@ from setwise._support.extras import require
 from setwise.plots.labels import fonts_for, one_line
 from setwise.plots.style import INK, LIGHT
 
-__all__ = ["WIDTH", "Sheet", "as_pixels"]
-
 WIDTH, _HEIGHT = 11.0, 30.0
 _DOTS_PER_INCH = 120
 
@@ -86,17 +84,13 @@ class Sheet:
         if frame:
             self.rectangle(x, y, side, side, "none", edgecolor=frame, linewidth=3)
 
-    def cut_below(self, height: float) -> Any:
-        """Cut the paper off, and return the figure."""
+    def cut_below(self, height: float, path: Path | None = None) -> Any:
+        """Cut the paper off, save it to ``path`` if given, and return the figure."""
         figure = self.axes.figure
         figure.set_size_inches(self.width, height)
         self.axes.set_ylim(height, 0)
-        return figure
-
-    def save(self, path: Path, height: float) -> Any:
-        """Save as much of it as was drawn on, and return the figure."""
-        figure = self.cut_below(height)
-        figure.savefig(path, dpi=_DOTS_PER_INCH, facecolor="white")
+        if path is not None:
+            figure.savefig(path, dpi=_DOTS_PER_INCH, facecolor="white")
         return figure
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from setwise._support.extras import require
@@ -12,24 +10,16 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = [
-    "GREY", "INK", "LIGHT", "OTHER", "OURS", "PALETTE", "PAPER", "PROBE", "PUBLISHED",
-    "line_looks", "new_figure", "tidy",
-]  # fmt: skip
-
 PROBE = "#d81b60"  # the set that is judged
 OURS = PROBE  # CVC, among other methods
-PUBLISHED = "#786900"  # what the paper reports
 INK, GREY, LIGHT, PAPER = "#2b2f36", "#7a828c", "#dfe3e8", "#ffffff"
-# No reds: they belong to the probe. The first four, OURS and PUBLISHED can be told apart with
-# any of the common kinds of colour blindness, on white and on dark. Where there are more,
-# dashes, markers or labels tell them apart too.
+# No reds: they belong to the probe. The first four and OURS differ for all common kinds of
+# colour blindness, on white and on dark; labels tell the others apart too.
 PALETTE = (
     *("#3f74b5", "#e0930f", "#1eb4b4", "#9687ff", "#a8552a"),
     *("#7fb2d9", "#4f9e58", "#8d8f2e", "#7cc47a", "#5b6675"),
 )
 OTHER = "#b9c0c8"  # all that come after the palette
-_DASHES = ("solid", (0, (4, 1.5)), (0, (1.2, 1.2)))
 
 
 def new_figure(width_inches: float, height_inches: float) -> Figure:
@@ -74,17 +64,3 @@ def tidy(axes: Axes, *, grid: Literal["both", "x", "y", "none"] = "both") -> Axe
     if grid != "none":
         axes.grid(visible=True, axis=grid, color=LIGHT, linewidth=0.6)
     return axes
-
-
-def line_looks(names: Sequence[str]) -> list[dict[str, Any]]:
-    """Colour, dashes and width of each line: no two look the same, and "CVC..." stands out."""
-    looks: list[dict[str, Any]] = []
-    seen: Counter[bool] = Counter()
-    for name in names:
-        is_ours = name.startswith("CVC")
-        colours = (OURS,) if is_ours else PALETTE
-        turn, place = divmod(seen[is_ours], len(colours))
-        seen[is_ours] += 1
-        dashes, width = _DASHES[turn % len(_DASHES)], 2.2 if is_ours else 1.5
-        looks.append({"color": colours[place], "linestyle": dashes, "linewidth": width})
-    return looks

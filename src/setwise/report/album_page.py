@@ -15,25 +15,18 @@ from setwise._support.extras import require
 from setwise._support.files import write_whole
 from setwise._support.parallel import in_threads
 from setwise._support.progress import Progress, reported
+from setwise.classify.answer import QUITE_SURE, SURE, kind_of
 from setwise.classify.explanation import Explanation
 from setwise.classify.judge import Answer, Inference, judge
-from setwise.errors import reject
 from setwise.gallery import Gallery
-from setwise.report.answers import (
-    QUITE_SURE,
-    SURE,
-    AnswerRow,
-    answer_page,
-    answer_rows,
-    kind_of,
-)
-from setwise.report.photos import has_photos, noun_of, photo, why_nothing_is_alike
+from setwise.report.answers import AnswerRow, answer_page, answer_rows, check_lengths
+from setwise.report.photos import photo, why_nothing_is_alike
 from setwise.report.tables import Confusion, ConfusionTable, confusion_table, number
 from setwise.sets import SetBatch
+from setwise.sets.origins import has_photos, noun_of
 
 if TYPE_CHECKING:
     from jinja2 import Environment
-
 
 _HERE = "setwise.report"
 # Sets with a page of their own.
@@ -43,20 +36,12 @@ _MOST_NAMES = 200
 
 
 def write_answers(
-    path: str | os.PathLike[str],
-    gallery: Gallery | Sequence[Gallery],
-    probes: SetBatch,
-    answers: Sequence[Answer],
-    **options: Any,
-) -> Path:
-    """Write a page of answers to a file: all of it, or nothing.
+    path: str | os.PathLike[str], gallery: Gallery | Sequence[Gallery], probes: SetBatch,
+    answers: Sequence[Answer], **options: Any,
+) -> Path:  # fmt: skip
+    """Write a page of answers to a file, as of :func:`render_answers`: all of it, or nothing.
 
-    Parameters
-    ----------
-    path : path
-        Of the HTML file. Folders above it are made; a file that is there is replaced.
-    gallery, probes, answers, **options
-        As for :func:`render_answers`.
+    Folders above it are made; a file that is there is replaced.
 
     Examples
     --------
@@ -75,47 +60,35 @@ def write_answers(
 
 
 def render_answers(
-    gallery: Gallery | Sequence[Gallery],
-    probes: SetBatch,
-    answers: Sequence[Answer],
-    *,
-    explanations: Mapping[int, Explanation] | None = None,
-    truth: Sequence[Any] | None = None,
-    title: str = "What is in these albums",
-    command: str = "",
-    left_out: Sequence[Any] = (),
-    most_pages: int = MOST_PAGES,
-    n_jobs: int | None = None,
-    progress: Progress | None = None,
-) -> str:
-    """A page of answers: one HTML file that asks the network for nothing.
-
-    It can be read without JavaScript.
+    gallery: Gallery | Sequence[Gallery], probes: SetBatch, answers: Sequence[Answer], *,
+    explanations: Mapping[int, Explanation] | None = None, truth: Sequence[Any] | None = None,
+    title: str = "What is in these albums", command: str = "", left_out: Sequence[Any] = (),
+    most_pages: int = MOST_PAGES, n_jobs: int | None = None, progress: Progress | None = None,
+) -> str:  # fmt: skip
+    """A page of answers: one HTML file that needs neither network nor JavaScript.
 
     Parameters
     ----------
     gallery : Gallery, or one per set
         The judge of the sets, as ``clf.gallery_``.
     probes : SetBatch
-        The sets. Photos and file names are those of their ``origins``; without any, vectors
-        are shown as images if they have an ``image_shape``.
+        The sets, with photos and file names as ``origins``, or with an ``image_shape``.
     answers : sequence of Answer
         From :func:`setwise.classify.judge`, in the order of the sets.
     explanations : dict of int to Explanation, optional
-        By the index of the set, as :func:`judge_and_explain` returns them. Others are made.
+        By the index of the set, as of :func:`judge_and_explain`. Others are made.
     truth : sequence, optional
-        The class of each set, None where it is not known. Then the page says which answers are
-        right. Of a class that the gallery does not have, "unknown" is right.
+        The class of each set, None where it is not known: the page marks wrong answers.
     title, command : str
         Of the page, and the command that makes it again.
     left_out : sequence, optional
-        What could not be read: strings, or objects with a ``path`` and a ``reason``.
+        Unreadable files: strings, or objects with a ``path`` and a ``reason``.
     most_pages : int, default=60
         Sets with a page of their own, those that need a look first.
     n_jobs : int, optional
         Threads that explain answers.
     progress : callable, optional
-        Called with what is being done, how many sets are done, and of how many.
+        Called with the name of the work, the sets that are done, and all sets.
 
     Examples
     --------
@@ -128,7 +101,7 @@ def render_answers(
     >>> "My sets" in render_answers(clf.gallery_, probes, answers, title="My sets")
     True
     """
-    _check_lengths(probes, answers, truth)
+    check_lengths("write_answers", probes, answers, truth)
     galleries = [gallery] * len(probes) if isinstance(gallery, Gallery) else list(gallery)
     gallery = galleries[0]  # all have its classes
     rows = answer_rows(probes, answers, truth)
@@ -138,12 +111,13 @@ def render_answers(
         answer_page(galleries[row.index], probes, row, answers[row.index], why)
         for row, why in zip(explained, whys, strict=True)
     ]
+    unread = (f"{x.path}: {x.reason}" if hasattr(x, "reason") else str(x) for x in left_out)
     return render_page(
         "answers.html.jinja",
         styles=("answers.css",),
         title=title,
         command=command,
-        left_out=[_left_out_words(one) for one in left_out],
+        left_out=list(unread),
         most_names=_MOST_NAMES,
         noun=noun_of(probes),
         rows=rows,
@@ -157,27 +131,13 @@ def render_answers(
     )
 
 
-def _check_lengths(
-    probes: SetBatch, answers: Sequence[Answer], truth: Sequence[Any] | None
-) -> None:
-    for what, given in (("answers", answers), ("labels in truth", truth)):
-        if given is not None and len(given) != len(probes):
-            reject(
-                f"write_answers: {len(given)} {what} for {len(probes)} sets. Expected one per "
-                "set, in their order."
-            )
-
-
 def judge_and_explain(
-    gallery: Gallery,
-    probes: SetBatch,
-    *,
-    n_jobs: int | None = None,
+    gallery: Gallery, probes: SetBatch, *, n_jobs: int | None = None,
     progress: Progress | None = None,
-) -> tuple[list[Answer], dict[int, Explanation]]:
-    """Answers, and the explanations that a page of them needs, from one look at each set.
+) -> tuple[list[Answer], dict[int, Explanation]]:  # fmt: skip
+    """Answers and their explanations from one look at each set.
 
-    Of more sets than a page explains there are answers alone: it takes these to know which.
+    Of more sets than a page explains there are answers alone.
 
     Examples
     --------
@@ -204,13 +164,9 @@ def judge_and_explain(
 
 
 def _explanations(
-    galleries: Sequence[Gallery],
-    probes: SetBatch,
-    rows: Sequence[AnswerRow],
-    known: Mapping[int, Explanation],
-    n_jobs: int | None,
-    progress: Progress | None,
-) -> Iterator[Explanation]:
+    galleries: Sequence[Gallery], probes: SetBatch, rows: Sequence[AnswerRow],
+    known: Mapping[int, Explanation], n_jobs: int | None, progress: Progress | None,
+) -> Iterator[Explanation]:  # fmt: skip
     def why(row: AnswerRow) -> Explanation:
         if row.index in known:
             return known[row.index]
@@ -264,31 +220,20 @@ def _pictures_of_classes(gallery: Gallery) -> dict[str, str]:
     }
 
 
-def _left_out_words(given: Any) -> str:
-    if hasattr(given, "path") and hasattr(given, "reason"):
-        return f"{given.path}: {given.reason}"
-    return str(given)
-
-
 def render_page(
-    template: str,
-    *packages: str,
-    filters: Mapping[str, Callable[..., Any]] | None = None,
-    styles: tuple[str, ...] = (),
-    **content: Any,
-) -> str:
+    template: str, *packages: str, filters: Mapping[str, Callable[..., Any]] | None = None,
+    styles: tuple[str, ...] = (), **content: Any,
+) -> str:  # fmt: skip
     """A template as one HTML file, with styles and script inside; no other script may run.
 
     ``template`` extends ``page.html.jinja``. It is looked for in ``packages`` first, as
     ``styles`` are beside ``style.css`` in this package. All ``content`` is escaped.
     """
+    script, found = _text("report.js"), _environment(packages, filters or {})
+    digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest())
+    content |= {"script": script, "script_hash": digest.decode("ascii")}
     style = "\n".join(_text(name) for name in ("style.css", *styles))
-    script = _text("report.js")
-    return (
-        _environment(packages, filters or {})
-        .get_template(template)
-        .render(style=style, script=script, script_hash=_hash_for_policy(script), **content)
-    )
+    return found.get_template(template).render(style=style, **content)
 
 
 def _environment(
@@ -308,9 +253,3 @@ def _environment(
 
 def _text(name: str) -> str:
     return resources.files(_HERE).joinpath(name).read_text(encoding="utf-8")
-
-
-def _hash_for_policy(script: str) -> str:
-    """The hash in the page's policy that lets this script run, and no other."""
-    digest = hashlib.sha256(script.encode("utf-8")).digest()
-    return base64.b64encode(digest).decode("ascii")

@@ -9,18 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from setwise.classify.answer import (
-    QUITE_SURE,
-    SURE,
-    kind_of,
-    runner_up_probability,
-    sentence,
-    sureness,
-)
+from setwise.classify.answer import kind_of, runner_up_probability, sentence, sureness
 from setwise.classify.explanation import Explanation
 from setwise.classify.judge import Answer
+from setwise.errors import reject
 from setwise.gallery import Gallery
-from setwise.plots.answer_picture import Bar, choose, ranked_bars
+from setwise.plots.answer_picture import bars, choose, kinds_of, n_without_bar
 from setwise.report.photos import (
     Likeness,
     Photo,
@@ -30,24 +24,13 @@ from setwise.report.photos import (
     time_span,
     why_nothing_is_alike,
 )
-from setwise.report.tables import (
-    cluster_table,
-    count_votes,
-    number,
-    votes_by_view,
-)
+from setwise.report.tables import cluster_table, count_votes, number, votes_by_view
 from setwise.report.tree import tree_figure
 from setwise.sets import SetBatch
 from setwise.sets.origins import has_photos
 
-__all__ = [
-    "QUITE_SURE", "SURE", "AnswerRow", "Bar", "answer_page", "answer_rows", "bars", "kind_of",
-    "meanings_in", "runner_up_probability", "sentence", "sureness",
-]  # fmt: skip
-
 # Photos in a row of the list, on the page of a set, and pairs beside each other.
 _MOST_IN_ROW, _MOST_ON_PAGE, _MOST_PAIRS = 5, 72, 4
-_MOST_BARS = 6
 # The order of the list: sets that need a look come first.
 _URGENCY = ("guess", "unsure", "unknown", "known")
 # The words in the names of representations.
@@ -66,10 +49,7 @@ _MEANINGS = {
 
 @dataclass(frozen=True)
 class AnswerRow:
-    """One set in the list.
-
-    ``runner_up`` and ``truth`` are empty, and ``is_right`` is None, where there is none.
-    """
+    """One set in the list; ``runner_up`` and ``truth`` may be empty, ``is_right`` None."""
 
     index: int
     name: str
@@ -102,6 +82,18 @@ class AnswerRow:
         """The key of the order of the list: wrong, unsure and unknown sets first."""
         place = _URGENCY.index(self.kind)
         return self.is_right is not False, place, self.n_out == 0, self.probability, self.index
+
+
+def check_lengths(
+    caller: str, probes: SetBatch, answers: Sequence[Answer], truth: Sequence[Any] | None = None
+) -> None:
+    """Refuse answers, or truths, of another number than sets."""
+    for what, given in (("answers", answers), ("labels in truth", truth)):
+        if given is not None and len(given) != len(probes):
+            reject(
+                f"{caller}: {len(given)} {what} for {len(probes)} sets. Expected one per set, "
+                "in their order."
+            )
 
 
 def answer_rows(
@@ -145,25 +137,10 @@ def is_right(answer: Answer, truth: str) -> bool:
     return truth == str(answer.label)
 
 
-def bars(answer: Answer, most: int = _MOST_BARS) -> tuple[Bar, ...]:
-    """The most probable classes: the answer, the runner-up, and others."""
-    return ranked_bars(answer.classes, answer.probabilities, kinds_of(answer), most)
-
-
-def kinds_of(answer: Answer) -> dict[str, str]:
-    """The kind of each label: "first" is the answer, "second" the runner-up."""
-    kinds = {} if answer.runner_up is None else {str(answer.runner_up): "second"}
-    return kinds | ({str(answer.label): "first"} if answer.is_informed else {})
-
-
 def answer_page(
     gallery: Gallery, probes: SetBatch, row: AnswerRow, answer: Answer, why: Explanation
 ) -> dict[str, Any]:
-    """The content of the page of one set, as ``answer.html.jinja`` names it.
-
-    ``photos`` are evenly spread where there are many, ``out`` are all those out of place, and
-    ``strip`` is a picture of vectors that are no images.
-    """
+    """The content of the page of one set, as ``answer.html.jinja`` names it."""
     i, is_out, kinds = row.index, ~answer.is_typical, kinds_of(answer)
     by_view = votes_by_view(why, kinds)
     with_photos = has_photos(probes)
@@ -177,7 +154,7 @@ def answer_page(
         "when": time_span(probes, i),
         "strip": "" if with_photos else strip_data_uri(probes[i]),
         "bars": bars(answer),
-        "n_more": max(len(answer.classes) - _MOST_BARS, 0),
+        "n_more": n_without_bar(answer),
         "likenesses": _alike(gallery, probes, i, answer),
         "by_view": by_view,
         "meanings": meanings_in(" ".join(by_view)),

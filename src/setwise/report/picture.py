@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from setwise._support.progress import Progress, reported
@@ -11,38 +12,26 @@ from setwise._support.text import distinct_file_names
 from setwise.classify.answer import kind_of, sentence
 from setwise.classify.judge import Answer
 from setwise.classify.pictured import pictured
-from setwise.errors import DataError, reject
+from setwise.errors import reject
 from setwise.gallery import Gallery
 from setwise.plots.answer_picture import AnswerPicture, draw_picture
 from setwise.plots.sheet import WIDTH, Sheet
-from setwise.report.answers import bars
+from setwise.report.answers import check_lengths
 from setwise.report.photos import time_span, why_nothing_is_alike
 from setwise.sets import SetBatch
 from setwise.sets.origins import noun_of
 
-_MOST_BARS = 6
 # Letters of a file name; of any script, these are fewer bytes than file systems allow.
 _LONGEST_NAME = 60
 
 
 def draw_answers(
-    folder: str | os.PathLike[str],
-    gallery: Gallery,
-    probes: SetBatch,
-    answers: Sequence[Answer],
-    *,
-    progress: Progress | None = None,
-) -> list[Path]:
+    folder: str | os.PathLike[str], gallery: Gallery, probes: SetBatch,
+    answers: Sequence[Answer], *, progress: Progress | None = None,
+) -> list[Path]:  # fmt: skip
     """Draw one picture per set into a folder, each named after its set; return the files.
 
-    Parameters
-    ----------
-    folder : path
-        Made if it is not there. Pictures of the same names are replaced.
-    gallery, probes, answers
-        As for :func:`setwise.report.write_answers`.
-    progress : callable, optional
-        Called with ``"draw"``, the number of pictures done and of all.
+    The folder is made if it is not there. Pictures of the same names are replaced.
 
     Examples
     --------
@@ -58,14 +47,11 @@ def draw_answers(
     ...     [path.name for path in drawn]
     ['g.png']
     """
-    if len(answers) != len(probes):
-        reject(
-            f"draw_answers: {len(answers)} answers for {len(probes)} sets. Expected one per "
-            "set, in their order."
-        )
+    check_lengths("draw_answers", probes, answers)
     names = distinct_file_names(probes.names, _LONGEST_NAME)
     paths = [Path(folder) / f"{name}.png" for name in names]
-    _make_folder(Path(folder))
+    with _written(Path(folder)) as made:
+        made.mkdir(parents=True, exist_ok=True)
     drawn = (
         draw_answer(path, gallery, probes, i, answer)
         for i, (path, answer) in enumerate(zip(paths, answers, strict=True))
@@ -74,31 +60,13 @@ def draw_answers(
 
 
 def draw_answer(
-    path: str | os.PathLike[str],
-    gallery: Gallery,
-    probes: SetBatch,
-    i: int,
-    answer: Answer,
-    *,
-    width: float = WIDTH,
-) -> Path:
-    """Draw one set and its answer; needs the extra ``plot``.
+    path: str | os.PathLike[str], gallery: Gallery, probes: SetBatch, i: int, answer: Answer,
+    *, width: float = WIDTH,
+) -> Path:  # fmt: skip
+    """Draw set ``i`` and its answer; needs the extra ``plot``.
 
-    Shows its photos, those out of place marked and named; the probabilities; the most similar
-    photos of the gallery.
-
-    Parameters
-    ----------
-    path : path
-        Of the picture; the suffix says how (``.png``, ``.svg``, ``.pdf``).
-    gallery : Gallery
-    probes : SetBatch
-    i : int
-        The index of the set.
-    answer : Answer
-        Of set ``i``.
-    width : float
-        Inches. From 8 on there are two columns, below one.
+    The suffix of ``path`` says how (``.png``, ``.svg``, ``.pdf``). ``width`` is in inches: from
+    8 on there are two columns, below one.
 
     Examples
     --------
@@ -116,11 +84,10 @@ def draw_answer(
     file = Path(path)
     sheet = Sheet.empty(width)
     bottom = draw_picture(sheet, _picture(gallery, probes, i, answer))
-    _make_folder(file.parent)
-    try:
-        sheet.save(file, bottom + 0.1)
-    except OSError as error:
-        raise _unwritable(file, error) from error
+    with _written(file.parent) as folder:
+        folder.mkdir(parents=True, exist_ok=True)
+    with _written(file):
+        sheet.cut_below(bottom + 0.1, file)
     return file
 
 
@@ -133,28 +100,25 @@ def _picture(gallery: Gallery, probes: SetBatch, i: int, answer: Answer) -> Answ
     if_known = ", if it were known after all" if kind_of(answer) == "unknown" else ""
     return AnswerPicture(
         name=looks.name,
+        answer=answer,
         about="  ·  ".join(part for part in (about, time_span(probes, i)) if part),
         sentence=str(sentence(answer)),
         images=looks.images,
         files=looks.files,
-        is_out=~answer.is_typical,
-        bars=bars(answer, _MOST_BARS),
-        n_more=max(len(answer.classes) - _MOST_BARS, 0),
         bars_title=f"How probable{if_known}",
         alike=looks.alike,
         note=why_nothing_is_alike(gallery),
     )
 
 
-def _make_folder(folder: Path) -> None:
+@contextmanager
+def _written(path: Path) -> Iterator[Path]:
+    """A path to write in a block, whose errors name it."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        yield path
     except OSError as error:
-        raise _unwritable(folder, error) from error
-
-
-def _unwritable(path: Path, error: OSError) -> DataError:
-    return DataError(
-        f"{path}: cannot be written: {error.strerror or error}. Expected a folder with room on "
-        "its disk: make room, or name another folder, and run it again."
-    )
+        reject(
+            f"{path}: cannot be written: {error.strerror or error}. Expected a folder with "
+            "room on its disk: make room, or name another folder, and run it again.",
+            error,
+        )

@@ -41,6 +41,9 @@ class VoteCell:
     words: str
 
 
+Grid: TypeAlias = tuple[tuple[str, tuple[VoteCell | None, ...]], ...]
+
+
 @dataclass(frozen=True)
 class Tally:
     """A label, its kind, the votes for it, and its probability."""
@@ -53,16 +56,13 @@ class Tally:
 
 @dataclass(frozen=True)
 class VoteCount:
-    """All votes: by class, and as a grid of look (rows) by dimensionality (columns).
-
-    ``n_silent`` votes are for no class, as nothing is shared with any.
-    """
+    """All votes, ``n_silent`` for no class: by class, and by look and dimensionality."""
 
     tally: tuple[Tally, ...]
     n_votes: float
     n_silent: int
     columns: tuple[int, ...]
-    grid: tuple[tuple[str, tuple[VoteCell | None, ...]], ...]
+    grid: Grid
 
     def votes_for(self, kind: str) -> float:
         """Votes for a kind of label."""
@@ -77,13 +77,8 @@ def count_votes(why: Explanation, kinds: Kinds) -> VoteCount:
         for label in nearest:
             votes[label] += vote.weight / len(nearest)
     columns, grid = _grid(why, kinds)
-    return VoteCount(
-        tally=_tally(why, votes, kinds),
-        n_votes=sum(votes.values()),
-        n_silent=sum(vote.label is None for vote in why.votes),
-        columns=columns,
-        grid=grid,
-    )
+    n_silent = sum(vote.label is None for vote in why.votes)
+    return VoteCount(_tally(why, votes, kinds), sum(votes.values()), n_silent, columns, grid)
 
 
 def votes_by_view(why: Explanation, kinds: Kinds) -> dict[str, dict[str, float]]:
@@ -118,9 +113,7 @@ def _tally(why: Explanation, votes: Mapping[str, float], kinds: Kinds) -> tuple[
     return tuple(Tally(one, kinds.get(one, OTHER), votes[one], chances[one]) for one in kept)
 
 
-def _grid(
-    why: Explanation, kinds: Kinds
-) -> tuple[tuple[int, ...], tuple[tuple[str, tuple[VoteCell | None, ...]], ...]]:
+def _grid(why: Explanation, kinds: Kinds) -> tuple[tuple[int, ...], Grid]:
     """Votes by look (rows) and dimensionality (columns)."""
     columns = sorted({vote.n_columns for vote in why.votes})
     rows: dict[str, dict[int, VoteCell]] = {}
@@ -134,9 +127,8 @@ def _grid(
 def _cell(vote: MemberVote, nearest: list[str], kinds: Kinds) -> VoteCell:
     weight = "" if vote.weight == 1 else f", counts {vote.weight:.3g}"
     if not nearest:
-        return VoteCell(
-            "none", "none", f"{vote.layer}: has nothing in common with any class{weight}"
-        )
+        words = f"{vote.layer}: has nothing in common with any class{weight}"
+        return VoteCell("none", "none", words)
     if len(nearest) > 1:
         words = f"{vote.layer}: {', '.join(nearest)} are equally near{weight}"
         return VoteCell(f"{len(nearest)} tie", "tie", words)
@@ -165,18 +157,20 @@ def cluster_table(why: Explanation, kinds: Kinds) -> ClusterTable:
     ranked = np.argsort(distances, kind="stable")
     codes = [int(c) for c in ranked if shown[c].any() or names[c] in kinds][:_MOST_ROWS]
     rows = [
-        (names[c], kinds.get(names[c], OTHER), _shares(shown[c]), float(rest[c]), distances[c])
+        (
+            names[c],
+            kinds.get(names[c], OTHER),
+            tuple(shown[c].tolist()),
+            float(rest[c]),
+            distances[c],
+        )
         for c in codes
     ]
-    own = ("probe", "probe", _shares(shown[-1]), float(rest[-1]), np.nan)
+    own = ("probe", "probe", tuple(shown[-1].tolist()), float(rest[-1]), np.nan)
     return ClusterTable(
         numbers=tuple(int(one) + 1 for one in numbers),
         rows=tuple((*row[:4], number(float(row[4]))) for row in [*rows, own]),
     )
-
-
-def _shares(row: FloatArray) -> tuple[float, ...]:
-    return tuple(float(share) for share in row)
 
 
 def _distances(why: Explanation) -> FloatArray:
@@ -199,8 +193,8 @@ class Confusion:
 class ConfusionTable:
     """The rows of a confusion matrix: counts and shares of the true class.
 
-    ``classes`` have a name and a picture (or ""). ``accuracies`` are in percent. The
-    ``n_left_out`` classes that are not shown were never mistaken, nor mistaken for.
+    ``classes`` have a name and a picture or "". ``accuracies`` are in percent. ``n_left_out``
+    classes without any mistake are not shown.
     """
 
     classes: tuple[tuple[str, str], ...]
@@ -215,9 +209,8 @@ def confusion_table(confusion: Confusion, pictures: Mapping[str, str]) -> Confus
     every = range(len(names))
     shown = list(every)
     if len(names) > MOST_CLASSES:
-        shown = [
-            i for i in every if any((counts[i][j] or counts[j][i]) and i != j for j in every)
-        ]
+        wrong = [{j for j in every if (counts[i][j] or counts[j][i]) and i != j} for i in every]
+        shown = [i for i in every if wrong[i]]
     totals = [max(sum(row), 1) for row in counts]
     return ConfusionTable(
         classes=tuple((names[i], pictures.get(names[i], "")) for i in shown),

@@ -18,7 +18,6 @@ from setwise.plots.style import GREY, INK, LIGHT, OTHER, PALETTE, PAPER, PROBE
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-
 _MOST_STOPS = 16  # cuts beside each other in the tree; more are drawn several at a stop
 # In points: the picture, each leaf that holds the probe, above all leaves, below, and margins.
 _WIDTH, _LEAF, _ABOVE, _BELOW, _LEFT, _RIGHT = 625.0, 44.0, 14.0, 11.0, 20.0, 150.0
@@ -34,16 +33,17 @@ _VARIABLES = {INK: "ink", GREY: "grey", LIGHT: "light", PAPER: "paper", PROBE: "
 
 
 def tree_figure(why: Explanation, label: str) -> tuple[Markup, str]:
-    """The tree of cuts as SVG, empty where there is none, and how to read it.
+    """The tree of cuts as SVG, or empty text, and how to read it; ``label`` is its title.
 
-    ``label`` says what the picture shows, for readers who cannot see it. Colours are variables
-    of the page: ``--ink``, ``--grey``, ``--light``, ``--paper``, ``--ours``.
+    Colours are variables of the page: ``--ink``, ``--grey``, ``--light``, ``--paper``,
+    ``--ours``.
     """
     markup = require("markupsafe", "report").Markup
-    if not why.tree:
-        return markup(""), "this clusterer makes no tree"
     if len(why.tree) < 2:
-        return markup(""), "the probe has no column here"
+        why_none = (
+            "the probe has no column here" if why.tree else "this clusterer makes no tree"
+        )
+        return markup(""), why_none
     for most_cuts in (1, 2, 3, 5, 8, 13, len(why.tree)):
         stops = _stops(why.tree, most_cuts)
         if max(stop.column for stop in stops) <= _MOST_STOPS:
@@ -53,11 +53,7 @@ def tree_figure(why: Explanation, label: str) -> tuple[Markup, str]:
 
 @dataclass(frozen=True)
 class _Stop:
-    """One place of the drawing: a leaf, a cut, or several cuts that shed leaves.
-
-    A cut *sheds* the parts without probe: nothing more happens to them, so they hang below
-    the stop instead of taking branches of their own.
-    """
+    """One place of the drawing: a leaf, a cut, or several; parts without probe are *shed*."""
 
     step: CutStep
     parent: int
@@ -83,8 +79,7 @@ def _shedding(step: CutStep, by_node: dict[int, CutStep]) -> tuple[list[CutStep]
 def _stops(tree: Sequence[CutStep], most_cuts: int) -> list[_Stop]:
     """The stops from the root on, parents first, upper children before lower ones.
 
-    At most ``most_cuts`` cuts share a stop, except on the way to a leaf far down the tree,
-    where as many do as make it end in the last column.
+    At most ``most_cuts`` cuts share a stop, except on the way to a leaf far down the tree.
     """
     by_node = {step.node: step for step in tree}
     stops: list[_Stop] = []
@@ -264,16 +259,9 @@ class _Drawing:
             self.write(x + 2.2 * size, "start", y, words, size=size)
 
     def write(
-        self,
-        x: float,
-        anchor: str,
-        y: float,
-        text: str,
-        *,
-        size: float = 0.0,
-        weight: int = 400,
-        colour: str = INK,
-    ) -> None:
+        self, x: float, anchor: str, y: float, text: str, *, size: float = 0.0,
+        weight: int = 400, colour: str = INK,
+    ) -> None:  # fmt: skip
         """Put down text from, around or up to ``x``, and inside the picture."""
         size = size or self.font
         width = _LETTER * size * len(text)

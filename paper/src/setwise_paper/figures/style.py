@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 # A page replaces some of these by its own colours.
 PROBE = OURS = "#d81b60"
 PUBLISHED = "#786900"  # numbers of the paper
-INK, GREY, LIGHT = "#2b2f36", "#7a828c", "#dfe3e8"
+INK, GREY, LIGHT, PAPER = "#2b2f36", "#7a828c", "#dfe3e8", "#ffffff"
 # No reds: they belong to the probe.
 PALETTE = (
     *("#3f74b5", "#e0930f", "#1eb4b4", "#9687ff", "#a8552a"),

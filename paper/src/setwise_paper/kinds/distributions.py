@@ -23,10 +23,10 @@ from setwise.errors import reject
 from setwise.evaluation.leakage import check_leakage
 from setwise.features import unit_rows
 from setwise.graph import LassoGraph
-from setwise.report.parts import picture
 from setwise.sets import SetBatch
 from setwise_paper.data import StudyData, read_data
 from setwise_paper.figures.clusters import plot_distances, plot_distributions, plot_points
+from setwise_paper.figures.svg import picture
 from setwise_paper.kinds.base import Experiment, PicturesOf, Section, Words
 from setwise_paper.plan import Finished, Item, Planned, Planner, Result
 from setwise_paper.spec import Count, Data, Strict

@@ -8,9 +8,9 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import model_validator
 
-from setwise.report.parts import picture
 from setwise_paper.accuracy import AccuracyRow, Curve, accuracy_cells, accuracy_of, curve_of
 from setwise_paper.figures.curves import plot_dimensions
+from setwise_paper.figures.svg import picture
 from setwise_paper.kinds.base import PicturesOf, Section, Words
 from setwise_paper.kinds.classify import OnFolds
 from setwise_paper.plan import Finished, Planned, Planner, Result

@@ -12,9 +12,9 @@ from pydantic import Field
 
 from setwise.cut import dfvc, exact_fiedler
 from setwise.graph import GaussianGraph
-from setwise.report.parts import picture
 from setwise_paper.datasets import make_gaussian_pair
 from setwise_paper.figures.gaussians import plot_by_size, plot_clouds, plot_switch_errors
+from setwise_paper.figures.svg import picture
 from setwise_paper.kinds.base import Experiment, PicturesOf, Section, Words
 from setwise_paper.plan import Finished, Item, Planned, Planner, Result
 from setwise_paper.spec import Count

@@ -10,8 +10,9 @@ import numpy as np
 from pydantic import model_validator
 
 from setwise.plots import plot_accuracy_time
-from setwise.report.parts import Confusion, confusion_table, picture
+from setwise.report.parts import Confusion, confusion_table
 from setwise_paper.accuracy import AccuracyRow, accuracy_cells, p_values
+from setwise_paper.figures.svg import picture
 from setwise_paper.kinds.base import PicturesOf, Section, Words
 from setwise_paper.kinds.classify import ClassifyItem, ExplainItem, OnFolds
 from setwise_paper.plan import Finished, Planned, Planner, Result

@@ -9,9 +9,9 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from setwise.report.parts import picture
 from setwise_paper.accuracy import Curve, accuracy_of, curve_of, mean_text
 from setwise_paper.figures.curves import plot_outliers
+from setwise_paper.figures.svg import picture
 from setwise_paper.kinds.base import PicturesOf, Section, Words
 from setwise_paper.kinds.classify import ClassifyItem, OnFolds, Outliers
 from setwise_paper.plan import Finished, Planned, Planner

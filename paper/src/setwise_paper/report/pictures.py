@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from PIL import Image
 
 from setwise.errors import SetwiseError
-from setwise.report.parts import png_data_uri, sprite, strip_data_uri
+from setwise.report.parts import as_pixels, png_data_uri, strip_data_uri
 from setwise.sets import SetBatch
 from setwise_paper.data import read_data
 from setwise_paper.spec import Data
@@ -22,10 +23,37 @@ MOST_IMAGES = 70
 
 
 @dataclass(frozen=True)
+class Sprite:
+    """Several images in one picture, row by row; ``ratio`` is width over height of each."""
+
+    uri: str
+    n_columns: int
+    n_rows: int
+    ratio: float
+
+
+def sprite(images: npt.NDArray[Any], n_columns: int = 12, largest_side: int = 40) -> Sprite:
+    """Several images in one PNG, row by row, stretched alike; places left over are black."""
+    small = []
+    for pixels in as_pixels(images, is_many=True):
+        picture = Image.fromarray(pixels)
+        picture.thumbnail((largest_side, largest_side), Image.Resampling.LANCZOS)
+        small.append(np.asarray(picture))
+    n_columns = min(n_columns, len(small))
+    n_rows = -(-len(small) // n_columns)
+    small += [np.zeros_like(small[0])] * (n_rows * n_columns - len(small))
+    starts = range(0, len(small), n_columns)
+    rows = [np.concatenate(small[start : start + n_columns], axis=1) for start in starts]
+    height, width = small[0].shape[:2]
+    sheet = np.concatenate(rows)
+    return Sprite(png_data_uri(sheet, max(sheet.shape)), n_columns, n_rows, width / height)
+
+
+@dataclass(frozen=True)
 class Album:
     """The images of one set."""
 
-    sprite: Any
+    sprite: Sprite
     images: npt.NDArray[np.int64]
     n_images: int
 

@@ -5,9 +5,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from setwise.plots.labels import EndLabel, label_ends, one_line, plain
-from setwise.plots.style import GREY, INK, LIGHT, OURS, PAPER, PUBLISHED, new_figure
-from setwise.plots.svg import _own_font, svg
+from setwise.plots import new_figure
+from setwise.report.parts import EndLabel, label_ends, one_line, plain
+from setwise_paper.figures.style import GREY, INK, LIGHT, OURS, PAPER, PUBLISHED
+from setwise_paper.figures.svg import _own_font, svg
 
 matplotlib = pytest.importorskip("matplotlib")
 

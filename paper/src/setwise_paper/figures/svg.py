@@ -10,13 +10,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
-from setwise._support.extras import require
-from setwise.plots.style import GREY, INK, LIGHT, OURS, PAPER, PUBLISHED, new_figure
+from markupsafe import Markup
+
+from setwise.plots import new_figure
+from setwise_paper.figures.style import GREY, INK, LIGHT, OURS, PAPER, PUBLISHED
 
 if TYPE_CHECKING:
-    from markupsafe import Markup
     from matplotlib.figure import Figure
-
 
 # The page may set these, and so make the picture dark.
 _VARIABLES = {
@@ -41,12 +41,11 @@ def picture(
 
     ``size`` is in inches. ``label`` says what the picture shows, for readers who cannot see it.
     """
-    markup: Callable[[str], Markup] = require("markupsafe", "report").Markup
     if not is_drawn:
-        return markup("")
+        return Markup()
     figure = new_figure(*size)
     draw(figure.add_subplot())
-    return markup(svg(figure, label))  # all text in it is escaped
+    return Markup(svg(figure, label))  # noqa: S704 (all text in it is escaped)
 
 
 def svg(figure: Figure, label: str = "") -> str:
@@ -83,7 +82,8 @@ def svg(figure: Figure, label: str = "") -> str:
 
 
 def _drawn(figure: Figure) -> ElementTree.Element:
-    matplotlib = require("matplotlib", "plot")
+    import matplotlib
+
     file = io.BytesIO()
     settings = {"svg.hashsalt": "setwise", "svg.fonttype": "none", "svg.image_inline": True}
     with matplotlib.rc_context(settings), warnings.catch_warnings():
