@@ -19,16 +19,8 @@ from setwise._support.text import printable
 from setwise._support.types import FloatArray, IntArray
 from setwise.classify.gallery_weights import fitted_power, survivors
 from setwise.classify.trust import guessing
-from setwise.errors import (
-    GuessingWarning,
-    ParameterError,
-    SetwiseError,
-    SetwiseWarning,
-    reject,
-)
+from setwise.errors import GuessingWarning, ParameterError, SetwiseError, SetwiseWarning, reject
 from setwise.sets import SetBatch, check_labels
-
-__all__ = ["CommitteeExplanation", "MemberVote", "Panel", "form_panel"]
 
 # Level of the sign test against the best member, most folds, and most sets that are judged.
 LEVEL, MOST_FOLDS, MOST_LEFT_OUT = 0.05, 5, 200
@@ -58,11 +50,7 @@ def mean_ranks(scores: FloatArray) -> FloatArray:
 
 
 def rank_scores(ranks: FloatArray, weights: FloatArray) -> FloatArray:
-    """Weighted sum over the members (first axis) of ``-log(rank)`` of each class.
-
-    First place beats second by as much as tenth beats twentieth. A member that ranks all
-    classes alike changes nothing.
-    """
+    """Weighted sum over the members (first axis) of ``-log(rank)`` of each class."""
     return -np.tensordot(weights, np.log(ranks), 1)
 
 
@@ -107,11 +95,10 @@ class CommitteeExplanation:
     def __str__(self) -> str:
         answer = int((self.classes == self.label).argmax())
         order = np.argsort(-self.probabilities, kind="stable")[:3]
-        ranking = ", ".join(
-            f"{printable(str(self.classes[i]))} {self.probabilities[i]:.2f}" for i in order
-        )
+        names = [printable(str(label)) for label in self.classes]
+        ranking = ", ".join(f"{names[i]} {self.probabilities[i]:.2f}" for i in order)
         n_agree = sum(bool(vote.label == self.label) for vote in self.votes)
-        shown = printable(str(self.label))
+        shown = names[answer]
         lines = [
             f"{shown}: {ranking}; {n_agree} of {len(self.votes)} members agree.",
             f"{'member':20}{'weight':>7}  {f'rank of {shown}':>14}  votes for",
@@ -184,14 +171,12 @@ class Panel:
 def class_scores(member: Any, probes: SetBatch) -> FloatArray:
     """Score of each class (column) for each probe (row), largest for the member's label.
 
-    Warnings of a member, such as of a probe it cannot recognise, do not concern the committee:
-    the member then ranks all classes alike.
+    Warnings of a member, such as of a probe it cannot recognise, do not concern the committee.
     """
     with quiet("", SetwiseWarning):
-        if hasattr(member, "decision_function"):
-            scores = np.asarray(member.decision_function(probes))
-        else:
-            scores = np.asarray(member.predict_proba(probes))
+        has_scores = hasattr(member, "decision_function")
+        ask = member.decision_function if has_scores else member.predict_proba
+        scores = np.asarray(ask(probes))
     return np.column_stack([-scores, scores]) if scores.ndim == 1 else scores
 
 
@@ -199,8 +184,7 @@ class _Candidate(BaseEstimator):  # type: ignore[misc]
     """A member for ``cross_val_predict``: class scores of every ``step``-th set, else NaN."""
 
     def __init__(self, member: Any, step: int) -> None:
-        self.member = member
-        self.step = step
+        self.member, self.step = member, step
 
     def fit(self, X: SetBatch, y: IntArray) -> Self:
         """Fit a copy of the member."""
@@ -272,7 +256,8 @@ def form_panel(
 ) -> Panel:
     """Try all members on left-out sets, and fit the good ones.
 
-    ``fitted`` returns members that are already fitted to this gallery, else None.
+    ``fitted`` returns members that are already fitted to this gallery, else None. Warnings
+    point at the fourth caller: that of ``Committee.fit``.
     """
     classes, codes = check_labels(labels, len(sets), caller=caller)
     failed: dict[str, Exception] = {}
@@ -281,19 +266,15 @@ def form_panel(
         member = fitted(name)
         return clone(candidates[name]).fit(sets, labels) if member is None else member
 
-    weights, accuracy, inverse_temperature = (
-        dict.fromkeys(candidates, 1.0),
-        None,
-        DEFAULT_INVERSE_TEMPERATURE,
-    )
+    weights, accuracy = dict.fromkeys(candidates, 1.0), None
+    inverse_temperature = DEFAULT_INVERSE_TEMPERATURE
     trial = _Trial(sets, codes) if try_members and np.bincount(codes).min() > 1 else None
     if trial is not None:
         ranks = _attempted(candidates, failed, lambda name: trial.ranks(candidates[name]))
         right = {name: is_right(found, trial.codes) for name, found in ranks.items()}
         accuracy = {name: float(table.mean()) for name, table in right.items()}
-        tables = np.array(list(right.values()))
-        kept = survivors(tables, level=LEVEL).tolist() if right else []
-        weights = dict(zip(right, kept, strict=True))
+        kept = survivors(np.array(list(right.values())), level=LEVEL) if right else ()
+        weights = dict(zip(right, map(float, kept), strict=True))
     # After a trial, guessing of single members is no news; of the committee, it is.
     with quiet("", GuessingWarning) if trial else nullcontext():
         members = _attempted([name for name in weights if weights[name]], failed, fit)

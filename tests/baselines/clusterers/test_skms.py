@@ -11,7 +11,6 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from setwise.baselines.clusterers import SKMS, random_constraints, skms
 from setwise.baselines.clusterers.kernel_mean_shift import (
     FAR,
     NEAR,
@@ -25,6 +24,7 @@ from setwise.baselines.clusterers.kernel_mean_shift import (
     select_sigma,
     squared_distances,
 )
+from setwise.baselines.clusterers.skms import SKMS, random_constraints, skms
 from setwise.errors import ConvergenceWarning, DataError, ParameterError
 
 NONE = np.empty((0, 3), dtype=np.int64)

@@ -1,10 +1,9 @@
 """Learn a kernel from constraints on pairs, then let points climb to its modes.
 
 Step by step as in Anand, Mittal, Tuzel and Meer, "Semi-supervised kernel mean shift
-clustering" (PAMI 2014): a Gaussian kernel, its low-rank factor ``G``, and the nearest kernel
-``G M G'`` in log-det divergence that keeps must-links near and cannot-links far. Then mean
-shift with one bandwidth per point: every point climbs to a mode of ``sum_j h_j^-d exp(-||z -
-g_j||^2 / (2 h_j^2))``, and points with the same mode are one cluster.
+clustering" (PAMI 2014): a Gaussian kernel, its low-rank factor ``G``, the nearest kernel
+``G M G'`` in log-det divergence that keeps must-links near and cannot-links far, and mean shift
+with one bandwidth per point. Points with the same mode are one cluster.
 
 Constraints are rows ``(i, j, delta)``: +1 for a must-link of points i and j, -1 for a
 cannot-link. Distances are squared, and those of a Gaussian kernel lie in [0, 2].
@@ -21,25 +20,10 @@ from scipy import linalg
 
 from setwise._support.types import BoolArray, FloatArray, IntArray
 
-__all__ = [
-    "LearnedKernel",
-    "Modes",
-    "bandwidths",
-    "distance_targets",
-    "learn_kernel",
-    "low_rank_factor",
-    "mean_shift",
-    "merge_modes",
-    "select_sigma",
-    "squared_distances",
-]
-
 # Target distances of must-linked and of cannot-linked points.
 NEAR, FAR = 0.1, 1.9
-# Smallest target of must-links: only duplicates could be nearer.
-LEAST_NEAR = 1e-3
-# Share of the square root of the trace that a low-rank kernel keeps.
-KEPT = 0.99
+LEAST_NEAR = 1e-3  # smallest target of must-links: only duplicates could be nearer
+KEPT = 0.99  # share of the square root of the trace that a low-rank kernel keeps
 _TINY = 1e-12
 
 
@@ -58,10 +42,8 @@ def select_sigma(
 ) -> float:
     """The width of a Gaussian kernel that agrees best with the constraints.
 
-    Minimises the log-det divergence of the constrained distances from the nearest ones that
-    would do, ``sum (r - log r - 1)`` with ``r`` the wanted over the found distance. By default
-    of ten widths from 0.1 to 10 times the median distance; without constraints, the one nearest
-    to it.
+    Minimises the log-det divergence of the constrained distances from the nearest permitted
+    ones, by default of ten widths from 0.1 to 10 times the median distance.
     """
     apart = np.sqrt(distances[np.triu_indices(len(distances), 1)])
     median = float(np.median(apart[apart > 0])) if apart.any() else 1.0
@@ -78,10 +60,7 @@ def select_sigma(
 
 
 def low_rank_factor(kernel: FloatArray, most: int | None = None) -> FloatArray:
-    """``G`` with few columns such that ``G G'`` is nearly the kernel.
-
-    The leading eigenvectors that hold 0.99 of the square root of the trace, ``most`` at most.
-    """
+    """``G`` with few columns, ``most`` at most, such that ``G G'`` is nearly the kernel."""
     values, vectors = linalg.eigh(kernel)
     values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
     shares = np.sqrt(np.cumsum(values) / max(values.sum(), _TINY))
@@ -123,12 +102,11 @@ def learn_kernel(
 ) -> LearnedKernel:
     """The nearest kernel in log-det divergence that keeps the constraints, with some slack.
 
-    Cyclic Bregman projections (Davis et al., "Information-theoretic metric learning", 2007).
-    With ``v`` the difference of a constraint's rows of ``G``, a projection turns ``M`` into ``M
-    + beta M v v' M``, and ``M^-1`` into ``M^-1 - delta a v v'``. So ``M`` follows from the
-    multipliers at the end, and until then only ``V M V'``, the products of the constraints with
-    each other, is needed. A constraint that already holds costs nothing. A larger ``gamma``
-    leaves less slack.
+    Cyclic Bregman projections (Davis et al., "Information-theoretic metric learning", 2007). A
+    projection turns ``M`` into ``M + beta M v v' M`` and ``M^-1`` into ``M^-1 - delta a v v'``,
+    with ``v`` the difference of a constraint's rows of ``G``. So ``M`` follows from the
+    multipliers at the end, and until then only the products ``V M V'`` are needed. A larger
+    ``gamma`` leaves less slack.
     """
     first, second, delta = constraints.T
     differences = factor[first] - factor[second]
@@ -190,8 +168,8 @@ class Modes:
 def bandwidths(points: FloatArray, constraints: IntArray, near: float) -> FloatArray:
     """Squared bandwidth of each point: squared distance of its k-th neighbour, itself first.
 
-    ``k`` is the median rank of must-linked points among each other's neighbours, of those
-    nearer than ``near``; without any, 5 % of the points.
+    ``k`` is the median rank of must-linked points nearer than ``near`` among each other's
+    neighbours; without any, 5 % of the points.
     """
     distances = squared_distances(points)
     linked = constraints[constraints[:, 2] > 0, :2]
@@ -208,14 +186,12 @@ def bandwidths(points: FloatArray, constraints: IntArray, near: float) -> FloatA
 def mean_shift(
     points: FloatArray, squared: FloatArray, *, tol: float = 1e-10, max_iter: int = 10_000
 ) -> Modes:
-    """Let every point climb to its mode.
+    """Let every point climb to its mode, until it moves by less than ``tol``.
 
     ``z <- sum_j w_j g_j / sum_j w_j`` with ``w_j = h_j^-(d + 2) exp(-||z - g_j||^2 / (2
-    h_j^2))``, each point until it moves by less than ``tol``.
+    h_j^2))``.
     """
-    positions = points.copy()
-    moving = np.arange(len(points))
-    n_iter = 0
+    positions, moving, n_iter = points.copy(), np.arange(len(points)), 0
     while len(moving) and n_iter < max_iter:
         old = positions[moving]
         new = _weights(old, points, squared) @ points

@@ -26,26 +26,16 @@ from setwise.baselines.clusterers.kernel_mean_shift import (
 from setwise.cluster.shc import PROBE, SemiSupervised, check_row_labels
 from setwise.errors import ConvergenceWarning
 
-__all__ = ["SKMS", "KernelClusters", "random_constraints", "skms"]
-
 # Most dimensions that the points are shifted in.
 MOST_DIMS = 25
 
 
 @dataclass(frozen=True)
 class KernelClusters:
-    """Result of :func:`skms`: labels, width of the initial kernel, learned kernel, and costs.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from setwise.baselines.clusterers import skms
-    >>> skms(np.eye(4), np.array([[0, 1, 1], [2, 3, 1], [0, 2, -1]])).kernel.shape
-    (4, 4)
-    """
+    """Clusters by mean shift, the kernel they were found in, and its costs."""
 
     labels: IntArray
-    sigma: float
+    sigma: float  # width of the initial kernel
     kernel: FloatArray
     n_updates: int  # projections of the kernel
     n_iter: int  # steps of mean shift
@@ -54,25 +44,8 @@ class KernelClusters:
 def random_constraints(labels: Any, share: float, rng: np.random.Generator) -> IntArray:
     """Random pairs of labelled points: must-links within a class, else cannot-links.
 
-    Parameters
-    ----------
-    labels : array of shape (n_points,)
-        Classes; -1 marks the unlabelled.
-    share : float
-        Number of pairs, as a share of the number of labelled points.
-    rng : Generator
-
-    Returns
-    -------
-    array of int, shape (n_constraints, 3)
-        Rows ``(i, j, delta)`` with ``i != j``, and ``delta`` +1 or -1.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from setwise.baselines.clusterers import random_constraints
-    >>> random_constraints([0, 0, 1, 1, -1], 1.0, np.random.default_rng(0)).shape
-    (4, 3)
+    Rows ``(i, j, delta)``, as many as the ``share`` of the number of labelled points; -1 marks
+    the unlabelled.
     """
     labels = np.asarray(labels)
     labelled = np.flatnonzero(labels != PROBE)
@@ -96,36 +69,14 @@ def skms(
     tol: float = 1e-3,
     max_updates: int = 100_000,
 ) -> KernelClusters:
-    """Cluster points by mean shift in a kernel that keeps the constraints.
-
-    Parameters
-    ----------
-    points : array of shape (n_points, n_features)
-    constraints : array of int, shape (n_constraints, 3)
-        Rows ``(i, j, +1)`` of points that belong together, ``(i, j, -1)`` of others.
-    sigmas, gamma, tol, max_updates
-        See :class:`SKMS`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from setwise.baselines.clusterers import skms
-    >>> points = np.array([[1.0, 0.0], [0.9, 0.1], [0.0, 1.0], [0.1, 0.9]])
-    >>> skms(points, np.array([[0, 1, 1], [2, 3, 1], [0, 2, -1]])).labels
-    array([0, 0, 1, 1])
-    """
+    """Cluster points by mean shift in a kernel that keeps constraints, see :class:`SKMS`."""
     distances = squared_distances(points)
     sigma = select_sigma(distances, constraints, sigmas)
     factor = low_rank_factor(np.exp(-distances / (2.0 * sigma**2)))
     near, far = distance_targets(factor)
-    learned = learn_kernel(
-        factor,
-        constraints,
-        np.where(constraints[:, 2] > 0, near, far),
-        gamma=gamma,
-        tol=tol,
-        max_updates=max_updates,
-    )
+    targets = np.where(constraints[:, 2] > 0, near, far)
+    how: Any = {"gamma": gamma, "tol": tol, "max_updates": max_updates}
+    learned = learn_kernel(factor, constraints, targets, **how)
     if not learned.has_converged:
         _warn(f"the kernel still changed after max_updates={max_updates} projections")
     kernel = learned.factor @ learned.factor.T
@@ -147,17 +98,16 @@ class SKMS(SemiSupervised):
     """Semi-supervised kernel mean shift: labels shape the kernel, its modes are clusters.
 
     Random pairs of labelled rows become must-links and cannot-links; a Gaussian kernel is
-    changed as little as possible so that they hold (:func:`skms`), and mean shift finds its
-    modes (Anand, Mittal, Tuzel and Meer, PAMI 2014). The number of clusters is an outcome; with
-    few constraints there are many. Rows are not scaled.
+    changed as little as possible so that they hold, and mean shift finds its modes (Anand,
+    Mittal, Tuzel and Meer, PAMI 2014). The number of clusters is an outcome; with few
+    constraints there are many. Rows are not scaled.
 
     Parameters
     ----------
     constraint_share : float, default=1.0
         Number of random pairs, as a share of the number of labelled rows.
     sigmas : sequence of float, optional
-        Candidate widths of the kernel; by default ten from 0.1 to 10 times the median distance.
-        The one that agrees best with the constraints is used.
+        Candidate widths of the kernel; by default ten around the median distance.
     gamma : float, default=100.0
         Larger values keep constraints more strictly.
     tol : float, default=1e-3
@@ -174,7 +124,7 @@ class SKMS(SemiSupervised):
     sigma_ : float
         The chosen width.
     constraints_ : array of int, shape (n_constraints, 3)
-        Rows ``(i, j, delta)``, see :func:`random_constraints`.
+        Rows ``(i, j, delta)``: ``delta`` is 1 for must-links, -1 for cannot-links.
     kernel_ : array of shape (n_samples, n_samples)
         The learned kernel.
     n_updates_ : int
@@ -198,34 +148,23 @@ class SKMS(SemiSupervised):
 
     def fit(self, X: Any, y: Any) -> Self:
         """Cluster the rows of ``X``, of classes ``y``; -1 marks the unlabelled rows."""
-        self._check_parameters()
-        sigmas = self._checked_sigmas()
+        sigmas = self._check_parameters()
         points = validate_data(self, X, dtype=np.float64)
         labels = check_row_labels(y, len(points), "SKMS.fit")
         rng = np.random.default_rng(seed_from(self.random_state, "SKMS"))
         self.constraints_ = random_constraints(labels, self.constraint_share, rng)
-        found = skms(
-            points,
-            self.constraints_,
-            sigmas=sigmas,
-            gamma=self.gamma,
-            tol=self.tol,
-            max_updates=self.max_updates,
-        )
-        self.labels_ = found.labels
-        self.n_clusters_ = int(found.labels.max()) + 1
-        self.sigma_ = found.sigma
-        self.kernel_ = found.kernel
-        self.n_updates_ = found.n_updates
+        how: Any = {name: getattr(self, name) for name in ("gamma", "tol", "max_updates")}
+        found = skms(points, self.constraints_, sigmas=sigmas, **how)
+        self.labels_, self.n_clusters_ = found.labels, int(found.labels.max()) + 1
+        self.sigma_, self.kernel_, self.n_updates_ = found.sigma, found.kernel, found.n_updates
         return self
 
-    def _check_parameters(self) -> None:
+    def _check_parameters(self) -> tuple[float, ...] | None:
+        """Refuse wrong parameters; return the candidate widths, if any."""
         check_not_negative("SKMS", "constraint_share", self.constraint_share, at_most=1e6)
         check_number("SKMS", "gamma", self.gamma)
         check_number("SKMS", "tol", self.tol)
         check_count("SKMS", "max_updates", self.max_updates)
-
-    def _checked_sigmas(self) -> tuple[float, ...] | None:
         if self.sigmas is None:
             return None
         sigmas = as_tuple("SKMS", "sigmas", self.sigmas, of="positive numbers")
