@@ -21,8 +21,6 @@ from setwise.evaluation.methods import named_methods
 from setwise.evaluation.table import Comparison, MethodResult
 from setwise.sets import SetBatch, check_labels, check_sets
 
-__all__ = ["TimedAnswers", "compare", "evaluate", "timed_answers"]
-
 
 def compare(
     gallery: Any,
@@ -49,30 +47,22 @@ def compare(
     probes, probe_labels
         Sets to be judged, and the true class of each.
     methods : None, sequence of str or classifiers, or mapping of str to classifiers
-        Names of ``setwise.evaluation.METHODS``, or any classifiers of sets. By default all but
-        the slow ones.
+        Names of ``setwise.evaluation.METHODS``, or classifiers; by default all but slow ones.
     confidence : float, default=0.95
         Of the intervals, and of differences reported as significant.
     n_jobs : int, optional
-        Threads of each method that has ``n_jobs``; times are wall-clock times. Within
-        ``joblib.parallel_config("dask")`` each method is tried on a worker: docs/cluster.md.
+        Threads of each method; on a cluster, methods are tried on workers: docs/cluster.md.
     random_state : int, default=0
         Seed of the methods that need one.
     progress : callable, optional
         Called with a description, the number of finished methods, and their total.
-
-    Returns
-    -------
-    Comparison
-        A table to print, with ``best``, ``to_dict()`` and ``plot()``.
 
     Examples
     --------
     >>> import setwise
     >>> from setwise.evaluation.testing import separable_sets
     >>> sets, y = separable_sets(n_sets=6)
-    >>> table = setwise.compare(sets[::2], y[::2], sets[1::2], y[1::2], methods=["MSM", "GDA"])
-    >>> table["MSM"].accuracy
+    >>> setwise.compare(sets[::2], y[::2], sets[1::2], y[1::2], methods=["MSM"])["MSM"].accuracy
     1.0
     """
     check_number("compare", "confidence", confidence, at_most=1.0 - 1e-9)
@@ -115,8 +105,7 @@ class _Task:
 
 
 def _evaluated(task: _Task, named: tuple[str, Any]) -> MethodResult:
-    name, classifier = named
-    fresh = clone(classifier)
+    name, fresh = named[0], clone(named[1])
     if "n_jobs" in fresh.get_params(deep=False):
         fresh.set_params(n_jobs=task.n_jobs)
     return evaluate(name, fresh, task.gallery, task.labels, task.probes, task.truth)
@@ -134,13 +123,13 @@ def evaluate(
 
     Examples
     --------
+    >>> from setwise import SetBatch
     >>> from setwise.baselines import MeanCosine
     >>> from setwise.evaluation import evaluate
     >>> from setwise.evaluation.testing import separable_sets
-    >>> from setwise.sets import check_sets
     >>> sets, labels = separable_sets()
-    >>> gallery, probes = check_sets(sets[::2]), check_sets(sets[1::2])
-    >>> evaluate("mean", MeanCosine(), gallery, labels[::2], probes, labels[1::2]).accuracy
+    >>> batch = SetBatch.from_list(sets)
+    >>> evaluate("mean", MeanCosine(), batch, labels, batch, labels).accuracy
     1.0
     """
     try:
@@ -148,12 +137,8 @@ def evaluate(
     except Exception as error:  # the other methods go on
         reason = f"{type(error).__name__}: {error}"
         return MethodResult(name, np.zeros(len(truth), dtype=bool), error=reason)
-    return MethodResult(
-        name,
-        np.asarray(timed.answers) == truth,
-        fit_seconds=timed.fit_seconds,
-        seconds_per_probe=timed.seconds_per_probe,
-    )
+    is_right = np.asarray(timed.answers) == truth
+    return MethodResult(name, is_right, timed.fit_seconds, timed.seconds_per_probe)
 
 
 @dataclass(frozen=True)
@@ -183,25 +168,17 @@ def timed_answers(
     """Fit a classifier, ask it about probes, and measure the time of both.
 
     The first probe is judged once before, untimed, so that compiling and importing do not
-    count.
-
-    Parameters
-    ----------
-    classifier : classifier of sets
-        Fitted here.
-    gallery, labels, probes
-        Checked sets, and the class of each gallery set.
-    ask : callable, optional
-        Function of sets to call; by default the classifier's ``predict``.
+    count. ``ask`` is a function of sets, by default the classifier's ``predict``.
 
     Examples
     --------
+    >>> from setwise import SetBatch
     >>> from setwise.baselines import MeanCosine
     >>> from setwise.evaluation import timed_answers
     >>> from setwise.evaluation.testing import separable_sets
-    >>> from setwise.sets import check_sets
     >>> sets, labels = separable_sets()
-    >>> timed_answers(MeanCosine(), check_sets(sets), labels, check_sets(sets[:2])).answers
+    >>> batch = SetBatch.from_list(sets)
+    >>> timed_answers(MeanCosine(), batch, labels, batch[:2]).answers
     array([0, 0])
     """
     ask = classifier.predict if ask is None else ask

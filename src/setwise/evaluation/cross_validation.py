@@ -20,15 +20,11 @@ from setwise.errors import SetwiseWarning
 from setwise.evaluation.evaluation import Evaluation, JudgedSet
 from setwise.evaluation.folds import ALWAYS_GALLERY, fold_of_sets
 from setwise.evaluation.leakage import sets_that_share
+from setwise.evaluation.methods import is_classifier
 from setwise.sets import SetBatch, check_labels, check_sets
 
-__all__ = ["cross_validate"]
-
-# Texts of warnings, by kind: one for each fold.
-Warned = dict[type[Warning], list[str]]
-
-# Most names in a note.
-_MOST_NAMED = 5
+Warned = dict[type[Warning], list[str]]  # texts of warnings by kind, one for each fold
+_MOST_NAMED = 5  # in a note
 
 
 def cross_validate(
@@ -53,8 +49,7 @@ def cross_validate(
     Parameters
     ----------
     clf : classifier of sets
-        Such as ``CVC()``; it is cloned, not fitted. Needs ``fit`` and ``predict``;
-        probabilities need ``predict_proba``, outliers need ``judge``.
+        Such as ``CVC()``; copies of it are fitted.
     sets, labels
         Labelled sets, as for :meth:`setwise.CVC.fit`.
     folds : int, default=5
@@ -64,11 +59,9 @@ def cross_validate(
     seed : int, default=0
         Of the folds.
     n_jobs : int, optional
-        Threads of classifiers that have ``n_jobs``; labels do not depend on it. Within
-        ``joblib.parallel_config("dask")`` each fold is done by a worker: docs/cluster.md.
+        Threads of classifiers; on a cluster, each fold is done by a worker: docs/cluster.md.
     keep_fitted : bool, default=False
-        Keep the classifier of every fold, so that its answers can be explained. Otherwise one
-        gallery is in memory at a time.
+        Keep the classifier of every fold, so that its answers can be explained.
     progress : callable, optional
         Called with a description, the number of judged sets, and their total.
 
@@ -100,35 +93,14 @@ def cross_validate(
         *_shared_notes(batch, fold_of),
         *(f"{texts[0]} (In {len(texts)} of {folds} folds.)" for texts in heard.values()),
     ]
-    return Evaluation(
-        classes=classes,
-        results=tuple(sorted(results, key=lambda result: result.index)),
-        fold_of_set=fold_of,
-        n_folds=folds,
-        notes=tuple(notes),
-        fitted=tuple(kept),
-    )
+    results.sort(key=lambda result: result.index)
+    return Evaluation(classes, tuple(results), fold_of, folds, tuple(notes), tuple(kept))
 
 
 def _check_classifier(clf: Any) -> None:
-    is_whole_classifier = all(hasattr(clf, part) for part in ("fit", "predict", "get_params"))
-    if isinstance(clf, type) or not is_whole_classifier:
+    if not is_classifier(clf):
         expected = "a classifier with fit and predict, like scikit-learn's"
         refuse("cross_validate", "clf", expected, clf)
-
-
-@dataclass(frozen=True)
-class _Judged:
-    """The sets that are judged in a fold."""
-
-    fold: int
-    indices: IntArray
-    truths: npt.NDArray[Any]
-
-    def of(self, i: int, name: str) -> dict[str, Any]:
-        """Known facts of the i-th set."""
-        index = int(self.indices[i])
-        return {"index": index, "name": name, "truth": self.truths[i], "fold": self.fold}
 
 
 @dataclass(frozen=True)
@@ -143,41 +115,35 @@ class _Task:
     keep_fitted: bool
 
 
-@dataclass(frozen=True)
-class _Fold:
-    """Result of one fold: answers, warnings, and the classifier if it is kept."""
-
-    results: list[JudgedSet]
-    heard: Warned
-    fitted: Any
-
-
-def _judged_fold(task: _Task, fold: int) -> _Fold:
-    """Judge the sets of one fold by a classifier fitted to all others."""
-    learnt, probes = (
-        np.flatnonzero(side) for side in (task.fold_of != fold, task.fold_of == fold)
-    )
+def _judged_fold(task: _Task, fold: int) -> tuple[list[JudgedSet], Warned, Any]:
+    """Judge one fold by a classifier fitted to all others: results, warnings, classifier."""
+    is_judged = task.fold_of == fold
+    learnt, judged = np.flatnonzero(~is_judged), np.flatnonzero(is_judged)
     fitted = clone(task.clf)
     if "n_jobs" in fitted.get_params(deep=False):
         fitted.set_params(n_jobs=task.n_jobs)
+    probes, truths = task.batch[judged], task.labels[judged]
+    facts = [
+        {"index": index, "name": name, "truth": truth, "fold": fold}
+        for index, name, truth in zip(judged.tolist(), probes.names, truths, strict=True)
+    ]
     judge = _by_answers if hasattr(fitted, "judge") else _by_labels
     heard: Warned = {}
     with _heard(heard):
         fitted.fit(task.batch[learnt], task.labels[learnt])
-        judged = _Judged(fold, probes, task.labels[probes])
-        results = judge(fitted, task.batch[probes], judged)
-    return _Fold(results, heard, fitted if task.keep_fitted else None)
+        results = judge(fitted, probes, facts)
+    return results, heard, fitted if task.keep_fitted else None
 
 
 def _results(task: _Task, heard: Warned, kept: list[Any]) -> Iterator[JudgedSet]:
     """Judge the sets fold by fold; collect warnings and, if wanted, classifiers."""
     folds = range(int(task.fold_of.max()) + 1)
-    for fold in spread(_judged_fold, task, folds, here=map):
-        for category, texts in fold.heard.items():
+    for results, of_fold, fitted in spread(_judged_fold, task, folds, here=map):
+        for category, texts in of_fold.items():
             heard.setdefault(category, []).extend(texts)
         if task.keep_fitted:
-            kept.append(fold.fitted)
-        yield from fold.results
+            kept.append(fitted)
+        yield from results
 
 
 @contextmanager
@@ -191,19 +157,18 @@ def _heard(heard: Warned) -> Iterator[None]:
         if issubclass(warning.category, SetwiseWarning):
             first.setdefault(warning.category, str(warning.message))
         else:
-            warnings.warn_explicit(
-                warning.message, warning.category, warning.filename, warning.lineno
-            )
+            where = warning.filename, warning.lineno
+            warnings.warn_explicit(warning.message, warning.category, *where)
     for category, text in first.items():
         heard.setdefault(category, []).append(text)
 
 
-def _by_answers(fitted: Any, probes: SetBatch, judged: _Judged) -> list[JudgedSet]:
+def _by_answers(fitted: Any, probes: SetBatch, facts: list[dict[str, Any]]) -> list[JudgedSet]:
     """Results of a classifier that has ``judge``, as CVC has."""
     unknown = getattr(fitted, "unknown_label", None)
     return [
         JudgedSet(
-            **judged.of(i, answer.name),
+            **known,
             label=unknown if answer.is_known is False else answer.label,
             probability=answer.probability,
             margin=answer.margin,
@@ -212,34 +177,22 @@ def _by_answers(fitted: Any, probes: SetBatch, judged: _Judged) -> list[JudgedSe
             n_out_of_place=int((~answer.is_typical).sum()),
             answer=answer,
         )
-        for i, answer in enumerate(fitted.judge(probes))
+        for known, answer in zip(facts, fitted.judge(probes), strict=True)
     ]
 
 
-def _by_labels(fitted: Any, probes: SetBatch, judged: _Judged) -> list[JudgedSet]:
+def _by_labels(fitted: Any, probes: SetBatch, facts: list[dict[str, Any]]) -> list[JudgedSet]:
     """Results of any classifier: labels, and probabilities where it has them."""
     labels = np.asarray(fitted.predict(probes))
-    if not hasattr(fitted, "predict_proba"):
-        return [
-            JudgedSet(**judged.of(i, name), label=labels[i])
-            for i, name in enumerate(probes.names)
-        ]
-    shares, classes = np.asarray(fitted.predict_proba(probes)), fitted.classes_
-    results = []
-    for i, name in enumerate(probes.names):
-        is_label = classes == labels[i]
-        others = np.where(is_label, -np.inf, shares[i])
-        own, rival = float(shares[i][is_label].sum()), int(others.argmax())
-        results.append(
-            JudgedSet(
-                **judged.of(i, name),
-                label=labels[i],
-                probability=own,
-                margin=own - float(others[rival]),
-                runner_up=classes[rival],
-            )
-        )
-    return results
+    found = [known | {"label": label} for known, label in zip(facts, labels, strict=True)]
+    if hasattr(fitted, "predict_proba"):
+        for known, shares in zip(found, np.asarray(fitted.predict_proba(probes)), strict=True):
+            is_label = fitted.classes_ == known["label"]
+            others = np.where(is_label, -np.inf, shares)
+            own, rival = float(shares[is_label].sum()), int(others.argmax())
+            known |= {"probability": own, "margin": own - float(others[rival])}
+            known["runner_up"] = fitted.classes_[rival]
+    return [JudgedSet(**known) for known in found]
 
 
 def _single_notes(classes: npt.NDArray[Any], groups: Any) -> Iterator[str]:
@@ -252,13 +205,12 @@ def _single_notes(classes: npt.NDArray[Any], groups: Any) -> Iterator[str]:
 
 
 def _shared_notes(batch: SetBatch, fold_of: IntArray) -> Iterator[str]:
-    shared = {
-        pair: n
-        for pair, n in sets_that_share(batch).items()
-        if fold_of[pair[0]] != fold_of[pair[1]]
-    }
-    if shared:
-        pairs = [f"{batch.names[i]} and {batch.names[j]} ({n})" for (i, j), n in shared.items()]
+    pairs = [
+        f"{batch.names[i]} and {batch.names[j]} ({n})"
+        for (i, j), n in sets_that_share(batch).items()
+        if fold_of[i] != fold_of[j]
+    ]
+    if pairs:
         yield (
             f"Equal vectors are in sets of different folds: {_listed(pairs)}. A set is then "
             "recognised by its copies, and the accuracy is too good: remove them, or keep "

@@ -11,10 +11,7 @@ from setwise._support.types import IntArray
 from setwise.errors import reject
 from setwise.sets.identifiers import as_identifiers, is_missing, unique_identifiers
 
-__all__ = ["ALWAYS_GALLERY", "fold_of_sets"]
-
-# In place of a fold: sets of a class with a single group, which are never judged.
-ALWAYS_GALLERY = -1
+ALWAYS_GALLERY = -1  # in place of a fold: sets of a class with a single group
 
 
 def fold_of_sets(

@@ -5,31 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 
+from setwise import baselines
 from setwise._support.parameters import check_known, refuse
-from setwise.baselines import (
-    AHISD,
-    CDL,
-    CHISD,
-    CMSM,
-    DCC,
-    GDA,
-    ISCRC,
-    MDA,
-    MMD,
-    MSM,
-    RNP,
-    SANP,
-    Committee,
-    FrameVote,
-    LogEuclidean,
-    MeanCosine,
-    MeanVector,
-    MinimumDistance,
-)
 from setwise.classify import CVC
 from setwise.errors import ParameterError
-
-__all__ = ["METHODS", "SLOW", "check_methods", "named_methods"]
 
 
 def _no_fusion(clusterer: Any) -> Callable[[int], CVC]:
@@ -41,11 +20,11 @@ def _no_fusion(clusterer: Any) -> Callable[[int], CVC]:
 
 # name -> what makes the classifier, from a seed; first what people do without a library
 METHODS: dict[str, Callable[[int], Any]] = {
-    "mean cosine": lambda seed: MeanCosine(),
-    "mean cosine, robust": lambda seed: MeanCosine(robust=True),
-    "frame vote, cosine": lambda seed: FrameVote(metric="cosine"),
+    "mean cosine": lambda seed: baselines.MeanCosine(),
+    "mean cosine, robust": lambda seed: baselines.MeanCosine(robust=True),
+    "frame vote, cosine": lambda seed: baselines.FrameVote(metric="cosine"),
     "CVC": lambda seed: CVC(random_state=seed),
-    "committee": lambda seed: Committee(random_state=seed),
+    "committee": lambda seed: baselines.Committee(random_state=seed),
     "CVC as in paper": lambda seed: CVC.as_in_paper(random_state=seed),
     "CVC no fusion, SHC": _no_fusion(None),
     "CVC no fusion, k-means": _no_fusion("kmeans"),
@@ -53,26 +32,26 @@ METHODS: dict[str, Callable[[int], Any]] = {
     "CVC no fusion, SSC": _no_fusion("ssc"),
     "CVC no fusion, SSC by ADMM": _no_fusion("ssc-admm"),
     "CVC no fusion, SKMS": _no_fusion("skms"),
-    "DCC": lambda seed: DCC(),
-    "MMD": lambda seed: MMD(),
-    "MDA": lambda seed: MDA(),
-    "AHISD": lambda seed: AHISD(),
-    "CHISD": lambda seed: CHISD(),
-    "CHISD, rbf kernel": lambda seed: CHISD(kernel="rbf"),
-    "SANP": lambda seed: SANP(),
-    "CDL-LDA": lambda seed: CDL("lda"),
-    "CDL-PLS": lambda seed: CDL("pls"),
-    "MSM": lambda seed: MSM(),
-    "MSM, smallest angle": lambda seed: MSM(n_angles=1),
-    "CMSM": lambda seed: CMSM(),
-    "GDA": lambda seed: GDA(),
-    "GDA, centred": lambda seed: GDA(3, centred=True),
-    "RNP": lambda seed: RNP(),
-    "ISCRC": lambda seed: ISCRC(random_state=seed),
-    "frame vote": lambda seed: FrameVote(),
-    "mean vector": lambda seed: MeanVector(),
-    "minimum distance": lambda seed: MinimumDistance(),
-    "log-Euclidean": lambda seed: LogEuclidean(),
+    "DCC": lambda seed: baselines.DCC(),
+    "MMD": lambda seed: baselines.MMD(),
+    "MDA": lambda seed: baselines.MDA(),
+    "AHISD": lambda seed: baselines.AHISD(),
+    "CHISD": lambda seed: baselines.CHISD(),
+    "CHISD, rbf kernel": lambda seed: baselines.CHISD(kernel="rbf"),
+    "SANP": lambda seed: baselines.SANP(),
+    "CDL-LDA": lambda seed: baselines.CDL("lda"),
+    "CDL-PLS": lambda seed: baselines.CDL("pls"),
+    "MSM": lambda seed: baselines.MSM(),
+    "MSM, smallest angle": lambda seed: baselines.MSM(n_angles=1),
+    "CMSM": lambda seed: baselines.CMSM(),
+    "GDA": lambda seed: baselines.GDA(),
+    "GDA, centred": lambda seed: baselines.GDA(3, centred=True),
+    "RNP": lambda seed: baselines.RNP(),
+    "ISCRC": lambda seed: baselines.ISCRC(random_state=seed),
+    "frame vote": lambda seed: baselines.FrameVote(),
+    "mean vector": lambda seed: baselines.MeanVector(),
+    "minimum distance": lambda seed: baselines.MinimumDistance(),
+    "log-Euclidean": lambda seed: baselines.LogEuclidean(),
 }
 # Seconds per probe, where the others take milliseconds: compared only when named.
 SLOW = ("CVC no fusion, SSC by ADMM", "CVC no fusion, SKMS")
@@ -81,13 +60,8 @@ SLOW = ("CVC no fusion, SSC by ADMM", "CVC no fusion, SKMS")
 def check_methods(names: Iterable[str], others: Collection[str] = ()) -> list[str]:
     """Split and check names of methods, before anything is loaded.
 
-    Parameters
-    ----------
-    names : iterable of str
-        Each is one name or several separated by commas; names that contain commas are
-        recognised, and duplicates removed.
-    others : collection of str
-        Further known names beside :data:`METHODS`.
+    Each of ``names`` is one name or several separated by commas, which names may contain;
+    duplicates are removed. ``others`` are known beside :data:`METHODS`.
 
     Examples
     --------
@@ -136,8 +110,7 @@ def named_methods(methods: Any, seed: int) -> dict[str, Any]:
 def _checked(named: dict[str, Any]) -> dict[str, Any]:
     """Refuse what is not a classifier, and an empty selection."""
     for name, classifier in named.items():
-        is_whole = all(hasattr(classifier, part) for part in ("fit", "predict", "get_params"))
-        if isinstance(classifier, type) or not is_whole:
+        if not is_classifier(classifier):
             msg = (
                 f"compare: method {name!r} is {classifier!r}. Expected a classifier with fit "
                 "and predict, like scikit-learn's."
@@ -147,6 +120,12 @@ def _checked(named: dict[str, Any]) -> dict[str, Any]:
         msg = "compare: methods is empty. Expected at least one; None compares all."
         raise ParameterError(msg)
     return named
+
+
+def is_classifier(thing: Any) -> bool:
+    """Whether a thing can be cloned, fitted and asked for labels."""
+    needs = ("fit", "predict", "get_params")
+    return not isinstance(thing, type) and all(hasattr(thing, need) for need in needs)
 
 
 def _named(method: Any, seed: int) -> tuple[str, Any]:

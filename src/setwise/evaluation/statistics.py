@@ -9,8 +9,6 @@ from scipy.stats import binomtest
 
 from setwise._support.types import BoolArray, FloatArray
 
-__all__ = ["accuracy_interval", "adjusted_for_many", "chance_of_difference"]
-
 
 def accuracy_interval(is_right: BoolArray, confidence: float) -> tuple[float, float]:
     """Exact binomial interval (Clopper and Pearson, 1934) of the share of right answers."""

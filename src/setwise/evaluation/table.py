@@ -23,22 +23,10 @@ from setwise.plots.style import GREY, INK, new_figure
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Comparison", "MethodResult", "plot_accuracy_time"]
-
 
 @dataclass(frozen=True)
 class MethodResult:
     """One method on all probes.
-
-    Attributes
-    ----------
-    name : str
-    is_right : array of bool, shape (n_probes,)
-        Which probes got the right label.
-    fit_seconds, seconds_per_probe : float
-        Wall-clock time to learn the gallery, and to judge one probe.
-    error : str or None
-        Reason of a failure; the other values are then meaningless.
 
     Examples
     --------
@@ -49,10 +37,10 @@ class MethodResult:
     """
 
     name: str
-    is_right: BoolArray
-    fit_seconds: float = 0.0
+    is_right: BoolArray  # of each probe
+    fit_seconds: float = 0.0  # wall-clock time
     seconds_per_probe: float = 0.0
-    error: str | None = None
+    error: str | None = None  # reason of a failure, which makes the other values meaningless
 
     @property
     def accuracy(self) -> float:
@@ -61,9 +49,7 @@ class MethodResult:
 
 
 class Comparison:
-    """Methods on the same probes, the most accurate first.
-
-    Print it, or read it: ``comparison["MSM"].accuracy``.
+    """Methods on the same probes, the most accurate first. Print it, or read it.
 
     Parameters
     ----------
@@ -79,25 +65,21 @@ class Comparison:
     intervals : dict of str to (float, float)
         Exact binomial interval of each accuracy.
     p_values : dict of str to float
-        Of the difference to the best method: exact McNemar test with Holm's correction; 1 for
-        the best itself.
+        Of the difference to the best: exact McNemar test with Holm's correction.
 
     Examples
     --------
     >>> import numpy as np
     >>> from setwise.evaluation import Comparison, MethodResult
-    >>> ours = MethodResult("ours", is_right=np.array([True, True, False]))
-    >>> theirs = MethodResult("theirs", is_right=np.array([True, False, False]))
-    >>> Comparison([theirs, ours], confidence=0.95)
-    Comparison of 2 methods; best: ours
+    >>> Comparison([MethodResult("ours", np.array([True, False]))], confidence=0.95)
+    Comparison of 1 methods; best: ours
     """
 
     def __init__(self, results: Sequence[MethodResult], confidence: float) -> None:
         good = [result for result in results if result.error is None]
         self.confidence = confidence
-        self.results = tuple(
-            sorted(good, key=lambda result: (-result.accuracy, result.seconds_per_probe))
-        )
+        good.sort(key=lambda result: (-result.accuracy, result.seconds_per_probe))
+        self.results = tuple(good)
         self.failed = tuple(result for result in results if result.error is not None)
         self.intervals = {
             one.name: accuracy_interval(one.is_right, confidence) for one in self.results
@@ -129,25 +111,23 @@ class Comparison:
     def not_told_apart(self) -> tuple[str, ...]:
         """Methods that are not significantly worse than the best."""
         level = 1.0 - self.confidence
-        return tuple(
-            result.name for result in self.results[1:] if self.p_values[result.name] >= level
-        )
+        names = [result.name for result in self.results[1:]]
+        return tuple(name for name in names if self.p_values[name] >= level)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers and strings; one row per method in ``["methods"]``."""
         tied = self.not_told_apart
         methods = [
             {
-                "method": result.name,
-                "accuracy": result.accuracy,
-                "low": self.intervals[result.name][0],
-                "high": self.intervals[result.name][1],
-                "p_value": self.p_values[result.name],
-                "differs_from_best": result.name != self.best and result.name not in tied,
-                "fit_seconds": result.fit_seconds,
-                "seconds_per_probe": result.seconds_per_probe,
+                "method": one.name,
+                "accuracy": one.accuracy,
+                **dict(zip(("low", "high"), self.intervals[one.name], strict=True)),
+                "p_value": self.p_values[one.name],
+                "differs_from_best": one.name != self.best and one.name not in tied,
+                "fit_seconds": one.fit_seconds,
+                "seconds_per_probe": one.seconds_per_probe,
             }
-            for result in self.results
+            for one in self.results
         ]
         return {
             "confidence": self.confidence,
@@ -232,23 +212,14 @@ def plot_accuracy_time(
 ) -> Figure:
     """Draw methods by accuracy and seconds per probe; the upper left corner is best.
 
-    Names are listed on the right in the order of accuracy, each connected to its point. CVC is
-    red. See :func:`setwise.plots.plot_accuracy_time` for axes of your own.
-
-    Parameters
-    ----------
-    points : sequence of (name, seconds per probe, accuracy, low, high)
-        Accuracies as shares.
-    path : str or Path, optional
-        File to save the picture to; the suffix selects its format.
-    title, note : str
-        Above and below.
+    ``points`` are tuples of name, seconds per probe, and accuracy with its bounds, as shares.
+    The suffix of ``path`` selects the format; ``title`` and ``note`` stand above and below. See
+    :func:`setwise.plots.plot_accuracy_time` for axes of your own.
 
     Examples
     --------
     >>> from setwise.evaluation import plot_accuracy_time
-    >>> figure = plot_accuracy_time([("CVC", 0.1, 0.95, 0.9, 0.98)], title="One method")
-    >>> len(figure.axes)
+    >>> len(plot_accuracy_time([("CVC", 0.1, 0.95, 0.9, 0.98)], title="One method").axes)
     1
     """
     figure = new_figure(9.5, max(4.0, 0.23 * len(points) + 1.6))
