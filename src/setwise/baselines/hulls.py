@@ -20,10 +20,8 @@ from setwise.sets import SetBatch
 
 # Two affine hulls share a direction when the sine of the angle between them is below this.
 SHARED = 1e-10
-# A larger relative gap causes a warning.
-_DOUBTFUL = 1e-6
-# Vectors of a set that are added to the pool at once.
-_POOL = 60
+_DOUBTFUL = 1e-6  # a larger relative gap causes a warning
+_POOL = 60  # vectors of a set that are added to the pool at once
 
 
 @dataclass(frozen=True)
@@ -57,15 +55,11 @@ def affine_hull(vectors: FloatArray, energy: float) -> AffineHull:
 def affine_hull_distance(
     mean_a: FloatArray, basis_a: FloatArray, mean_b: FloatArray, basis_b: FloatArray
 ) -> float:
-    """Smallest distance between two affine hulls, each a mean and an orthonormal basis.
-
-    ``||(I - Q Q')(mean_a - mean_b)||``, with ``Q`` an orthonormal basis of the span of both
-    bases; exactly 0 where that is the whole space.
-    """
+    """Smallest distance between two affine hulls, each a mean and an orthonormal basis."""
     added = basis_b - basis_a @ (basis_a.T @ basis_b)
     directions, sines, _ = np.linalg.svd(added, full_matrices=False)
     directions = directions[:, sines > SHARED]
-    if basis_a.shape[1] + directions.shape[1] >= len(mean_a):
+    if basis_a.shape[1] + directions.shape[1] >= len(mean_a):  # they span the whole space
         return 0.0
     rest = mean_a - mean_b
     # Twice, because the two bases are orthogonal to each other only up to rounding.
@@ -78,9 +72,8 @@ def affine_hull_distance(
 def gram_hull_distance(gram: FloatArray, n_a: int, tau: float = 1.0) -> ClosestPoints:
     """Smallest distance between two convex hulls, from the Gram matrix of all vectors.
 
-    ``min ||A'alpha - B'beta||`` with weights in ``[0, tau]`` that sum to 1 on either side;
-    ``n_a`` vectors of the first set come before those of the second. Distances below 1e-8 times
-    the size of the sets are lost in the rounding of inner products.
+    Weights are in ``[0, tau]``; the ``n_a`` vectors of the first set come first. Distances
+    below 1e-8 times the size of the sets are lost in the rounding of inner products.
     """
     signed = _signed(gram, n_a)
     scale = float(np.diag(signed).max(initial=0.0)) or 1.0
@@ -122,11 +115,7 @@ def _weights(signed: FloatArray, sides: Sequence[slice], tau: float) -> FloatArr
 
 
 def _pool_weights(signed: FloatArray, sides: Sequence[slice], tau: float) -> FloatArray:
-    """Best weights where all vectors may have some.
-
-    Where ``tau`` forces equal weights, a set is a point, and only the other set's weights are
-    optimised.
-    """
+    """Best weights of all vectors; a set is a point where ``tau`` forces equal weights."""
     weights = np.zeros(len(signed))
     is_free = np.zeros(len(signed), dtype=bool)
     free_sides = []
@@ -239,11 +228,6 @@ class CHISD(NearestSet):
     gamma : float, optional
         Of ``"rbf"``; by default 1 over the mean squared distance of vectors to their mean.
     n_jobs : int, optional
-
-    Attributes
-    ----------
-    gamma_ : float or None
-        ``gamma`` as used, None for the linear kernel.
 
     Examples
     --------

@@ -28,9 +28,8 @@ def collaborate(
 ) -> tuple[FloatArray, FloatArray]:
     """Weights ``a`` of a set's vectors and ``b`` of all atoms that make two points meet.
 
-    The problem of :class:`ISCRC`, by exact lasso steps in turn; ``sum a = 1`` by an augmented
-    Lagrangian with the authors' constants. ``vectors`` has unit rows, ``atoms`` unit columns,
-    and ``gram`` their inner products.
+    Exact lasso steps in turn; ``sum a = 1`` by an augmented Lagrangian with the authors'
+    constants. ``vectors`` has unit rows, ``atoms`` unit columns.
     """
     n = len(vectors)
     cross, own = vectors @ atoms, vectors @ vectors.T
@@ -74,13 +73,6 @@ class ISCRC(Baseline):
     random_state : int, RandomState or None, default=None
         Selects the vectors from which atoms start.
     n_jobs : int, optional
-
-    Attributes
-    ----------
-    atoms_ : array of shape (n_features, n_atoms_total)
-        Atoms of all gallery sets, unit columns.
-    atom_codes_ : array of int, shape (n_atoms_total,)
-        Class of each.
 
     Examples
     --------

@@ -30,9 +30,7 @@ class KernelDiscriminant:
     def fit(cls, gram: FloatArray, codes: IntArray, ridge: float) -> Self:
         """Directions of largest scatter between classes over total scatter.
 
-        ``K B K a = mu (K K + added I) a`` for the centred kernel ``K`` and the average ``B``
-        within classes (Baudat and Anouar 2000); ``added`` is ``ridge`` times the squared mean
-        diagonal of the kernel.
+        Baudat and Anouar (2000); ``ridge`` is added to the squared kernel's diagonal.
         """
         n = len(gram)
         added = ridge * float(np.mean(np.diag(gram))) ** 2

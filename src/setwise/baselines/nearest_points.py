@@ -37,10 +37,7 @@ class RegularisedSet:
 
 
 def nearest_points(a: RegularisedSet, b: RegularisedSet) -> tuple[FloatArray, FloatArray]:
-    """Weights of the two nearest points, by the linear system of :class:`RNP`'s objective.
-
-    Its first block is eliminated by the factor of ``a``.
-    """
+    """Weights of the two nearest points, by the linear system of :class:`RNP`'s objective."""
     cross = a.vectors @ b.vectors.T
     columns = np.column_stack([cross, np.ones(len(cross))])
     halves = linalg.solve_triangular(a.factor, columns, lower=True, check_finite=False)
@@ -150,8 +147,8 @@ def sanp_points(
 ) -> NearestPoints:
     """Nearest points of two hulls that few of their own samples approximate well.
 
-    The objective of :class:`SANP`. For given sample weights the points solve a linear system,
-    the same for all weights; substituting them leaves a lasso in the weights alone.
+    For given sample weights the points solve a linear system; substituting them leaves a
+    lasso in the weights alone.
     """
     n_a, n = len(a.vectors), len(a.vectors) + len(b.vectors)
     hessian, pull = _hull_system(a, b, w_hull, w_samples)
@@ -211,9 +208,9 @@ class SANP(NearestSet):
 
     with ``l = penalty max_i |2 w_samples <x_i, mean>|`` for either set. The distance is the
     value of the three squares times the number of dimensions of both hulls (at least 1), since
-    larger hulls come closer by chance; it is computed on vectors divided by ``unit_``. The
-    authors stop a gradient method after 100 iterations; here the points are eliminated and the
-    remaining lasso is solved exactly.
+    larger hulls come closer by chance; vectors are divided by the largest absolute value of the
+    gallery. The authors stop a gradient method after 100 iterations; here the points are
+    eliminated and the remaining lasso is solved exactly.
 
     Parameters
     ----------
@@ -226,13 +223,6 @@ class SANP(NearestSet):
     energy : float, default=0.98
         Share of the variance that the directions of a hull hold, at most 1.
     n_jobs : int, optional
-
-    Attributes
-    ----------
-    unit_ : float
-        Largest absolute value of the gallery's vectors.
-    n_dims_ : array of int, shape (n_sets,)
-        Dimensions of the gallery's hulls.
 
     Examples
     --------

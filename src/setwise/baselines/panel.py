@@ -24,13 +24,10 @@ from setwise.sets import SetBatch, check_labels
 
 # Level of the sign test against the best member, most folds, and most sets that are judged.
 LEVEL, MOST_FOLDS, MOST_LEFT_OUT = 0.05, 5, 200
-# Without left-out sets. Of 20 classes, one that all members rank first, while they order the
-# others at random, then has a probability of about 0.75.
+# Without left-out sets: of 20 classes, one that all rank first has a probability of about 0.75.
 DEFAULT_INVERSE_TEMPERATURE = 2.0
-# Extra weight of the first member, which breaks ties.
-_CASTING_VOTE = 1e-9
-# Scores that differ by less than this share of the largest one differ by rounding alone.
-_SAME = 1e-12
+_CASTING_VOTE = 1e-9  # extra weight of the first member, which breaks ties
+_SAME = 1e-12  # a smaller difference, as a share of the largest score, is rounding
 
 
 def mean_ranks(scores: FloatArray) -> FloatArray:
@@ -169,10 +166,7 @@ class Panel:
 
 
 def class_scores(member: Any, probes: SetBatch) -> FloatArray:
-    """Score of each class (column) for each probe (row), largest for the member's label.
-
-    Warnings of a member, such as of a probe it cannot recognise, do not concern the committee.
-    """
+    """Score of each class (column) for each probe (row); warnings of the member are ignored."""
     with quiet("", SetwiseWarning):
         has_scores = hasattr(member, "decision_function")
         ask = member.decision_function if has_scores else member.predict_proba
@@ -200,12 +194,10 @@ class _Candidate(BaseEstimator):  # type: ignore[misc]
 
 
 class _Trial:
-    """Gallery sets, each left out in a fold that holds every class and leaves it in the rest.
-
-    Folds depend on the content of the sets, not on their order.
-    """
+    """Gallery sets, each left out in a fold; every fold and its rest hold every class."""
 
     def __init__(self, sets: SetBatch, codes: IntArray) -> None:
+        # By content, so that folds do not depend on the order of the sets.
         means = [tuple(vectors.mean(axis=0)) for vectors in sets]
         by_content = np.array(sorted(range(len(sets)), key=means.__getitem__))
         order = by_content[np.argsort(codes[by_content], kind="stable")]

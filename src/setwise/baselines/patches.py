@@ -25,12 +25,11 @@ def linear_patches(
 ) -> list[IntArray]:
     """Divide a set into nearly flat patches; returns the sorted vector indices of each.
 
-    Where a manifold is flat, geodesic distances are no longer than straight ones (Wang, Shan,
-    Chen, Dai and Gao, *Manifold-manifold distance and its application to face recognition with
-    image sets*, TIP 2012). As in the authors' release, the largest patch is divided while the
-    mean ratio in any patch reaches ``max_ratio`` and the largest has at least twice
-    ``min_size`` vectors. Geodesics run along a graph of ``n_neighbors`` neighbours, two more at
-    a time until it is connected.
+    As in the release of R. Wang, Shan, Chen, Dai and Gao (*Manifold-manifold distance and its
+    application to face recognition with image sets*, TIP 2012), the largest patch is divided
+    while the mean ratio of geodesic to straight distances in any patch reaches ``max_ratio``
+    and the largest has at least twice ``min_size`` vectors. Geodesics run along a graph of
+    ``n_neighbors`` neighbours, two more at a time until it is connected.
     """
     n_vectors = len(vectors)
     if n_vectors < 2 * min_size:
@@ -161,11 +160,6 @@ class MMD(_PatchMethod):
         Most directions of a patch.
     n_jobs : int, optional
 
-    Attributes
-    ----------
-    n_patches_ : array of int, shape (n_sets,)
-        Number of patches of each gallery set.
-
     Examples
     --------
     >>> from setwise.baselines import MMD
@@ -236,12 +230,6 @@ class MDA(_PatchMethod):
         Of the patches, see :class:`MMD`.
     n_jobs : int, optional
 
-    Attributes
-    ----------
-    projection_ : array of shape (n_features, n_components)
-    regularisation_ : float
-        Added to the diagonal of the scatter within.
-
     Examples
     --------
     >>> from setwise.baselines import MDA
@@ -303,9 +291,8 @@ def patch_scatters(
 ) -> tuple[FloatArray, FloatArray]:
     """Scatter within patches, and between each and the nearest ones of other classes.
 
-    The scatter of all pairs across two patches, over the number of pairs, is
-    ``(m - m')(m - m')' + S / n + S' / n'`` for their means, scatters and sizes: the pairs are
-    never formed.
+    The scatter of all pairs across two patches, over the number of pairs, is that of their
+    means plus both covariances: the pairs are never formed.
     """
     means = np.array([patch.mean(axis=0) for patch in patches])
     centred = [patch - mean for patch, mean in zip(patches, means, strict=True)]

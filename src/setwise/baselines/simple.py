@@ -135,10 +135,6 @@ class MeanCosine(NearestSet):
 class MeanVector(NearestSet):
     """The nearest mean: a set is its mean vector, and distances are Euclidean.
 
-    Parameters
-    ----------
-    n_jobs : int, optional
-
     Examples
     --------
     >>> from setwise.baselines import MeanVector
@@ -156,10 +152,6 @@ class MeanVector(NearestSet):
 
 class MinimumDistance(NearestSet):
     """The closest pair: the distance of two sets is that of their two nearest vectors.
-
-    Parameters
-    ----------
-    n_jobs : int, optional
 
     Examples
     --------

@@ -20,8 +20,7 @@ from setwise._support.types import FloatArray
 # Steps stop when the duality gap is below the first times the squared distance, or the second
 # times the squared size of the sets: there, rounding begins.
 _GAP, _ROUNDING = 1e-11, 1e-15
-# Fifteen are usual; far more than any problem has taken.
-_MAX_STEPS = 100
+_MAX_STEPS = 100  # fifteen are usual
 
 
 def least_weights(products: FloatArray, sides: Sequence[slice], tau: float) -> FloatArray:

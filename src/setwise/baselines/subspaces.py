@@ -159,11 +159,6 @@ class CMSM(MSM):
         Number of smallest angles that count; all by default.
     n_jobs : int, optional
 
-    Attributes
-    ----------
-    difference_ : array of shape (n_features, n_kept)
-        Orthonormal basis of the directions that are kept.
-
     Examples
     --------
     >>> from setwise.baselines import CMSM
@@ -209,7 +204,6 @@ class DCC(NearestSet):
 
     Attributes
     ----------
-    projection_ : array of shape (n_features, n_embedding)
     n_iter_ : int
         Rounds that raised the objective.
     regularisation_ : float
@@ -254,10 +248,7 @@ class DCC(NearestSet):
 
 
 def halved(gallery: SetBatch) -> SetBatch:
-    """Each set in two halves: every second vector along its main direction.
-
-    The halves do not depend on the order of the vectors. A single vector is in both.
-    """
+    """Each set in two halves: every second vector along its main direction; one is in both."""
     parts = []
     for vectors in gallery:
         centred = vectors - vectors.mean(axis=0)
@@ -319,10 +310,7 @@ def _scatters(
 def _canonical_differences(
     bases: Sequence[tuple[FloatArray, FloatArray]],
 ) -> Iterator[tuple[int, IntArray, FloatArray]]:
-    """Differences of canonical vectors of set ``i`` and later ones, by groups of equal size.
-
-    Yields ``i``, the others, and an array of shape (n_others, n_features, n_angles).
-    """
+    """Differences of canonical vectors of set ``i`` and later ones, by groups of equal size."""
     sizes = np.array([basis.shape[1] for basis, _ in bases])
     for size in np.unique(sizes):
         members = np.flatnonzero(sizes == size)
@@ -334,4 +322,4 @@ def _canonical_differences(
                 products = shown.T @ projected[is_later]
                 left, _, right = np.linalg.svd(products, full_matrices=False)
                 theirs = unprojected[is_later] @ np.swapaxes(right, 1, 2)
-                yield i, members[is_later], basis @ left - theirs
+                yield i, members[is_later], basis @ left - theirs  # (others, features, angles)

@@ -34,10 +34,8 @@ from setwise.features import unit_rows
 from setwise.lasso import lasso_codes, optimality_violation
 
 _EPSILON = float(np.finfo(np.float64).eps)
-# Inner products of unit points below this are rounding.
-_ORTHOGONAL = 1e-12
-# Norm of an isolated vertex's row of eigenvectors, by rounding.
-_NO_ROW = 1e-8
+_ORTHOGONAL = 1e-12  # inner products of unit points below this are rounding
+_NO_ROW = 1e-8  # norm of an isolated vertex's row of eigenvectors, by rounding
 
 
 @dataclass(frozen=True)
@@ -92,9 +90,8 @@ def ssc_codes_admm(
     """Code unit points on each other by the iteration of the authors of :class:`SSC`.
 
     Two copies of the codes, one that fits and one that is sparse, are brought together by
-    multipliers. The fixed point is the exact optimum; the sparse copy is returned.
-    ``zero_diag_z`` also clears the diagonal of the fitting copy, as the authors' program does:
-    no step of ADMM, and codes end up to several percent from the optimum.
+    multipliers; the sparse copy is returned. ``zero_diag_z`` also clears the diagonal of the
+    fitting copy, as the authors' program does, and codes end up off the optimum.
     """
     system = _system(points, alpha, affine=affine, outliers=outliers)
     n_points, n_soft = len(points), system.n_soft
@@ -150,8 +147,7 @@ def _ridge(matrix: FloatArray, alpha: float) -> Callable[[FloatArray], FloatArra
 def ssc_affinity(codes: sp.csc_array, keep: float = 1.0) -> sp.csr_array:
     """The graph ``W = |C| + |C'|`` of codes (columns), where the largest entry of each is 1.
 
-    Each code keeps its largest entries, of a share ``keep`` of its l1 norm (the paper's
-    ``rho``; 0.7 for motion, 1 for faces).
+    Each code keeps its largest entries, of a share ``keep`` of its l1 norm.
     """
     sizes = np.abs(codes.toarray())
     if keep < 1.0:
@@ -167,9 +163,8 @@ def ssc_affinity(codes: sp.csc_array, keep: float = 1.0) -> sp.csr_array:
 def spectral_labels(affinity: Adjacency, n_clusters: int, random_state: Any = None) -> IntArray:
     """Normalised spectral clustering of a graph (Ng, Jordan and Weiss, 2001), as in SSC.
 
-    k-means, the best of 20 starts, on the unit rows of the ``n_clusters`` eigenvectors of the
-    smallest eigenvalues of ``I - D^-1/2 W D^-1/2``. An isolated vertex is in none of them; it
-    lies at the origin and belongs to the cluster that k-means finds nearest.
+    k-means, the best of 20 starts, on unit rows of eigenvectors. An isolated vertex is in none
+    of them; it lies at the origin and belongs to the cluster that k-means finds nearest.
     """
     from sklearn.cluster import KMeans  # takes long, and nothing else here needs it
 
