@@ -18,7 +18,7 @@ from setwise import CVC, SetBatch
 from setwise.baselines import FrameVote, MeanCosine, MeanVector
 from setwise.errors import CalibrationWarning, DataError, ParameterError
 from setwise.evaluation import cross_validate
-from setwise.evaluation.folds import ALWAYS_GALLERY, fold_of_sets
+from setwise.evaluation.cross_validation import ALWAYS_GALLERY, fold_of_sets
 
 
 def albums(n_per_class=(6, 6, 6), n_vectors=8, n_features=10, spread=1.3, seed=0):

@@ -13,6 +13,7 @@ from setwise._support.text import printable
 from setwise._support.types import BoolArray, IntArray
 from setwise.classify import Answer
 from setwise.evaluation.statistics import accuracy_interval
+from setwise.evaluation.table import aligned
 
 CONFIDENCE = 0.95
 
@@ -164,9 +165,9 @@ class Evaluation:
         return f"Evaluation: {self.summary()}"
 
     def __str__(self) -> str:
-        blocks = [self.summary(), _aligned(self._class_rows())]
+        blocks = [self.summary(), aligned(self._class_rows())]
         if self.wrong:
-            blocks.append(f"Wrong:\n{_aligned(self._wrong_rows())}")
+            blocks.append(f"Wrong:\n{aligned(self._wrong_rows())}")
         return "\n\n".join([*blocks, *(f"Note: {printable(note)}" for note in self.notes)])
 
     def _class_rows(self) -> list[tuple[str, ...]]:
@@ -174,11 +175,8 @@ class Evaluation:
         rows: list[tuple[str, ...]] = [("class", "right", "of", "taken for")]
         for label, counts in zip(self.classes.tolist(), self.confusion, strict=True):
             n_right, n_judged = self.per_class[label]
-            others = [
-                f"{column} {count}"
-                for column, count in zip(self.columns, counts.tolist(), strict=True)
-                if count and column != label
-            ]
+            found = zip(self.columns, counts.tolist(), strict=True)
+            others = [f"{name} {n}" for name, n in found if n and name != label]
             rows.append((str(label), str(n_right), str(n_judged), ", ".join(others)))
         return rows
 
@@ -200,13 +198,3 @@ def _as_json(label: Any) -> Any:
     """A label as JSON; dates and the like become text."""
     plain = _plain(label)
     return plain if plain is None or isinstance(plain, str | int | float) else str(plain)
-
-
-def _aligned(rows: list[tuple[str, ...]]) -> str:
-    """Rows as lines of aligned columns."""
-    shown = [[printable(cell) for cell in row] for row in rows]
-    widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
-    return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in shown
-    )

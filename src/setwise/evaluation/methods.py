@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 
+import numpy as np
+
 from setwise import baselines
 from setwise._support.parameters import check_known, refuse
 from setwise.classify import CVC
@@ -89,13 +91,9 @@ def named_methods(methods: Any, seed: int) -> dict[str, Any]:
         methods = [name for name in METHODS if name not in SLOW]
     if isinstance(methods, Mapping):
         return _checked(dict(methods))
-    try:
-        given = None if isinstance(methods, str | bytes) else list(methods)
-    except TypeError:  # such as a number, or an array without dimensions
-        given = None
-    if given is None:
+    if isinstance(methods, str | bytes) or not np.iterable(methods):
         refuse("compare", "methods", "a sequence of names or classifiers", methods)
-    named = [_named(method, seed) for method in given]
+    named = [_named(method, seed) for method in methods]
     names = [name for name, _ in named]
     for name in names:
         if names.count(name) > 1:

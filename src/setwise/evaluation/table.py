@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from setwise._support.progress import duration
+from setwise._support.text import printable
 from setwise._support.types import BoolArray
 from setwise.evaluation.statistics import (
     accuracy_interval,
@@ -91,10 +92,7 @@ class Comparison:
         self.p_values = dict(zip(names, adjusted, strict=True))
 
     def __getitem__(self, name: str) -> MethodResult:
-        for result in (*self.results, *self.failed):
-            if result.name == name:
-                return result
-        raise KeyError(name)
+        return {result.name: result for result in (*self.results, *self.failed)}[name]
 
     def __iter__(self) -> Iterator[MethodResult]:
         return iter(self.results)
@@ -164,17 +162,8 @@ class Comparison:
         return rows
 
     def __str__(self) -> str:
-        rows = self._rows()
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = [
-            "  ".join(
-                cell.rjust(width) if i else cell.ljust(width)
-                for i, (cell, width) in enumerate(zip(row, widths, strict=True))
-            )
-            for row in rows
-        ]
-        lines += [f"{result.name}: failed, {result.error}" for result in self.failed]
-        return "\n".join([*lines, "", self.summary()])
+        lines = [f"{result.name}: failed, {result.error}" for result in self.failed]
+        return "\n".join([aligned(self._rows(), str.rjust), *lines, "", self.summary()])
 
     def __repr__(self) -> str:
         return f"Comparison of {len(self.results)} methods; best: {self.best}"
@@ -201,6 +190,16 @@ class Comparison:
             for one in self.results
         ]
         return plot_accuracy_time(points, path, note=f"bars: {self.confidence:.0%} intervals")
+
+
+def aligned(rows: list[tuple[str, ...]], justify: Callable[[str, int], str] = str.ljust) -> str:
+    """Rows as lines of aligned columns, the first one to the left."""
+    shown = [[printable(cell) for cell in row] for row in rows]
+    first, *widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
+    return "\n".join(
+        "  ".join([row[0].ljust(first), *map(justify, row[1:], widths)]).rstrip()
+        for row in shown
+    )
 
 
 def plot_accuracy_time(

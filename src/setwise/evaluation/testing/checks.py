@@ -30,8 +30,8 @@ from setwise.evaluation.testing.data import (
     refusal,
     require,
     require_equal,
-    require_probabilities,
     require_same,
+    require_valid,
 )
 from setwise.sets import SetBatch
 
@@ -275,9 +275,7 @@ def decision_function_agrees_with_predict(classifier: Any) -> None:
 def predict_proba_agrees_with_predict(classifier: Any) -> None:
     """Probabilities are a distribution, and largest for the label."""
     for problem in (easy_problem(), hard_problem(), easy_problem(n_classes=2)):
-        fitted = fit(classifier, problem)
-        shape = (len(problem.probes), len(fitted.classes_))
-        require_probabilities(fitted.predict_proba(problem.probes), shape, "ordinary sets")
+        require_valid(fit(classifier, problem), problem.probes, "ordinary sets")
     _require_agreement(classifier, "predict_proba")
 
 

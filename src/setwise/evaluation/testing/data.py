@@ -127,26 +127,22 @@ def require_same(
 
 
 def require_valid(fitted: Any, sets: Any, what: str) -> None:
-    """Fail unless sets get known labels and finite scores, without numerical warnings."""
+    """Fail unless sets get known labels, finite scores and a distribution over the classes."""
     with warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
         found = answers(fitted, sets)
     labels, scores = found["predict"], found.get("decision_function", 0.0)
     require(np.shape(labels) == (len(sets),), f"{what}: predict has shape {np.shape(labels)}.")
     require(np.isin(labels, fitted.classes_).all(), f"{what}: {_short(labels)} are no classes.")
-    if "predict_proba" in found:
-        require_probabilities(found["predict_proba"], (len(sets), len(fitted.classes_)), what)
     require(np.isfinite(scores).all(), f"{what}: decision_function gives {_short(scores)}.")
-
-
-def require_probabilities(proba: Any, shape: tuple[int, int], what: str) -> None:
-    """Fail unless each row is a distribution over the classes."""
-    told = f"{what}: predict_proba"
-    require(np.shape(proba) == shape, f"{told} has shape {np.shape(proba)}.")
-    require(np.isfinite(proba).all(), f"{told} gives {_short(proba)}.")
-    require(np.min(proba) >= 0, f"{told} is negative: {_short(proba)}.")
-    error = np.abs(np.sum(proba, axis=1) - 1).max()
-    require(error <= 1e-12, f"{told} sums to one only up to {error:.2g}.")
+    if "predict_proba" in found:
+        proba, told = found["predict_proba"], f"{what}: predict_proba"
+        is_table = np.shape(proba) == (len(sets), len(fitted.classes_))
+        require(is_table, f"{told} has shape {np.shape(proba)}.")
+        require(np.isfinite(proba).all(), f"{told} gives {_short(proba)}.")
+        require(np.min(proba) >= 0, f"{told} is negative: {_short(proba)}.")
+        error = np.abs(np.sum(proba, axis=1) - 1).max()
+        require(error <= 1e-12, f"{told} sums to one only up to {error:.2g}.")
 
 
 def raised(call: Callable[[], object]) -> Exception | None:

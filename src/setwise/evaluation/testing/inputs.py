@@ -92,19 +92,15 @@ def _odd_sets() -> dict[str, FloatArray]:
     }
 
 
-def odd_probes_get_an_answer(classifier: Any) -> None:
-    """Duplicates, constants, zero vectors and lines get finite scores and a known label."""
-    fitted = fit(classifier, easy_problem())
+def odd_sets_get_an_answer(classifier: Any) -> None:
+    """Duplicates, constants, zero vectors and lines: as probes, and in a gallery."""
+    problem, small = easy_problem(), easy_problem(n_sets=2)
+    fitted = fit(classifier, problem)
     for kind, vectors in _odd_sets().items():
         require_valid(fitted, [vectors], f"a probe of {kind}")
-
-
-def odd_gallery_sets_can_be_fitted(classifier: Any) -> None:
-    """A gallery with such a set in it answers ordinary probes, and the odd set itself."""
-    problem = easy_problem(n_sets=2)
-    for kind, vectors in _odd_sets().items():
-        fitted = fit(classifier, replace(problem, gallery=[vectors, *problem.gallery[1:]]))
-        require_valid(fitted, [problem.probes[0], vectors], f"probes of a gallery with {kind}")
+        odd = replace(small, gallery=[vectors, *small.gallery[1:]])
+        probes = [small.probes[0], vectors]
+        require_valid(fit(classifier, odd), probes, f"probes of a gallery with {kind}")
 
 
 def small_sets_get_an_answer(classifier: Any) -> None:
