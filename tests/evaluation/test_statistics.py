@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import beta
 
-from setwise.evaluation.statistics import (
+from setwise.evaluation.table import (
     accuracy_interval,
     adjusted_for_many,
     chance_of_difference,

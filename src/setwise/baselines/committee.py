@@ -212,7 +212,7 @@ class Committee(SetClassifier):
         """
         check_is_fitted(self)
         panel, caller = self.panel_, "Committee.forget"
-        known = {"classes": panel.classes, "codes": panel.codes, "names": panel.sets.names}
+        known: Any = {"classes": panel.classes, "codes": panel.codes, "names": panel.sets.names}
         stays = remaining_sets(labels, sets, **known, caller=caller)
         if stays.all():
             return self

@@ -314,8 +314,8 @@ def _canonical_differences(
     sizes = np.array([basis.shape[1] for basis, _ in bases])
     for size in np.unique(sizes):
         members = np.flatnonzero(sizes == size)
-        unprojected = np.array([bases[j][0] for j in members])
-        projected = np.array([bases[j][1] for j in members])
+        chosen = [bases[j] for j in members.tolist()]
+        unprojected, projected = map(np.array, zip(*chosen, strict=True))
         for i, (basis, shown) in enumerate(bases):
             is_later = members > i
             if is_later.any():

@@ -82,7 +82,7 @@ def _on_images(names: list[str] | None, size: int, features: str) -> dict[str, A
     from sklearn.pipeline import make_pipeline
 
     from setwise import CVC
-    from setwise.evaluation.methods import named_methods
+    from setwise.evaluation.compare import named_methods
     from setwise.features import Pixels
 
     makers = (partial(CVC.for_images, features), CVC.for_turntables)

@@ -1,9 +1,16 @@
 """Which method for these sets? All of them, on one table, with how sure it is."""
 
-from setwise.evaluation.compare import TimedAnswers, compare, evaluate, timed_answers
+from setwise.evaluation.compare import (
+    METHODS,
+    SLOW,
+    TimedAnswers,
+    check_methods,
+    compare,
+    evaluate,
+    timed_answers,
+)
 from setwise.evaluation.cross_validation import cross_validate
 from setwise.evaluation.evaluation import Evaluation, JudgedSet
-from setwise.evaluation.methods import METHODS, SLOW, check_methods
 from setwise.evaluation.table import Comparison, MethodResult, plot_accuracy_time
 
 __all__ = [

@@ -17,9 +17,9 @@ from setwise._support.parameters import check_jobs, check_progress, is_whole, re
 from setwise._support.progress import Progress, reported
 from setwise._support.types import IntArray
 from setwise.errors import SetwiseWarning, reject
+from setwise.evaluation.compare import is_classifier
 from setwise.evaluation.evaluation import Evaluation, JudgedSet
 from setwise.evaluation.leakage import sets_that_share
-from setwise.evaluation.methods import is_classifier
 from setwise.sets import SetBatch, check_labels, check_sets
 from setwise.sets.identifiers import as_identifiers, is_missing, unique_identifiers
 

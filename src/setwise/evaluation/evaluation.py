@@ -12,8 +12,7 @@ from setwise._support.lazy import lazy
 from setwise._support.text import printable
 from setwise._support.types import BoolArray, IntArray
 from setwise.classify import Answer
-from setwise.evaluation.statistics import accuracy_interval
-from setwise.evaluation.table import aligned
+from setwise.evaluation.table import accuracy_interval, aligned
 
 CONFIDENCE = 0.95
 
@@ -50,8 +49,8 @@ class JudgedSet:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, without ``answer``."""
-        names = ("index", "fold", "truth", "label", "is_right", "probability", "margin")
-        names = (*names, "runner_up", "is_known", "n_out_of_place")
+        names = ["index", "fold", "truth", "label", "is_right", "probability", "margin"]
+        names += ["runner_up", "is_known", "n_out_of_place"]
         return {"set": self.name, **{name: _as_json(getattr(self, name)) for name in names}}
 
 

@@ -8,14 +8,12 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from scipy.stats import binomtest
+
 from setwise._support.progress import duration
 from setwise._support.text import printable
-from setwise._support.types import BoolArray
-from setwise.evaluation.statistics import (
-    accuracy_interval,
-    adjusted_for_many,
-    chance_of_difference,
-)
+from setwise._support.types import BoolArray, FloatArray
 from setwise.plots.accuracy_time import Point
 from setwise.plots.accuracy_time import plot_accuracy_time as draw_accuracy_time
 from setwise.plots.labels import plain
@@ -230,3 +228,31 @@ def plot_accuracy_time(
     if path is not None:
         figure.savefig(Path(path), dpi=150, facecolor="white")
     return figure
+
+
+def accuracy_interval(is_right: BoolArray, confidence: float) -> tuple[float, float]:
+    """Exact binomial interval (Clopper and Pearson, 1934) of the share of right answers."""
+    found = binomtest(int(is_right.sum()), len(is_right)).proportion_ci(confidence)
+    return float(found.low), float(found.high)
+
+
+def chance_of_difference(one: BoolArray, other: BoolArray) -> float:
+    """Probability of a difference at least as large between two equally good methods.
+
+    McNemar's exact test: each probe that exactly one of the two got right is as likely to be
+    the one's as the other's. Probes are assumed independent.
+    """
+    n_one, n_other = int((one & ~other).sum()), int((other & ~one).sum())
+    if n_one + n_other == 0:
+        return 1.0
+    return float(binomtest(n_one, n_one + n_other).pvalue)
+
+
+def adjusted_for_many(p_values: Sequence[float]) -> FloatArray:
+    """P values after Holm's correction for multiple tests."""
+    values = np.asarray(p_values, dtype=np.float64)
+    order = np.argsort(values, kind="stable")
+    factors = np.arange(len(values), 0, -1)
+    adjusted = np.empty_like(values)
+    adjusted[order] = np.minimum(np.maximum.accumulate(values[order] * factors), 1.0)
+    return adjusted

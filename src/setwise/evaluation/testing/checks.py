@@ -287,7 +287,6 @@ def equal_fits_give_equal_answers(classifier: Any) -> None:
     problem = hard_problem()
     fitted = fit(classifier, problem)
     before = answers(fitted, problem.probes)
-
     pickled, unfitted = (pickle.dumps(thing) for thing in (fitted, fresh(classifier)))
     for what, other in {
         "after pickling": pickle.loads(pickled),  # noqa: S301 - our own bytes
