@@ -31,8 +31,7 @@ def collaborate(
     Exact lasso steps in turn; ``sum a = 1`` by an augmented Lagrangian with the authors'
     constants. ``vectors`` has unit rows, ``atoms`` unit columns.
     """
-    n = len(vectors)
-    cross, own = vectors @ atoms, vectors @ vectors.T
+    n, cross, own = len(vectors), vectors @ atoms, vectors @ vectors.T
     strength = 5.0 / n
     multiplier = strength / 2
     a, b = np.zeros(n), np.zeros(len(gram))

@@ -40,8 +40,8 @@ class KernelDiscriminant:
         is_of_class = np.eye(len(counts))[codes]
         means = (is_of_class / np.sqrt(counts)).T @ centred
         total = centred @ centred + added * np.eye(n)
-        n_kept = len(counts) - 1
-        found = linalg.eigh(means.T @ means, total, subset_by_index=[n - n_kept, n - 1])[1]
+        kept = [n - len(counts) + 1, n - 1]
+        found = linalg.eigh(means.T @ means, total, subset_by_index=kept)[1]
         # By the kernel as it is, not centred, as in the authors' release.
         lengths = np.sqrt(np.maximum(np.einsum("ik,ij,jk->k", found, gram, found), 0.0))
         coefficients = found / np.where(lengths > 0, lengths, 1.0)

@@ -33,7 +33,7 @@ _SAME = 1e-12  # a smaller difference, as a share of the largest score, is round
 def mean_ranks(scores: FloatArray) -> FloatArray:
     """Rank of each class along the last axis, 1 for the largest score; equals share theirs.
 
-    Scores that are equal up to rounding are equal: no rank depends on a last digit.
+    Scores that are equal up to rounding are equal, so no rank depends on a last digit.
     """
     order = np.argsort(-scores, axis=-1, kind="stable")
     falling = np.take_along_axis(scores, order, axis=-1)

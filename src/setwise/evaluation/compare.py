@@ -95,10 +95,8 @@ def compare(
 
     Parameters
     ----------
-    gallery, labels
-        Gallery sets and the class of each, as for :meth:`setwise.CVC.fit`.
-    probes, probe_labels
-        Sets to be judged, and the true class of each.
+    gallery, labels, probes, probe_labels
+        Sets to learn and to be judged, and their classes, as for :meth:`setwise.CVC.fit`.
     methods : None, sequence of str or classifiers, or mapping of str to classifiers
         Names of ``setwise.evaluation.METHODS``, or classifiers; by default all but slow ones.
     confidence : float, default=0.95

@@ -54,11 +54,9 @@ def cross_validate(
     sets, labels
         Labelled sets, as for :meth:`setwise.CVC.fit`.
     folds : int, default=5
-        At least 2.
     groups : array of shape (n_sets,), optional
         Sets of one group, such as one session, stay in one fold.
     seed : int, default=0
-        Of the folds.
     n_jobs : int, optional
         Threads of classifiers; on a cluster, each fold is done by a worker: docs/cluster.md.
     keep_fitted : bool, default=False
@@ -79,7 +77,8 @@ def cross_validate(
     check_progress(caller, progress)
     if not is_whole(seed) or seed < 0:
         refuse(caller, "seed", "an int of at least 0", seed)
-    _check_classifier(clf)
+    if not is_classifier(clf):
+        refuse(caller, "clf", "a classifier with fit and predict, like scikit-learn's", clf)
     batch = check_sets(sets, caller=f"{caller}: sets")
     classes, codes = check_labels(labels, len(batch), caller=f"{caller}: labels")
     fold_of = fold_of_sets(codes, folds, groups=groups, seed=seed, caller=caller)
@@ -96,12 +95,6 @@ def cross_validate(
     ]
     results.sort(key=lambda result: result.index)
     return Evaluation(classes, tuple(results), fold_of, folds, tuple(notes), tuple(kept))
-
-
-def _check_classifier(clf: Any) -> None:
-    if not is_classifier(clf):
-        expected = "a classifier with fit and predict, like scikit-learn's"
-        refuse("cross_validate", "clf", expected, clf)
 
 
 @dataclass(frozen=True)

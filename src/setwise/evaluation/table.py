@@ -50,12 +50,6 @@ class MethodResult:
 class Comparison:
     """Methods on the same probes, the most accurate first. Print it, or read it.
 
-    Parameters
-    ----------
-    results : sequence of MethodResult
-    confidence : float
-        Of intervals, and of differences reported as significant.
-
     Attributes
     ----------
     results : tuple of MethodResult

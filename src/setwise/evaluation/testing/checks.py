@@ -199,9 +199,8 @@ def order_of_vectors_does_not_matter(classifier: Any) -> None:
     """Shuffled vectors give the same labels, and the same scores unless these are random."""
     problem, rng = easy_problem(), np.random.default_rng(0)
     shuffled = problem.changed(rng.permutation)
-    before, reseeded = (
-        answers(fit(classifier, problem, seed=seed), problem.probes) for seed in (0, 1)
-    )
+    first, second = (fit(classifier, problem, seed=seed) for seed in (0, 1))
+    before, reseeded = answers(first, problem.probes), answers(second, problem.probes)
     after = answers(fit(classifier, shuffled), shuffled.probes)
     if any(not np.array_equal(before[method], reseeded[method]) for method in before):
         before, after = {"predict": before["predict"]}, {"predict": after["predict"]}

@@ -36,7 +36,6 @@ FORMS: dict[str, Callable[[FloatArray], Any]] = {
     "memory-mapped": lambda vectors: vectors.view(np.memmap),
     "nested lists": lambda vectors: vectors.tolist(),
 }
-COLLECTIONS: tuple[Callable[[Any], Any], ...] = (tuple, SetBatch.from_list, np.stack)
 # Values change, but are numbers still.
 NUMBERS: dict[str, Callable[[FloatArray], Any]] = {
     "integers": lambda vectors: (10 * vectors).astype(np.int64),
@@ -56,7 +55,7 @@ def kinds_of_arrays_do_not_matter(classifier: Any) -> None:
     for kind, convert in FORMS.items():
         form = problem.changed(convert)
         require_same(answers(fit(classifier, form), form.probes), expected, f"of sets {kind}")
-    for collect in COLLECTIONS:
+    for collect in (tuple, SetBatch.from_list, np.stack):
         fitted = fit(classifier, replace(problem, gallery=collect(problem.gallery)))
         found = answers(fitted, collect(problem.probes))
         require_same(found, expected, f"of sets in {type(collect(problem.probes)).__name__}")
