@@ -13,7 +13,7 @@ import numpy.typing as npt
 from sklearn.base import clone
 
 from setwise._support.cluster import spread
-from setwise._support.parameters import check_jobs, check_progress, is_whole, refuse
+from setwise._support.parameters import check_count, check_jobs, check_progress, refuse
 from setwise._support.progress import Progress, reported
 from setwise._support.types import IntArray
 from setwise.errors import SetwiseWarning, reject
@@ -75,8 +75,7 @@ def cross_validate(
     caller = "cross_validate"
     check_jobs(caller, n_jobs)
     check_progress(caller, progress)
-    if not is_whole(seed) or seed < 0:
-        refuse(caller, "seed", "an int of at least 0", seed)
+    check_count(caller, "seed", seed, at_least=0)
     if not is_classifier(clf):
         refuse(caller, "clf", "a classifier with fit and predict, like scikit-learn's", clf)
     batch = check_sets(sets, caller=f"{caller}: sets")
@@ -236,8 +235,7 @@ def fold_of_sets(
     ``ALWAYS_GALLERY``, and the rest of that group is dealt as usual. Without ``groups``, each
     set is one.
     """
-    if not is_whole(folds) or folds < 2:
-        refuse(caller, "folds", "an int of at least 2", folds)
+    check_count(caller, "folds", folds, at_least=2)
     group_codes = _group_codes(groups, len(codes), caller)
     sets_of = np.zeros((group_codes.max() + 1, codes.max() + 1), dtype=np.int64)
     np.add.at(sets_of, (group_codes, codes), 1)

@@ -55,7 +55,8 @@ def kinds_of_arrays_do_not_matter(classifier: Any) -> None:
     for kind, convert in FORMS.items():
         form = problem.changed(convert)
         require_same(answers(fit(classifier, form), form.probes), expected, f"of sets {kind}")
-    for collect in (tuple, SetBatch.from_list, np.stack):
+    collections: Any = (tuple, SetBatch.from_list, np.stack)
+    for collect in collections:
         fitted = fit(classifier, replace(problem, gallery=collect(problem.gallery)))
         found = answers(fitted, collect(problem.probes))
         require_same(found, expected, f"of sets in {type(collect(problem.probes)).__name__}")
