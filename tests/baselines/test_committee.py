@@ -401,6 +401,20 @@ def test_forgetting_equals_a_fresh_fit(hard, monkeypatch):
     assert clf.forget().panel_ is panel
 
 
+def test_warnings_of_every_change_point_at_the_callers_line(seed):
+    rng = np.random.default_rng(seed)
+    sets = [rng.standard_normal((5, 30)) for _ in range(48)]
+    clf, labels = Committee([("mean", MeanCosine())]), np.arange(48) % 4
+    for change in (
+        lambda: clf.fit(sets[:40], labels[:40]),
+        lambda: clf.enroll(sets[40:], labels[40:]),
+        lambda: clf.forget(sets=[0, 1]),
+    ):
+        with pytest.warns(GuessingWarning) as caught:
+            change()
+        assert [warning.filename for warning in caught] == [__file__]
+
+
 def test_refused_changes_change_nothing(hard, fitted):
     clf = copy.copy(fitted)
     panel = clf.panel_

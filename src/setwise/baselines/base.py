@@ -17,8 +17,6 @@ from setwise._support.types import FloatArray, IntArray
 from setwise.sets import SetBatch, check_sets
 from setwise.sets.classifier import SetClassifier, largest_by_class
 
-__all__ = ["Baseline", "NearestSet"]
-
 
 def nearest_by_class(distances: FloatArray | Sequence[float], codes: IntArray) -> FloatArray:
     """Smallest distance among the gallery sets of each class, along the last axis."""
@@ -64,18 +62,30 @@ class Baseline(SetClassifier):
     def predict_proba(self, X: Any) -> FloatArray:
         """Probability of each class for each set; uniform where all scores are equal.
 
-        They rank the classes of a set; for calibrated frequencies, wrap the classifier in
-        scikit-learn's ``CalibratedClassifierCV``.
+        They rank the classes of a set; ``CalibratedClassifierCV`` gives calibrated frequencies.
         """
         return self._probabilities(self._scores(X, "predict_proba"))
 
 
-class NearestSet(Baseline):
-    """The label of the nearest gallery set, under some distance between sets.
+class SetModels(Baseline):
+    """A baseline that compares models of sets: define :meth:`_model`."""
 
-    A subclass defines the model of a set (:meth:`_model`, after :meth:`_learn` got the gallery)
-    and the distances of a model to those of the gallery (:meth:`_distances`). The score of a
-    class is the negated distance of its nearest set.
+    def _learn(self, gallery: SetBatch, codes: IntArray) -> None:
+        """Check the parameters and fit what models need; does nothing by default."""
+
+    @abstractmethod
+    def _model(self, vectors: FloatArray) -> Any:
+        """Model of one set."""
+
+    def _stacked(self, models: list[Any]) -> Any:
+        """Models of the gallery sets, side by side; a list by default."""
+        return models
+
+
+class NearestSet(SetModels):
+    """The label of the nearest gallery set: define :meth:`_model` and :meth:`_distances`.
+
+    The score of a class is the negated distance of its nearest set.
     """
 
     def _solve(self, gallery: SetBatch, codes: IntArray) -> None:
@@ -83,16 +93,8 @@ class NearestSet(Baseline):
         self.gallery_models_ = self._gallery_models(gallery)
         self.gallery_codes_ = codes
 
-    def _learn(self, gallery: SetBatch, codes: IntArray) -> None:
-        """Check the parameters and fit what models need; does nothing by default."""
-
     def _gallery_models(self, gallery: SetBatch) -> Any:
-        """Models of the gallery sets; a list by default."""
-        return [self._model(vectors) for vectors in gallery]
-
-    @abstractmethod
-    def _model(self, vectors: FloatArray) -> Any:
-        """Model of one set."""
+        return self._stacked([self._model(vectors) for vectors in gallery])
 
     @abstractmethod
     def _distances(self, model: Any) -> FloatArray | Sequence[float]:

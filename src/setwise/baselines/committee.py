@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Callable, Sequence
+from functools import partial
 from operator import attrgetter
 from typing import Any, Self
 
@@ -28,14 +29,10 @@ from setwise.baselines.panel import (
 from setwise.baselines.simple import FrameVote, MeanCosine
 from setwise.baselines.subspaces import CMSM, MSM
 from setwise.classify import CVC
-from setwise.errors import (
-    NoInformationWarning,
-)
+from setwise.errors import NoInformationWarning
 from setwise.sets import SetBatch, SetClassifier, check_labels, check_sets
 from setwise.sets.classifier import one_set
 from setwise.sets.labels import join_labels, remaining_sets
-
-__all__ = ["Committee"]
 
 # No member can have these names.
 _OWN = ("members", "weights", "n_jobs", "random_state")
@@ -64,31 +61,22 @@ class Committee(SetClassifier):
     """Several set classifiers that vote by rank: seldom the best, hardly ever bad.
 
     Each member ranks the classes for a set; the score of a class is the sum over the members of
-    ``-log(rank)``, and classes that a member cannot tell apart share the mean of their ranks.
-    Ranks need no common scale. The first member breaks ties. Each set is judged alone.
+    ``-log(rank)``. Equals share the mean of their ranks, and the first member breaks ties.
 
-    The gallery chooses the members by cross-validation: in ``k`` folds (``k`` = 5, or the size
-    of the smallest class), every member judges the sets it was not fitted to, and one that is
-    significantly worse than the best (exact one-sided sign test at level 0.05) is dropped. In
-    simulated galleries of 20 to 200 sets and eight members with independent errors, one 30
-    points worse than the others is dropped in 81 to 100 of 100, one 10 points worse in 23 to
-    99; of eight equally good members about one is lost by chance. In a gallery with a single
-    set of some class nothing can be left out, and **none is dropped**.
-
-    A member that cannot be fitted to the gallery, or to a part of it, is left out with a
-    warning that names it; wrong parameters of a member are an error.
+    The gallery chooses the members by cross-validation: every member judges sets of up to five
+    folds it was not fitted to, and one that is significantly worse than the best (exact
+    one-sided sign test at level 0.05) is dropped. Where a class has a single set nothing can be
+    left out, and **none is dropped**. A member that cannot be fitted to the gallery is left out
+    with a warning; wrong parameters of a member are an error.
 
     Parameters
     ----------
     members : list of (name, classifier) pairs, optional
-        Set classifiers with ``decision_function`` or ``predict_proba``; copies are fitted. By
-        default CVC, MSM with the smallest angle, CMSM, GDA, CDL (partial least squares), AHISD,
-        frame vote and mean cosine. Their parameters are set as ``cvc__dims``.
+        By default CVC and seven quick rivals; their parameters are set as ``cvc__dims``.
     weights : {"gallery", None}, default="gallery"
-        Whether bad members are dropped. That costs up to five more fits, and one judgement of
-        each gallery set (of about 200 in larger galleries).
+        Whether bad members are dropped, which costs up to five more fits of each.
     n_jobs : int, optional
-        Threads of the members whose own ``n_jobs`` is None. Answers do not depend on it.
+        Threads of the members whose own ``n_jobs`` is None.
     random_state : int, RandomState or None, default=None
         Seed of the members whose own ``random_state`` is None.
 
@@ -96,18 +84,14 @@ class Committee(SetClassifier):
     ----------
     panel_ : Panel
         Everything learned, as one frozen object; the other attributes are read from it.
-    classes_ : array of shape (n_classes,)
-        Labels, sorted.
-    n_features_in_ : int
     members_ : dict of str to classifier
         The members with a vote, fitted.
     weights_ : dict of str to float
-        1, or 0 for a dropped member; a billionth more for the first, which breaks ties.
-        Members that failed are missing.
+        1, or 0 for a dropped member; the first has a billionth more, failed ones are missing.
     gallery_accuracy_ : dict of str to float, or None
         Share of the left-out gallery sets that each member recognised.
     inverse_temperature_ : float
-        Fitted on the left-out gallery sets, see :meth:`predict_proba`.
+        Of the probabilities, fitted on the left-out gallery sets.
 
     Examples
     --------
@@ -165,15 +149,7 @@ class Committee(SetClassifier):
         return self
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Try the members on a gallery, and fit the good ones to it.
-
-        Parameters
-        ----------
-        X : list of arrays of shape (n_vectors_i, n_features), SetBatch or 3-D array
-            Gallery sets.
-        y : array of shape (n_sets,)
-            Class of each set.
-        """
+        """Try the members on a gallery, and fit the good ones to it."""
         check_jobs("Committee", self.n_jobs)
         check_choice("Committee", "weights", self.weights, ("gallery", None))
         seed = seed_from(self.random_state, "Committee")
@@ -190,10 +166,10 @@ class Committee(SetClassifier):
     def _form(
         self, candidates: Any, sets: Any, labels: Any, caller: str, **fitted: Any
     ) -> Self:
-        try_members = self.weights is not None
+        """Replace the panel; called by public methods, since warnings point at their caller."""
         with one_blas_thread():
             self.panel_ = form_panel(
-                candidates, sets, labels, caller, try_members=try_members, **fitted
+                candidates, sets, labels, caller, try_members=self.weights is not None, **fitted
             )
         return self
 
@@ -209,12 +185,7 @@ class Committee(SetClassifier):
         """Add sets to the end of the gallery; the answers are those of a fresh fit.
 
         CVC enrolls them; the other members are fitted again, and all are tried again. Threads
-        that predict meanwhile use the old gallery or the new one.
-
-        Parameters
-        ----------
-        X, y
-            Sets and their classes, as for :meth:`fit`. Classes may be new.
+        that predict meanwhile use the old gallery or the new one. Classes may be new.
         """
         check_is_fitted(self)
         panel, caller = self.panel_, "Committee.enroll"
@@ -222,7 +193,8 @@ class Committee(SetClassifier):
         classes, codes = check_labels(y, len(new), caller=caller, min_classes=1)
         labels = join_labels(panel.classes[panel.codes], classes[codes], caller)
         sets, added = SetBatch.join([panel.sets, new]), labels[len(panel.codes) :]
-        return self._change(sets, labels, caller, lambda cvc: cvc.enroll(new, added))
+        fitted = partial(_changed, panel, lambda cvc: cvc.enroll(new, added))
+        return self._form(panel.candidates, sets, labels, caller, fitted=fitted)
 
     def forget(self, labels: Any = (), *, sets: Any = ()) -> Self:
         """Remove sets from the gallery; the answers are those of a fresh fit.
@@ -238,38 +210,14 @@ class Committee(SetClassifier):
         """
         check_is_fitted(self)
         panel, caller = self.panel_, "Committee.forget"
-        stays = remaining_sets(
-            labels,
-            sets,
-            classes=panel.classes,
-            codes=panel.codes,
-            names=panel.sets.names,
-            caller=caller,
-        )
+        known: Any = {"classes": panel.classes, "codes": panel.codes, "names": panel.sets.names}
+        stays = remaining_sets(labels, sets, **known, caller=caller)
         if stays.all():
             return self
         kept, gone = np.flatnonzero(stays), np.flatnonzero(~stays).tolist()
-        remaining = panel.classes[panel.codes[kept]]
-        return self._change(
-            panel.sets[kept], remaining, caller, lambda cvc: cvc.forget(sets=gone)
-        )
-
-    def _change(
-        self,
-        sets: SetBatch,
-        labels: npt.NDArray[Any],
-        caller: str,
-        change: Callable[[CVC], CVC],
-    ) -> Self:
-        """Replace the panel by that of another gallery, with an updated CVC."""
-        panel = self.panel_
-
-        def updated(name: str) -> CVC | None:
-            member = panel.members.get(name)
-            # A copy: CVC replaces its gallery as a whole, and the old panel keeps the old one.
-            return change(copy.copy(member)) if isinstance(member, CVC) else None
-
-        return self._form(panel.candidates, sets, labels, caller, fitted=updated)
+        rest, of_rest = panel.sets[kept], panel.classes[panel.codes[kept]]
+        fitted = partial(_changed, panel, lambda cvc: cvc.forget(sets=gone))
+        return self._form(panel.candidates, rest, of_rest, caller, fitted=fitted)
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """Label of each set."""
@@ -279,9 +227,8 @@ class Committee(SetClassifier):
     def predict_proba(self, X: Any) -> FloatArray:
         """Probability of each class for each set; uniform where no member knows anything.
 
-        ``softmax(inverse_temperature_ * score / total weight)``. The inverse temperature is
-        fitted on the left-out gallery sets and one pretended error, so that a few sets never
-        give certainty. Where nothing is left out, it is 2.
+        ``softmax(inverse_temperature_ * score / total weight)``. The inverse temperature counts
+        one pretended error, so that a few sets never give certainty; by default it is 2.
         """
         panel, scores = self._answers(X, "predict_proba")
         return panel.probabilities(scores)
@@ -307,32 +254,29 @@ class Committee(SetClassifier):
         return panel, rank_scores(ranks, panel.member_weights)
 
     def explain(self, probe: Any) -> CommitteeExplanation:
-        """The vote of each member for one set.
-
-        Parameters
-        ----------
-        probe : array of shape (n_vectors, n_features)
-            One set.
-        """
+        """The vote of each member for one set, an array of shape (n_vectors, n_features)."""
         check_is_fitted(self)
         panel, caller = self.panel_, "Committee.explain"
-        n_features = panel.sets.n_features
-        batch = one_set(
-            probe, lambda sets: check_sets(sets, caller=caller, n_features=n_features), caller
-        )
+        check = partial(check_sets, caller=caller, n_features=panel.sets.n_features)
+        batch = one_set(probe, check, caller)
         return panel.explanation(panel.class_scores(batch)[:, 0])
+
+
+def _changed(panel: Panel, change: Callable[[CVC], CVC], name: str) -> CVC | None:
+    """A member of the panel with another gallery, where it is a CVC."""
+    member = panel.members.get(name)
+    # A copy: CVC replaces its gallery as a whole, and the old panel keeps the old one.
+    return change(copy.copy(member)) if isinstance(member, CVC) else None
 
 
 def _named(members: Any) -> dict[str, Any]:
     """Checked members by name; None stands for the default ones."""
     pairs = default_members() if members is None else members
     # No generators: they could be read only once.
-    if not isinstance(pairs, list | tuple) or not pairs or not all(map(_is_member, pairs)):
+    is_list = isinstance(pairs, list | tuple) and pairs and all(map(_is_member, pairs))
+    if not is_list or len(dict(pairs)) < len(pairs):
         refuse("Committee", "members", _EXPECTED, pairs)
-    named = dict(pairs)
-    if len(named) < len(pairs):
-        refuse("Committee", "members", _EXPECTED, pairs)
-    return named
+    return dict(pairs)
 
 
 def _is_member(pair: Any) -> bool:

@@ -18,15 +18,10 @@ from setwise.baselines.subspaces import set_subspace
 from setwise.errors import ConvergenceWarning, DegenerateHullWarning
 from setwise.sets import SetBatch
 
-__all__ = ["AHISD", "CHISD"]
-
-# Two affine hulls share a direction when the sine of the angle between them is below this:
-# the bases themselves are rounded, and a direction of pure rounding must not count.
+# Two affine hulls share a direction when the sine of the angle between them is below this.
 SHARED = 1e-10
-# A larger relative gap causes a warning.
-_DOUBTFUL = 1e-6
-# Vectors of a set that are added to the pool at once.
-_POOL = 60
+_DOUBTFUL = 1e-6  # a larger relative gap causes a warning
+_POOL = 60  # vectors of a set that are added to the pool at once
 
 
 @dataclass(frozen=True)
@@ -54,23 +49,17 @@ class ClosestPoints:
 
 def affine_hull(vectors: FloatArray, energy: float) -> AffineHull:
     """Mean and fewest principal directions that hold a share of the variance."""
-    basis = set_subspace(vectors, energy=energy, centred=True)
-    return AffineHull(vectors.mean(axis=0), basis)
+    return AffineHull(vectors.mean(axis=0), set_subspace(vectors, energy=energy, centred=True))
 
 
 def affine_hull_distance(
     mean_a: FloatArray, basis_a: FloatArray, mean_b: FloatArray, basis_b: FloatArray
 ) -> float:
-    """Smallest distance between two affine hulls, each a mean and an orthonormal basis.
-
-    ``||(I - Q Q')(mean_a - mean_b)||`` with ``Q`` an orthonormal basis of the span of both
-    bases: the first basis, and the part of the second beyond a sine of 1e-10. Exactly 0 where
-    that is the whole space.
-    """
+    """Smallest distance between two affine hulls, each a mean and an orthonormal basis."""
     added = basis_b - basis_a @ (basis_a.T @ basis_b)
     directions, sines, _ = np.linalg.svd(added, full_matrices=False)
     directions = directions[:, sines > SHARED]
-    if basis_a.shape[1] + directions.shape[1] >= len(mean_a):
+    if basis_a.shape[1] + directions.shape[1] >= len(mean_a):  # they span the whole space
         return 0.0
     rest = mean_a - mean_b
     # Twice, because the two bases are orthogonal to each other only up to rounding.
@@ -83,11 +72,8 @@ def affine_hull_distance(
 def gram_hull_distance(gram: FloatArray, n_a: int, tau: float = 1.0) -> ClosestPoints:
     """Smallest distance between two convex hulls, from the Gram matrix of all vectors.
 
-    ``min ||A'alpha - B'beta||`` subject to ``sum alpha = sum beta = 1`` and weights in ``[0,
-    tau]``, for ``n_a`` vectors of the first set followed by those of the second. By a
-    primal-dual interior-point method (:mod:`setwise.baselines.simplex_qp`). Distances below
-    1e-8 times the size of the sets are lost in the rounding of inner products and become about
-    that or 0.
+    Weights are in ``[0, tau]``; the ``n_a`` vectors of the first set come first. Distances
+    below 1e-8 times the size of the sets are lost in the rounding of inner products.
     """
     signed = _signed(gram, n_a)
     scale = float(np.diag(signed).max(initial=0.0)) or 1.0
@@ -106,11 +92,7 @@ def gram_hull_distance(gram: FloatArray, n_a: int, tau: float = 1.0) -> ClosestP
 
 
 def _weights(signed: FloatArray, sides: Sequence[slice], tau: float) -> FloatArray:
-    """Best weights of all vectors, from a pool of vectors that grows as needed.
-
-    In large sets few vectors have weight: the pool starts with the vectors nearest to the other
-    set and grows by vectors that would reduce the distance.
-    """
+    """Best weights of all vectors, from a pool grown by vectors that reduce the distance."""
     if len(signed) <= _POOL:
         return _pool_weights(signed, sides, tau)
     is_inside = np.zeros(len(signed), dtype=bool)
@@ -133,11 +115,7 @@ def _weights(signed: FloatArray, sides: Sequence[slice], tau: float) -> FloatArr
 
 
 def _pool_weights(signed: FloatArray, sides: Sequence[slice], tau: float) -> FloatArray:
-    """Best weights where all vectors may have some.
-
-    Where ``tau`` forces equal weights, the set is a point, its mean: it is subtracted from the
-    vectors of the other set, and only their weights are optimised.
-    """
+    """Best weights of all vectors; a set is a point where ``tau`` forces equal weights."""
     weights = np.zeros(len(signed))
     is_free = np.zeros(len(signed), dtype=bool)
     free_sides = []
@@ -167,14 +145,9 @@ def _signed(gram: FloatArray, n_a: int) -> FloatArray:
 class AHISD(NearestSet):
     """The nearest affine hull: a set is its mean and the span of its main directions.
 
-    AHISD of Cevikalp and Triggs ("Face recognition based on image sets", CVPR 2010). The
-    distance of two sets is that of their hulls' nearest points, ``min over v, w of ||(mean_a +
-    U_a v) - (mean_b + U_b w)||``, where the columns of ``U`` are the principal directions of
-    the set about its mean that hold ``energy`` of its variance (0.98 in the paper). A set of
-    one vector is that point.
-
-    Hulls whose dimensions sum to ``n_features`` or more always intersect, so their distance is
-    0; such pairs are counted and cause a warning.
+    Cevikalp and Triggs ("Face recognition based on image sets", CVPR 2010). The distance of two
+    sets is that of the nearest points of their hulls. Hulls whose dimensions sum to
+    ``n_features`` or more always intersect; such pairs cause a warning.
 
     Parameters
     ----------
@@ -193,9 +166,8 @@ class AHISD(NearestSet):
     --------
     >>> from setwise.baselines import AHISD
     >>> from setwise.evaluation.testing import separable_sets
-    >>> sets, labels = separable_sets()
-    >>> AHISD(energy=0.5).fit(sets[::2], labels[::2]).predict(sets[1::2])
-    array([0, 1, 1, 2])
+    >>> AHISD(energy=0.5).fit(*separable_sets()).score(*separable_sets())
+    1.0
     """
 
     energy: float = 0.98
@@ -203,20 +175,20 @@ class AHISD(NearestSet):
     def _learn(self, gallery: SetBatch, codes: IntArray) -> None:
         check_number("AHISD", "energy", self.energy, at_most=1)
 
-    def _gallery_models(self, gallery: SetBatch) -> list[AffineHull]:
-        hulls = [self._model(vectors) for vectors in gallery]
-        self.n_dims_ = np.array([hull.n_dims for hull in hulls])
-        fills = self.n_dims_[:, None] + self.n_dims_ >= gallery.n_features
+    def _stacked(self, models: list[AffineHull]) -> list[AffineHull]:
+        self.n_dims_ = np.array([hull.n_dims for hull in models])
+        n_features = len(models[0].mean)
+        fills = self.n_dims_[:, None] + self.n_dims_ >= n_features
         self.n_degenerate_pairs_ = int(np.triu(fills, k=1).sum())
         if self.n_degenerate_pairs_ > 0:
-            n_pairs = len(hulls) * (len(hulls) - 1) // 2
+            n_pairs = len(models) * (len(models) - 1) // 2
             msg = (
                 f"AHISD: the hulls of {self.n_degenerate_pairs_} of {n_pairs} pairs of gallery "
-                f"sets fill all {gallery.n_features} dimensions, so that their distance is 0. "
-                f"Lower energy (now {self.energy:g})."
+                f"sets fill all {n_features} dimensions, so that their distance is 0. Lower "
+                f"energy (now {self.energy:g})."
             )
-            warnings.warn(msg, DegenerateHullWarning, stacklevel=4)
-        return hulls
+            warnings.warn(msg, DegenerateHullWarning, stacklevel=5)  # of fit
+        return models
 
     def _model(self, vectors: FloatArray) -> AffineHull:
         return affine_hull(vectors, self.energy)
@@ -240,47 +212,29 @@ class AHISD(NearestSet):
         return scores
 
 
-@dataclass(frozen=True)
-class _Points:
-    """Vectors of a set in the kernel's units, and their inner products."""
-
-    vectors: FloatArray
-    products: FloatArray
-
-
 @dataclass(eq=False, repr=False)
 class CHISD(NearestSet):
     """The nearest convex hull: a set is all weighted means of its vectors.
 
-    CHISD of Cevikalp and Triggs ("Face recognition based on image sets", CVPR 2010): ``min over
-    alpha, beta of ||sum_i alpha_i a_i - sum_j beta_j b_j||``, weights in ``[0, tau]`` that sum
-    to 1 on either side. With ``tau=1`` (the default) these are the convex hulls; smaller values
-    shrink them, so that no single vector decides. The authors solve the dual as a support
-    vector machine; here interior points solve it to rounding, checked by the duality gap. With
-    ``kernel="rbf"`` the hulls are those in the kernel's space.
+    Cevikalp and Triggs ("Face recognition based on image sets", CVPR 2010). The authors solve
+    the dual as a support vector machine; here interior points solve it to rounding.
 
     Parameters
     ----------
     tau : float, default=1.0
-        Largest weight of a vector, at most 1, and at least 1 over the size of any set.
+        Largest weight of a vector, at least 1 over the size of any set; below 1, hulls shrink.
     kernel : {"linear", "rbf"}, default="linear"
+        With ``"rbf"``, hulls are those in the kernel's space.
     gamma : float, optional
-        ``"rbf"`` is ``exp(-gamma ||x - y||^2)``; by default 1 over the mean squared distance of
-        the gallery's vectors to their mean.
+        Of ``"rbf"``; by default 1 over the mean squared distance of vectors to their mean.
     n_jobs : int, optional
-
-    Attributes
-    ----------
-    gamma_ : float or None
-        ``gamma`` as used, None for the linear kernel.
 
     Examples
     --------
     >>> from setwise.baselines import CHISD
     >>> from setwise.evaluation.testing import separable_sets
-    >>> sets, labels = separable_sets()
-    >>> CHISD().fit(sets[::2], labels[::2]).predict(sets[1::2])
-    array([0, 1, 1, 2])
+    >>> CHISD().fit(*separable_sets()).score(*separable_sets())
+    1.0
     """
 
     tau: float = 1.0
@@ -305,29 +259,27 @@ class CHISD(NearestSet):
 
     def _check_probes(self, probes: SetBatch, caller: str) -> None:
         """Refuse sets whose weights cannot sum to 1."""
-        too_small = np.flatnonzero(probes.sizes * self.tau < 1 - 1e-9)
-        if len(too_small) > 0:
-            first = int(too_small[0])
-            n = int(probes.sizes[first])
-            expected = f"at least 1/{n} for the {n} vectors of {probes.names[first]!r}"
+        for i in np.flatnonzero(probes.sizes * self.tau < 1 - 1e-9):
+            n = int(probes.sizes[i])
+            expected = f"at least 1/{n} for the {n} vectors of {probes.names[i]!r}"
             refuse(caller, "tau", expected, self.tau)
 
-    def _model(self, vectors: FloatArray) -> _Points:
+    def _model(self, vectors: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Vectors in the kernel's units, and their inner products."""
         points = (vectors - self.centre_) / self.unit_
-        return _Points(points, self._products(points, points))
+        return points, self._products(points, points)
 
     def _products(self, a: FloatArray, b: FloatArray) -> FloatArray:
         if self.gamma_ is None:
             return a @ b.T
         return np.exp(-self.gamma_ * cdist(a, b, "sqeuclidean"))
 
-    def _distances(self, model: _Points) -> list[float]:
+    def _distances(self, model: tuple[FloatArray, FloatArray]) -> list[float]:
+        points, products = model
         distances = []
-        n = len(model.vectors)
-        for other in self.gallery_models_:
-            cross = self._products(model.vectors, other.vectors)
-            gram = np.empty((sum(cross.shape), sum(cross.shape)))
-            gram[:n, :n], gram[n:, n:] = model.products, other.products
-            gram[:n, n:], gram[n:, :n] = cross, cross.T
-            distances.append(gram_hull_distance(gram, n, self.tau).distance * self.unit_)
+        for others, their_products in self.gallery_models_:
+            cross = self._products(points, others)
+            gram = np.block([[products, cross], [cross.T, their_products]])
+            distance = gram_hull_distance(gram, len(points), self.tau).distance
+            distances.append(distance * self.unit_)
         return distances

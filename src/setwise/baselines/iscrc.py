@@ -15,8 +15,6 @@ from setwise.features import unit_rows
 from setwise.lasso import gram_lasso
 from setwise.sets import SetBatch
 
-__all__ = ["ISCRC"]
-
 
 def collaborate(
     gram: FloatArray,
@@ -29,13 +27,10 @@ def collaborate(
 ) -> tuple[FloatArray, FloatArray]:
     """Weights ``a`` of a set's vectors and ``b`` of all atoms that make two points meet.
 
-    ``min over a, b of 1/2 ||A'a - D b||^2 + penalty_gallery ||b||_1 + penalty_probe ||a||_1``
-    with ``sum a = 1``, by exact lasso steps in turn; the sum by an augmented Lagrangian with
-    the authors' constants. ``vectors`` has unit rows, ``atoms`` unit columns, and ``gram``
-    their inner products.
+    Exact lasso steps in turn; ``sum a = 1`` by an augmented Lagrangian with the authors'
+    constants. ``vectors`` has unit rows, ``atoms`` unit columns.
     """
-    n = len(vectors)
-    cross, own = vectors @ atoms, vectors @ vectors.T
+    n, cross, own = len(vectors), vectors @ atoms, vectors @ vectors.T
     strength = 5.0 / n
     multiplier = strength / 2
     a, b = np.zeros(n), np.zeros(len(gram))
@@ -54,18 +49,16 @@ def collaborate(
 class ISCRC(Baseline):
     """The class whose part of the gallery best explains one point of the set's hull.
 
-    Regularised-hull ISCRC of Zhu, Zuo, Zhang, Shiu and Zhang ("Image set-based collaborative
-    representation for face recognition", TIFS 2014). Gallery sets are compressed to atoms; the
-    atoms of all classes together meet one point of the probe's hull::
+    Zhu, Zuo, Zhang, Shiu and Zhang ("Image set-based collaborative representation for face
+    recognition", TIFS 2014), with the regularised hull. Gallery sets are compressed to atoms;
+    the atoms of all classes together meet one point of the probe's hull::
 
         min over a, b of 1/2 ||A'a - D b||^2 + lambda_gallery ||b||_1 + lambda_probe ||a||_1
         with sum a = 1
 
-    and the score of class ``k`` is ``-||A'a - D_k b_k||``: one problem per probe, not one per
-    pair of sets. Every vector is scaled to unit norm. The authors compress by K-SVD (3 atoms a
-    vector, 30 iterations); here atoms are learned with codes of l1 norm at most 1
-    (:func:`setwise.basis.dictionary.learn_dictionary`), so they resemble the vectors more. The
-    lasso steps are exact.
+    and the score of class ``k`` is ``-||A'a - D_k b_k||``. Vectors are scaled to unit norm. The
+    authors compress by K-SVD; here atoms are learned with codes of l1 norm at most 1
+    (:func:`setwise.basis.dictionary.learn_dictionary`).
 
     Parameters
     ----------
@@ -79,20 +72,12 @@ class ISCRC(Baseline):
         Selects the vectors from which atoms start.
     n_jobs : int, optional
 
-    Attributes
-    ----------
-    atoms_ : array of shape (n_features, n_atoms_total)
-        Atoms of all gallery sets, unit columns.
-    atom_codes_ : array of int, shape (n_atoms_total,)
-        Class of each.
-
     Examples
     --------
     >>> from setwise.baselines import ISCRC
     >>> from setwise.evaluation.testing import separable_sets
-    >>> sets, labels = separable_sets()
-    >>> ISCRC(n_atoms=3, random_state=0).fit(sets[::2], labels[::2]).predict(sets[1::2])
-    array([0, 1, 1, 2])
+    >>> ISCRC(n_atoms=3, random_state=0).fit(*separable_sets()).score(*separable_sets())
+    1.0
     """
 
     n_atoms: int = 10
@@ -103,22 +88,18 @@ class ISCRC(Baseline):
     random_state: Any = None
 
     def _solve(self, gallery: SetBatch, codes: IntArray) -> None:
-        check_count("ISCRC", "n_atoms", self.n_atoms)
-        check_count("ISCRC", "n_iter", self.n_iter)
-        check_number("ISCRC", "lambda_gallery", self.lambda_gallery)
-        check_number("ISCRC", "lambda_probe", self.lambda_probe)
-        entropy = seed_from(self.random_state, "ISCRC")
-        bases = [self._compressed(vectors, entropy) for vectors in gallery]
+        for name in ("n_atoms", "n_iter"):
+            check_count("ISCRC", name, getattr(self, name))
+        for name in ("lambda_gallery", "lambda_probe"):
+            check_number("ISCRC", name, getattr(self, name))
+        seed, bases = seed_from(self.random_state, "ISCRC"), []
+        for vectors in gallery:
+            rng = np.random.default_rng(seed)  # for each, so that atoms depend on no other set
+            bases += dictionary_bases(unit_rows(vectors), [self.n_atoms], rng=rng)
         self.atoms_ = np.hstack(bases)
         self.atom_codes_ = np.repeat(codes, [basis.shape[1] for basis in bases])
         self.gram_ = self.atoms_.T @ self.atoms_
         self.n_classes_ = int(codes.max()) + 1
-
-    def _compressed(self, vectors: FloatArray, entropy: int) -> FloatArray:
-        """Atoms of one set, which depend only on the set and the seed."""
-        units = unit_rows(vectors)
-        rng = np.random.default_rng(entropy)
-        return dictionary_bases(units, [self.n_atoms], rng=rng)[0]
 
     def _score(self, vectors: FloatArray) -> FloatArray:
         units = unit_rows(vectors)

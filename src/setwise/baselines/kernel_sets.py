@@ -4,29 +4,17 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Protocol, Self
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from scipy import linalg
 
 from setwise._support.parameters import check_choice, check_count, check_number
 from setwise._support.types import FloatArray, IntArray
-from setwise.baselines.base import Baseline, nearest_by_class, relative_softmax
+from setwise.baselines.base import SetModels, nearest_by_class, relative_softmax
 from setwise.baselines.covariance import LogCovariance, LogCovariances, log_covariance
 from setwise.baselines.subspaces import Subspaces, set_subspace, usable_dims
 from setwise.sets import SetBatch
-
-__all__ = ["CDL", "GDA", "KernelSetClassifier"]
-
-
-class Head(Protocol):
-    """Scores of the classes from the kernels of a probe with each gallery set."""
-
-    def scores(self, kernels: FloatArray) -> FloatArray:
-        """Score of each class, largest best."""
-
-    def probabilities(self, scores: FloatArray) -> FloatArray:
-        """Probability of each class, one row per probe."""
 
 
 @dataclass(frozen=True)
@@ -42,9 +30,7 @@ class KernelDiscriminant:
     def fit(cls, gram: FloatArray, codes: IntArray, ridge: float) -> Self:
         """Directions of largest scatter between classes over total scatter.
 
-        ``K B K a = mu (K K + added I) a`` for the centred kernel ``K``, where ``B`` averages
-        within classes (Baudat and Anouar 2000), ``added`` being ``ridge`` times the square of
-        the mean diagonal of the kernel.
+        Baudat and Anouar (2000); ``ridge`` is added to the squared kernel's diagonal.
         """
         n = len(gram)
         added = ridge * float(np.mean(np.diag(gram))) ** 2
@@ -54,8 +40,8 @@ class KernelDiscriminant:
         is_of_class = np.eye(len(counts))[codes]
         means = (is_of_class / np.sqrt(counts)).T @ centred
         total = centred @ centred + added * np.eye(n)
-        n_kept = len(counts) - 1
-        found = linalg.eigh(means.T @ means, total, subset_by_index=[n - n_kept, n - 1])[1]
+        kept = [n - len(counts) + 1, n - 1]
+        found = linalg.eigh(means.T @ means, total, subset_by_index=kept)[1]
         # By the kernel as it is, not centred, as in the authors' release.
         lengths = np.sqrt(np.maximum(np.einsum("ik,ij,jk->k", found, gram, found), 0.0))
         coefficients = found / np.where(lengths > 0, lengths, 1.0)
@@ -136,29 +122,18 @@ def _nipals(
     return np.reshape(scores, shape).T, np.reshape(weights, shape).T
 
 
-class KernelSetClassifier(Baseline):
+Head: TypeAlias = KernelDiscriminant | KernelPLS
+
+
+class KernelSetClassifier(SetModels):
     """A set classifier whose head sees sets only through a kernel between them."""
 
-    head_: Head
-
     def _solve(self, gallery: SetBatch, codes: IntArray) -> None:
-        self._learn(gallery)
+        self._learn(gallery, codes)
         models = [self._model(vectors) for vectors in gallery]
         self.gallery_models_ = self._stacked(models)
         gram = np.array([self._kernels(model) for model in models])
         self.head_ = self._head((gram + gram.T) / 2, codes)
-
-    @abstractmethod
-    def _learn(self, gallery: SetBatch) -> None:
-        """Check the parameters and fit what the models of sets need."""
-
-    @abstractmethod
-    def _model(self, vectors: FloatArray) -> Any:
-        """Model of one set."""
-
-    @abstractmethod
-    def _stacked(self, models: list[Any]) -> Any:
-        """The models of the gallery, side by side."""
 
     @abstractmethod
     def _kernels(self, model: Any) -> FloatArray:
@@ -179,42 +154,29 @@ class KernelSetClassifier(Baseline):
 class CDL(KernelSetClassifier):
     """Covariance discriminative learning: a kernel method on the sets' covariances.
 
-    A set is the logarithm of its covariance, to whose diagonal ``regularisation`` times its
-    trace is added; the kernel of two sets is ``tr(log C_a log C_b)``. Kernel discriminant
-    analysis and the nearest set, or kernel partial least squares, separate the classes (R.
-    Wang, H. Guo, L. Davis and Q. Dai, *Covariance discriminative learning: a natural and
-    efficient approach to image set classification*, CVPR 2012).
-
-    A set that does not vary, such as one vector, is described by its scatter about the
-    gallery's mean.
+    The kernel of two sets is ``tr(log C_a log C_b)`` of their covariances. Discriminant
+    analysis or partial least squares separate the classes (Wang, Guo, Davis and Dai,
+    *Covariance discriminative learning*, CVPR 2012). A set that does not vary, such as one
+    vector, is described by its scatter about the gallery's mean.
 
     Parameters
     ----------
     head : {"lda", "pls"}, default="lda"
-        Discriminant analysis or partial least squares.
+        Discriminant analysis and the nearest set, or partial least squares.
     regularisation : float, default=1e-3
-        Added to the diagonal of covariances, as a share of the trace.
+        Added to the diagonal of each covariance, as a share of its trace.
     ridge : float, default=1e-8
-        Added to the diagonal of the squared kernel in discriminant analysis, in units of the
-        kernel's squared mean diagonal.
+        Added to the squared kernel's diagonal, in units of the kernel's squared mean diagonal.
     n_components : int, optional
-        Components of partial least squares. The authors use one less than there are classes;
-        the default is at least 25, which is more accurate, and less than the number of sets.
+        Of partial least squares; by default the number of classes less one, at least 25.
     n_jobs : int, optional
-
-    Attributes
-    ----------
-    origin_ : array of shape (n_features,)
-        Mean of the gallery's vectors.
-    head_ : KernelDiscriminant or KernelPLS
 
     Examples
     --------
     >>> from setwise.baselines import CDL
     >>> from setwise.evaluation.testing import separable_sets
-    >>> sets, labels = separable_sets()
-    >>> CDL().fit(sets[::2], labels[::2]).predict(sets[1::2])
-    array([0, 1, 1, 2])
+    >>> CDL().fit(*separable_sets()).score(*separable_sets())
+    1.0
     """
 
     head: str = "lda"
@@ -223,7 +185,7 @@ class CDL(KernelSetClassifier):
     ridge: float = 1e-8
     n_components: int | None = None
 
-    def _learn(self, gallery: SetBatch) -> None:
+    def _learn(self, gallery: SetBatch, codes: IntArray) -> None:
         check_choice("CDL", "head", self.head, ("lda", "pls"))
         check_number("CDL", "regularisation", self.regularisation, above=1e-100, at_most=1e100)
         check_number("CDL", "ridge", self.ridge, above=1e-14, at_most=1e100)
@@ -251,35 +213,26 @@ class CDL(KernelSetClassifier):
 class GDA(KernelSetClassifier):
     """Grassmann discriminant analysis: a kernel method on the sets' subspaces.
 
-    A set is a subspace, and the kernel of two is the squared Frobenius norm of the product of
-    their bases (the projection kernel), over the square root of their dimensions. Kernel
-    discriminant analysis and the nearest set separate the classes (J. Hamm and D. D. Lee,
-    *Grassmann discriminant analysis: a unifying view on subspace-based learning*, ICML 2008).
+    The kernel of two subspaces is the squared Frobenius norm of the product of their bases,
+    over the square root of their dimensions. Discriminant analysis and the nearest set separate
+    the classes (Hamm and Lee, *Grassmann discriminant analysis*, ICML 2008).
 
     Parameters
     ----------
     n_dims : int, default=5
-        Dimensions of a subspace.
+        Dimensions of a subspace; at most half of the features, since larger ones intersect.
     centred : bool, default=False
         Subtract the mean of the set first. A set that does not vary keeps its mean.
     ridge : float, default=1e-8
-        Added to the diagonal of the squared kernel, in units of the kernel's squared mean
-        diagonal.
+        Added to the squared kernel's diagonal, in units of the kernel's squared mean diagonal.
     n_jobs : int, optional
-
-    Attributes
-    ----------
-    n_dims_ : int
-        ``n_dims``, or half of the features if it is more: larger subspaces always intersect.
-    head_ : KernelDiscriminant
 
     Examples
     --------
     >>> from setwise.baselines import GDA
     >>> from setwise.evaluation.testing import separable_sets
-    >>> sets, labels = separable_sets()
-    >>> GDA(n_dims=3).fit(sets[::2], labels[::2]).predict(sets[1::2])
-    array([0, 1, 1, 2])
+    >>> GDA(n_dims=3).fit(*separable_sets()).score(*separable_sets())
+    1.0
     """
 
     n_dims: int = 5
@@ -287,7 +240,7 @@ class GDA(KernelSetClassifier):
     centred: bool = False
     ridge: float = 1e-8
 
-    def _learn(self, gallery: SetBatch) -> None:
+    def _learn(self, gallery: SetBatch, codes: IntArray) -> None:
         check_count("GDA", "n_dims", self.n_dims)
         check_choice("GDA", "centred", self.centred, (False, True))
         check_number("GDA", "ridge", self.ridge, above=1e-14)

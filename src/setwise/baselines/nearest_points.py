@@ -15,8 +15,6 @@ from setwise.features import unit_rows
 from setwise.lasso import gram_lasso
 from setwise.sets import SetBatch
 
-__all__ = ["RNP", "SANP"]
-
 
 @dataclass(frozen=True)
 class RegularisedSet:
@@ -39,12 +37,7 @@ class RegularisedSet:
 
 
 def nearest_points(a: RegularisedSet, b: RegularisedSet) -> tuple[FloatArray, FloatArray]:
-    """Weights of the two nearest points, in closed form.
-
-    ``min ||A'alpha - B'beta||^2 + (sum alpha - 1)^2 + (sum beta - 1)^2 + penalty_a ||alpha||^2
-    + penalty_b ||beta||^2``: a linear system of two blocks, of which the first is eliminated by
-    its factor.
-    """
+    """Weights of the two nearest points, by the linear system of :class:`RNP`'s objective."""
     cross = a.vectors @ b.vectors.T
     columns = np.column_stack([cross, np.ones(len(cross))])
     halves = linalg.solve_triangular(a.factor, columns, lower=True, check_finite=False)
@@ -59,16 +52,14 @@ def nearest_points(a: RegularisedSet, b: RegularisedSet) -> tuple[FloatArray, Fl
 class RNP(NearestSet):
     """The nearest regularised hull: points that need no large weights.
 
-    Regularised nearest points of Yang, Zhu, Van Gool and Zhang (FG 2013). Every vector is
-    scaled to unit norm. The nearest points of two sets have the weights::
+    Regularised nearest points of Yang, Zhu, Van Gool and Zhang (FG 2013). Vectors are scaled to
+    unit norm. The nearest points of a gallery set ``A`` and a probe ``B`` have the weights::
 
         min  ||A'alpha - B'beta||^2 + lambda_gallery ||alpha||^2 + lambda_probe ||beta||^2
              + (sum alpha - 1)^2 + (sum beta - 1)^2
 
-    (``A`` the gallery set, ``B`` the probe; the sums are penalised, not constrained, as in the
-    authors' code), and the distance is ``||A'alpha - B'beta||^2`` times the sum of both nuclear
-    norms, since large sets come closer by chance. In closed form; the factor of each set is
-    computed once. The authors alternate between the two sides up to four times.
+    and the distance is ``||A'alpha - B'beta||^2`` times the sum of both nuclear norms, since
+    large sets come closer by chance. In closed form; the authors alternate between the sides.
 
     Parameters
     ----------
@@ -80,9 +71,8 @@ class RNP(NearestSet):
     --------
     >>> from setwise.baselines import RNP
     >>> from setwise.evaluation.testing import separable_sets
-    >>> sets, labels = separable_sets()
-    >>> RNP().fit(sets[::2], labels[::2]).predict(sets[1::2])
-    array([0, 1, 1, 2])
+    >>> RNP().fit(*separable_sets()).score(*separable_sets())
+    1.0
     """
 
     lambda_gallery: float = 0.001
@@ -130,15 +120,15 @@ class SampledHull:
         hull = affine_hull(vectors, energy)
         gram, by_mean = vectors @ vectors.T, vectors @ hull.mean
         least = _LEAST_PENALTY * float(np.diag(gram).max()) or 1.0
-        return cls(
-            vectors=vectors,
-            hull=hull,
-            gram=gram,
-            coordinates=vectors @ hull.basis,
-            by_mean=by_mean,
-            mean_coordinates=hull.mean @ hull.basis,
-            largest_product=max(float(np.abs(by_mean).max()), least),
-        )
+        coordinates, of_mean = vectors @ hull.basis, hull.mean @ hull.basis
+        largest = max(float(np.abs(by_mean).max()), least)
+        return cls(vectors, hull, gram, coordinates, by_mean, of_mean, largest)
+
+    def point(self, v: FloatArray, weights: FloatArray) -> tuple[FloatArray, float]:
+        """A point of the hull, and its squared distance to a combination of samples."""
+        point = self.hull.mean + self.hull.basis @ v
+        off = point - weights @ self.vectors
+        return point, float(off @ off)
 
 
 @dataclass(frozen=True)
@@ -157,8 +147,8 @@ def sanp_points(
 ) -> NearestPoints:
     """Nearest points of two hulls that few of their own samples approximate well.
 
-    The objective of :class:`SANP`. For given sample weights the points solve a linear system,
-    the same for all weights; substituting them leaves a lasso in the weights alone.
+    For given sample weights the points solve a linear system; substituting them leaves a
+    lasso in the weights alone.
     """
     n_a, n = len(a.vectors), len(a.vectors) + len(b.vectors)
     hessian, pull = _hull_system(a, b, w_hull, w_samples)
@@ -179,7 +169,9 @@ def sanp_points(
     v = -(solved[:, n] + solved[:, :n] @ weights)
     v_a, v_b = np.split(v, [a.hull.n_dims])
     alpha, beta = np.split(weights, [n_a])
-    value = _value(a, b, v_a, v_b, alpha, beta, (w_hull, w_samples))
+    (point_a, off_a), (point_b, off_b) = a.point(v_a, alpha), b.point(v_b, beta)
+    between = point_a - point_b
+    value = float(w_hull * between @ between + w_samples * (off_a + off_b))
     return NearestPoints(v_a, v_b, alpha, beta, value)
 
 
@@ -205,43 +197,20 @@ def _hull_system(
     return hessian, np.concatenate([pull_a, pull_b])
 
 
-def _value(
-    a: SampledHull,
-    b: SampledHull,
-    v_a: FloatArray,
-    v_b: FloatArray,
-    alpha: FloatArray,
-    beta: FloatArray,
-    weights: tuple[float, float],
-) -> float:
-    """The three weighted squared distances."""
-    point_a = a.hull.mean + a.hull.basis @ v_a
-    point_b = b.hull.mean + b.hull.basis @ v_b
-    between = point_a - point_b
-    off_a, off_b = point_a - alpha @ a.vectors, point_b - beta @ b.vectors
-    w_hull, w_samples = weights
-    return float(w_hull * between @ between + w_samples * (off_a @ off_a + off_b @ off_b))
-
-
 @dataclass(eq=False, repr=False)
 class SANP(NearestSet):
     """The nearest points of affine hulls that a few samples of either set approximate well.
 
-    Sparse approximated nearest points of Hu, Mian and Owens (CVPR 2011, PAMI 2012). An affine
-    hull reaches far from its samples; here the nearest points must stay near sparse
-    combinations of them::
+    Sparse approximated nearest points of Hu, Mian and Owens (CVPR 2011, PAMI 2012)::
 
         min  w_hull ||p_a - p_b||^2 + w_samples (||p_a - A'alpha||^2 + ||p_b - B'beta||^2)
              + l_a ||alpha||_1 + l_b ||beta||_1,     p = mean + U v
 
     with ``l = penalty max_i |2 w_samples <x_i, mean>|`` for either set. The distance is the
     value of the three squares times the number of dimensions of both hulls (at least 1), since
-    larger hulls come closer by chance; it is computed on vectors divided by ``unit_``.
-
-    The authors stop an accelerated gradient method after 100 iterations. Here the points are
-    eliminated and the remaining lasso is solved exactly, so there is no tolerance to choose and
-    the answer does not depend on the scale of the data. A set whose mean is nearly zero has the
-    penalty of a mean a millionth as long as its samples.
+    larger hulls come closer by chance; vectors are divided by the largest absolute value of the
+    gallery. The authors stop a gradient method after 100 iterations; here the points are
+    eliminated and the remaining lasso is solved exactly.
 
     Parameters
     ----------
@@ -250,26 +219,17 @@ class SANP(NearestSet):
     w_samples : float, default=0.01
         Weight of their distances to the combinations of samples.
     penalty : float, default=0.1
-        Weight of the l1 norms, as a share of the weight that makes all sample weights zero for
-        a point at the mean.
+        Weight of the l1 norms, as a share of that which makes all sample weights zero.
     energy : float, default=0.98
         Share of the variance that the directions of a hull hold, at most 1.
     n_jobs : int, optional
-
-    Attributes
-    ----------
-    unit_ : float
-        Largest absolute value of the gallery's vectors.
-    n_dims_ : array of int, shape (n_sets,)
-        Dimensions of the gallery's hulls.
 
     Examples
     --------
     >>> from setwise.baselines import SANP
     >>> from setwise.evaluation.testing import separable_sets
-    >>> sets, labels = separable_sets()
-    >>> SANP(energy=0.5).fit(sets[::2], labels[::2]).predict(sets[1::2])
-    array([0, 1, 1, 2])
+    >>> SANP(energy=0.5).fit(*separable_sets()).score(*separable_sets())
+    1.0
     """
 
     w_hull: float = 1.0
@@ -285,8 +245,7 @@ class SANP(NearestSet):
         check_number("SANP", "energy", self.energy, at_most=1)
         self.unit_ = float(np.abs(gallery.vectors).max()) or 1.0
 
-    def _gallery_models(self, gallery: SetBatch) -> list[SampledHull]:
-        models = [self._model(vectors) for vectors in gallery]
+    def _stacked(self, models: list[SampledHull]) -> list[SampledHull]:
         self.n_dims_ = np.array([model.hull.n_dims for model in models])
         return models
 
@@ -294,11 +253,9 @@ class SANP(NearestSet):
         return SampledHull.of(vectors / self.unit_, self.energy)
 
     def _distances(self, model: SampledHull) -> list[float]:
+        how = {"w_hull": self.w_hull, "w_samples": self.w_samples, "penalty": self.penalty}
         distances = []
         for other in self.gallery_models_:
-            points = sanp_points(
-                model, other, w_hull=self.w_hull, w_samples=self.w_samples, penalty=self.penalty
-            )
             n_dims = max(model.hull.n_dims + other.hull.n_dims, 1)
-            distances.append(points.value * n_dims)
+            distances.append(sanp_points(model, other, **how).value * n_dims)
         return distances

@@ -17,34 +17,23 @@ from sklearn.base import BaseEstimator, clone
 from setwise._support.parallel import quiet
 from setwise._support.text import printable
 from setwise._support.types import FloatArray, IntArray
-from setwise.errors import (
-    GuessingWarning,
-    ParameterError,
-    SetwiseError,
-    SetwiseWarning,
-    reject,
-)
+from setwise.errors import GuessingWarning, ParameterError, SetwiseError, SetwiseWarning, reject
 from setwise.gallery.calibrate import guessing
 from setwise.gallery.trials import fitted_inverse_temperature, survivors
 from setwise.sets import SetBatch, check_labels
 
-__all__ = ["CommitteeExplanation", "MemberVote", "Panel", "form_panel"]
-
 # Level of the sign test against the best member, most folds, and most sets that are judged.
 LEVEL, MOST_FOLDS, MOST_LEFT_OUT = 0.05, 5, 200
-# Without left-out sets. Of 20 classes, one that all members rank first, while they order the
-# others at random, then has a probability of about 0.75.
+# Without left-out sets: of 20 classes, one that all rank first has a probability of about 0.75.
 DEFAULT_INVERSE_TEMPERATURE = 2.0
-# Extra weight of the first member, which breaks ties.
-_CASTING_VOTE = 1e-9
-# Scores that differ by less than this share of the largest one differ by rounding alone.
-_SAME = 1e-12
+_CASTING_VOTE = 1e-9  # extra weight of the first member, which breaks ties
+_SAME = 1e-12  # a smaller difference, as a share of the largest score, is rounding
 
 
 def mean_ranks(scores: FloatArray) -> FloatArray:
     """Rank of each class along the last axis, 1 for the largest score; equals share theirs.
 
-    Scores that are equal up to rounding are equal: no rank depends on a last digit.
+    Scores that are equal up to rounding are equal, so no rank depends on a last digit.
     """
     order = np.argsort(-scores, axis=-1, kind="stable")
     falling = np.take_along_axis(scores, order, axis=-1)
@@ -58,11 +47,7 @@ def mean_ranks(scores: FloatArray) -> FloatArray:
 
 
 def rank_scores(ranks: FloatArray, weights: FloatArray) -> FloatArray:
-    """Weighted sum over the members (first axis) of ``-log(rank)`` of each class.
-
-    First place beats second by as much as tenth beats twentieth. A member that ranks all
-    classes alike changes nothing.
-    """
+    """Weighted sum over the members (first axis) of ``-log(rank)`` of each class."""
     return -np.tensordot(weights, np.log(ranks), 1)
 
 
@@ -107,11 +92,10 @@ class CommitteeExplanation:
     def __str__(self) -> str:
         answer = int((self.classes == self.label).argmax())
         order = np.argsort(-self.probabilities, kind="stable")[:3]
-        ranking = ", ".join(
-            f"{printable(str(self.classes[i]))} {self.probabilities[i]:.2f}" for i in order
-        )
+        names = [printable(str(label)) for label in self.classes]
+        ranking = ", ".join(f"{names[i]} {self.probabilities[i]:.2f}" for i in order)
         n_agree = sum(bool(vote.label == self.label) for vote in self.votes)
-        shown = printable(str(self.label))
+        shown = names[answer]
         lines = [
             f"{shown}: {ranking}; {n_agree} of {len(self.votes)} members agree.",
             f"{'member':20}{'weight':>7}  {f'rank of {shown}':>14}  votes for",
@@ -182,16 +166,11 @@ class Panel:
 
 
 def class_scores(member: Any, probes: SetBatch) -> FloatArray:
-    """Score of each class (column) for each probe (row), largest for the member's label.
-
-    Warnings of a member, such as of a probe it cannot recognise, do not concern the committee:
-    the member then ranks all classes alike.
-    """
+    """Score of each class (column) for each probe (row); warnings of the member are ignored."""
     with quiet("", SetwiseWarning):
-        if hasattr(member, "decision_function"):
-            scores = np.asarray(member.decision_function(probes))
-        else:
-            scores = np.asarray(member.predict_proba(probes))
+        has_scores = hasattr(member, "decision_function")
+        ask = member.decision_function if has_scores else member.predict_proba
+        scores = np.asarray(ask(probes))
     return np.column_stack([-scores, scores]) if scores.ndim == 1 else scores
 
 
@@ -199,8 +178,7 @@ class _Candidate(BaseEstimator):  # type: ignore[misc]
     """A member for ``cross_val_predict``: class scores of every ``step``-th set, else NaN."""
 
     def __init__(self, member: Any, step: int) -> None:
-        self.member = member
-        self.step = step
+        self.member, self.step = member, step
 
     def fit(self, X: SetBatch, y: IntArray) -> Self:
         """Fit a copy of the member."""
@@ -216,12 +194,10 @@ class _Candidate(BaseEstimator):  # type: ignore[misc]
 
 
 class _Trial:
-    """Gallery sets, each left out in a fold that holds every class and leaves it in the rest.
-
-    Folds depend on the content of the sets, not on their order.
-    """
+    """Gallery sets, each left out in a fold; every fold and its rest hold every class."""
 
     def __init__(self, sets: SetBatch, codes: IntArray) -> None:
+        # By content, so that folds do not depend on the order of the sets.
         means = [tuple(vectors.mean(axis=0)) for vectors in sets]
         by_content = np.array(sorted(range(len(sets)), key=means.__getitem__))
         order = by_content[np.argsort(codes[by_content], kind="stable")]
@@ -272,7 +248,8 @@ def form_panel(
 ) -> Panel:
     """Try all members on left-out sets, and fit the good ones.
 
-    ``fitted`` returns members that are already fitted to this gallery, else None.
+    ``fitted`` returns members that are already fitted to this gallery, else None. Warnings
+    point at the fourth caller: that of ``Committee.fit``.
     """
     classes, codes = check_labels(labels, len(sets), caller=caller)
     failed: dict[str, Exception] = {}
@@ -281,19 +258,15 @@ def form_panel(
         member = fitted(name)
         return clone(candidates[name]).fit(sets, labels) if member is None else member
 
-    weights, accuracy, inverse_temperature = (
-        dict.fromkeys(candidates, 1.0),
-        None,
-        DEFAULT_INVERSE_TEMPERATURE,
-    )
+    weights, accuracy = dict.fromkeys(candidates, 1.0), None
+    inverse_temperature = DEFAULT_INVERSE_TEMPERATURE
     trial = _Trial(sets, codes) if try_members and np.bincount(codes).min() > 1 else None
     if trial is not None:
         ranks = _attempted(candidates, failed, lambda name: trial.ranks(candidates[name]))
         right = {name: is_right(found, trial.codes) for name, found in ranks.items()}
         accuracy = {name: float(table.mean()) for name, table in right.items()}
-        tables = np.array(list(right.values()))
-        kept = survivors(tables, level=LEVEL).tolist() if right else []
-        weights = dict(zip(right, kept, strict=True))
+        kept = survivors(np.array(list(right.values())), level=LEVEL) if right else ()
+        weights = dict(zip(right, map(float, kept), strict=True))
     # After a trial, guessing of single members is no news; of the committee, it is.
     with quiet("", GuessingWarning) if trial else nullcontext():
         members = _attempted([name for name in weights if weights[name]], failed, fit)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,20 +19,16 @@ from setwise.baselines.subspaces import Subspaces, set_subspace
 from setwise.features import unit_rows
 from setwise.sets import SetBatch
 
-__all__ = ["MDA", "MMD"]
-
 
 def linear_patches(
     vectors: FloatArray, *, n_neighbors: int = 12, max_ratio: float = 2.0, min_size: int = 10
 ) -> list[IntArray]:
     """Divide a set into nearly flat patches; returns the sorted vector indices of each.
 
-    A set is a sample of a manifold. Where the manifold is flat, the geodesic distance is no
-    longer than the straight one; patches are divided until the mean ratio of the two is small
-    (R. Wang, S. Shan, X. Chen, Q. Dai and W. Gao, *Manifold-manifold distance and its
-    application to face recognition with image sets*, TIP 2012). As in the authors' release, the
-    largest patch is divided while the mean ratio in any patch reaches ``max_ratio`` and the
-    largest has at least twice ``min_size`` vectors. Geodesics run along a graph of
+    As in the release of R. Wang, Shan, Chen, Dai and Gao (*Manifold-manifold distance and its
+    application to face recognition with image sets*, TIP 2012), the largest patch is divided
+    while the mean ratio of geodesic to straight distances in any patch reaches ``max_ratio``
+    and the largest has at least twice ``min_size`` vectors. Geodesics run along a graph of
     ``n_neighbors`` neighbours, two more at a time until it is connected.
     """
     n_vectors = len(vectors)
@@ -128,15 +125,6 @@ class Patches:
     bases: list[FloatArray]
 
 
-@dataclass(frozen=True)
-class GalleryPatches:
-    """Patches of all gallery sets, side by side, and the first of each set."""
-
-    exemplars: FloatArray
-    subspaces: Subspaces
-    starts: IntArray
-
-
 class _PatchMethod(NearestSet):
     """A method on patches, with the three parameters of :func:`linear_patches`."""
 
@@ -145,29 +133,23 @@ class _PatchMethod(NearestSet):
     min_size: int
 
     def _parts(self, vectors: FloatArray) -> list[IntArray]:
-        return linear_patches(
-            vectors,
-            n_neighbors=self.n_neighbors,
-            max_ratio=self.max_ratio,
-            min_size=self.min_size,
-        )
+        names = ("n_neighbors", "max_ratio", "min_size")
+        return linear_patches(vectors, **{name: getattr(self, name) for name in names})
 
 
 @dataclass(eq=False, repr=False)
 class MMD(_PatchMethod):
     """Manifold-manifold distance: that of the two nearest flat patches of the sets.
 
-    A set is divided into nearly flat patches. The squared distance of two patches is ``(1 -
-    cos^2 e) + (1 - mean cos^2)``: the angle between their means, and the principal angles
-    between the directions in which they vary (R. Wang, S. Shan, X. Chen and W. Gao,
-    *Manifold-manifold distance with application to face recognition based on image set*, CVPR
-    2008). A patch that does not vary is compared by its mean alone, which then counts twice.
+    The squared distance of two patches is ``(1 - cos^2 e) + (1 - mean cos^2)``, by the angle
+    between their means and the principal angles between the directions in which they vary (R.
+    Wang, Shan, Chen and Gao, *Manifold-manifold distance with application to face recognition
+    based on image set*, CVPR 2008). A patch that does not vary is compared by its mean alone.
 
     Parameters
     ----------
     max_ratio : float, default=2.0
-        Patches are divided until their mean ratio of geodesic to Euclidean distance is below
-        this. Small sets divided too far are recognised worse.
+        Patches are divided until their mean ratio of geodesic to straight distances is below.
     n_neighbors : int, default=12
         Neighbours in the graph along which geodesics run.
     min_size : int, default=10
@@ -178,18 +160,12 @@ class MMD(_PatchMethod):
         Most directions of a patch.
     n_jobs : int, optional
 
-    Attributes
-    ----------
-    n_patches_ : array of int, shape (n_sets,)
-        Number of patches of each gallery set.
-
     Examples
     --------
     >>> from setwise.baselines import MMD
     >>> from setwise.evaluation.testing import separable_sets
-    >>> sets, labels = separable_sets()
-    >>> MMD().fit(sets[::2], labels[::2]).predict(sets[1::2])
-    array([0, 1, 1, 2])
+    >>> MMD().fit(*separable_sets()).score(*separable_sets())
+    1.0
     """
 
     _: KW_ONLY
@@ -206,34 +182,27 @@ class MMD(_PatchMethod):
             check_count("MMD", name, getattr(self, name))
 
     def _model(self, vectors: FloatArray) -> Patches:
-        parts = self._parts(vectors)
+        parts = [vectors[part] for part in self._parts(vectors)]
+        how: Any = {"n_dims": self.max_dims, "energy": self.energy, "centred": True}
         return Patches(
-            exemplars=unit_rows(np.array([vectors[part].mean(axis=0) for part in parts])),
-            bases=[
-                set_subspace(
-                    vectors[part], n_dims=self.max_dims, energy=self.energy, centred=True
-                )
-                for part in parts
-            ],
+            exemplars=unit_rows(np.array([part.mean(axis=0) for part in parts])),
+            bases=[set_subspace(part, **how) for part in parts],
         )
 
-    def _gallery_models(self, gallery: SetBatch) -> GalleryPatches:
-        models = [self._model(vectors) for vectors in gallery]
+    def _stacked(self, models: list[Patches]) -> tuple[FloatArray, Subspaces]:
         self.n_patches_ = np.array([len(model.bases) for model in models])
-        return GalleryPatches(
-            exemplars=np.concatenate([model.exemplars for model in models]),
-            subspaces=Subspaces.of([basis for model in models for basis in model.bases]),
-            starts=np.concatenate([[0], np.cumsum(self.n_patches_)[:-1]]),
-        )
+        exemplars = np.concatenate([model.exemplars for model in models])
+        return exemplars, Subspaces.of([basis for model in models for basis in model.bases])
 
     def _distances(self, model: Patches) -> FloatArray:
-        gallery: GalleryPatches = self.gallery_models_
-        apart = 1.0 - (model.exemplars @ gallery.exemplars.T) ** 2
+        exemplars, subspaces = self.gallery_models_
+        apart = 1.0 - (model.exemplars @ exemplars.T) ** 2
         for i, basis in enumerate(model.bases):
-            n_angles = np.minimum(gallery.subspaces.n_dims, basis.shape[1])
-            shared = gallery.subspaces.squared_cosines(basis) / np.maximum(n_angles, 1)
+            n_angles = np.minimum(subspaces.n_dims, basis.shape[1])
+            shared = subspaces.squared_cosines(basis) / np.maximum(n_angles, 1)
             apart[i] += np.where(n_angles > 0, 1.0 - shared, apart[i])
-        nearest = np.minimum.reduceat(apart.min(axis=0), gallery.starts)
+        first_of_set = np.cumsum(self.n_patches_) - self.n_patches_
+        nearest = np.minimum.reduceat(apart.min(axis=0), first_of_set)
         return np.sqrt(np.maximum(nearest, 0.0))
 
 
@@ -241,10 +210,9 @@ class MMD(_PatchMethod):
 class MDA(_PatchMethod):
     """Manifold discriminant analysis: a projection that separates the patches of classes.
 
-    Gallery sets are divided into nearly flat patches. The projection maximises the scatter
-    between neighbouring patches of different classes over the scatter within patches; the
-    distance of two sets is that of the nearest means of their patches (R. Wang and X. Chen,
-    *Manifold discriminant analysis*, CVPR 2009).
+    The projection maximises the scatter between neighbouring flat patches of different classes
+    over the scatter within patches; the distance of two sets is that of the nearest means of
+    their patches (R. Wang and X. Chen, *Manifold discriminant analysis*, CVPR 2009).
 
     Parameters
     ----------
@@ -262,19 +230,12 @@ class MDA(_PatchMethod):
         Of the patches, see :class:`MMD`.
     n_jobs : int, optional
 
-    Attributes
-    ----------
-    projection_ : array of shape (n_features, n_components)
-    regularisation_ : float
-        Added to the diagonal of the scatter within.
-
     Examples
     --------
     >>> from setwise.baselines import MDA
     >>> from setwise.evaluation.testing import separable_sets
-    >>> sets, labels = separable_sets()
-    >>> MDA().fit(sets[::2], labels[::2]).predict(sets[1::2])
-    array([0, 1, 1, 2])
+    >>> MDA().fit(*separable_sets()).score(*separable_sets())
+    1.0
     """
 
     n_components: int = 50
@@ -288,35 +249,25 @@ class MDA(_PatchMethod):
     min_size: int = 10
 
     def _solve(self, gallery: SetBatch, codes: IntArray) -> None:
-        self._check_parameters()
-        parts = [self._parts(vectors) for vectors in gallery]
-        self._learn_projection(gallery, parts, codes)
-        self.gallery_models_ = [
-            self._projected_means(vectors, of_set)
-            for vectors, of_set in zip(gallery, parts, strict=True)
-        ]
-        self.gallery_codes_ = codes
-
-    def _check_parameters(self) -> None:
         for name in ("n_components", "n_between", "max_dims", "n_neighbors", "min_size"):
             check_count("MDA", name, getattr(self, name))
         check_number("MDA", "energy", self.energy, at_most=1.0)
         check_number("MDA", "regularisation", self.regularisation, at_most=1e100)
         check_number("MDA", "max_ratio", self.max_ratio, above=1.0)
+        patches = [[vectors[part] for part in self._parts(vectors)] for vectors in gallery]
+        self._learn_projection(gallery.vectors, patches, codes)
+        self.gallery_models_ = [self._projected_means(of_set) for of_set in patches]
+        self.gallery_codes_ = codes
 
     def _learn_projection(
-        self, gallery: SetBatch, parts: Sequence[Sequence[IntArray]], codes: IntArray
+        self, vectors: FloatArray, patches: Sequence[Sequence[FloatArray]], codes: IntArray
     ) -> None:
         principal = set_subspace(
-            gallery.vectors, n_dims=self.max_dims, energy=self.energy, centred=True
+            vectors, n_dims=self.max_dims, energy=self.energy, centred=True
         )
-        patches = [
-            vectors[part] @ principal
-            for vectors, of_set in zip(gallery, parts, strict=True)
-            for part in of_set
-        ]
-        patch_codes = np.repeat(codes, [len(of_set) for of_set in parts])
-        within, between = patch_scatters(patches, patch_codes, self.n_between)
+        shown = [patch @ principal for of_set in patches for patch in of_set]
+        patch_codes = np.repeat(codes, [len(of_set) for of_set in patches])
+        within, between = patch_scatters(shown, patch_codes, self.n_between)
         n = len(within)
         # Where no patch varies there is nothing to measure by: all directions count alike.
         self.regularisation_ = self.regularisation * float(np.trace(within)) / n or 1.0
@@ -326,10 +277,10 @@ class MDA(_PatchMethod):
         self.projection_: FloatArray = principal @ found
 
     def _model(self, vectors: FloatArray) -> FloatArray:
-        return self._projected_means(vectors, self._parts(vectors))
+        return self._projected_means([vectors[part] for part in self._parts(vectors)])
 
-    def _projected_means(self, vectors: FloatArray, parts: Sequence[IntArray]) -> FloatArray:
-        return np.array([vectors[part].mean(axis=0) for part in parts]) @ self.projection_
+    def _projected_means(self, patches: Sequence[FloatArray]) -> FloatArray:
+        return np.array([patch.mean(axis=0) for patch in patches]) @ self.projection_
 
     def _distances(self, model: FloatArray) -> FloatArray:
         return np.array([cdist(model, means).min() for means in self.gallery_models_])
@@ -340,9 +291,8 @@ def patch_scatters(
 ) -> tuple[FloatArray, FloatArray]:
     """Scatter within patches, and between each and the nearest ones of other classes.
 
-    The scatter of all pairs across two patches, over the number of pairs, is
-    ``(m - m')(m - m')' + S / n + S' / n'`` for their means, scatters and sizes: the pairs are
-    never formed.
+    The scatter of all pairs across two patches, over the number of pairs, is that of their
+    means plus both covariances: the pairs are never formed.
     """
     means = np.array([patch.mean(axis=0) for patch in patches])
     centred = [patch - mean for patch, mean in zip(patches, means, strict=True)]

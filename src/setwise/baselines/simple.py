@@ -13,8 +13,6 @@ from setwise.baselines.base import Baseline, NearestSet, nearest_by_class, relat
 from setwise.features.vectors import unit_rows
 from setwise.sets import SetBatch
 
-__all__ = ["FrameVote", "MeanCosine", "MeanVector", "MinimumDistance"]
-
 # The mean of unit vectors shorter than this is rounding error: it has no direction.
 _SHORTEST_MEAN = 1e-12
 
@@ -27,8 +25,7 @@ def directions(vectors: FloatArray) -> FloatArray:
 def mean_direction(vectors: FloatArray, *, robust: bool = False) -> FloatArray:
     """Direction of the mean of a set's unit vectors; zeros where the mean vanishes.
 
-    With ``robust``, the mean is of the nearer half: the vectors whose cosine with the
-    coordinate-wise median is at least the median cosine. Sets of one or two stay whole.
+    With ``robust``, of the half with the largest cosines with the coordinate-wise median.
     """
     rows = directions(vectors)
     if robust and len(rows) > 2:
@@ -42,29 +39,23 @@ def mean_direction(vectors: FloatArray, *, robust: bool = False) -> FloatArray:
 class FrameVote(Baseline):
     """Every vector votes for the classes of its nearest gallery vectors.
 
-    The score of a class is its share of the votes, ``n_neighbors`` for each vector of the set.
-    Ties go to the class whose nearest vectors are nearer on average.
+    The score of a class is its share of the votes. Ties go to the class whose nearest vectors
+    are nearer on average.
 
     Parameters
     ----------
     n_neighbors : int, default=1
+        Votes of each vector; at most the number of gallery vectors.
     metric : {"euclidean", "cosine"}, default="euclidean"
-        Distance of two vectors. Embeddings are compared by cosine; zero vectors, which have
-        none, are then left out on both sides.
+        Distance of two vectors; zero vectors have no cosine and are left out.
     n_jobs : int, optional
-
-    Attributes
-    ----------
-    n_neighbors_ : int
-        ``n_neighbors``, or the number of gallery vectors if there are fewer.
 
     Examples
     --------
     >>> from setwise.baselines import FrameVote
     >>> from setwise.evaluation.testing import separable_sets
-    >>> sets, labels = separable_sets()
-    >>> FrameVote(metric="cosine").fit(sets[::2], labels[::2]).predict(sets[1::2])
-    array([0, 1, 1, 2])
+    >>> FrameVote(metric="cosine").fit(*separable_sets()).score(*separable_sets())
+    1.0
     """
 
     n_neighbors: int = 1
@@ -108,22 +99,15 @@ class MeanCosine(NearestSet):
     Parameters
     ----------
     robust : bool, default=False
-        Take the mean of the half of a set's vectors nearest to their median, so that outliers
-        do not count.
+        Use the half of a set's vectors nearest to their median, so that outliers do not count.
     n_jobs : int, optional
-
-    Attributes
-    ----------
-    gallery_models_ : array of shape (n_sets, n_features)
-        Directions of the gallery sets.
 
     Examples
     --------
     >>> from setwise.baselines import MeanCosine
     >>> from setwise.evaluation.testing import separable_sets
-    >>> sets, labels = separable_sets()
-    >>> MeanCosine().fit(sets[::2], labels[::2]).predict(sets[1::2])
-    array([0, 1, 1, 2])
+    >>> MeanCosine().fit(*separable_sets()).score(*separable_sets())
+    1.0
     """
 
     _: KW_ONLY
@@ -132,8 +116,8 @@ class MeanCosine(NearestSet):
     def _learn(self, gallery: SetBatch, codes: IntArray) -> None:
         check_choice("MeanCosine", "robust", self.robust, (False, True))
 
-    def _gallery_models(self, gallery: SetBatch) -> FloatArray:
-        return np.array([self._model(vectors) for vectors in gallery])
+    def _stacked(self, models: list[FloatArray]) -> FloatArray:
+        return np.array(models)
 
     def _model(self, vectors: FloatArray) -> FloatArray:
         return mean_direction(vectors, robust=self.robust)
@@ -151,17 +135,12 @@ class MeanCosine(NearestSet):
 class MeanVector(NearestSet):
     """The nearest mean: a set is its mean vector, and distances are Euclidean.
 
-    Parameters
-    ----------
-    n_jobs : int, optional
-
     Examples
     --------
     >>> from setwise.baselines import MeanVector
     >>> from setwise.evaluation.testing import separable_sets
-    >>> sets, labels = separable_sets()
-    >>> MeanVector().fit(sets[::2], labels[::2]).predict(sets[1::2])
-    array([0, 1, 1, 2])
+    >>> MeanVector().fit(*separable_sets()).score(*separable_sets())
+    1.0
     """
 
     def _model(self, vectors: FloatArray) -> FloatArray:
@@ -174,17 +153,12 @@ class MeanVector(NearestSet):
 class MinimumDistance(NearestSet):
     """The closest pair: the distance of two sets is that of their two nearest vectors.
 
-    Parameters
-    ----------
-    n_jobs : int, optional
-
     Examples
     --------
     >>> from setwise.baselines import MinimumDistance
     >>> from setwise.evaluation.testing import separable_sets
-    >>> sets, labels = separable_sets()
-    >>> MinimumDistance().fit(sets[::2], labels[::2]).predict(sets[1::2])
-    array([0, 1, 1, 2])
+    >>> MinimumDistance().fit(*separable_sets()).score(*separable_sets())
+    1.0
     """
 
     def _gallery_models(self, gallery: SetBatch) -> SetBatch:

@@ -1,10 +1,9 @@
 """The shortest combination of vectors with weights that sum to one on each side.
 
 ``min 1/2 x'Qx`` over weights in ``[0, tau]`` that sum to 1 on every *side* (a slice of them):
-the distance of two convex hulls. By a primal-dual interior-point method (Mehrotra's predictor
-and corrector) that keeps both sides feasible, then one equality-constrained solve on the
-weights strictly inside their bounds. No library solves it as exactly as fast: NNLS has no sum
-constraints, and general solvers stop at tolerances.
+the distance of two convex hulls. A primal-dual interior-point method (Mehrotra's predictor and
+corrector) keeps both sides feasible; one equality-constrained solve on the weights strictly
+inside their bounds follows. General solvers stop at tolerances.
 """
 
 from __future__ import annotations
@@ -18,13 +17,10 @@ from scipy.linalg import lapack
 
 from setwise._support.types import FloatArray
 
-__all__ = ["duality_gap", "is_closed", "least_weights"]
-
 # Steps stop when the duality gap is below the first times the squared distance, or the second
 # times the squared size of the sets: there, rounding begins.
 _GAP, _ROUNDING = 1e-11, 1e-15
-# Fifteen are usual; far more than any problem has taken.
-_MAX_STEPS = 100
+_MAX_STEPS = 100  # fifteen are usual
 
 
 def least_weights(products: FloatArray, sides: Sequence[slice], tau: float) -> FloatArray:
@@ -65,8 +61,7 @@ class _Problem:
         # determined where vectors are dependent.
         self.curved = products + self.sums @ self.sums.T
         self.start = 1.0 / (self.sums @ self.sums.sum(axis=0))
-        # The sums imply a bound of 1.
-        self.is_bounded = tau < 1
+        self.is_bounded = tau < 1  # the sums imply a bound of 1
 
     def room(self, x: FloatArray) -> FloatArray:
         """Distance of each weight to its upper bound; 1 if there is none."""

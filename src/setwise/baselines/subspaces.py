@@ -14,8 +14,6 @@ from setwise.baselines.base import NearestSet
 from setwise.basis.base import numerical_rank
 from setwise.sets import SetBatch
 
-__all__ = ["CMSM", "DCC", "MSM"]
-
 
 def set_subspace(
     vectors: FloatArray,
@@ -27,8 +25,7 @@ def set_subspace(
     """Orthonormal basis of the main directions of a set, of shape (n_features, n_kept).
 
     Kept are at most ``n_dims`` directions, and the fewest that hold the share ``energy`` of the
-    sum of squares; with ``centred``, after the mean is subtracted. Never more than the rank, so
-    none for a set that does not vary, if centred.
+    sum of squares, never more than the rank; with ``centred``, after the mean is subtracted.
     """
     scale = float(np.linalg.norm(vectors))
     shown = vectors - vectors.mean(axis=0) if centred else vectors
@@ -106,25 +103,17 @@ class MSM(NearestSet):
     Parameters
     ----------
     n_dims : int, default=10
-        Dimensions of a subspace; at most the rank of its set.
+        Dimensions of a subspace; at most half of the features, since larger ones intersect.
     n_angles : int, optional
-        Number of smallest angles that count; all by default. The original uses one, which is
-        far less accurate on objects.
+        Number of smallest angles that count, all by default; one in the original.
     n_jobs : int, optional
-
-    Attributes
-    ----------
-    n_dims_ : int
-        ``n_dims``, or half of the features if it is more: larger subspaces always intersect.
-    gallery_models_ : Subspaces
 
     Examples
     --------
     >>> from setwise.baselines import MSM
     >>> from setwise.evaluation.testing import separable_sets
-    >>> sets, labels = separable_sets()
-    >>> MSM(n_dims=3).fit(sets[::2], labels[::2]).predict(sets[1::2])
-    array([0, 1, 1, 2])
+    >>> MSM(n_dims=3).fit(*separable_sets()).score(*separable_sets())
+    1.0
     """
 
     n_dims: int = 10
@@ -140,8 +129,8 @@ class MSM(NearestSet):
     def _model(self, vectors: FloatArray) -> FloatArray:
         return set_subspace(vectors, n_dims=self.n_dims_)
 
-    def _gallery_models(self, gallery: SetBatch) -> Subspaces:
-        return Subspaces.of([self._model(vectors) for vectors in gallery])
+    def _stacked(self, models: list[FloatArray]) -> Subspaces:
+        return Subspaces.of(models)
 
     def _distances(self, model: FloatArray) -> FloatArray:
         gallery: Subspaces = self.gallery_models_
@@ -156,35 +145,26 @@ class MSM(NearestSet):
 class CMSM(MSM):
     """Constrained MSM: MSM after removing the directions that all gallery sets share.
 
-    The directions in which the gallery's subspaces overlap most (the largest eigenvalues of the
-    sum of their projections) are removed; subspaces are projected on the rest, the *generalised
-    difference subspace*, made orthonormal again and compared as in :class:`MSM` (Fukui and
+    The directions in which the gallery's subspaces overlap most are removed; subspaces are
+    projected on the rest, made orthonormal again and compared as in :class:`MSM` (Fukui and
     Yamaguchi, *Face recognition using multi-viewpoint patterns for robot vision*, 2003).
 
     Parameters
     ----------
     n_dims : int, default=10
-        Dimensions of a subspace.
+        Dimensions of a subspace; at most half of the features.
     keep : float, default=0.9
         Share of the gallery's directions that is kept. Much less is far less accurate.
     n_angles : int, optional
         Number of smallest angles that count; all by default.
     n_jobs : int, optional
 
-    Attributes
-    ----------
-    n_dims_ : int
-        ``n_dims``, or half of the features if it is more.
-    difference_ : array of shape (n_features, n_kept)
-        Orthonormal basis of the generalised difference subspace.
-
     Examples
     --------
     >>> from setwise.baselines import CMSM
     >>> from setwise.evaluation.testing import separable_sets
-    >>> sets, labels = separable_sets()
-    >>> CMSM(n_dims=3).fit(sets[::2], labels[::2]).predict(sets[1::2])
-    array([0, 1, 1, 2])
+    >>> CMSM(n_dims=3).fit(*separable_sets()).score(*separable_sets())
+    1.0
     """
 
     _: KW_ONLY
@@ -193,9 +173,8 @@ class CMSM(MSM):
     def _learn(self, gallery: SetBatch, codes: IntArray) -> None:
         super()._learn(gallery, codes)
         check_number("CMSM", "keep", self.keep, at_most=1.0)
-        common_first = orthonormalised(
-            np.hstack([super(CMSM, self)._model(vectors) for vectors in gallery])
-        )
+        bases = [super(CMSM, self)._model(vectors) for vectors in gallery]
+        common_first = orthonormalised(np.hstack(bases))
         rank = common_first.shape[1]
         self.difference_: FloatArray = common_first[:, rank - max(1, round(self.keep * rank)) :]
 
@@ -207,30 +186,24 @@ class CMSM(MSM):
 class DCC(NearestSet):
     """Nearest set by canonical correlations, after a discriminative projection.
 
-    Sets are subspaces. The projection ``T`` maximises ``tr(T' S_b T) / tr(T' S_w T)``, where
-    ``S_w`` and ``S_b`` are the scatters of the differences between corresponding canonical
-    vectors of sets of one class and of different classes. Similarity is the mean cosine of all
-    principal angles after the projection (Kim, Kittler and Cipolla, *Discriminative learning
-    and recognition of image set classes using canonical correlations*, TPAMI 2007).
-
-    In a gallery where a class has a single set, every set is divided in two halves to learn
-    from, as the authors do.
+    The projection ``T`` of the sets' subspaces maximises ``tr(T' S_b T) / tr(T' S_w T)`` of the
+    scatters of canonical differences between classes and within. Similarity is the mean cosine
+    of all principal angles (Kim, Kittler and Cipolla, *Discriminative learning and recognition
+    of image set classes using canonical correlations*, TPAMI 2007). Where a class has a single
+    set, every set is divided in two halves to learn from, as the authors do.
 
     Parameters
     ----------
     n_dims : int, default=10
-        Dimensions of a subspace.
+        Dimensions of a subspace; at most half of the features.
     embedding : int, default=100
-        Largest number of principal directions of the gallery's subspaces that are used.
+        Most principal directions of the gallery's subspaces that are used.
     max_iter : int, default=10
         Most rounds of the alternation; it stops when its objective falls.
     n_jobs : int, optional
 
     Attributes
     ----------
-    n_dims_ : int
-        ``n_dims``, or half of the features if it is more: larger subspaces always intersect.
-    projection_ : array of shape (n_features, n_embedding)
     n_iter_ : int
         Rounds that raised the objective.
     regularisation_ : float
@@ -240,9 +213,8 @@ class DCC(NearestSet):
     --------
     >>> from setwise.baselines import DCC
     >>> from setwise.evaluation.testing import separable_sets
-    >>> sets, labels = separable_sets()
-    >>> DCC(n_dims=3).fit(sets[::2], labels[::2]).predict(sets[1::2])
-    array([0, 1, 1, 2])
+    >>> DCC(n_dims=3).fit(*separable_sets()).score(*separable_sets())
+    1.0
     """
 
     n_dims: int = 10
@@ -267,8 +239,8 @@ class DCC(NearestSet):
         basis = set_subspace(vectors, n_dims=self.n_dims_)
         return orthonormalised(self.projection_.T @ basis)
 
-    def _gallery_models(self, gallery: SetBatch) -> Subspaces:
-        return Subspaces.of([self._model(vectors) for vectors in gallery])
+    def _stacked(self, models: list[FloatArray]) -> Subspaces:
+        return Subspaces.of(models)
 
     def _distances(self, model: FloatArray) -> FloatArray:
         found = self.gallery_models_.cosines(model)
@@ -276,11 +248,7 @@ class DCC(NearestSet):
 
 
 def halved(gallery: SetBatch) -> SetBatch:
-    """Each set in two halves: every second vector along its main direction.
-
-    Like random halves, but deterministic and independent of the order of the vectors. A set of
-    one vector is its own other half.
-    """
+    """Each set in two halves: every second vector along its main direction; one is in both."""
     parts = []
     for vectors in gallery:
         centred = vectors - vectors.mean(axis=0)
@@ -342,21 +310,16 @@ def _scatters(
 def _canonical_differences(
     bases: Sequence[tuple[FloatArray, FloatArray]],
 ) -> Iterator[tuple[int, IntArray, FloatArray]]:
-    """Differences of canonical vectors of set ``i`` and later ones, by groups of equal size.
-
-    Yields ``i``, the others, and an array of shape (n_others, n_features, n_angles).
-    """
+    """Differences of canonical vectors of set ``i`` and later ones, by groups of equal size."""
     sizes = np.array([basis.shape[1] for basis, _ in bases])
     for size in np.unique(sizes):
         members = np.flatnonzero(sizes == size)
-        unprojected, projected = map(
-            np.array, zip(*(bases[int(j)] for j in members), strict=True)
-        )
+        chosen = [bases[j] for j in members.tolist()]
+        unprojected, projected = map(np.array, zip(*chosen, strict=True))
         for i, (basis, shown) in enumerate(bases):
             is_later = members > i
             if is_later.any():
-                left, _, right = np.linalg.svd(
-                    shown.T @ projected[is_later], full_matrices=False
-                )
+                products = shown.T @ projected[is_later]
+                left, _, right = np.linalg.svd(products, full_matrices=False)
                 theirs = unprojected[is_later] @ np.swapaxes(right, 1, 2)
-                yield i, members[is_later], basis @ left - theirs
+                yield i, members[is_later], basis @ left - theirs  # (others, features, angles)

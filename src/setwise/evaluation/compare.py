@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,16 +12,67 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
 
+from setwise import baselines
 from setwise._support.cluster import spread
 from setwise._support.parallel import quiet
-from setwise._support.parameters import check_jobs, check_number, check_progress
+from setwise._support.parameters import (
+    check_jobs,
+    check_known,
+    check_number,
+    check_progress,
+    refuse,
+)
 from setwise._support.progress import Progress, reported
-from setwise.errors import SetwiseWarning, reject
-from setwise.evaluation.compare import named_methods
+from setwise.classify import CVC
+from setwise.errors import ParameterError, SetwiseWarning, reject
 from setwise.evaluation.table import Comparison, MethodResult
 from setwise.sets import SetBatch, check_labels, check_sets
 
-__all__ = ["TimedAnswers", "compare", "evaluate", "timed_answers"]
+
+def _no_fusion(clusterer: Any) -> Callable[[int], CVC]:
+    """CVC as in the paper's comparison of clusterers: largest dimensionality only."""
+    return lambda seed: CVC.as_in_paper(
+        dims=(10,), fusion="none", clusterer=clusterer, random_state=seed
+    )
+
+
+# name -> what makes the classifier, from a seed; first what people do without a library
+METHODS: dict[str, Callable[[int], Any]] = {
+    "mean cosine": lambda seed: baselines.MeanCosine(),
+    "mean cosine, robust": lambda seed: baselines.MeanCosine(robust=True),
+    "frame vote, cosine": lambda seed: baselines.FrameVote(metric="cosine"),
+    "CVC": lambda seed: CVC(random_state=seed),
+    "committee": lambda seed: baselines.Committee(random_state=seed),
+    "CVC as in paper": lambda seed: CVC.as_in_paper(random_state=seed),
+    "CVC no fusion, SHC": _no_fusion(None),
+    "CVC no fusion, k-means": _no_fusion("kmeans"),
+    "CVC no fusion, spectral": _no_fusion("spectral"),
+    "CVC no fusion, SSC": _no_fusion("ssc"),
+    "CVC no fusion, SSC by ADMM": _no_fusion("ssc-admm"),
+    "CVC no fusion, SKMS": _no_fusion("skms"),
+    "DCC": lambda seed: baselines.DCC(),
+    "MMD": lambda seed: baselines.MMD(),
+    "MDA": lambda seed: baselines.MDA(),
+    "AHISD": lambda seed: baselines.AHISD(),
+    "CHISD": lambda seed: baselines.CHISD(),
+    "CHISD, rbf kernel": lambda seed: baselines.CHISD(kernel="rbf"),
+    "SANP": lambda seed: baselines.SANP(),
+    "CDL-LDA": lambda seed: baselines.CDL("lda"),
+    "CDL-PLS": lambda seed: baselines.CDL("pls"),
+    "MSM": lambda seed: baselines.MSM(),
+    "MSM, smallest angle": lambda seed: baselines.MSM(n_angles=1),
+    "CMSM": lambda seed: baselines.CMSM(),
+    "GDA": lambda seed: baselines.GDA(),
+    "GDA, centred": lambda seed: baselines.GDA(3, centred=True),
+    "RNP": lambda seed: baselines.RNP(),
+    "ISCRC": lambda seed: baselines.ISCRC(random_state=seed),
+    "frame vote": lambda seed: baselines.FrameVote(),
+    "mean vector": lambda seed: baselines.MeanVector(),
+    "minimum distance": lambda seed: baselines.MinimumDistance(),
+    "log-Euclidean": lambda seed: baselines.LogEuclidean(),
+}
+# Seconds per probe, where the others take milliseconds: compared only when named.
+SLOW = ("CVC no fusion, SSC by ADMM", "CVC no fusion, SKMS")
 
 
 def compare(
@@ -44,35 +95,25 @@ def compare(
 
     Parameters
     ----------
-    gallery, labels
-        Gallery sets and the class of each, as for :meth:`setwise.CVC.fit`.
-    probes, probe_labels
-        Sets to be judged, and the true class of each.
+    gallery, labels, probes, probe_labels
+        Sets to learn and to be judged, and their classes, as for :meth:`setwise.CVC.fit`.
     methods : None, sequence of str or classifiers, or mapping of str to classifiers
-        Names of ``setwise.evaluation.METHODS``, or any classifiers of sets. By default all but
-        the slow ones.
+        Names of ``setwise.evaluation.METHODS``, or classifiers; by default all but slow ones.
     confidence : float, default=0.95
         Of the intervals, and of differences reported as significant.
     n_jobs : int, optional
-        Threads of each method that has ``n_jobs``; times are wall-clock times. Within
-        ``joblib.parallel_config("dask")`` each method is tried on a worker: docs/cluster.md.
+        Threads of each method; on a cluster, methods are tried on workers: docs/cluster.md.
     random_state : int, default=0
         Seed of the methods that need one.
     progress : callable, optional
         Called with a description, the number of finished methods, and their total.
-
-    Returns
-    -------
-    Comparison
-        A table to print, with ``best``, ``to_dict()`` and ``plot()``.
 
     Examples
     --------
     >>> import setwise
     >>> from setwise.evaluation.testing import separable_sets
     >>> sets, y = separable_sets(n_sets=6)
-    >>> table = setwise.compare(sets[::2], y[::2], sets[1::2], y[1::2], methods=["MSM", "GDA"])
-    >>> table["MSM"].accuracy
+    >>> setwise.compare(sets[::2], y[::2], sets[1::2], y[1::2], methods=["MSM"])["MSM"].accuracy
     1.0
     """
     check_number("compare", "confidence", confidence, at_most=1.0 - 1e-9)
@@ -115,8 +156,7 @@ class _Task:
 
 
 def _evaluated(task: _Task, named: tuple[str, Any]) -> MethodResult:
-    name, classifier = named
-    fresh = clone(classifier)
+    name, fresh = named[0], clone(named[1])
     if "n_jobs" in fresh.get_params(deep=False):
         fresh.set_params(n_jobs=task.n_jobs)
     return evaluate(name, fresh, task.gallery, task.labels, task.probes, task.truth)
@@ -134,13 +174,13 @@ def evaluate(
 
     Examples
     --------
+    >>> from setwise import SetBatch
     >>> from setwise.baselines import MeanCosine
     >>> from setwise.evaluation import evaluate
     >>> from setwise.evaluation.testing import separable_sets
-    >>> from setwise.sets import check_sets
     >>> sets, labels = separable_sets()
-    >>> gallery, probes = check_sets(sets[::2]), check_sets(sets[1::2])
-    >>> evaluate("mean", MeanCosine(), gallery, labels[::2], probes, labels[1::2]).accuracy
+    >>> batch = SetBatch.from_list(sets)
+    >>> evaluate("mean", MeanCosine(), batch, labels, batch, labels).accuracy
     1.0
     """
     try:
@@ -148,12 +188,8 @@ def evaluate(
     except Exception as error:  # the other methods go on
         reason = f"{type(error).__name__}: {error}"
         return MethodResult(name, np.zeros(len(truth), dtype=bool), error=reason)
-    return MethodResult(
-        name,
-        np.asarray(timed.answers) == truth,
-        fit_seconds=timed.fit_seconds,
-        seconds_per_probe=timed.seconds_per_probe,
-    )
+    is_right = np.asarray(timed.answers) == truth
+    return MethodResult(name, is_right, timed.fit_seconds, timed.seconds_per_probe)
 
 
 @dataclass(frozen=True)
@@ -183,25 +219,17 @@ def timed_answers(
     """Fit a classifier, ask it about probes, and measure the time of both.
 
     The first probe is judged once before, untimed, so that compiling and importing do not
-    count.
-
-    Parameters
-    ----------
-    classifier : classifier of sets
-        Fitted here.
-    gallery, labels, probes
-        Checked sets, and the class of each gallery set.
-    ask : callable, optional
-        Function of sets to call; by default the classifier's ``predict``.
+    count. ``ask`` is a function of sets, by default the classifier's ``predict``.
 
     Examples
     --------
+    >>> from setwise import SetBatch
     >>> from setwise.baselines import MeanCosine
     >>> from setwise.evaluation import timed_answers
     >>> from setwise.evaluation.testing import separable_sets
-    >>> from setwise.sets import check_sets
     >>> sets, labels = separable_sets()
-    >>> timed_answers(MeanCosine(), check_sets(sets), labels, check_sets(sets[:2])).answers
+    >>> batch = SetBatch.from_list(sets)
+    >>> timed_answers(MeanCosine(), batch, labels, batch[:2]).answers
     array([0, 0])
     """
     ask = classifier.predict if ask is None else ask
@@ -214,3 +242,77 @@ def timed_answers(
     answers = ask(probes)
     seconds_per_probe = (time.perf_counter() - warm) / len(probes)
     return TimedAnswers(answers, fitted - started, seconds_per_probe)
+
+
+def check_methods(names: Iterable[str], others: Collection[str] = ()) -> list[str]:
+    """Split and check names of methods, before anything is loaded.
+
+    Each of ``names`` is one name or several separated by commas, which names may contain;
+    duplicates are removed. ``others`` are known beside :data:`METHODS`.
+
+    Examples
+    --------
+    >>> check_methods(["CVC, CHISD, rbf kernel", "MSM"])
+    ['CVC', 'CHISD, rbf kernel', 'MSM']
+    """
+    known = (*METHODS, *others)
+    return list(dict.fromkeys(name for text in names for name in _split(text, known)))
+
+
+def _split(text: str, known: Collection[str]) -> Iterator[str]:
+    """The known names in a text with commas, the longest match first."""
+    words = [word.strip() for word in text.split(",")]
+    while words:
+        starts = (", ".join(words[:n]) for n in range(len(words), 0, -1))
+        name = next((start for start in starts if start in known), words[0])
+        check_known("compare", "method", name, known)
+        yield name
+        words = words[name.count(",") + 1 :]
+
+
+def named_methods(methods: Any, seed: int) -> dict[str, Any]:
+    """Checked classifiers by name, made with ``seed`` where ``methods`` are names."""
+    if methods is None:
+        methods = [name for name in METHODS if name not in SLOW]
+    if isinstance(methods, Mapping):
+        return _checked(dict(methods))
+    if isinstance(methods, str | bytes) or not np.iterable(methods):
+        refuse("compare", "methods", "a sequence of names or classifiers", methods)
+    named = [_named(method, seed) for method in methods]
+    names = [name for name, _ in named]
+    for name in names:
+        if names.count(name) > 1:
+            msg = (
+                f"compare: methods holds two called {name!r}. Expected different names: give a "
+                "mapping of names to classifiers."
+            )
+            raise ParameterError(msg)
+    return _checked(dict(named))
+
+
+def _checked(named: dict[str, Any]) -> dict[str, Any]:
+    """Refuse what is not a classifier, and an empty selection."""
+    for name, classifier in named.items():
+        if not is_classifier(classifier):
+            msg = (
+                f"compare: method {name!r} is {classifier!r}. Expected a classifier with fit "
+                "and predict, like scikit-learn's."
+            )
+            raise ParameterError(msg)
+    if not named:
+        msg = "compare: methods is empty. Expected at least one; None compares all."
+        raise ParameterError(msg)
+    return named
+
+
+def is_classifier(thing: Any) -> bool:
+    """Whether a thing can be cloned, fitted and asked for labels."""
+    needs = ("fit", "predict", "get_params")
+    return not isinstance(thing, type) and all(hasattr(thing, need) for need in needs)
+
+
+def _named(method: Any, seed: int) -> tuple[str, Any]:
+    if not isinstance(method, str):
+        return type(method).__name__, method
+    check_known("compare", "method", method, METHODS)
+    return method, METHODS[method](seed)

@@ -1,4 +1,4 @@
-"""Cross-validation of a classifier on labelled sets."""
+"""Cross-validation of a classifier on labelled sets, by folds that split no set or group."""
 
 from __future__ import annotations
 
@@ -13,22 +13,19 @@ import numpy.typing as npt
 from sklearn.base import clone
 
 from setwise._support.cluster import spread
-from setwise._support.parameters import check_jobs, check_progress, is_whole, refuse
+from setwise._support.parameters import check_count, check_jobs, check_progress, refuse
 from setwise._support.progress import Progress, reported
 from setwise._support.types import IntArray
-from setwise.errors import SetwiseWarning
-from setwise.evaluation.cross_validation import ALWAYS_GALLERY, fold_of_sets
+from setwise.errors import SetwiseWarning, reject
+from setwise.evaluation.compare import is_classifier
 from setwise.evaluation.evaluation import Evaluation, JudgedSet
 from setwise.evaluation.leakage import sets_that_share
 from setwise.sets import SetBatch, check_labels, check_sets
+from setwise.sets.labels import as_identifiers, is_missing, unique_identifiers
 
-__all__ = ["cross_validate"]
-
-# Texts of warnings, by kind: one for each fold.
-Warned = dict[type[Warning], list[str]]
-
-# Most names in a note.
-_MOST_NAMED = 5
+Warned = dict[type[Warning], list[str]]  # texts of warnings by kind, one for each fold
+_MOST_NAMED = 5  # in a note
+ALWAYS_GALLERY = -1  # in place of a fold: sets of a class with a single group
 
 
 def cross_validate(
@@ -53,22 +50,17 @@ def cross_validate(
     Parameters
     ----------
     clf : classifier of sets
-        Such as ``CVC()``; it is cloned, not fitted. Needs ``fit`` and ``predict``;
-        probabilities need ``predict_proba``, outliers need ``judge``.
+        Such as ``CVC()``; copies of it are fitted.
     sets, labels
         Labelled sets, as for :meth:`setwise.CVC.fit`.
     folds : int, default=5
-        At least 2.
     groups : array of shape (n_sets,), optional
         Sets of one group, such as one session, stay in one fold.
     seed : int, default=0
-        Of the folds.
     n_jobs : int, optional
-        Threads of classifiers that have ``n_jobs``; labels do not depend on it. Within
-        ``joblib.parallel_config("dask")`` each fold is done by a worker: docs/cluster.md.
+        Threads of classifiers; on a cluster, each fold is done by a worker: docs/cluster.md.
     keep_fitted : bool, default=False
-        Keep the classifier of every fold, so that its answers can be explained. Otherwise one
-        gallery is in memory at a time.
+        Keep the classifier of every fold, so that its answers can be explained.
     progress : callable, optional
         Called with a description, the number of judged sets, and their total.
 
@@ -83,9 +75,9 @@ def cross_validate(
     caller = "cross_validate"
     check_jobs(caller, n_jobs)
     check_progress(caller, progress)
-    if not is_whole(seed) or seed < 0:
-        refuse(caller, "seed", "an int of at least 0", seed)
-    _check_classifier(clf)
+    check_count(caller, "seed", seed, at_least=0)
+    if not is_classifier(clf):
+        refuse(caller, "clf", "a classifier with fit and predict, like scikit-learn's", clf)
     batch = check_sets(sets, caller=f"{caller}: sets")
     classes, codes = check_labels(labels, len(batch), caller=f"{caller}: labels")
     fold_of = fold_of_sets(codes, folds, groups=groups, seed=seed, caller=caller)
@@ -100,35 +92,8 @@ def cross_validate(
         *_shared_notes(batch, fold_of),
         *(f"{texts[0]} (In {len(texts)} of {folds} folds.)" for texts in heard.values()),
     ]
-    return Evaluation(
-        classes=classes,
-        results=tuple(sorted(results, key=lambda result: result.index)),
-        fold_of_set=fold_of,
-        n_folds=folds,
-        notes=tuple(notes),
-        fitted=tuple(kept),
-    )
-
-
-def _check_classifier(clf: Any) -> None:
-    is_whole_classifier = all(hasattr(clf, part) for part in ("fit", "predict", "get_params"))
-    if isinstance(clf, type) or not is_whole_classifier:
-        expected = "a classifier with fit and predict, like scikit-learn's"
-        refuse("cross_validate", "clf", expected, clf)
-
-
-@dataclass(frozen=True)
-class _Judged:
-    """The sets that are judged in a fold."""
-
-    fold: int
-    indices: IntArray
-    truths: npt.NDArray[Any]
-
-    def of(self, i: int, name: str) -> dict[str, Any]:
-        """Known facts of the i-th set."""
-        index = int(self.indices[i])
-        return {"index": index, "name": name, "truth": self.truths[i], "fold": self.fold}
+    results.sort(key=lambda result: result.index)
+    return Evaluation(classes, tuple(results), fold_of, folds, tuple(notes), tuple(kept))
 
 
 @dataclass(frozen=True)
@@ -143,41 +108,35 @@ class _Task:
     keep_fitted: bool
 
 
-@dataclass(frozen=True)
-class _Fold:
-    """Result of one fold: answers, warnings, and the classifier if it is kept."""
-
-    results: list[JudgedSet]
-    heard: Warned
-    fitted: Any
-
-
-def _judged_fold(task: _Task, fold: int) -> _Fold:
-    """Judge the sets of one fold by a classifier fitted to all others."""
-    learnt, probes = (
-        np.flatnonzero(side) for side in (task.fold_of != fold, task.fold_of == fold)
-    )
+def _judged_fold(task: _Task, fold: int) -> tuple[list[JudgedSet], Warned, Any]:
+    """Judge one fold by a classifier fitted to all others: results, warnings, classifier."""
+    is_judged = task.fold_of == fold
+    learnt, judged = np.flatnonzero(~is_judged), np.flatnonzero(is_judged)
     fitted = clone(task.clf)
     if "n_jobs" in fitted.get_params(deep=False):
         fitted.set_params(n_jobs=task.n_jobs)
+    probes, truths = task.batch[judged], task.labels[judged]
+    facts = [
+        {"index": index, "name": name, "truth": truth, "fold": fold}
+        for index, name, truth in zip(judged.tolist(), probes.names, truths, strict=True)
+    ]
     judge = _by_answers if hasattr(fitted, "judge") else _by_labels
     heard: Warned = {}
     with _heard(heard):
         fitted.fit(task.batch[learnt], task.labels[learnt])
-        judged = _Judged(fold, probes, task.labels[probes])
-        results = judge(fitted, task.batch[probes], judged)
-    return _Fold(results, heard, fitted if task.keep_fitted else None)
+        results = judge(fitted, probes, facts)
+    return results, heard, fitted if task.keep_fitted else None
 
 
 def _results(task: _Task, heard: Warned, kept: list[Any]) -> Iterator[JudgedSet]:
     """Judge the sets fold by fold; collect warnings and, if wanted, classifiers."""
     folds = range(int(task.fold_of.max()) + 1)
-    for fold in spread(_judged_fold, task, folds, here=map):
-        for category, texts in fold.heard.items():
+    for results, of_fold, fitted in spread(_judged_fold, task, folds, here=map):
+        for category, texts in of_fold.items():
             heard.setdefault(category, []).extend(texts)
         if task.keep_fitted:
-            kept.append(fold.fitted)
-        yield from fold.results
+            kept.append(fitted)
+        yield from results
 
 
 @contextmanager
@@ -191,19 +150,18 @@ def _heard(heard: Warned) -> Iterator[None]:
         if issubclass(warning.category, SetwiseWarning):
             first.setdefault(warning.category, str(warning.message))
         else:
-            warnings.warn_explicit(
-                warning.message, warning.category, warning.filename, warning.lineno
-            )
+            where = warning.filename, warning.lineno
+            warnings.warn_explicit(warning.message, warning.category, *where)
     for category, text in first.items():
         heard.setdefault(category, []).append(text)
 
 
-def _by_answers(fitted: Any, probes: SetBatch, judged: _Judged) -> list[JudgedSet]:
+def _by_answers(fitted: Any, probes: SetBatch, facts: list[dict[str, Any]]) -> list[JudgedSet]:
     """Results of a classifier that has ``judge``, as CVC has."""
     unknown = getattr(fitted, "unknown_label", None)
     return [
         JudgedSet(
-            **judged.of(i, answer.name),
+            **known,
             label=unknown if answer.is_known is False else answer.label,
             probability=answer.probability,
             margin=answer.margin,
@@ -212,34 +170,22 @@ def _by_answers(fitted: Any, probes: SetBatch, judged: _Judged) -> list[JudgedSe
             n_out_of_place=int((~answer.is_typical).sum()),
             answer=answer,
         )
-        for i, answer in enumerate(fitted.judge(probes))
+        for known, answer in zip(facts, fitted.judge(probes), strict=True)
     ]
 
 
-def _by_labels(fitted: Any, probes: SetBatch, judged: _Judged) -> list[JudgedSet]:
+def _by_labels(fitted: Any, probes: SetBatch, facts: list[dict[str, Any]]) -> list[JudgedSet]:
     """Results of any classifier: labels, and probabilities where it has them."""
     labels = np.asarray(fitted.predict(probes))
-    if not hasattr(fitted, "predict_proba"):
-        return [
-            JudgedSet(**judged.of(i, name), label=labels[i])
-            for i, name in enumerate(probes.names)
-        ]
-    shares, classes = np.asarray(fitted.predict_proba(probes)), fitted.classes_
-    results = []
-    for i, name in enumerate(probes.names):
-        is_label = classes == labels[i]
-        others = np.where(is_label, -np.inf, shares[i])
-        own, rival = float(shares[i][is_label].sum()), int(others.argmax())
-        results.append(
-            JudgedSet(
-                **judged.of(i, name),
-                label=labels[i],
-                probability=own,
-                margin=own - float(others[rival]),
-                runner_up=classes[rival],
-            )
-        )
-    return results
+    found = [known | {"label": label} for known, label in zip(facts, labels, strict=True)]
+    if hasattr(fitted, "predict_proba"):
+        for known, shares in zip(found, np.asarray(fitted.predict_proba(probes)), strict=True):
+            is_label = fitted.classes_ == known["label"]
+            others = np.where(is_label, -np.inf, shares)
+            own, rival = float(shares[is_label].sum()), int(others.argmax())
+            known |= {"probability": own, "margin": own - float(others[rival])}
+            known["runner_up"] = fitted.classes_[rival]
+    return [JudgedSet(**known) for known in found]
 
 
 def _single_notes(classes: npt.NDArray[Any], groups: Any) -> Iterator[str]:
@@ -252,13 +198,12 @@ def _single_notes(classes: npt.NDArray[Any], groups: Any) -> Iterator[str]:
 
 
 def _shared_notes(batch: SetBatch, fold_of: IntArray) -> Iterator[str]:
-    shared = {
-        pair: n
-        for pair, n in sets_that_share(batch).items()
-        if fold_of[pair[0]] != fold_of[pair[1]]
-    }
-    if shared:
-        pairs = [f"{batch.names[i]} and {batch.names[j]} ({n})" for (i, j), n in shared.items()]
+    pairs = [
+        f"{batch.names[i]} and {batch.names[j]} ({n})"
+        for (i, j), n in sets_that_share(batch).items()
+        if fold_of[i] != fold_of[j]
+    ]
+    if pairs:
         yield (
             f"Equal vectors are in sets of different folds: {_listed(pairs)}. A set is then "
             "recognised by its copies, and the accuracy is too good: remove them, or keep "
@@ -270,3 +215,73 @@ def _listed(names: Any) -> str:
     shown = ", ".join(str(name) for name in names[:_MOST_NAMED])
     more = len(names) - _MOST_NAMED
     return shown if more <= 0 else f"{shown} and {more} more"
+
+
+# ------------------------------------------------------------------------------------ folds
+
+
+def fold_of_sets(
+    codes: IntArray,
+    folds: int,
+    *,
+    groups: Any = None,
+    seed: int = 0,
+    caller: str = "fold_of_sets",
+) -> IntArray:
+    """The fold in which each set is judged, by a gallery of the sets of all other folds.
+
+    The largest groups are dealt first, each to the fold that has the smallest share of its
+    classes. A class with a single group stays in every gallery: its sets get
+    ``ALWAYS_GALLERY``, and the rest of that group is dealt as usual. Without ``groups``, each
+    set is one.
+    """
+    check_count(caller, "folds", folds, at_least=2)
+    group_codes = _group_codes(groups, len(codes), caller)
+    sets_of = np.zeros((group_codes.max() + 1, codes.max() + 1), dtype=np.int64)
+    np.add.at(sets_of, (group_codes, codes), 1)
+    is_single = (sets_of > 0).sum(axis=0) == 1  # classes with one group
+    sets_of[:, is_single] = 0
+    n_groups = int(sets_of.any(axis=1).sum())
+    if n_groups < folds:
+        what = "sets" if groups is None else "groups"
+        reject(
+            f"{caller}: {folds} folds cannot be made of {n_groups} {what} of classes that have "
+            f"more than one. Expected at least one of the {what} per fold: give more, or fewer "
+            "folds."
+        )
+    fold_of_group = _deal(sets_of, folds, np.random.default_rng(seed), caller)
+    return np.where(is_single[codes], ALWAYS_GALLERY, fold_of_group[group_codes])
+
+
+def _group_codes(groups: Any, n_sets: int, caller: str) -> IntArray:
+    if groups is None:
+        return np.arange(n_sets)
+    values = as_identifiers(groups, f"{caller}: groups")
+    if values.shape != (n_sets,) or is_missing(values).any():
+        reject(
+            f"{caller}: groups must hold one value for each of the {n_sets} sets, none "
+            f"missing, got an array of shape {values.shape}."
+        )
+    return unique_identifiers(values, f"{caller}: groups")[2]
+
+
+def _deal(sets_of: IntArray, folds: int, rng: np.random.Generator, caller: str) -> IntArray:
+    """The fold of each group, from its number of sets of each class."""
+    fold_of_group = np.zeros(len(sets_of), dtype=np.int64)
+    n_in_fold = np.zeros((folds, sets_of.shape[1]), dtype=np.int64)
+    n_in_class = np.maximum(sets_of.sum(axis=0), 1)
+    order = rng.permutation(len(sets_of))
+    for group in order[np.argsort(-sets_of[order].sum(axis=1), kind="stable")]:
+        after = n_in_fold + sets_of[group]
+        # A class that is in one fold alone would be missing in the gallery of that fold.
+        n_whole = (after == n_in_class).sum(axis=1)
+        share = ((after**2 - n_in_fold**2) / n_in_class**2).sum(axis=1)
+        fold = int(np.lexsort((n_in_fold.sum(axis=1), share.round(12), n_whole))[0])
+        fold_of_group[group], n_in_fold[fold] = fold, after[fold]
+    if ((n_in_fold == n_in_class) & (sets_of.sum(axis=0) > 0)).any():
+        reject(
+            f"{caller}: the groups cannot be dealt to {folds} folds so that every class is in "
+            "two of them. Expected groups that divide the classes differently: give smaller "
+            "groups, more folds, or another seed."
+        )
+    return fold_of_group

@@ -12,9 +12,7 @@ from setwise._support.parallel import lazy
 from setwise._support.text import printable
 from setwise._support.types import BoolArray, IntArray
 from setwise.classify import Answer
-from setwise.evaluation.table import accuracy_interval
-
-__all__ = ["Evaluation", "JudgedSet"]
+from setwise.evaluation.table import accuracy_interval, aligned
 
 CONFIDENCE = 0.95
 
@@ -22,25 +20,6 @@ CONFIDENCE = 0.95
 @dataclass(frozen=True, kw_only=True, eq=False)
 class JudgedSet:
     """Answer for one set by a classifier that was not fitted to it.
-
-    Attributes
-    ----------
-    index : int
-        Its place among the given sets.
-    name : str
-    truth, label : object
-        True class, and predicted class or the classifier's ``unknown_label``.
-    fold : int
-    probability, margin : float or None
-        Of the most probable class, and its lead over the next; None without probabilities.
-    runner_up : object or None
-        The next probable class.
-    is_known : bool or None
-        Whether the set is near enough to any class; None where ``unknown`` is not used.
-    n_out_of_place : int or None
-        Outliers in the set; None where the classifier does not tell.
-    answer : Answer or None
-        Full answer of CVC; None of other classifiers.
 
     Examples
     --------
@@ -51,17 +30,17 @@ class JudgedSet:
     'set 0'
     """
 
-    index: int
+    index: int  # its place among the given sets
     name: str
     truth: Any
-    label: Any
+    label: Any  # predicted class, or the classifier's ``unknown_label``
     fold: int
-    probability: float | None = None
-    margin: float | None = None
-    runner_up: Any = None
-    is_known: bool | None = None
-    n_out_of_place: int | None = None
-    answer: Answer | None = field(default=None, repr=False)
+    probability: float | None = None  # of the most probable class
+    margin: float | None = None  # its lead over the next probable class
+    runner_up: Any = None  # the next probable class
+    is_known: bool | None = None  # None where ``unknown`` is not used
+    n_out_of_place: int | None = None  # outliers in the set
+    answer: Answer | None = field(default=None, repr=False)  # of CVC
 
     @property
     def is_right(self) -> bool:
@@ -70,38 +49,14 @@ class JudgedSet:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, without ``answer``."""
-        return {
-            "set": self.name,
-            "index": self.index,
-            "fold": self.fold,
-            "truth": _as_json(self.truth),
-            "label": _as_json(self.label),
-            "is_right": self.is_right,
-            "probability": self.probability,
-            "margin": self.margin,
-            "runner_up": _as_json(self.runner_up),
-            "is_known": self.is_known,
-            "n_out_of_place": self.n_out_of_place,
-        }
+        names = ["index", "fold", "truth", "label", "is_right", "probability", "margin"]
+        names += ["runner_up", "is_known", "n_out_of_place"]
+        return {"set": self.name, **{name: _as_json(getattr(self, name)) for name in names}}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Evaluation:
     """Labelled sets, each judged by a gallery without it. Print it, or read its attributes.
-
-    Attributes
-    ----------
-    classes : array of shape (n_classes,)
-        The labels, sorted.
-    results : tuple of JudgedSet
-        In the order of the sets, without those of classes with a single set.
-    fold_of_set : array of int, shape (n_sets,)
-        Fold in which each set was judged; -1 for the others.
-    n_folds : int
-    notes : tuple of str
-        Limits of the result: classes not judged, equal vectors, warnings of the classifier.
-    fitted : tuple of classifiers
-        One of each fold, with ``keep_fitted``.
 
     Examples
     --------
@@ -113,11 +68,11 @@ class Evaluation:
     """
 
     classes: npt.NDArray[Any]
-    results: tuple[JudgedSet, ...]
-    fold_of_set: IntArray
+    results: tuple[JudgedSet, ...]  # in the order of the sets that were judged
+    fold_of_set: IntArray  # -1 for sets that were not judged
     n_folds: int
-    notes: tuple[str, ...] = ()
-    fitted: tuple[Any, ...] = ()
+    notes: tuple[str, ...] = ()  # limits of the result
+    fitted: tuple[Any, ...] = ()  # a classifier of each fold, with ``keep_fitted``
 
     @lazy
     def is_right(self) -> BoolArray:
@@ -171,6 +126,8 @@ class Evaluation:
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers and strings; one row per judged set in ``["sets"]``."""
         low, high = self.interval
+        columns = [_as_json(label) for label in self.columns]
+        n_classes = len(self.classes)
         return {
             "n_sets": len(self.fold_of_set),
             "n_judged": len(self.results),
@@ -185,8 +142,8 @@ class Evaluation:
                 for label, (n_right, n_judged) in self.per_class.items()
             ],
             "confusion": {
-                "rows": [_as_json(label) for label in self.classes],
-                "columns": [_as_json(label) for label in self.columns],
+                "rows": columns[:n_classes],
+                "columns": columns,
                 "counts": self.confusion.tolist(),
             },
             "sets": [result.to_dict() for result in self.results],
@@ -207,9 +164,9 @@ class Evaluation:
         return f"Evaluation: {self.summary()}"
 
     def __str__(self) -> str:
-        blocks = [self.summary(), _aligned(self._class_rows())]
+        blocks = [self.summary(), aligned(self._class_rows())]
         if self.wrong:
-            blocks.append(f"Wrong:\n{_aligned(self._wrong_rows())}")
+            blocks.append(f"Wrong:\n{aligned(self._wrong_rows())}")
         return "\n\n".join([*blocks, *(f"Note: {printable(note)}" for note in self.notes)])
 
     def _class_rows(self) -> list[tuple[str, ...]]:
@@ -217,11 +174,8 @@ class Evaluation:
         rows: list[tuple[str, ...]] = [("class", "right", "of", "taken for")]
         for label, counts in zip(self.classes.tolist(), self.confusion, strict=True):
             n_right, n_judged = self.per_class[label]
-            others = [
-                f"{column} {count}"
-                for column, count in zip(self.columns, counts.tolist(), strict=True)
-                if count and column != label
-            ]
+            found = zip(self.columns, counts.tolist(), strict=True)
+            others = [f"{name} {n}" for name, n in found if n and name != label]
             rows.append((str(label), str(n_right), str(n_judged), ", ".join(others)))
         return rows
 
@@ -243,13 +197,3 @@ def _as_json(label: Any) -> Any:
     """A label as JSON; dates and the like become text."""
     plain = _plain(label)
     return plain if plain is None or isinstance(plain, str | int | float) else str(plain)
-
-
-def _aligned(rows: list[tuple[str, ...]]) -> str:
-    """Rows as lines of aligned columns."""
-    shown = [[printable(cell) for cell in row] for row in rows]
-    widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
-    return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in shown
-    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 
 import numpy as np
 
@@ -10,29 +11,13 @@ from setwise._support.types import IntArray
 from setwise.errors import LeakageError
 from setwise.sets import SetBatch
 
-__all__ = ["check_leakage", "image_numbers", "sets_that_share"]
-
 
 def image_numbers(sets: SetBatch) -> IntArray:
-    """A number for each image (any vector) of all sets, the same for equal ones only.
-
-    Images are equal where all their bytes are (by BLAKE2b).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from setwise import SetBatch
-    >>> image_numbers(SetBatch.from_list([np.array([[1, 2], [3, 4]]), np.array([[1, 2]])]))
-    array([0, 1, 0])
-    """
+    """A number for each image (any vector) of all sets, the same for equal bytes only."""
     known: dict[bytes, int] = {}
-    return np.array(
-        [
-            known.setdefault(hashlib.blake2b(row, digest_size=16).digest(), len(known))
-            for row in np.ascontiguousarray(sets.vectors)
-        ],
-        dtype=np.int64,
-    )
+    rows = np.ascontiguousarray(sets.vectors)
+    digests = (hashlib.blake2b(row, digest_size=16).digest() for row in rows)
+    return np.array([known.setdefault(digest, len(known)) for digest in digests], np.int64)
 
 
 def check_leakage(
@@ -45,17 +30,9 @@ def check_leakage(
 ) -> None:
     """Refuse a split with the same image on both of its sides, by a :class:`LeakageError`.
 
-    An image may be twice in the gallery, or twice in the probes.
-
-    Parameters
-    ----------
-    sets : SetBatch
-    gallery, probes : array of int
-        Indices of the sets on each side.
-    numbers : array of int, optional
-        :func:`image_numbers` of the sets, to check many splits.
-    where : str
-        Name of the split in the message.
+    ``gallery`` and ``probes`` are indices of sets; ``numbers`` may hold their
+    :func:`image_numbers`, to check many splits; ``where`` names the split in the message. An
+    image may be twice in the gallery, or twice in the probes.
     """
     of_image = image_numbers(sets) if numbers is None else numbers
     in_gallery, in_probes = _rows(sets, gallery), _rows(sets, probes)
@@ -64,9 +41,11 @@ def check_leakage(
         return
     probe_row = in_probes[is_shared][0]
     gallery_row = in_gallery[of_image[in_gallery] == of_image[probe_row]][0]
+    n_shared = int(is_shared.sum())
+    are = f"{'is' if n_shared == 1 else 'are'} {n_shared}"
     msg = (
         f"{where}: {_name(sets, probe_row)}, a probe, is the same as "
-        f"{_name(sets, gallery_row)}, in the gallery; so {_are(int(is_shared.sum()))} of the "
+        f"{_name(sets, gallery_row)}, in the gallery; so {are} of the "
         f"{len(in_probes)} images of the probes. Expected no image on both sides: remove the "
         "copies from the data, or keep sets that share images on one side."
     )
@@ -82,13 +61,9 @@ def sets_that_share(sets: SetBatch) -> dict[tuple[int, int], int]:
     owners = np.repeat(np.arange(len(sets)), sets.sizes)
     first_owner = owners[np.unique(numbers, return_index=True)[1]][numbers]
     is_copy = owners != first_owner
-    copies = np.unique(
-        np.stack([first_owner[is_copy], owners[is_copy], numbers[is_copy]]), axis=1
-    )
-    shared: dict[tuple[int, int], int] = {}
-    for first, other in zip(*copies[:2].tolist(), strict=True):
-        shared[first, other] = shared.get((first, other), 0) + 1
-    return shared
+    copies = np.stack([first_owner[is_copy], owners[is_copy], numbers[is_copy]])
+    pairs = np.unique(copies, axis=1)[:2].tolist()
+    return dict(Counter(zip(*pairs, strict=True)))
 
 
 def _rows(sets: SetBatch, chosen: IntArray) -> IntArray:
@@ -100,7 +75,3 @@ def _rows(sets: SetBatch, chosen: IntArray) -> IntArray:
 def _name(sets: SetBatch, row: int) -> str:
     owner = int(np.searchsorted(sets.offsets, row, side="right")) - 1
     return f"image {row - sets.offsets[owner]} of {sets.names[owner]!r}"
-
-
-def _are(n: int) -> str:
-    return f"{'is' if n == 1 else 'are'} {n}"

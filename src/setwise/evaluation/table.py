@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from scipy.stats import binomtest
+
 from setwise._support.progress import duration
-from setwise._support.types import BoolArray
-from setwise.evaluation.table import (
-    accuracy_interval,
-    adjusted_for_many,
-    chance_of_difference,
-)
+from setwise._support.text import printable
+from setwise._support.types import BoolArray, FloatArray
 from setwise.plots.labels import Point, plain
 from setwise.plots.labels import plot_accuracy_time as draw_accuracy_time
 from setwise.plots.style import GREY, INK, new_figure
@@ -22,22 +21,10 @@ from setwise.plots.style import GREY, INK, new_figure
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Comparison", "MethodResult", "plot_accuracy_time"]
-
 
 @dataclass(frozen=True)
 class MethodResult:
     """One method on all probes.
-
-    Attributes
-    ----------
-    name : str
-    is_right : array of bool, shape (n_probes,)
-        Which probes got the right label.
-    fit_seconds, seconds_per_probe : float
-        Wall-clock time to learn the gallery, and to judge one probe.
-    error : str or None
-        Reason of a failure; the other values are then meaningless.
 
     Examples
     --------
@@ -48,10 +35,10 @@ class MethodResult:
     """
 
     name: str
-    is_right: BoolArray
-    fit_seconds: float = 0.0
+    is_right: BoolArray  # of each probe
+    fit_seconds: float = 0.0  # wall-clock time
     seconds_per_probe: float = 0.0
-    error: str | None = None
+    error: str | None = None  # reason of a failure, which makes the other values meaningless
 
     @property
     def accuracy(self) -> float:
@@ -60,15 +47,7 @@ class MethodResult:
 
 
 class Comparison:
-    """Methods on the same probes, the most accurate first.
-
-    Print it, or read it: ``comparison["MSM"].accuracy``.
-
-    Parameters
-    ----------
-    results : sequence of MethodResult
-    confidence : float
-        Of intervals, and of differences reported as significant.
+    """Methods on the same probes, the most accurate first. Print it, or read it.
 
     Attributes
     ----------
@@ -78,25 +57,21 @@ class Comparison:
     intervals : dict of str to (float, float)
         Exact binomial interval of each accuracy.
     p_values : dict of str to float
-        Of the difference to the best method: exact McNemar test with Holm's correction; 1 for
-        the best itself.
+        Of the difference to the best: exact McNemar test with Holm's correction.
 
     Examples
     --------
     >>> import numpy as np
     >>> from setwise.evaluation import Comparison, MethodResult
-    >>> ours = MethodResult("ours", is_right=np.array([True, True, False]))
-    >>> theirs = MethodResult("theirs", is_right=np.array([True, False, False]))
-    >>> Comparison([theirs, ours], confidence=0.95)
-    Comparison of 2 methods; best: ours
+    >>> Comparison([MethodResult("ours", np.array([True, False]))], confidence=0.95)
+    Comparison of 1 methods; best: ours
     """
 
     def __init__(self, results: Sequence[MethodResult], confidence: float) -> None:
         good = [result for result in results if result.error is None]
         self.confidence = confidence
-        self.results = tuple(
-            sorted(good, key=lambda result: (-result.accuracy, result.seconds_per_probe))
-        )
+        good.sort(key=lambda result: (-result.accuracy, result.seconds_per_probe))
+        self.results = tuple(good)
         self.failed = tuple(result for result in results if result.error is not None)
         self.intervals = {
             one.name: accuracy_interval(one.is_right, confidence) for one in self.results
@@ -108,10 +83,7 @@ class Comparison:
         self.p_values = dict(zip(names, adjusted, strict=True))
 
     def __getitem__(self, name: str) -> MethodResult:
-        for result in (*self.results, *self.failed):
-            if result.name == name:
-                return result
-        raise KeyError(name)
+        return {result.name: result for result in (*self.results, *self.failed)}[name]
 
     def __iter__(self) -> Iterator[MethodResult]:
         return iter(self.results)
@@ -128,25 +100,23 @@ class Comparison:
     def not_told_apart(self) -> tuple[str, ...]:
         """Methods that are not significantly worse than the best."""
         level = 1.0 - self.confidence
-        return tuple(
-            result.name for result in self.results[1:] if self.p_values[result.name] >= level
-        )
+        names = [result.name for result in self.results[1:]]
+        return tuple(name for name in names if self.p_values[name] >= level)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers and strings; one row per method in ``["methods"]``."""
         tied = self.not_told_apart
         methods = [
             {
-                "method": result.name,
-                "accuracy": result.accuracy,
-                "low": self.intervals[result.name][0],
-                "high": self.intervals[result.name][1],
-                "p_value": self.p_values[result.name],
-                "differs_from_best": result.name != self.best and result.name not in tied,
-                "fit_seconds": result.fit_seconds,
-                "seconds_per_probe": result.seconds_per_probe,
+                "method": one.name,
+                "accuracy": one.accuracy,
+                **dict(zip(("low", "high"), self.intervals[one.name], strict=True)),
+                "p_value": self.p_values[one.name],
+                "differs_from_best": one.name != self.best and one.name not in tied,
+                "fit_seconds": one.fit_seconds,
+                "seconds_per_probe": one.seconds_per_probe,
             }
-            for result in self.results
+            for one in self.results
         ]
         return {
             "confidence": self.confidence,
@@ -183,17 +153,8 @@ class Comparison:
         return rows
 
     def __str__(self) -> str:
-        rows = self._rows()
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = [
-            "  ".join(
-                cell.rjust(width) if i else cell.ljust(width)
-                for i, (cell, width) in enumerate(zip(row, widths, strict=True))
-            )
-            for row in rows
-        ]
-        lines += [f"{result.name}: failed, {result.error}" for result in self.failed]
-        return "\n".join([*lines, "", self.summary()])
+        lines = [f"{result.name}: failed, {result.error}" for result in self.failed]
+        return "\n".join([aligned(self._rows(), str.rjust), *lines, "", self.summary()])
 
     def __repr__(self) -> str:
         return f"Comparison of {len(self.results)} methods; best: {self.best}"
@@ -222,6 +183,16 @@ class Comparison:
         return plot_accuracy_time(points, path, note=f"bars: {self.confidence:.0%} intervals")
 
 
+def aligned(rows: list[tuple[str, ...]], justify: Callable[[str, int], str] = str.ljust) -> str:
+    """Rows as lines of aligned columns, the first one to the left."""
+    shown = [[printable(cell) for cell in row] for row in rows]
+    first, *widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
+    return "\n".join(
+        "  ".join([row[0].ljust(first), *map(justify, row[1:], widths)]).rstrip()
+        for row in shown
+    )
+
+
 def plot_accuracy_time(
     points: Sequence[Point],
     path: str | Path | None = None,
@@ -231,23 +202,14 @@ def plot_accuracy_time(
 ) -> Figure:
     """Draw methods by accuracy and seconds per probe; the upper left corner is best.
 
-    Names are listed on the right in the order of accuracy, each connected to its point. CVC is
-    red. See :func:`setwise.plots.plot_accuracy_time` for axes of your own.
-
-    Parameters
-    ----------
-    points : sequence of (name, seconds per probe, accuracy, low, high)
-        Accuracies as shares.
-    path : str or Path, optional
-        File to save the picture to; the suffix selects its format.
-    title, note : str
-        Above and below.
+    ``points`` are tuples of name, seconds per probe, and accuracy with its bounds, as shares.
+    The suffix of ``path`` selects the format; ``title`` and ``note`` stand above and below. See
+    :func:`setwise.plots.plot_accuracy_time` for axes of your own.
 
     Examples
     --------
     >>> from setwise.evaluation import plot_accuracy_time
-    >>> figure = plot_accuracy_time([("CVC", 0.1, 0.95, 0.9, 0.98)], title="One method")
-    >>> len(figure.axes)
+    >>> len(plot_accuracy_time([("CVC", 0.1, 0.95, 0.9, 0.98)], title="One method").axes)
     1
     """
     figure = new_figure(9.5, max(4.0, 0.23 * len(points) + 1.6))
@@ -259,3 +221,31 @@ def plot_accuracy_time(
     if path is not None:
         figure.savefig(Path(path), dpi=150, facecolor="white")
     return figure
+
+
+def accuracy_interval(is_right: BoolArray, confidence: float) -> tuple[float, float]:
+    """Exact binomial interval (Clopper and Pearson, 1934) of the share of right answers."""
+    found = binomtest(int(is_right.sum()), len(is_right)).proportion_ci(confidence)
+    return float(found.low), float(found.high)
+
+
+def chance_of_difference(one: BoolArray, other: BoolArray) -> float:
+    """Probability of a difference at least as large between two equally good methods.
+
+    McNemar's exact test: each probe that exactly one of the two got right is as likely to be
+    the one's as the other's. Probes are assumed independent.
+    """
+    n_one, n_other = int((one & ~other).sum()), int((other & ~one).sum())
+    if n_one + n_other == 0:
+        return 1.0
+    return float(binomtest(n_one, n_one + n_other).pvalue)
+
+
+def adjusted_for_many(p_values: Sequence[float]) -> FloatArray:
+    """P values after Holm's correction for multiple tests."""
+    values = np.asarray(p_values, dtype=np.float64)
+    order = np.argsort(values, kind="stable")
+    factors = np.arange(len(values), 0, -1)
+    adjusted = np.empty_like(values)
+    adjusted[order] = np.minimum(np.maximum.accumulate(values[order] * factors), 1.0)
+    return adjusted

@@ -11,10 +11,10 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from setwise.baselines.clusterers import SKMS, random_constraints, skms
-from setwise.baselines.clusterers.kernel_mean_shift import (
+from setwise.baselines.clusterers.skms import (
     FAR,
     NEAR,
+    SKMS,
     Modes,
     bandwidths,
     distance_targets,
@@ -22,7 +22,9 @@ from setwise.baselines.clusterers.kernel_mean_shift import (
     low_rank_factor,
     mean_shift,
     merge_modes,
+    random_constraints,
     select_sigma,
+    skms,
     squared_distances,
 )
 from setwise.errors import ConvergenceWarning, DataError, ParameterError

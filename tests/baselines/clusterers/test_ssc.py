@@ -11,7 +11,7 @@ from sklearn.linear_model import Lasso
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from setwise.baselines.clusterers import (
+from setwise.baselines.clusterers.ssc import (
     SSC,
     spectral_labels,
     ssc_affinity,

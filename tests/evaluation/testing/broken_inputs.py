@@ -21,13 +21,13 @@ class WantsAnArrayOfLabels(NearestMean):
         return super()._labels(y.ravel(), n_sets)
 
 
-@caught_by("odd_probes_get_an_answer")
+@caught_by("odd_sets_get_an_answer")
 class DividesByTheSpread(NearestMean):
     def _score(self, vectors):
         return super()._score(vectors) / vectors.std(axis=0).max()
 
 
-@caught_by("odd_gallery_sets_can_be_fitted")
+@caught_by("odd_sets_get_an_answer")
 class NeedsSpreadInTheGallery(NearestMean):
     def fit(self, X, y):
         if any(np.std(vectors, axis=0).max() == 0 for vectors in self._sets(X, "fit")):

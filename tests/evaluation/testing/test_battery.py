@@ -58,8 +58,7 @@ IN_PART = {
     # sets may be small, odd, or in another form
     "small_sets_get_an_answer",
     "sizes_of_sets_and_classes_do_not_matter",
-    "odd_probes_get_an_answer",
-    "odd_gallery_sets_can_be_fitted",
+    "odd_sets_get_an_answer",
     "extreme_values_are_answered_or_refused",
     # mistakes are refused, and change nothing
     "bad_sets_are_refused",

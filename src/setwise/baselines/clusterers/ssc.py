@@ -2,10 +2,9 @@
 
 After Elhamifar and Vidal, "Sparse subspace clustering: algorithm, theory, and applications"
 (PAMI 2013), and their program of 2012. Its three versions of ADMM (lasso, affine, outliers)
-are one here: ``A Z = T``, with a penalty for soft rows and a multiplier for exact rows. In the
-lasso version the rows are the features, and soft; with outliers they are exact, and there are
-atoms for the errors; an affine constraint is one more exact row, of ones. The lasso version is
-the problem of our graph, which :mod:`setwise.lasso` solves exactly.
+are one here: ``A Z = T``, with a penalty for soft rows and a multiplier for exact rows. Rows of
+features are soft, or exact with outliers, which have atoms for the errors; an affine constraint
+is one more exact row, of ones. :mod:`setwise.lasso` solves the lasso version exactly.
 """
 
 from __future__ import annotations
@@ -34,33 +33,14 @@ from setwise.errors import ConvergenceWarning, reject
 from setwise.features import unit_rows
 from setwise.lasso import lasso_codes, optimality_violation
 
-__all__ = [
-    "SSC",
-    "AdmmCodes",
-    "spectral_labels",
-    "ssc_affinity",
-    "ssc_codes_admm",
-    "ssc_penalty",
-]
-
 _EPSILON = float(np.finfo(np.float64).eps)
-# Inner products of unit points below this are rounding.
-_ORTHOGONAL = 1e-12
-# Norm of an isolated vertex's row of eigenvectors, by rounding.
-_NO_ROW = 1e-8
+_ORTHOGONAL = 1e-12  # inner products of unit points below this are rounding
+_NO_ROW = 1e-8  # norm of an isolated vertex's row of eigenvectors, by rounding
 
 
 @dataclass(frozen=True)
 class AdmmCodes:
-    """Result of :func:`ssc_codes_admm`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from setwise.baselines.clusterers import ssc_codes_admm
-    >>> ssc_codes_admm(np.array([[1.0, 0.0], [0.6, 0.8], [0.8, 0.6]])).codes.shape
-    (3, 3)
-    """
+    """Result of :func:`ssc_codes_admm`."""
 
     codes: sp.csc_array  # one code a column
     errors: FloatArray | None  # sparse errors of the points, with ``outliers``
@@ -80,24 +60,10 @@ class _System:
 
 
 def ssc_penalty(gram: FloatArray, alpha: float) -> float:
-    """The lasso weight ``lambda_Y / alpha`` that corresponds to SSC's ``alpha``.
+    """The lasso weight that corresponds to SSC's ``alpha``, from products of unit points.
 
-    ``lambda_Y = min_i max_j |y_i'y_j|``, ``j`` other than ``i``: above this weight, some point
-    has an empty code. Points orthogonal to all others do not count, because their code is
-    always empty; where all are, the weight is ``1 / alpha``.
-
-    Parameters
-    ----------
-    gram : array of shape (n_points, n_points)
-        Inner products of points of unit norm.
-    alpha : float
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from setwise.baselines.clusterers import ssc_penalty
-    >>> ssc_penalty(np.array([[1.0, 0.8], [0.8, 1.0]]), alpha=20.0)
-    0.04
+    ``lambda_Y = min_i max_j |y_i'y_j|``, ``j`` other than ``i``, over ``alpha``. Points
+    orthogonal to all others do not count; where all are, the weight is ``1 / alpha``.
     """
     return _coherence(gram) / alpha
 
@@ -121,31 +87,11 @@ def ssc_codes_admm(
     max_iter: int = 200,
     tol: float = 2e-4,
 ) -> AdmmCodes:
-    """Code points on each other by the iteration of SSC's authors.
+    """Code unit points on each other by the iteration of the authors of :class:`SSC`.
 
     Two copies of the codes, one that fits and one that is sparse, are brought together by
-    multipliers. The fixed point is the exact optimum; the sparse copy is returned.
-
-    Parameters
-    ----------
-    points : array of shape (n_points, n_features)
-        One point per row, of unit norm.
-    alpha, affine, outliers, tol
-        See :class:`SSC`; ``alpha`` is ``mu_2``, and ``lambda_Y mu_1``.
-    zero_diag_z : bool, default=False
-        Whether the diagonal of the fitting copy is also set to zero, as in the authors'
-        program. It is not a step of ADMM: codes then end up to several percent from the
-        optimum. Only for reproducing that program.
-    max_iter : int, default=200
-        Most iterations (the program's ``maxIter`` counts one more).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from setwise.baselines.clusterers import ssc_codes_admm
-    >>> points = np.array([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0], [0.6, 0.8]])
-    >>> bool(ssc_codes_admm(points).residual < 1e-3)
-    True
+    multipliers; the sparse copy is returned. ``zero_diag_z`` also clears the diagonal of the
+    fitting copy, as the authors' program does, and codes end up off the optimum.
     """
     system = _system(points, alpha, affine=affine, outliers=outliers)
     n_points, n_soft = len(points), system.n_soft
@@ -180,17 +126,12 @@ def _system(points: FloatArray, alpha: float, *, affine: bool, outliers: bool) -
         scale = float(np.abs(columns).sum(axis=0).max()) / alpha
         atoms = np.hstack([columns, scale * np.eye(n_features)])
     weights = np.full((n_features, 1), alpha / _coherence(atoms.T @ columns))
+    n_soft = 0 if outliers else n_features
     if not affine:
-        return _System(atoms, columns, weights, 0 if outliers else n_features, scale)
-    row = np.zeros((1, atoms.shape[1]))
-    row[0, :n_points] = 1.0
-    return _System(
-        np.vstack([atoms, row]),
-        np.vstack([columns, np.ones((1, n_points))]),
-        np.vstack([weights, [[alpha]]]),
-        0 if outliers else n_features,
-        scale,
-    )
+        return _System(atoms, columns, weights, n_soft, scale)
+    of_codes = np.arange(atoms.shape[1]) < n_points
+    atoms, columns = np.vstack([atoms, of_codes]), np.vstack([columns, np.ones(n_points)])
+    return _System(atoms, columns, np.vstack([weights, alpha]), n_soft, scale)
 
 
 def _ridge(matrix: FloatArray, alpha: float) -> Callable[[FloatArray], FloatArray]:
@@ -204,28 +145,9 @@ def _ridge(matrix: FloatArray, alpha: float) -> Callable[[FloatArray], FloatArra
 
 
 def ssc_affinity(codes: sp.csc_array, keep: float = 1.0) -> sp.csr_array:
-    """The graph of codes: ``W = |C| + |C'|``, where the largest entry of each code is 1.
+    """The graph ``W = |C| + |C'|`` of codes (columns), where the largest entry of each is 1.
 
-    Parameters
-    ----------
-    codes : csc_array of shape (n_points, n_points)
-        One code a column.
-    keep : float, default=1.0
-        Share of its l1 norm that each code keeps, largest entries first (the paper's ``rho``;
-        0.7 for motion, 1 for faces).
-
-    Returns
-    -------
-    csr_array of shape (n_points, n_points)
-        Symmetric edge weights. A point without code that is in no other's is isolated.
-
-    Examples
-    --------
-    >>> import scipy.sparse as sp
-    >>> from setwise.baselines.clusterers import ssc_affinity
-    >>> ssc_affinity(sp.csc_array([[0.0, 0.4], [0.2, 0.0]])).toarray().round(1)
-    array([[0., 2.],
-           [2., 0.]])
+    Each code keeps its largest entries, of a share ``keep`` of its l1 norm.
     """
     sizes = np.abs(codes.toarray())
     if keep < 1.0:
@@ -241,26 +163,8 @@ def ssc_affinity(codes: sp.csc_array, keep: float = 1.0) -> sp.csr_array:
 def spectral_labels(affinity: Adjacency, n_clusters: int, random_state: Any = None) -> IntArray:
     """Normalised spectral clustering of a graph (Ng, Jordan and Weiss, 2001), as in SSC.
 
-    k-means, the best of 20 starts, on the unit rows of the ``n_clusters`` eigenvectors of the
-    smallest eigenvalues of ``I - D^-1/2 W D^-1/2``. An isolated vertex is in none of them; it
-    lies at the origin and belongs to the cluster that k-means finds nearest.
-
-    Parameters
-    ----------
-    affinity : symmetric non-negative matrix of shape (n_vertices, n_vertices)
-        Edge weights, dense or sparse.
-    n_clusters : int
-        At most the number of vertices.
-    random_state : int, RandomState or None
-        Starts of k-means.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from setwise.baselines.clusterers import spectral_labels
-    >>> labels = spectral_labels(np.kron(np.eye(2), np.ones((2, 2))) + 0.01, 2, random_state=0)
-    >>> bool(labels[0] == labels[1]), bool(labels[0] == labels[2])
-    (True, False)
+    k-means, the best of 20 starts, on unit rows of eigenvectors. An isolated vertex is in none
+    of them; it lies at the origin and belongs to the cluster that k-means finds nearest.
     """
     from sklearn.cluster import KMeans  # takes long, and nothing else here needs it
 
@@ -281,11 +185,10 @@ def spectral_labels(affinity: Adjacency, n_clusters: int, random_state: Any = No
 class SSC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """Sparse subspace clustering: points that code each other lie in one subspace.
 
-    Rows are scaled to unit norm. Each is coded on the others, ``min ||C||_1 + alpha / (2
-    lambda_Y) ||Y - Y C||^2`` with ``diag C = 0`` and ``lambda_Y = min_i max_j |y_i'y_j|``
-    (Elhamifar and Vidal, PAMI 2013); that is a lasso of weight ``lambda_Y / alpha``. Then the
-    graph ``|C| + |C'|`` is cut into ``n_clusters`` by :func:`spectral_labels`. The defaults are
-    those of the authors' program.
+    Each row, scaled to unit norm, is coded on the others, ``min ||C||_1 + alpha / (2 lambda_Y)
+    ||Y - Y C||^2`` with ``diag C = 0`` and ``lambda_Y = min_i max_j |y_i'y_j|`` (Elhamifar and
+    Vidal, PAMI 2013). The graph ``|C| + |C'|`` is cut by normalised spectral clustering. The
+    defaults are those of the authors' program.
 
     Parameters
     ----------
@@ -294,21 +197,19 @@ class SSC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     alpha : float, default=20.0
         Weight of the fit. The authors use 20 for faces and 800 for motion.
     solver : {"admm", "exact"}, default="admm"
-        The authors' iteration, or an exact lasso, which has neither ``affine`` nor
-        ``outliers``.
+        The authors' iteration, or an exact lasso without ``affine`` and ``outliers``.
     affine : bool, default=False
         Whether codes must sum to 1, for subspaces that miss the origin.
     outliers : bool, default=False
         Whether single entries of a point may be wrong: ``Y = Y C + E`` with sparse ``E``.
     keep : float, default=1.0
-        Share of its l1 norm that each code keeps, see :func:`ssc_affinity`.
+        Share of its l1 norm that each code keeps, largest entries first.
     zero_diag_z : bool, default=False
-        Repeat a step of the authors' program, see :func:`ssc_codes_admm`.
+        Repeat a step of the authors' program that ends up to several percent off the optimum.
     max_iter : int, default=200
-        Most iterations of ADMM; a :class:`setwise.errors.ConvergenceWarning` tells when they do
-        not suffice. With ``alpha=800`` they never do, which hardly changes the clusters.
+        Most iterations of ADMM, which do not suffice for ``alpha=800``; that hardly matters.
     tol : float, default=2e-4
-        Largest residual of ADMM.
+        Largest residual of ADMM; above it, a :class:`setwise.errors.ConvergenceWarning`.
     random_state : int, RandomState or None, default=None
         Starts of k-means.
 
@@ -323,7 +224,7 @@ class SSC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     n_iter_ : int
         Iterations of ADMM; 1 for the exact solver.
     residual_ : float
-        Last residual of ADMM, or the exact solver's violation of the optimality conditions.
+        Of ADMM, or the exact solver's violation of the optimality conditions.
 
     Examples
     --------
@@ -369,8 +270,7 @@ class SSC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         gram = points @ points.T
         penalty = ssc_penalty(gram, self.alpha)
         self.codes_ = lasso_codes(gram, penalty, rank=min(points.shape))
-        self.n_iter_ = 1
-        self.residual_ = optimality_violation(gram, self.codes_, penalty)
+        self.n_iter_, self.residual_ = 1, optimality_violation(gram, self.codes_, penalty)
 
     def _code_by_admm(self, points: FloatArray) -> None:
         names = ("alpha", "affine", "outliers", "zero_diag_z", "max_iter", "tol")
@@ -381,9 +281,7 @@ class SSC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
                 f"{found.n_iter} iterations, above tol={self.tol:g}. Raise max_iter."
             )
             warnings.warn(msg, ConvergenceWarning, stacklevel=3)
-        self.codes_ = found.codes
-        self.n_iter_ = found.n_iter
-        self.residual_ = found.residual
+        self.codes_, self.n_iter_, self.residual_ = found.codes, found.n_iter, found.residual
 
     def _check_parameters(self) -> None:
         check_count("SSC", "n_clusters", self.n_clusters)

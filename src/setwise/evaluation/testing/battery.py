@@ -15,26 +15,27 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from setwise.errors import SetwiseWarning
-from setwise.evaluation.testing import inputs
-from setwise.evaluation.testing.checks import CHECKS, CheckFunction
+from setwise.evaluation.testing import checks, inputs
 from setwise.sets import SetBatch
 
-__all__ = ["Check", "OnRows", "check_set_classifier", "on_rows", "set_classifier_checks"]
-
-MODULES = (inputs,)  # importing it enters its checks
+# Every public function defined in these modules is a check; basic ones come first.
+CHECKS: list[Callable[[Any], None]] = [
+    thing
+    for module in (checks, inputs)
+    for name, thing in vars(module).items()
+    if getattr(thing, "__module__", "") == module.__name__ and not name.startswith("_")
+]
+# Attributes without which a check does not apply.
+NEEDS = {
+    checks.decision_function_agrees_with_predict: "decision_function",
+    checks.predict_proba_agrees_with_predict: "predict_proba",
+    checks.n_jobs_does_not_matter: "n_jobs",
+}
 
 
 @dataclass(frozen=True)
 class Check:
     """One check of one classifier: call it, and it passes or raises AssertionError.
-
-    Attributes
-    ----------
-    name : str
-    classifier : object
-        Copies of it are checked, so it never changes.
-    function : callable
-        The check itself, a function of the classifier.
 
     Examples
     --------
@@ -44,8 +45,8 @@ class Check:
     """
 
     name: str
-    classifier: Any
-    function: CheckFunction
+    classifier: Any  # copies of it are checked, so it never changes
+    function: Callable[[Any], None]
 
     def __call__(self) -> None:
         """Run it; an AssertionError names the check and the classifier."""
@@ -64,50 +65,31 @@ class Check:
 
 
 def set_classifier_checks(classifier: Any) -> list[Check]:
-    """List the checks that apply to a set classifier, to run each as a test of its own.
+    """List the checks that apply to an unfitted set classifier, one test for each.
 
-    Checks of ``predict_proba``, ``decision_function``, ``n_jobs`` and ``random_state`` apply
-    where the classifier has them. Some check that the labels of easy sets are right (see
-    :func:`separable_sets`), so choose parameters that suit sets of six vectors or more.
-
-    Parameters
-    ----------
-    classifier : object
-        An unfitted scikit-learn classifier whose samples are sets.
+    Checks of ``predict_proba``, ``decision_function`` and ``n_jobs`` apply where the classifier
+    has them. Easy sets must get the right labels (see :func:`separable_sets`), so choose
+    parameters that suit sets of six vectors or more.
 
     Examples
     --------
-    With pytest, one test for each check::
-
-        @pytest.mark.parametrize("check", set_classifier_checks(MyClassifier()), ids=str)
-        def test_my_classifier(check):
-            check()
-
-    Leave out by its name a check that your classifier cannot pass by its nature:
-
     >>> from setwise.baselines import MSM
     >>> from setwise.evaluation.testing import set_classifier_checks
     >>> checks = [c for c in set_classifier_checks(MSM()) if c.name != "scale_does_not_matter"]
+    >>> len(checks) == len(set_classifier_checks(MSM())) - 1
+    True
     """
     return [
         Check(function.__name__, classifier, function)
-        for function, needs in CHECKS.items()
-        if all(hasattr(classifier, need) for need in needs)
+        for function in CHECKS
+        if function not in NEEDS or hasattr(classifier, NEEDS[function])
     ]
 
 
 def check_set_classifier(classifier: Any) -> None:
-    """Run every check that applies to a set classifier; stop at the first that fails.
+    """Run every check that applies to an unfitted set classifier; stop at a failure.
 
-    Parameters
-    ----------
-    classifier : object
-        An unfitted scikit-learn classifier whose samples are sets. It is not changed.
-
-    Raises
-    ------
-    AssertionError
-        Naming the check, the classifier, the expectation and the observation.
+    The AssertionError names the check, the classifier, the expectation and the observation.
 
     Examples
     --------
@@ -128,11 +110,6 @@ class OnRows(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     So scikit-learn's checks of classifiers (``parametrize_with_checks``) run on it.
 
-    Parameters
-    ----------
-    classifier : object
-        A set classifier; a copy of it is fitted.
-
     Examples
     --------
     >>> from setwise.baselines import MeanCosine
@@ -146,8 +123,7 @@ class OnRows(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn a gallery of rows."""
-        sets = self._as_sets(X, reset=True)
-        self.classifier_ = clone(self.classifier).fit(sets, y)
+        self.classifier_ = clone(self.classifier).fit(self._as_sets(X, reset=True), y)
         self.classes_ = self.classifier_.classes_
         return self
 
@@ -188,7 +164,7 @@ def on_rows(classifier: Any) -> OnRows:
     --------
     >>> from setwise.baselines import MeanVector
     >>> from setwise.evaluation.testing import on_rows
-    >>> on_rows(MeanVector()).fit([[0.0, 1.0], [1.0, 0.0]], ["up", "right"]).predict([[0, 2]])
-    array(['up'], dtype='<U5')
+    >>> on_rows(MeanVector())
+    OnRows(classifier=MeanVector())
     """
     return OnRows(classifier)

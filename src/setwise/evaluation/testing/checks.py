@@ -1,15 +1,14 @@
-"""The checks of the battery; each begins with what a classifier must fulfil."""
+"""The checks of the battery: what a classifier must fulfil, one public function each."""
 
 from __future__ import annotations
 
 import pickle
 import random
 import warnings
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any
 
 import joblib
 import numpy as np
@@ -27,36 +26,18 @@ from setwise.evaluation.testing.data import (
     fresh,
     hard_problem,
     methods_of,
+    raised,
     refusal,
     require,
     require_equal,
-    require_probabilities,
     require_same,
+    require_valid,
 )
 from setwise.sets import SetBatch
-
-__all__ = ["CHECKS", "CheckFunction"]
-
-CheckFunction: TypeAlias = Callable[[Any], None]
-
-# The checks, and the attributes without which they do not apply; basic ones first.
-CHECKS: dict[CheckFunction, tuple[str, ...]] = {}
-
-
-def check(*needs: str) -> Callable[[CheckFunction], CheckFunction]:
-    """Enter a function as a check of all classifiers that have some methods or parameters."""
-
-    def enter(function: CheckFunction) -> CheckFunction:
-        CHECKS[function] = needs
-        return function
-
-    return enter
-
 
 # ------------------------------------------------- conventions: what scikit-learn expects
 
 
-@check()
 def init_stores_its_parameters_and_nothing_else(classifier: Any) -> None:
     """A new classifier holds the very objects it was given, under their names."""
     parameters = classifier.get_params(deep=False)
@@ -68,7 +49,6 @@ def init_stores_its_parameters_and_nothing_else(classifier: Any) -> None:
         require(stored is value, f"__init__ changes {name} from {value!r} to {stored!r}.")
 
 
-@check()
 def parameters_survive_a_round_trip(classifier: Any) -> None:
     """``get_params`` gives ``set_params`` and ``clone`` what they need for an equal copy."""
     before, copy = joblib.hash(classifier.get_params()), clone(classifier)
@@ -79,7 +59,6 @@ def parameters_survive_a_round_trip(classifier: Any) -> None:
     require(is_same, "set_params(**get_params()) changes some.")
 
 
-@check()
 def tags_say_that_samples_are_sets(classifier: Any) -> None:
     """scikit-learn is told that this is a classifier, and not one of rows."""
     require(is_classifier(classifier), "scikit-learn's is_classifier says no.")
@@ -87,7 +66,6 @@ def tags_say_that_samples_are_sets(classifier: Any) -> None:
     require(not is_of_rows, "tags.input_tags.two_d_array should be False.")
 
 
-@check()
 def fit_learns_classes_and_returns_the_classifier(classifier: Any) -> None:
     """``fit`` returns itself, with sorted ``classes_`` and ``n_features_in_``."""
     problem, new = easy_problem().in_order([8, 1, 4, 0, 6, 3, 2, 5, 7]), fresh(classifier)
@@ -97,21 +75,15 @@ def fit_learns_classes_and_returns_the_classifier(classifier: Any) -> None:
     require(new.n_features_in_ == 20, f"n_features_in_ is {new.n_features_in_}, not 20.")
 
 
-@check()
 def unfitted_classifier_says_so(classifier: Any) -> None:
     """Predictions before ``fit`` raise scikit-learn's NotFittedError."""
     for method in methods_of(classifier):
-        found = "an answer"
-        try:
-            getattr(fresh(classifier), method)(easy_problem().probes)
-        except NotFittedError:
-            continue
-        except Exception as error:
-            found = type(error).__name__
-        require(False, f"{method} before fit gives {found}, not NotFittedError.")
+        error = raised(partial(getattr(fresh(classifier), method), easy_problem().probes))
+        found = "an answer" if error is None else type(error).__name__
+        is_told = isinstance(error, NotFittedError)
+        require(is_told, f"{method} before fit gives {found}, not NotFittedError.")
 
 
-@check()
 def nothing_given_is_modified(classifier: Any) -> None:
     """Parameters, sets, labels and global random numbers stay the same."""
     problem, new = easy_problem(), fresh(classifier)
@@ -119,12 +91,13 @@ def nothing_given_is_modified(classifier: Any) -> None:
         gallery, probes = collect(problem.gallery), collect(problem.probes)
 
         def state(given: Any = (gallery, probes)) -> dict[str, Any]:
-            return {
-                "parameters": joblib.hash(new.get_params()),
-                "sets": joblib.hash([list(sets) for sets in given]),
-                "labels": joblib.hash(problem.labels),
-                "random numbers": joblib.hash((np.random.get_state(), random.getstate())),  # noqa: NPY002
+            things = {
+                "parameters": new.get_params(),
+                "sets": [list(sets) for sets in given],
+                "labels": problem.labels,
+                "random numbers": (np.random.get_state(), random.getstate()),  # noqa: NPY002
             }
+            return {name: joblib.hash(thing) for name, thing in things.items()}
 
         before = state()
         answers(new.fit(gallery, problem.labels), probes)
@@ -132,7 +105,6 @@ def nothing_given_is_modified(classifier: Any) -> None:
         require(not changed, f"{changed} are changed.")
 
 
-@check()
 def gallery_may_be_overwritten_after_fit(classifier: Any) -> None:
     """A fitted classifier keeps no view of the caller's arrays."""
     problem = easy_problem()
@@ -140,14 +112,13 @@ def gallery_may_be_overwritten_after_fit(classifier: Any) -> None:
         labels = problem.labels.copy()
         fitted = fresh(classifier).fit(gallery, labels)
         before = answers(fitted, problem.probes)
+        labels[:] = 0
         for vectors in gallery:
             vectors *= -3.0
-        labels[:] = 0
         after = answers(fitted, problem.probes)
         require_same(after, before, "once the gallery's arrays are overwritten")
 
 
-@check()
 def cross_validation_works(classifier: Any) -> None:
     """scikit-learn's ``cross_val_score`` splits lists and batches of sets correctly."""
     problem, folds, by_hand = easy_problem(n_classes=2, n_sets=4), StratifiedKFold(2), []
@@ -156,12 +127,11 @@ def cross_validation_works(classifier: Any) -> None:
         labels = fit(classifier, problem.in_order(train)).predict(asked.gallery)
         by_hand.append(np.mean(labels == asked.labels))
     for X in (problem.gallery, SetBatch.from_list(problem.gallery)):
-        new, how = fresh(classifier), {"cv": folds, "error_score": "raise"}
-        scores = cross_val_score(new, X, problem.labels, **how)
+        how = {"cv": folds, "error_score": "raise"}
+        scores = cross_val_score(fresh(classifier), X, problem.labels, **how)
         require_equal(scores, by_hand, "accuracy by cross_val_score and by hand")
 
 
-@check()
 def score_is_the_accuracy(classifier: Any) -> None:
     """``score`` is the share of sets with the right label."""
     problem = easy_problem()
@@ -179,7 +149,6 @@ def _require_right(classifier: Any, problem: Problem, what: str) -> None:
     require_equal(labels, problem.truth, f"labels of easy sets, {what}")
 
 
-@check()
 def easy_sets_are_labelled_rightly(classifier: Any) -> None:
     """Sets of classes far apart get their labels without warnings, those of the gallery too."""
     for seed in (0, 1, 2):
@@ -195,7 +164,6 @@ def easy_sets_are_labelled_rightly(classifier: Any) -> None:
         require_equal(own, problem.labels, "labels of the gallery's own sets")
 
 
-@check()
 def sizes_of_sets_and_classes_do_not_matter(classifier: Any) -> None:
     """Easy sets are labelled rightly whatever the number of vectors, features and sets."""
     wide, many = {"n_features": 60}, easy_problem(n_vectors=(40, 40), n_features=60)
@@ -213,14 +181,12 @@ def sizes_of_sets_and_classes_do_not_matter(classifier: Any) -> None:
         _require_right(classifier, problem, what)
 
 
-@check()
 def scale_does_not_matter(classifier: Any) -> None:
     """Features in other units, a thousand times larger or smaller, give the same labels."""
     _require_right(classifier, easy_problem().changed(lambda v: 1e-3 * v), "times 0.001")
     _require_right(classifier, easy_problem().changed(lambda v: 1e3 * v), "times 1000")
 
 
-@check()
 def order_of_gallery_sets_does_not_matter(classifier: Any) -> None:
     """A gallery in another order, or with renamed classes, gives the same labels."""
     problem = easy_problem()
@@ -229,21 +195,18 @@ def order_of_gallery_sets_does_not_matter(classifier: Any) -> None:
     _require_right(classifier, problem.named(np.array([2, 0, 1])), "classes renamed")
 
 
-@check()
 def order_of_vectors_does_not_matter(classifier: Any) -> None:
     """Shuffled vectors give the same labels, and the same scores unless these are random."""
     problem, rng = easy_problem(), np.random.default_rng(0)
     shuffled = problem.changed(rng.permutation)
-    before, reseeded = (
-        answers(fit(classifier, problem, seed=seed), problem.probes) for seed in (0, 1)
-    )
+    first, second = (fit(classifier, problem, seed=seed) for seed in (0, 1))
+    before, reseeded = answers(first, problem.probes), answers(second, problem.probes)
     after = answers(fit(classifier, shuffled), shuffled.probes)
     if any(not np.array_equal(before[method], reseeded[method]) for method in before):
         before, after = {"predict": before["predict"]}, {"predict": after["predict"]}
     require_same(after, before, "with the vectors shuffled", tolerance=1e-6)
 
 
-@check()
 def each_probe_is_judged_alone(classifier: Any) -> None:
     """A set gets the same answer alone, in another order, and after other questions."""
     problem = hard_problem()
@@ -266,7 +229,6 @@ LABELS: dict[str, npt.NDArray[Any]] = {
 }
 
 
-@check()
 def labels_keep_their_type(classifier: Any) -> None:
     """``predict`` gives one label per set, of the type of the given ones."""
     for kind, names in LABELS.items():
@@ -278,7 +240,6 @@ def labels_keep_their_type(classifier: Any) -> None:
         require(same, f"labels of dtype {names.dtype} come back as {labels.dtype}.")
 
 
-@check()
 def kinds_of_labels_do_not_matter(classifier: Any) -> None:
     """Names instead of numbers, and a list of labels, change nothing but the labels."""
     problem, names = hard_problem(), np.array(["x1", "x2", "x3"])
@@ -301,7 +262,6 @@ def _require_agreement(classifier: Any, method: str) -> None:
         require(is_largest.all(), f"{method} is not largest for the label of some sets.")
 
 
-@check("decision_function")
 def decision_function_agrees_with_predict(classifier: Any) -> None:
     """One score per class, largest for the label; of two classes, that of the second."""
     _require_agreement(classifier, "decision_function")
@@ -311,39 +271,31 @@ def decision_function_agrees_with_predict(classifier: Any) -> None:
     require_equal(scores > 0, problem.truth == 1, "sign of decision_function for two classes")
 
 
-@check("predict_proba")
 def predict_proba_agrees_with_predict(classifier: Any) -> None:
     """Probabilities are a distribution, and largest for the label."""
     for problem in (easy_problem(), hard_problem(), easy_problem(n_classes=2)):
-        fitted = fit(classifier, problem)
-        shape = (len(problem.probes), len(fitted.classes_))
-        require_probabilities(fitted.predict_proba(problem.probes), shape, "ordinary sets")
+        require_valid(fit(classifier, problem), problem.probes, "ordinary sets")
     _require_agreement(classifier, "predict_proba")
 
 
 # ------------------------------------------------------- state: what a classifier remembers
 
 
-@check()
 def equal_fits_give_equal_answers(classifier: Any) -> None:
     """A second fit, a second copy with the same seed, and pickles give the same answers."""
     problem = hard_problem()
     fitted = fit(classifier, problem)
     before = answers(fitted, problem.probes)
-
-    def pickled(thing: Any) -> Any:
-        return pickle.loads(pickle.dumps(thing))  # noqa: S301 - our own bytes
-
+    pickled, unfitted = (pickle.dumps(thing) for thing in (fitted, fresh(classifier)))
     for what, other in {
-        "after pickling": pickled(fitted),
-        "when pickled before fit": fit(pickled(fresh(classifier)), problem),
+        "after pickling": pickle.loads(pickled),  # noqa: S301 - our own bytes
+        "when pickled before fit": fit(pickle.loads(unfitted), problem),  # noqa: S301
         "of a second copy with the same seed": fit(classifier, problem),
         "after a second fit": fitted.fit(problem.gallery, problem.labels),
     }.items():
         require_same(answers(other, problem.probes), before, what, tolerance=0.0)
 
 
-@check()
 def refit_forgets_the_old_gallery(classifier: Any) -> None:
     """After a fit to other classes and features, a classifier equals a new one."""
     problem, other = hard_problem(), easy_problem(seed=5, n_classes=4, n_features=13)
@@ -356,7 +308,6 @@ def refit_forgets_the_old_gallery(classifier: Any) -> None:
     require_same(found, expected, "after another gallery")
 
 
-@check()
 def failed_fit_changes_nothing(classifier: Any) -> None:
     """A refused gallery leaves a fitted classifier unchanged, and a new one unfitted."""
     problem, never = easy_problem(), fresh(classifier)
@@ -368,14 +319,10 @@ def failed_fit_changes_nothing(classifier: Any) -> None:
     require_equal(fitted.classes_, [0, 1, 2], "classes_ after a refused fit")
     require_same(answers(fitted, problem.probes), before, "after a refused fit")
     refusal(partial(never.fit, bad, problem.labels), "a gallery with NaN")
-    try:
-        never.predict(problem.probes)
-    except NotFittedError:
-        return
-    require(False, "a classifier whose only fit was refused answers all the same.")
+    is_told = isinstance(raised(partial(never.predict, problem.probes)), NotFittedError)
+    require(is_told, "a classifier whose only fit was refused answers all the same.")
 
 
-@check()
 def threads_may_share_a_classifier(classifier: Any) -> None:
     """Several threads that use one fitted classifier at once get the labels of one thread."""
     problem = hard_problem()
@@ -387,7 +334,6 @@ def threads_may_share_a_classifier(classifier: Any) -> None:
     require_equal(found, expected, "labels when four threads ask at once")
 
 
-@check("n_jobs")
 def n_jobs_does_not_matter(classifier: Any) -> None:
     """One thread and two give the same answers."""
     problem = hard_problem()

@@ -13,8 +13,6 @@ from sklearn.base import clone
 
 from setwise._support.types import FloatArray, IntArray
 
-__all__ = ["separable_sets"]
-
 Answers: TypeAlias = Mapping[str, npt.NDArray[Any]]
 METHODS = ("predict", "predict_proba", "decision_function")
 
@@ -36,23 +34,14 @@ def separable_sets(
 
     Parameters
     ----------
-    seed : int
-    n_classes, n_sets : int
-        Number of classes, and of sets of each.
+    seed, n_classes, n_sets, n_features : int
+        ``n_sets`` is the number of sets of each class.
     n_vectors : tuple of int
         Fewest and most vectors of a set.
-    n_features : int
     n_dims : int
         Dimensions of the subspace in which a class varies.
     noise : float
         Standard deviation of the noise in each feature; the signal's is about 2.
-
-    Returns
-    -------
-    sets : list of arrays of shape (n_vectors_i, n_features)
-        The sets, class after class.
-    labels : array of shape (n_classes * n_sets,)
-        0 to ``n_classes - 1``.
 
     Examples
     --------
@@ -84,9 +73,8 @@ class Problem:
 
     def in_order(self, order: Any) -> Problem:
         """The same with the gallery in another order, or some of it."""
-        return replace(
-            self, gallery=[self.gallery[i] for i in order], labels=self.labels[list(order)]
-        )
+        gallery = [self.gallery[i] for i in order]
+        return replace(self, gallery=gallery, labels=self.labels[list(order)])
 
     def named(self, names: npt.NDArray[Any]) -> Problem:
         """The same with names for the classes."""
@@ -102,9 +90,7 @@ def easy_problem(*, seed: int = 0, n_sets: int = 3, **options: Any) -> Problem:
     """``n_sets`` gallery sets and two probes of each class, easily told apart."""
     sets, labels = separable_sets(seed, n_sets=n_sets + 2, **options)
     is_probe = np.arange(len(sets)) % (n_sets + 2) >= n_sets
-    gallery, probes = (
-        [sets[i] for i in np.flatnonzero(side)] for side in (~is_probe, is_probe)
-    )
+    gallery, probes = ([sets[i] for i in np.flatnonzero(s)] for s in (~is_probe, is_probe))
     return Problem(gallery, labels[~is_probe], probes, labels[is_probe])
 
 
@@ -121,9 +107,8 @@ def require(condition: object, message: str) -> None:
 
 def require_equal(found: npt.ArrayLike, expected: npt.ArrayLike, what: str) -> None:
     """Fail unless two arrays are equal in values and shape."""
-    if not np.array_equal(np.asarray(found), np.asarray(expected)):
-        msg = f"{what}: expected {_short(expected)} but got {_short(found)}"
-        raise AssertionError(msg)
+    is_equal = np.array_equal(np.asarray(found), np.asarray(expected))
+    require(is_equal, f"{what}: expected {_short(expected)} but got {_short(found)}")
 
 
 def require_same(
@@ -137,49 +122,46 @@ def require_same(
         require(one.shape == other.shape, f"{told} shape {other.shape}, got {one.shape}.")
         largest = np.abs(other[np.isfinite(other)]).max(initial=0.0)
         is_close = np.isclose(one, other, rtol=0.0, atol=tolerance * largest)
-        if not is_close.all():
-            i = tuple(int(place) for place in np.argwhere(~is_close)[0])
-            msg = f"{told} {other[i]!r} at {i}, got {one[i]!r}."
-            raise AssertionError(msg)
+        for i in map(tuple, np.argwhere(~is_close).tolist()):
+            require(False, f"{told} {other[i]!r} at {i}, got {one[i]!r}.")
 
 
 def require_valid(fitted: Any, sets: Any, what: str) -> None:
-    """Fail unless sets get known labels and finite scores, without numerical warnings."""
+    """Fail unless sets get known labels, finite scores and a distribution over the classes."""
     with warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
         found = answers(fitted, sets)
-    labels = found["predict"]
+    labels, scores = found["predict"], found.get("decision_function", 0.0)
     require(np.shape(labels) == (len(sets),), f"{what}: predict has shape {np.shape(labels)}.")
     require(np.isin(labels, fitted.classes_).all(), f"{what}: {_short(labels)} are no classes.")
+    require(np.isfinite(scores).all(), f"{what}: decision_function gives {_short(scores)}.")
     if "predict_proba" in found:
-        require_probabilities(found["predict_proba"], (len(sets), len(fitted.classes_)), what)
-    if "decision_function" in found:
-        scores = found["decision_function"]
-        require(np.isfinite(scores).all(), f"{what}: decision_function gives {_short(scores)}.")
+        proba, told = found["predict_proba"], f"{what}: predict_proba"
+        is_table = np.shape(proba) == (len(sets), len(fitted.classes_))
+        require(is_table, f"{told} has shape {np.shape(proba)}.")
+        require(np.isfinite(proba).all(), f"{told} gives {_short(proba)}.")
+        require(np.min(proba) >= 0, f"{told} is negative: {_short(proba)}.")
+        error = np.abs(np.sum(proba, axis=1) - 1).max()
+        require(error <= 1e-12, f"{told} sums to one only up to {error:.2g}.")
 
 
-def require_probabilities(proba: Any, shape: tuple[int, int], what: str) -> None:
-    """Fail unless each row is a distribution over the classes."""
-    told = f"{what}: predict_proba"
-    require(np.shape(proba) == shape, f"{told} has shape {np.shape(proba)}.")
-    require(np.isfinite(proba).all(), f"{told} gives {_short(proba)}.")
-    require(np.min(proba) >= 0, f"{told} is negative: {_short(proba)}.")
-    error = np.abs(np.sum(proba, axis=1) - 1).max()
-    require(error <= 1e-12, f"{told} sums to one only up to {error:.2g}.")
+def raised(call: Callable[[], object]) -> Exception | None:
+    """The exception of a call; None if it raises none."""
+    try:
+        call()
+    except Exception as error:
+        return error
+    return None
 
 
 def refusal(call: Callable[[], object], what: str) -> str:
     """The message of the ValueError that must be raised."""
-    expected = "Expected a ValueError, such as setwise.errors.DataError."
-    try:
-        call()
-    except ValueError as error:
+    error = raised(call)
+    if isinstance(error, ValueError):
         return str(error)
-    except Exception as error:
-        msg = f"{what} gave {type(error).__name__} ({error}). {expected}"
-        raise AssertionError(msg) from error
-    msg = f"{what} was accepted. {expected}"
-    raise AssertionError(msg)
+    found = f"gave {type(error).__name__} ({error})" if error else "was accepted"
+    msg = f"{what} {found}. Expected a ValueError, such as setwise.errors.DataError."
+    raise AssertionError(msg) from error
 
 
 def fresh(classifier: Any, seed: int = 0, **parameters: Any) -> Any:
