@@ -89,3 +89,20 @@ def test_hostile_names_stay_names(opened, hostile):
     page = opened(hostile)
     assert "alert(1)" in page.title  # and none was opened, or this would have failed
     assert page.execute_script("return document.querySelectorAll('img[src=x]').length") == 0
+
+
+def test_theme_is_remembered_and_paper_is_light(opened, ordinary):
+    page = opened(ordinary)
+    colour = "return getComputedStyle(document.body).backgroundColor"
+    light = page.execute_script(colour)
+    click(page, ".theme")
+    dark = page.execute_script(colour)
+    assert light != dark
+    page = opened(ordinary)
+    assert page.execute_script(colour) == dark
+    page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    assert page.execute_script(colour) == "rgb(255, 255, 255)"
+    assert not shown(page, ".controls")
+    assert shown(page, "#probe-methods-4")
+    page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+    page.execute_script("localStorage.clear()")

@@ -13,7 +13,6 @@ from pydantic import Field
 from setwise.cut import dfvc, exact_fiedler
 from setwise.graph import GaussianGraph
 from setwise.report.parts import picture
-from setwise_paper.datasets import make_gaussian_pair
 from setwise_paper.figures.gaussians import plot_by_size, plot_clouds, plot_switch_errors
 from setwise_paper.kinds.base import Experiment, PicturesOf, Section, Words
 from setwise_paper.plan import Finished, Item, Planned, Planner, Result
@@ -28,7 +27,14 @@ class Gaussians(Experiment):
     """Two clouds of normal points, at several distances and of several sizes."""
 
     kind: Literal["gaussians"] = "gaussians"
-    distances: Annotated[tuple[float, ...], Field(min_length=1)] = (2, 3, 4, 5, 6, 7)
+    distances: Annotated[tuple[Annotated[float, Field(ge=0)], ...], Field(min_length=1)] = (
+        2,
+        3,
+        4,
+        5,
+        6,
+        7,
+    )
     sizes: Annotated[tuple[Count, ...], Field(min_length=1)] = tuple(range(100, 501, 25))
     variance: Annotated[float, Field(gt=0)] = 2.0
     n_draws: Count = 2
@@ -112,9 +118,10 @@ def _points(item: GaussiansItem) -> Any:
     distance, variance = item.distance, item.variance
     what = (f"{distance:g}", item.size, f"{variance:g}", item.draw)
     seed = seed_for(item.seed, "gaussians", *what)
-    return make_gaussian_pair(
-        item.size, distance, variance=variance, random_state=seed
-    ).vectors.T
+    normal = np.random.default_rng(seed).standard_normal((3, 2 * item.size))
+    points = np.sqrt(variance) * normal
+    points[0, item.size :] += distance
+    return points
 
 
 def _align(side: BoolArray, is_second: BoolArray) -> BoolArray:
