@@ -174,7 +174,7 @@ def test_the_environment_comes_before_the_cache(tmp_path, monkeypatch):
         (
             "eth80",
             DataError,
-            "no eth80_20x20.npz or demo-ETH.mat in .*data fetch eth80`.*SETWI",
+            "no eth80_20x20.npz or demo-ETH.mat in .*data fetch eth80`",
         ),
         ("coil20", DataError, "coil20_32x32.npz in .*It must be prepared"),
         ("honda", DataError, "`setwise data fetch honda`"),
@@ -207,8 +207,8 @@ def test_broken_archives_are_named(tmp_path):
 
 def test_random_folds_are_those_of_their_seed():
     labels = np.repeat(["a", "b"], 6)
-    first, again, other = (np.array([gallery for gallery, _ in random_folds(labels, 2, 3, seed=s)])
-                           for s in (4, 4, 5))  # fmt: skip
+    drawn = [random_folds(labels, 2, 3, seed=seed) for seed in (4, 4, 5)]
+    first, again, other = (np.array([gallery for gallery, _ in folds]) for folds in drawn)
     assert (first == again).all()
     assert (first != other).any()
     for gallery, probes in random_folds(["a", "a", "b"], 1, 4):
