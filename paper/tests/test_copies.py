@@ -81,7 +81,7 @@ def test_mobo_by_the_papers_protocol(tmp_path):
     check_random_folds(everybody, 99, 25)
     assert "left out: none" in everybody.note
     write_mobo(tmp_path / "flat.mat", shape=(1, 100))
-    with pytest.raises(DataError, match=r"MOBO is a row of 99 sets. Expected.*one row per subj"):
+    with pytest.raises(DataError, match=r"MOBO is a row of 99 sets. Expected.*one row per"):
         load_mobo(tmp_path / "flat.mat")
 
 

@@ -172,7 +172,7 @@ def test_leaks_and_classes_of_one_set_are_refused(folder, tmp_path):
 def test_own_copies_are_read_from_their_folder_or_asked_for(tmp_path, monkeypatch):
     monkeypatch.setenv("SETWISE_DATA", str(tmp_path))
     for name in ("youtube", "cambridge"):
-        with pytest.raises(DataError, match=f"no folder '{name}' in .*Bring your own copy.*set"):
+        with pytest.raises(DataError, match=f"no folder '{name}' in .*Bring your own copy"):
             read_data(Data(name=name))
 
     def read(path):
