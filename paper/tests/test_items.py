@@ -166,7 +166,7 @@ HOG = Data(name="hands", feature=Feature(name="hog", parameters={"cell": 8}))
         (
             ExplainItem(of=judged(), probes=(0,)),
             ParameterError,
-            "explains nothing. Expected CVC",
+            "it explains nothing",
         ),
         (ExplainItem(of=judged("CVC"), probes=(9,)), DataError, "no probe 9. Expected 0 to 8"),
         (clustered("k-means"), ParameterError, "no clusterer 'k-means'.*Did you mean 'kmeans'"),

@@ -18,10 +18,8 @@ from setwise import SetBatch
 from setwise.classify import Explanation
 from setwise.errors import DataError
 from setwise_paper.accuracy import AccuracyRow, accuracy, agreement, seconds, signed, tolerance
-from setwise_paper.report import pictures
-from setwise_paper.report.glance import at_a_glance
-from setwise_paper.report.pictures import MOST_IMAGES, Pictures
-from setwise_paper.report.probe_page import probe_pages
+from setwise_paper.report import parts as pictures
+from setwise_paper.report.parts import MOST_IMAGES, Pictures, at_a_glance, probe_pages
 from setwise_paper.report.render import render, write_report
 from setwise_paper.spec import Data, Published
 from setwise_paper.study import shipped_studies

@@ -132,9 +132,13 @@ def test_the_same_tables_whatever_does_the_work(study, tmp_path, options, one_by
 
 
 def test_fresh_does_all_again_and_keeps_the_old(study, tmp_path):
-    tables_of(study, tmp_path, "--only", "clouds")
-    found = run(study, "--out", tmp_path, "--no-report", "--only", "clouds", "--fresh", "-q")
-    assert "2 now" in found.stdout
+    only = ("--only", "clouds")
+    tables_of(study, tmp_path, *only)
+    found = run(
+        study, "--out", tmp_path, "--no-report", "--only", "clouds", "--fresh", "--json"
+    )
+    (content,) = json.loads(found.stdout).values()
+    assert (content["n_items"], content["n_done"], content["was_interrupted"]) == (2, 2, False)
     assert (tmp_path / "small" / "results.1.jsonl").exists()
 
 

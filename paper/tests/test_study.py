@@ -74,7 +74,7 @@ def test_studies_are_found_by_name_or_file(tmp_path):
         (('title = "All"', 'title = "All"\nexplain = "DCC"'), "explain is 'DCC'"),
         (('title = "All"', 'title = "All"\nseeds = [-1]'), "seeds"),
         (('title = "All"', 'title = "All"\nn_probes = 0'), "n_probes"),
-        ((METHODS, METHODS + METHODS.split('"Mine"')[1]), "two experiments are called 'methods'"),
+        ((METHODS, METHODS + METHODS.split('"Mine"')[1]), "two experiments are called"),
         ((METHODS, "title = "), "is no TOML"),
         ((METHODS, "[" * 100_000), "is no TOML"),
         ((METHODS, "#" * 1_000_001), "Expected at most 1000000"),

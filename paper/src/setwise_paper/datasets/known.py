@@ -180,26 +180,9 @@ class Prepared:
 def load(name: str, folder: str | os.PathLike[str] | None = None) -> Dataset:
     """Read a known dataset that is at hand, with the folds of its protocol.
 
-    Nothing is ever downloaded here; `setwise_paper.datasets.sources` does that, when asked.
-
-    Parameters
-    ----------
-    name : str
-        ``"eth80"``, ``"eth80-64"``, ``"yaleb"``, ``"coil20"``, ``"hands"``, ``"vowels"``,
-        ``"honda"`` or ``"mobo"``; or the name of an ``.npz`` archive of yours without its
-        ending, which `setwise.load_arrays` can read. Such sets have no folds.
-    folder : path, optional
-        Where to look; ``$SETWISE_DATA`` by default, then the cache of this user.
-
-    Returns
-    -------
-    Dataset
-        Sets, labels and folds; its ``note`` says which file was read and which folds they are.
-
-    Raises
-    ------
-    DataError
-        When no copy is at hand; the message says where it looked, and the ways out.
+    A name is one of those of `SOURCES`, or that of an ``.npz`` archive of yours, without its
+    ending, which `setwise.load_arrays` can read; such sets have no folds. Nothing is ever
+    downloaded here. The folder is ``$SETWISE_DATA`` by default, then the cache of this user.
 
     Examples
     --------
