@@ -12,8 +12,10 @@ import pytest
 from scipy.io import savemat
 
 from setwise.errors import DataError, ParameterError
-from setwise_paper.datasets.known import OBJECTS, eth80_original, load
-from setwise_paper.datasets.protocols import (
+from setwise_paper.datasets.known import (
+    OBJECTS,
+    eth80_original,
+    load,
     pair_folds,
     random_folds,
     rotated_folds,

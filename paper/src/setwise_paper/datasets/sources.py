@@ -97,11 +97,6 @@ def missing(
     return DataError(msg)
 
 
-logger = logging.getLogger("setwise")
-# Seconds between two looks at whether another process is done.
-PATIENCE_S = 0.2
-
-
 def fetch(
     name: str,
     folder: str | os.PathLike[str] | None = None,
