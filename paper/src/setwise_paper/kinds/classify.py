@@ -102,13 +102,11 @@ class OnFolds(Experiment):
                     f"experiment {self.name!r}: there is no fold {fold}. Expected 0 to "
                     f"{n_folds - 1}, the folds of {self.data.name!r}."
                 )
-            asked: dict[str, Any] = {
-                "data": self.data,
-                "n_probes": self.n_probes,
-                "outliers": outliers,
-            }
+            same: dict[str, Any] = {"data": self.data, "n_probes": self.n_probes}
             for seed, method in product(self.seeds, methods):
-                item = ClassifyItem(recipe=method.recipe, fold=fold, seed=seed, **asked)
+                item = ClassifyItem(
+                    recipe=method.recipe, fold=fold, seed=seed, outliers=outliers, **same
+                )
                 yield planner.planned(item, method.label, fold, self.data)
 
 

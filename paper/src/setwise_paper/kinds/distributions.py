@@ -57,12 +57,8 @@ class Distributions(Experiment):
     def plan(self, planner: Planner) -> Iterator[Planned]:
         """Every clusterer on every draw."""
         for draw, seed, clusterer in product(range(self.n_draws), self.seeds, self.clusterers):
-            asked: dict[str, Any] = {
-                "data": self.data,
-                "clusterer": clusterer,
-                "n_classes": self.n_classes,
-            }
-            item = DistributionsItem(**asked, draw=draw, seed=seed)
+            same: dict[str, Any] = {"data": self.data, "n_classes": self.n_classes}
+            item = DistributionsItem(clusterer=clusterer, draw=draw, seed=seed, **same)
             yield planner.planned(item, clusterer, draw, self.data)
 
     def summarise(self, finished: Sequence[Finished]) -> DistributionsSection:

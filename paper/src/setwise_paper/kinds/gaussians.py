@@ -45,12 +45,8 @@ class Gaussians(Experiment):
         for draw, seed, distance, size in product(
             range(self.n_draws), self.seeds, self.distances, self.sizes
         ):
-            asked: dict[str, Any] = {
-                "distance": distance,
-                "size": size,
-                "variance": self.variance,
-            }
-            item = GaussiansItem(**asked, draw=draw, seed=seed)
+            what: dict[str, Any] = {"distance": distance, "size": size}
+            item = GaussiansItem(variance=self.variance, draw=draw, seed=seed, **what)
             yield planner.planned(item, f"{distance:g}", draw)
 
     def summarise(self, finished: Sequence[Finished]) -> GaussiansSection:
