@@ -17,8 +17,7 @@ from datasets import PROTOCOLS, Dataset, data_folder, load
 from evidence.damage import Strangers, many_strangers, one_stranger, shortened, with_strangers
 from setwise import SetBatch
 from setwise_paper.data import read_data
-from setwise_paper.datasets.known import CLASSES, eth80_folds
-from setwise_paper.datasets.protocols import Fold, pair_folds, random_folds
+from setwise_paper.datasets.known import CLASSES, Fold, eth80_folds, pair_folds, random_folds
 from setwise_paper.kinds.classify import ClassifyItem, Outliers, sides_of
 from setwise_paper.spec import Data, Recipe
 

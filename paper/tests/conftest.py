@@ -8,7 +8,7 @@ import pytest
 from paper.tests import made_results
 from tests.conftest import _one_blas_thread, _own_cache, real, seed  # noqa: F401
 
-from setwise_paper.report import pictures
+from setwise_paper.report import parts as pictures
 from setwise_paper.report.render import render
 
 

@@ -19,7 +19,7 @@ from setwise_paper.kinds.fusion import FusionSection
 from setwise_paper.kinds.gaussians import CloudRow, GaussiansSection, SwitchRow
 from setwise_paper.kinds.methods import MethodsSection
 from setwise_paper.kinds.robustness import RobustnessSection
-from setwise_paper.report.probe_page import WrongProbe
+from setwise_paper.report.parts import WrongProbe
 from setwise_paper.study import Failure, Study, StudyResult
 
 CLASSES = ("flat", "steep", "slanted")

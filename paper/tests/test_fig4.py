@@ -10,7 +10,6 @@ from scipy.stats import spearmanr
 
 from setwise.cut import dfvc, exact_fiedler, ncut
 from setwise.graph import GaussianGraph
-from setwise_paper.datasets import make_gaussian_pair
 
 VARIANCE = 2.0
 DISTANCES = (2, 3, 4, 5, 6, 7)
@@ -26,7 +25,8 @@ def errors(signs):
 
 def trial(d, n, rng):
     """One draw of the two clouds, and both cuts of them."""
-    points = make_gaussian_pair(n, d, variance=VARIANCE, random_state=rng).vectors.T
+    points = np.sqrt(VARIANCE) * rng.standard_normal((3, 2 * n))
+    points[0, n:] += d
     A = GaussianGraph(sigma=VARIANCE).adjacency(points).toarray()
     exact, literal = exact_fiedler(A), dfvc(A)
     # The start vector knows nothing: half of the points leave its sign at the first step.

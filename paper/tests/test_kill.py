@@ -1,4 +1,4 @@
-"""Runs that are killed or interrupted: nothing finished is lost, and nobody is left behind."""
+"""Runs that are killed or interrupted: nothing finished is lost, and no worker lives on."""
 
 import json
 import os
@@ -25,7 +25,7 @@ if __name__ == "__main__":
     main(*sys.argv[1:])
 """
 TOO_LONG_S = 60
-N_ITEMS = 150  # more than 20 short lives can do, however busy the machine is
+N_ITEMS = 80  # more than 10 short lives can do, however busy the machine is
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 
 
@@ -93,32 +93,24 @@ def finished(folder):
     return {key: one for key, one in read_records(folder).items() if one.is_finished}
 
 
-def test_killed_twenty_times_it_ends_as_if_nothing_had_been(tmp_path, seed):
-    work = items(N_ITEMS)
-    rng = random.Random(seed)
+def test_killed_again_and_again_it_ends_as_if_nothing_had_been(tmp_path, seed):
+    work, rng = items(N_ITEMS), random.Random(seed)
     folder, log = tmp_path / "store", tmp_path / "log"
-    for i in range(20):
-        kept = finished(folder)
-        performed = Counter(one[0] for one in noted(log))
+    settings = {"n_items": N_ITEMS, "n_jobs": 2, "draw": {"seconds": 0.04}}
+    for i in range(10):
+        kept, before = finished(folder), Counter(one[0] for one in noted(log))
         backend = "processes" if i % 5 == 4 else "threads"
-        settings = {
-            "n_items": N_ITEMS,
-            "backend": backend,
-            "n_jobs": 2,
-            "draw": {"seconds": 0.04},
-        }
-        with running(tmp_path, **settings) as run:
+        with running(tmp_path, backend=backend, **settings) as run:
             run.wait_for_items(rng.choice([0, 1, 2]))
             time.sleep(rng.uniform(0, 0.04))
             assert run.process.poll() is None, "there is too little to do for so many kills"
             run.process.kill()
         now = Counter(one[0] for one in noted(log))
-        done_again = [key for key, one in kept.items() if now[one.item["draw"]]
-                      != performed[one.item["draw"]]]  # fmt: skip
-        assert not done_again
+        draws = [one.item["draw"] for one in kept.values()]
+        assert [now[one] for one in draws] == [before[one] for one in draws], "done again"
         assert finished(folder).items() >= kept.items()
-    assert 5 < len(finished(folder)) < N_ITEMS
     kept = finished(folder)
+    assert 2 < len(kept) < N_ITEMS
     with running(tmp_path, n_items=N_ITEMS, backend="threads", n_jobs=2) as run:
         outcome, _ = run.outcome()
     assert outcome["n_finished_before"] == len(kept)
@@ -131,8 +123,7 @@ def test_killed_twenty_times_it_ends_as_if_nothing_had_been(tmp_path, seed):
 @pytest.mark.parametrize(
     ("backend", "n_items"), [("processes", 0), ("processes", 4), ("dask", 4)]
 )
-def test_nobody_is_left_behind_when_the_parent_is_killed(tmp_path, backend, n_items):
-    """Be they in the middle of an item, or just about to start."""
+def test_workers_end_when_the_parent_is_killed(tmp_path, backend, n_items):
     settings = {"n_items": 400, "backend": backend, "n_jobs": 2}
     with running(tmp_path, **settings, draw={"seconds": 30.0, "slow_from": 4}) as run:
         run.wait_for_items(n_items)
@@ -171,7 +162,7 @@ def test_ctrl_c_lets_running_items_finish_and_begins_no_other(tmp_path, backend,
     assert "Traceback" not in said
 
 
-@pytest.mark.parametrize(("backend", "n_jobs"), WAYS)
+@pytest.mark.parametrize(("backend", "n_jobs"), WAYS[1:])
 def test_ctrl_c_twice_stops_at_once(tmp_path, backend, n_jobs):
     settings = {"n_items": 400, "backend": backend, "n_jobs": n_jobs}
     with running(tmp_path, **settings, draw={"seconds": 30.0, "slow_from": 4}) as run:
@@ -188,7 +179,7 @@ def test_ctrl_c_twice_stops_at_once(tmp_path, backend, n_jobs):
         assert set(finished(run.folder)) == {"item0", "item1", "item2", "item3"}
 
 
-@pytest.mark.parametrize("delay", [0.0, 0.05, 0.2])
+@pytest.mark.parametrize("delay", [0.0, 0.2])
 def test_ctrl_c_while_workers_start_breaks_nothing(tmp_path, delay):
     with running(tmp_path, n_items=6, backend="processes", n_jobs=2) as run:
         time.sleep(delay)

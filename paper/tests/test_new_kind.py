@@ -96,20 +96,6 @@ def test_it_runs_from_toml_to_the_report(coins, tmp_path):
     assert reproduce(coins, tmp_path / "out", n_jobs=1).n_done == 0, "it goes on"
 
 
-def test_its_entries_are_checked(coins, tmp_path):
-    path = tmp_path / "wrong.toml"
-    path.write_text(COINS.replace("n_throws", "n_thorws"))
-    with pytest.raises(DataError, match=r"n_thorws is unknown. Did you mean 'n_throws'"):
-        read_study(path)
-
-
-def test_without_its_line_it_is_unknown(tmp_path):
-    path = tmp_path / "coins.toml"
-    path.write_text(COINS)
-    with pytest.raises(DataError, match=r"kind is 'coins': expected one of fusion, methods"):
-        read_study(path)
-
-
 def test_a_result_that_lost_its_keys_is_told(coins, tmp_path):
     out = tmp_path / "out"
     reproduce(coins, out, n_jobs=1)

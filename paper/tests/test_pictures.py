@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from setwise_paper.report.pictures import sprite
+from setwise_paper.report.parts import sprite
 
 
 def pixels(uri):

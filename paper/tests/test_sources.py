@@ -112,23 +112,15 @@ def test_a_wrong_file_is_refused_and_what_was_there_stays(register, tmp_path, ca
     assert (tmp_path / "sets.mat").read_bytes() == CONTENT
 
 
-@pytest.mark.parametrize("surplus", [b"x" * 200_000, b""])
-def test_another_length_is_refused_and_nothing_is_left(register, tmp_path, surplus):
-    content = CONTENT + surplus if surplus else CONTENT[:-1]
-    with serving(content) as (mirror, _), pytest.raises(DataError, match="sets"):
-        fetch("made", tmp_path, mirror=mirror)
+def test_a_wrong_length_and_a_broken_network_leave_nothing(register, tmp_path):
+    for content, status in ((CONTENT + b"x" * 200_000, 200), (CONTENT[:-1], 200), (b"", 404)):
+        with serving(content, status) as (mirror, _), pytest.raises(DataError, match="sets"):
+            fetch("made", tmp_path, mirror=mirror)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_what_goes_wrong_on_the_network_is_one_line(register, tmp_path):
-    with (
-        serving(b"", status=404) as (mirror, _),
-        pytest.raises(DataError, match="404") as error,
+    with pytest.raises(
+        DataError, match=r"^sets\.mat: cannot be fetched from http://127[^\n]*$"
     ):
-        fetch("made", tmp_path, mirror=mirror)
-    with pytest.raises(DataError, match=r"sets\.mat: cannot be fetched from http://127"):
         fetch("made", tmp_path)  # from its own address, which refuses
-    assert "\n" not in str(error.value)
     (tmp_path / "file").write_text("")
     with serving(CONTENT) as (mirror, _), pytest.raises(DataError, match="sets"):
         fetch("made", tmp_path / "file" / "below", mirror=mirror)

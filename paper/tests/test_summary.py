@@ -45,10 +45,6 @@ def judged(answers: Mapping[str, str], truth: str = "aabb", **more: Any) -> dict
     }
 
 
-def section_of(experiment, pairs):
-    return experiment.summarise(pairs)
-
-
 METHODS = Methods(
     kind="methods",
     methods=("CVC", "MSM", "DCC"),
@@ -67,7 +63,7 @@ def methods_pairs():
 
 
 def test_methods_are_averaged_over_folds():
-    found = section_of(METHODS, methods_pairs())
+    found = METHODS.summarise(methods_pairs())
     cvc, msm = found.rows
     assert (cvc.name, cvc.mean, cvc.std, cvc.low, cvc.high) == ("CVC", 87.5, 12.5, 75.0, 100.0)
     assert (cvc.n_folds, cvc.n_probes, cvc.probe_seconds) == (2, 8, 0.2)
@@ -76,17 +72,13 @@ def test_methods_are_averaged_over_folds():
     assert (msm.mean, msm.difference) == (50.0, None)
 
 
-def test_confusion_counts_truth_by_answer():
-    confusion = section_of(METHODS, methods_pairs()).confusion
-    assert confusion.classes == ("a", "b")
-    assert confusion.counts == ((4, 0), (1, 3))
-
-
-def test_wrong_probes_carry_their_explanation():
+def test_confusion_counts_truth_by_answer_and_wrong_probes_are_explained():
     pairs = methods_pairs()
+    confusion = METHODS.summarise(pairs).confusion
+    assert (confusion.classes, confusion.counts) == (("a", "b"), ((4, 0), (1, 3)))
     why = planned(ExplainItem(of=pairs[0][0].item, probes=(2,)), "CVC")
     explanation = {"probe": "set 2", "truth": "b", "answer": "a", "index": 2, "why": {}}
-    found = section_of(METHODS, [*pairs, (why, {"explanations": [explanation]})])
+    found = METHODS.summarise([*pairs, (why, {"explanations": [explanation]})])
     (wrong,) = found.wrong
     assert (wrong.probe, wrong.truth, wrong.answer, wrong.fold) == ("set 2", "b", "a", 0)
     assert wrong.explanation is explanation
@@ -106,7 +98,7 @@ def test_fusion_by_dimensionality():
         (planned(item(0), "CVC", 0), judged(answers)),
         (planned(item(1), "CVC", 1), judged(more)),
     ]
-    found = section_of(experiment, pairs)
+    found = experiment.summarise(pairs)
     assert [(row.name, row.mean, row.difference) for row in found.rows] == [
         ("mode", 50.0, 0.0),
         ("sum", 87.5, None),
@@ -130,7 +122,7 @@ def test_robustness_has_both_sides_and_shares():
         (planned(item(0, outliers), "CVC"), judged({"": answers}, outlier_share=share))
         for outliers, answers, share in mixed
     ]
-    found = section_of(experiment, pairs)
+    found = experiment.summarise(pairs)
     assert found.gallery[0].x == (0.0, 1.0, 2.0)
     assert found.gallery[0].mean == (100.0, 75.0, 50.0)
     assert found.probes[0].mean == (100.0, 100.0)
@@ -171,7 +163,7 @@ def test_distributions_take_none_for_infinity():
         (one("ssc", 2), clustered("b", [0.4, 0.2], 2.0)),
         (one("kmeans", 0), clustered("a", [None, None], None)),
     ]
-    ssc, kmeans = section_of(experiment, pairs).rows
+    ssc, kmeans = experiment.summarise(pairs).rows
     assert ssc.accuracy == pytest.approx(200 / 3)
     assert (ssc.median_snr, ssc.median_distance, ssc.n_draws) == (None, 0.2, 3)
     assert (ssc.published_snr, kmeans.published_snr) == (78.84, None)
@@ -184,7 +176,7 @@ def result_of(*sections) -> StudyResult:
 
 
 def test_tables_say_the_papers_number_beside_ours():
-    (table,) = section_of(METHODS, methods_pairs()).tables()
+    (table,) = METHODS.summarise(methods_pairs()).tables()
     assert table.columns == ("method", "paper", "ours", "difference", "p", "fit", "a probe")
     assert table.rows[0] == (
         *("CVC", "90.00 ± 4.00", "87.50 ± 12.50", "-2.50", "", "1 s", "200 ms"),
@@ -204,7 +196,7 @@ def test_timed_tables_have_ratios():
             "published": {"CVC": METHODS.published["CVC"].model_copy(update={"seconds": 2.0})},
         }
     )
-    (table,) = section_of(timed, methods_pairs()).tables()
+    (table,) = timed.summarise(methods_pairs()).tables()
     assert table.rows[0] == ("CVC", "2 s", "200 ms", "1.00", "1.00")
     assert table.rows[1] == ("MSM", "", "500 ms", "", "2.50")
 
@@ -212,7 +204,7 @@ def test_timed_tables_have_ratios():
 def test_numbers_without_times_do_not_depend_on_them():
     def found(seconds):
         pairs = [(one, result | {"probe_seconds": seconds}) for one, result in methods_pairs()]
-        return result_of(section_of(METHODS, pairs))
+        return result_of(METHODS.summarise(pairs))
 
     slow, fast = found(9.0), found(0.001)
     assert numbers(slow, with_times=False) == numbers(fast, with_times=False)

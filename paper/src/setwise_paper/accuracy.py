@@ -141,11 +141,6 @@ def p_values(results: Mapping[str, Mapping[Any, Result]]) -> dict[str, float | N
     Where both were judged on three folds or more, by the corrected resampled t-test of Nadeau
     and Bengio (2003), as folds share gallery sets; else by McNemar's exact test on the probes.
     Holm's correction is for all methods of the table. The first has no value.
-
-    Parameters
-    ----------
-    results : dict
-        By the name of the method, then by fold and seed.
     """
     first, *others = results
     raw = {name: _p_value(results[first], results[name]) for name in others}

@@ -31,7 +31,7 @@ from setwise_paper.datasets import (
     load_cambridge,
     load_youtube,
 )
-from setwise_paper.datasets.protocols import Fold
+from setwise_paper.datasets.known import Fold
 from setwise_paper.datasets.sources import places
 from setwise_paper.spec import Data, Feature
 from setwise_paper.support import check_known, seed_for

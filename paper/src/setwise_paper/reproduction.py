@@ -43,27 +43,7 @@ def reproduce(
     fresh: bool = False,
     progress: Progress | None = None,
 ) -> Run:
-    """Do the rest of a study, and collect all results.
-
-    Parameters
-    ----------
-    study : Study
-        See :func:`setwise_paper.study_named`.
-    out : Path
-        Folder of the results; a stopped run continues from there.
-    folder : Path, optional
-        Folder of the data, see :func:`setwise_paper.datasets.load`.
-    n_jobs : int, optional
-        Items at a time; -1 is one per core.
-    backend : {"processes", "threads", "dask"}
-        Where items are done.
-    scheduler : str, optional
-        Address of a Dask scheduler; a local one is started by default.
-    fresh : bool, default=False
-        Repeat everything. Old results stay in a file of another name.
-    progress : callable, optional
-        Called with what is being done, how many items are done, and of how many.
-    """
+    """Do the rest of a study, and collect all results."""
     planned = plan(study, folder)
     n_done, was_interrupted = 0, False
     with Store(out, fresh=fresh) as store:
@@ -105,20 +85,11 @@ def run(
 ) -> StudyResult:
     """Run a study from Python, with methods of your own beside its own.
 
-    Parameters
-    ----------
-    study : Study, str or path
-        A study, the name of a shipped one, or the path of a TOML file.
-    methods : dict of str to object or str, optional
-        More rows of each experiment that compares accuracies: any object with
-        ``fit(sets, labels)`` and ``predict(sets)``, a classifier of scikit-learn, the name of
-        a recipe, or an import path.
-    only : collection of str, optional
-        Names of the experiments to run; all by default.
-    out, data : path, optional
-        Folder of results, in which the study gets its own, and folder of data.
-    **options
-        ``n_jobs``, ``backend``, ``scheduler``, ``fresh`` and ``progress`` of :func:`reproduce`.
+    A study is a `Study`, the name of a shipped one, or the path of a TOML file. ``methods``
+    are more rows of each experiment that compares accuracies: by name an object with
+    ``fit(sets, labels)`` and ``predict(sets)``, a classifier of scikit-learn, the name of a
+    recipe, or an import path. ``only`` are names of experiments, ``out`` and ``data`` folders,
+    and ``options`` those of :func:`reproduce`.
     """
     name = "study"
     if not isinstance(study, Study):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import hashlib
 import logging
-import math
 import os
 import sys
 import tempfile
@@ -42,15 +41,6 @@ def check_count(owner: str, name: str, value: Any, *, at_least: int = 1) -> None
     is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if not is_whole or not at_least <= value < 2**63:
         refuse(owner, name, f"an int of at least {at_least}", value)
-
-
-def check_number(owner: str, name: str, value: Any, *, may_be_0: bool = False) -> None:
-    """Refuse anything but a positive finite number, or 0 where it is allowed."""
-    is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-    if not is_number or not math.isfinite(value) or value < 0 or (value == 0 and not may_be_0):
-        refuse(
-            owner, name, "a number of at least 0" if may_be_0 else "a positive number", value
-        )
 
 
 def check_choice(owner: str, name: str, value: Any, choices: Collection[str]) -> None:

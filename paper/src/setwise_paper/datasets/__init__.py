@@ -1,15 +1,15 @@
-"""Known public datasets with their protocols, and made ones."""
+"""Known public datasets with their protocols, and sets with outliers."""
 
 from setwise_paper.datasets.copies import load_cambridge, load_youtube
-from setwise_paper.datasets.known import load, load_honda, load_mobo
-from setwise_paper.datasets.made import (
-    Corrupted,
-    corrupt_sets,
-    limit_sets,
-    make_gaussian_pair,
-    make_subspace_union,
+from setwise_paper.datasets.known import (
+    Dataset,
+    load,
+    load_honda,
+    load_mobo,
+    random_folds,
+    spread_folds,
 )
-from setwise_paper.datasets.protocols import Dataset, random_folds, spread_folds
+from setwise_paper.datasets.made import Corrupted, corrupt_sets, limit_sets
 from setwise_paper.datasets.sources import SOURCES, RemoteFile, Source, fetch
 
 __all__ = [
@@ -26,8 +26,6 @@ __all__ = [
     "load_honda",
     "load_mobo",
     "load_youtube",
-    "make_gaussian_pair",
-    "make_subspace_union",
     "random_folds",
     "spread_folds",
 ]

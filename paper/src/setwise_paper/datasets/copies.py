@@ -16,7 +16,7 @@ from setwise.errors import DataError, SkippedFilesWarning, reject
 from setwise.faces import HaarFaces, face_tracks
 from setwise.io import LoadedSets, LoadReport, Skipped, load_images
 from setwise.sets import SetBatch
-from setwise_paper.datasets.protocols import Dataset, spread_folds
+from setwise_paper.datasets.known import Dataset, spread_folds
 from setwise_paper.support import Progress, reported
 
 ILLUMINATIONS = ("Set1", "Set2", "Set3", "Set4", "Set5")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import zipfile
 from collections.abc import Callable, Sequence
@@ -15,15 +16,103 @@ import numpy.typing as npt
 from setwise.errors import DataError, reject
 from setwise.io import load_arrays, load_mat
 from setwise.sets import SetBatch
-from setwise_paper.datasets.protocols import (
-    Dataset,
-    Fold,
-    pair_folds,
-    random_folds,
-    rotated_folds,
-)
 from setwise_paper.datasets.sources import SOURCES, find, missing, places
-from setwise_paper.support import check_known
+from setwise_paper.support import IntArray, check_count, check_known
+
+# Indices of the gallery sets and of the probes.
+Fold: TypeAlias = tuple[IntArray, IntArray]
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Sets with labels, and the folds of their protocol."""
+
+    name: str
+    sets: SetBatch
+    labels: npt.NDArray[Any]
+    folds: list[Fold]
+    class_names: tuple[Any, ...]
+    note: str
+
+    def __repr__(self) -> str:
+        return (
+            f"Dataset {self.name!r}: {self.sets!r}, {len(self.class_names)} classes, "
+            f"{len(self.folds)} folds"
+        )
+
+
+def random_folds(
+    labels: npt.ArrayLike, n_gallery: int, n_folds: int, *, seed: int = 0
+) -> list[Fold]:
+    """Draw ``n_gallery`` random gallery sets of each class; all others are probes."""
+    check_count("random_folds", "n_gallery", n_gallery)
+    check_count("random_folds", "n_folds", n_folds)
+    members = _members(labels, n_gallery, "random_folds")
+    rng = np.random.default_rng(seed)
+    n_sets = sum(map(len, members))
+    folds = []
+    for _ in range(n_folds):
+        drawn = [rng.choice(sets, n_gallery, replace=False) for sets in members]
+        gallery = np.sort(np.concatenate(drawn))
+        folds.append((gallery, np.setdiff1d(np.arange(n_sets), gallery)))
+    return folds
+
+
+def spread_folds(
+    labels: npt.ArrayLike, n_gallery: int, n_probes: int, n_folds: int, *, seed: int = 0
+) -> list[Fold]:
+    """Choose sets for each fold so that folds overlap as little as possible."""
+    for name, value in (("n_gallery", n_gallery), ("n_probes", n_probes), ("n_folds", n_folds)):
+        check_count("spread_folds", name, value)
+    width = n_gallery + n_probes
+    members = _members(labels, width, "spread_folds")
+    rng = np.random.default_rng(seed)
+    dealt = [np.resize(rng.permutation(sets), (n_folds, width)) for sets in members]
+    return [
+        (
+            np.sort(np.concatenate([hand[fold, :n_gallery] for hand in dealt])),
+            np.sort(np.concatenate([hand[fold, n_gallery:] for hand in dealt])),
+        )
+        for fold in range(n_folds)
+    ]
+
+
+def rotated_folds(parts: npt.ArrayLike) -> list[Fold]:
+    """Make each part in turn the gallery, and all others the probes."""
+    part = np.asarray(parts)
+    return [
+        (np.flatnonzero(part == value), np.flatnonzero(part != value))
+        for value in np.unique(part)
+    ]
+
+
+def pair_folds(labels: npt.ArrayLike) -> list[Fold]:
+    """Make every two sets of each class the gallery, by their place in the class."""
+    members = _members(labels, 2, "pair_folds")
+    place = np.zeros(sum(map(len, members)), dtype=np.int64)
+    for sets in members:
+        place[sets] = np.arange(len(sets))
+    folds = []
+    for pair in itertools.combinations(range(max(map(len, members))), 2):
+        is_gallery = np.isin(place, pair)
+        folds.append((np.flatnonzero(is_gallery), np.flatnonzero(~is_gallery)))
+    return folds
+
+
+def _members(labels: npt.ArrayLike, at_least: int, owner: str) -> list[IntArray]:
+    """The sets of each class, classes in sorted order."""
+    known = np.asarray(labels)
+    members = []
+    for label in np.unique(known):
+        sets = np.flatnonzero(known == label)
+        if len(sets) < at_least:
+            reject(
+                f"{owner}: class {str(label)!r} has {len(sets)} sets. Expected at least "
+                f"{at_least}: leave the class out, or ask for fewer sets per fold."
+            )
+        members.append(sets)
+    return members
+
 
 CLASSES = ("apple", "car", "cow", "cup", "dog", "horse", "pear", "tomato")
 # The cars of ETH-80 are not numbered from 1 to 10; the published splits count them like this.
@@ -180,26 +269,9 @@ class Prepared:
 def load(name: str, folder: str | os.PathLike[str] | None = None) -> Dataset:
     """Read a known dataset that is at hand, with the folds of its protocol.
 
-    Nothing is ever downloaded here; `setwise_paper.datasets.sources` does that, when asked.
-
-    Parameters
-    ----------
-    name : str
-        ``"eth80"``, ``"eth80-64"``, ``"yaleb"``, ``"coil20"``, ``"hands"``, ``"vowels"``,
-        ``"honda"`` or ``"mobo"``; or the name of an ``.npz`` archive of yours without its
-        ending, which `setwise.load_arrays` can read. Such sets have no folds.
-    folder : path, optional
-        Where to look; ``$SETWISE_DATA`` by default, then the cache of this user.
-
-    Returns
-    -------
-    Dataset
-        Sets, labels and folds; its ``note`` says which file was read and which folds they are.
-
-    Raises
-    ------
-    DataError
-        When no copy is at hand; the message says where it looked, and the ways out.
+    A name is one of those of `SOURCES`, or that of an ``.npz`` archive of yours, without its
+    ending, which `setwise.load_arrays` can read; such sets have no folds. Nothing is ever
+    downloaded here. The folder is ``$SETWISE_DATA`` by default, then the cache of this user.
 
     Examples
     --------

@@ -97,11 +97,6 @@ def missing(
     return DataError(msg)
 
 
-logger = logging.getLogger("setwise")
-# Seconds between two looks at whether another process is done.
-PATIENCE_S = 0.2
-
-
 def fetch(
     name: str,
     folder: str | os.PathLike[str] | None = None,
@@ -114,19 +109,6 @@ def fetch(
 
     Correct files that are there already stay as they are. A file gets its final name only
     after its checksum was verified.
-
-    Parameters
-    ----------
-    name : str
-        A name of `setwise_paper.datasets.SOURCES`, such as ``"eth80"``.
-    folder : path, optional
-        Where to put the files: ``$SETWISE_DATA`` by default, else the cache of this user.
-    mirror : str, optional
-        An address with copies of the files under their names.
-    accept_unverified : bool, default=False
-        Accept a file without a known checksum. Its SHA-256 is logged.
-    progress : callable, optional
-        Called with what is fetched, the bytes that are here, and of how many.
     """
     check_known("fetch", "dataset", name, SOURCES)
     known = SOURCES[name]

@@ -160,7 +160,6 @@ def _finish_distances(
     add_legend(axes, handletextpad=0.1)
 
 
-_LONGEST_NAME = 20
 _SIZE, _SMALLEST_SIZE = 8.5, 4.5
 # A digit is about so much of its size wide.
 _DIGIT = 0.7

@@ -11,8 +11,7 @@ from pydantic import Field
 
 from setwise_paper.accuracy import AccuracyRow, Table
 from setwise_paper.plan import Finished, Planned, Planner
-from setwise_paper.report.glance import Fact
-from setwise_paper.report.pictures import Pictures
+from setwise_paper.report.parts import Fact, Pictures
 from setwise_paper.spec import Data, Seed, Strict
 
 # Title, columns and rows of a table.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -101,17 +102,12 @@ class OnFolds(Experiment):
                     f"experiment {self.name!r}: there is no fold {fold}. Expected 0 to "
                     f"{n_folds - 1}, the folds of {self.data.name!r}."
                 )
-            for seed in self.seeds:
-                for method in methods:
-                    item = ClassifyItem(
-                        data=self.data,
-                        recipe=method.recipe,
-                        fold=fold,
-                        seed=seed,
-                        n_probes=self.n_probes,
-                        outliers=outliers,
-                    )
-                    yield planner.planned(item, method.label, fold, self.data)
+            same: dict[str, Any] = {"data": self.data, "n_probes": self.n_probes}
+            for seed, method in product(self.seeds, methods):
+                item = ClassifyItem(
+                    recipe=method.recipe, fold=fold, seed=seed, outliers=outliers, **same
+                )
+                yield planner.planned(item, method.label, fold, self.data)
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -55,17 +56,10 @@ class Distributions(Experiment):
 
     def plan(self, planner: Planner) -> Iterator[Planned]:
         """Every clusterer on every draw."""
-        for draw in range(self.n_draws):
-            for seed in self.seeds:
-                for clusterer in self.clusterers:
-                    item = DistributionsItem(
-                        data=self.data,
-                        clusterer=clusterer,
-                        n_classes=self.n_classes,
-                        draw=draw,
-                        seed=seed,
-                    )
-                    yield planner.planned(item, clusterer, draw, self.data)
+        for draw, seed, clusterer in product(range(self.n_draws), self.seeds, self.clusterers):
+            same: dict[str, Any] = {"data": self.data, "n_classes": self.n_classes}
+            item = DistributionsItem(clusterer=clusterer, draw=draw, seed=seed, **same)
+            yield planner.planned(item, clusterer, draw, self.data)
 
     def summarise(self, finished: Sequence[Finished]) -> DistributionsSection:
         """Distances and SNR of each clusterer over all draws, and its first draw to look at."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -12,7 +13,6 @@ from pydantic import Field
 
 from setwise.cut import dfvc, exact_fiedler
 from setwise.graph import GaussianGraph
-from setwise_paper.datasets import make_gaussian_pair
 from setwise_paper.figures.gaussians import plot_by_size, plot_clouds, plot_switch_errors
 from setwise_paper.figures.svg import picture
 from setwise_paper.kinds.base import Experiment, PicturesOf, Section, Words
@@ -28,25 +28,26 @@ class Gaussians(Experiment):
     """Two clouds of normal points, at several distances and of several sizes."""
 
     kind: Literal["gaussians"] = "gaussians"
-    distances: Annotated[tuple[float, ...], Field(min_length=1)] = (2, 3, 4, 5, 6, 7)
+    distances: Annotated[tuple[Annotated[float, Field(ge=0)], ...], Field(min_length=1)] = (
+        2,
+        3,
+        4,
+        5,
+        6,
+        7,
+    )
     sizes: Annotated[tuple[Count, ...], Field(min_length=1)] = tuple(range(100, 501, 25))
     variance: Annotated[float, Field(gt=0)] = 2.0
     n_draws: Count = 2
 
     def plan(self, planner: Planner) -> Iterator[Planned]:
         """An item for every draw, distance and size."""
-        for draw in range(self.n_draws):
-            for seed in self.seeds:
-                for distance in self.distances:
-                    for size in self.sizes:
-                        item = GaussiansItem(
-                            distance=distance,
-                            size=size,
-                            variance=self.variance,
-                            draw=draw,
-                            seed=seed,
-                        )
-                        yield planner.planned(item, f"{distance:g}", draw)
+        for draw, seed, distance, size in product(
+            range(self.n_draws), self.seeds, self.distances, self.sizes
+        ):
+            what: dict[str, Any] = {"distance": distance, "size": size}
+            item = GaussiansItem(variance=self.variance, draw=draw, seed=seed, **what)
+            yield planner.planned(item, f"{distance:g}", draw)
 
     def summarise(self, finished: Sequence[Finished]) -> GaussiansSection:
         """Measures by distance and size; errors by switches over all."""
@@ -88,23 +89,16 @@ class GaussiansItem(Item):
         later = cut.sign_switches - at_first
         counts, errors = _by_switches(later, is_wrong)
         all_counts, all_errors = _by_switches(cut.sign_switches, is_wrong)
-        result = {
-            "connectivity": float(cut.connectivity),
-            "error": float(is_wrong.mean()),
-            "exact_error": float(exact.mean()),
-            "switches": float(later.mean()),
-            "counts": counts,
-            "errors": errors,
-            "counts_from_start": all_counts,
-            "errors_from_start": all_errors,
+        result: dict[str, Any] = {
+            **{"connectivity": float(cut.connectivity), "error": float(is_wrong.mean())},
+            **{"exact_error": float(exact.mean()), "switches": float(later.mean())},
+            **{"counts": counts, "errors": errors},
+            **{"counts_from_start": all_counts, "errors_from_start": all_errors},
         }
-        if self.draw > 0:
-            return result
-        return result | {
-            "points": points[:2].T.round(3).tolist(),
-            "is_second": is_second.tolist(),
-            "is_wrong": is_wrong.tolist(),
-        }
+        if self.draw == 0:
+            result["points"] = points[:2].T.round(3).tolist()
+            result |= {"is_second": is_second.tolist(), "is_wrong": is_wrong.tolist()}
+        return result
 
 
 def _points(item: GaussiansItem) -> Any:
@@ -112,9 +106,10 @@ def _points(item: GaussiansItem) -> Any:
     distance, variance = item.distance, item.variance
     what = (f"{distance:g}", item.size, f"{variance:g}", item.draw)
     seed = seed_for(item.seed, "gaussians", *what)
-    return make_gaussian_pair(
-        item.size, distance, variance=variance, random_state=seed
-    ).vectors.T
+    normal = np.random.default_rng(seed).standard_normal((3, 2 * item.size))
+    points = np.sqrt(variance) * normal
+    points[0, item.size :] += distance
+    return points
 
 
 def _align(side: BoolArray, is_second: BoolArray) -> BoolArray:
@@ -149,23 +144,16 @@ def _switch_rows(results: Sequence[Result], kind: str) -> tuple[SwitchRow, ...]:
 
 def _cloud_example(by_place: Mapping[tuple[float, int], Sequence[Result]]) -> dict[str, Any]:
     """The draw to look at: the middle distance, and a size that can be seen through."""
-    shown = {
-        place: result
-        for place, results in by_place.items()
-        for result in results
-        if "points" in result
-    }
+    every = ((place, one) for place, results in by_place.items() for one in results)
+    shown = {place: result for place, result in every if "points" in result}
     if not shown:
         return {}
     distances = sorted({distance for distance, _ in shown})
     distance = distances[len(distances) // 2]
     size = min((size for d, size in shown if d == distance), key=lambda size: abs(size - 200))
     example = shown[distance, size]
-    return {
-        "distance": distance,
-        "size": size,
-        **{what: example[what] for what in ("points", "is_second", "is_wrong")},
-    }
+    points = {what: example[what] for what in ("points", "is_second", "is_wrong")}
+    return {"distance": distance, "size": size, **points}
 
 
 @dataclass(frozen=True)

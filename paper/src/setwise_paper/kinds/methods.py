@@ -16,9 +16,7 @@ from setwise_paper.figures.svg import picture
 from setwise_paper.kinds.base import PicturesOf, Section, Words
 from setwise_paper.kinds.classify import ClassifyItem, ExplainItem, OnFolds
 from setwise_paper.plan import Finished, Planned, Planner, Result
-from setwise_paper.report.glance import Fact
-from setwise_paper.report.pictures import Pictures
-from setwise_paper.report.probe_page import WrongProbe, probe_pages
+from setwise_paper.report.parts import Fact, Pictures, WrongProbe, probe_pages
 from setwise_paper.spec import OneLabelEach
 from setwise_paper.support import duration
 

@@ -11,8 +11,7 @@ from typing import Any
 from setwise.report.parts import render_page
 from setwise_paper.accuracy import accuracy, agreement, p_text, seconds, signed
 from setwise_paper.kinds.base import Section
-from setwise_paper.report.glance import at_a_glance
-from setwise_paper.report.pictures import Pictures
+from setwise_paper.report.parts import Pictures, at_a_glance
 from setwise_paper.spec import Data
 from setwise_paper.study import StudyResult, shipped_studies
 from setwise_paper.support import write_whole
