@@ -41,7 +41,7 @@ PARTS = {
             (view, basis)
             for view in ("plain", "whitened")
             for basis in ("svd", "centred", "means")
-        ],
+        ]
     },
     "no gallery weights": {"weights": None},
     "exact signs": {"cut": "exact"},

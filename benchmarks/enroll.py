@@ -90,7 +90,7 @@ def main() -> None:
             "one thread; fit, enroll and forget in turns. The result equals a fresh fit "
             "(tests/classify/test_enroll.py): in galleries of more than 100 sets, one with the "
             "same views, weights and thresholds, which are learnt anew when more than a fifth "
-            "of the sets have changed",
+            "of the sets have changed"
         ],
         ["gallery", "fit", "enroll one set", "times faster", "forget one set", "times faster"],
         rows,

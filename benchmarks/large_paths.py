@@ -79,7 +79,7 @@ def main() -> None:
         "What large galleries do, forced on small real ones",
         [
             f"the default ensemble without gallery weights; at most {MOST_FOLDS} folds of each "
-            "dataset's protocol",
+            "dataset's protocol"
         ],
         ["data", "path", "labels as on the exact path", "right"],
         rows,

@@ -39,10 +39,7 @@ ROWS = {
 }
 COLUMNS = {1: "mean cosine", 2: "frame vote (cosine)", 4: "CVC"}
 # Rivals that only docs/reproduced.md has: the study, and the name of the row there.
-ELSEWHERE = {
-    "CDL": ("ETH-80, 20 x 20", "CDL-LDA"),
-    "AHISD": ("COIL-20", "AHISD"),
-}
+ELSEWHERE = {"CDL": ("ETH-80, 20 x 20", "CDL-LDA"), "AHISD": ("COIL-20", "AHISD")}
 NAMES = {"frame vote": "frame vote (cosine)", "MSM, smallest angle": "MSM (smallest angle)"}
 # The five datasets, as docs/accuracy.md lists them and docs/reproduced.md calls them.
 FIVE = {

@@ -163,11 +163,7 @@ HOG = Data(name="hands", feature=Feature(name="hog", parameters={"cell": 8}))
         (judged(fold=-1), DataError, r"no fold -1\. Expected 0 to 0"),
         # What a method cannot do is an error here, not a row of zeros.
         (judged("CVC for images", data=HOG), DataError, "looks at images, and the gallery"),
-        (
-            ExplainItem(of=judged(), probes=(0,)),
-            ParameterError,
-            "it explains nothing",
-        ),
+        (ExplainItem(of=judged(), probes=(0,)), ParameterError, "it explains nothing"),
         (ExplainItem(of=judged("CVC"), probes=(9,)), DataError, "no probe 9. Expected 0 to 8"),
         (clustered("k-means"), ParameterError, "no clusterer 'k-means'.*Did you mean 'kmeans'"),
         (clustered(n_classes=9), DataError, "objects has 8 classes, 8 of them with two sets"),

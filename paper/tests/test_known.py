@@ -173,11 +173,7 @@ def test_the_environment_comes_before_the_cache(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("name", "error", "said"),
     [
-        (
-            "eth80",
-            DataError,
-            "no eth80_20x20.npz or demo-ETH.mat in .*data fetch eth80`",
-        ),
+        ("eth80", DataError, "no eth80_20x20.npz or demo-ETH.mat in .*data fetch eth80`"),
         ("coil20", DataError, "coil20_32x32.npz in .*It must be prepared"),
         ("honda", DataError, "`setwise data fetch honda`"),
         ("youtube", DataError, "load_youtube"),

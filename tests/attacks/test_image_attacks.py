@@ -143,8 +143,7 @@ def test_a_film_behind_a_photo_is_no_scan(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "head",
-    [b"P4 256 200\n", b"P4\n#c\n256 #d\r200\n", b"P5\n# made here\n256 200\n255\n"],
+    "head", [b"P4 256 200\n", b"P4\n#c\n256 #d\r200\n", b"P5\n# made here\n256 200\n255\n"]
 )
 def test_honest_pnm_is_read(tmp_path, head):
     (tmp_path / "a.pnm").write_bytes(head + bytes(256 * 200))

@@ -13,11 +13,7 @@ from tests.baselines.convex_hulls import convex_hull_distance
 from tests.helpers import fingerprint
 
 from setwise.baselines import hulls, simplex_qp
-from setwise.baselines.hulls import (
-    affine_hull,
-    affine_hull_distance,
-    gram_hull_distance,
-)
+from setwise.baselines.hulls import affine_hull, affine_hull_distance, gram_hull_distance
 from setwise.errors import ConvergenceWarning
 
 

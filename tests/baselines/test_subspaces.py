@@ -8,12 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import linalg
 
-from setwise.baselines.subspaces import (
-    Subspaces,
-    orthonormalised,
-    set_subspace,
-    usable_dims,
-)
+from setwise.baselines.subspaces import Subspaces, orthonormalised, set_subspace, usable_dims
 from setwise.basis.base import numerical_rank
 
 

@@ -5,14 +5,7 @@ import pytest
 from scipy.ndimage import binary_fill_holes
 
 from rendering.shapes import FAMILIES, ellipsoid, painted, superellipsoid
-from rendering.surfels import (
-    Patch,
-    Room,
-    Viewpoint,
-    render,
-    sample_patches,
-    visible_surfels,
-)
+from rendering.surfels import Patch, Room, Viewpoint, render, sample_patches, visible_surfels
 
 VIEWS = [Viewpoint(0, 0), Viewpoint(35, 45), Viewpoint(66, 243), Viewpoint(90, 180)]
 SOLID = [family for family in FAMILIES if family.name in ("fruit", "vase", "stone")]

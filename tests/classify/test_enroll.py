@@ -217,10 +217,7 @@ def test_two_sets_of_one_name_must_be_told_apart(sets_and_labels):
 def test_crossing_the_limit_of_the_gram_matrix_is_exact_too(sets_and_labels, monkeypatch):
     """Larger galleries are kept in single precision; a fresh fit of a smaller one is not."""
     sets, labels = sets_and_labels
-    settings = FAST | {
-        "representations": PLAIN,
-        "dims": (3,),
-    }
+    settings = FAST | {"representations": PLAIN, "dims": (3,)}
     clf = CVC(**settings).fit(sets[:-2], labels[:-2])
     small = CVC(**settings).fit(sets[:-2], labels[:-2])
     monkeypatch.setattr(lasso_graph, "GRAM_LIMIT", 3 * (len(sets) - 2))

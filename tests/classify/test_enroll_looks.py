@@ -57,11 +57,7 @@ def looks_during(work):
 @pytest.mark.parametrize("n_jobs", [None, 2])
 @pytest.mark.parametrize(
     "parameters",
-    [
-        {},
-        {"weights": None, "outliers": None},
-        {"unknown": 0.4, "unknown_label": "nobody"},
-    ],
+    [{}, {"weights": None, "outliers": None}, {"unknown": 0.4, "unknown_label": "nobody"}],
     ids=["default", "evenly", "unknown"],
 )
 def test_a_fit_looks_once(gallery, parameters, n_jobs):

@@ -150,10 +150,7 @@ def test_features_are_not_classifiers_own_business(gallery, probes):
 def test_for_images_labels_sets_of_images(gallery, probes):
     clf = CVC.for_images(("pixels", "edges"), dims=(1, 2, 3)).fit(gallery, gallery.labels)
     assert clf.score(probes, probes.labels) == 1.0
-    assert {layer.representation.view.name for layer in clf.layers_} >= {
-        "pixels",
-        "fine edges",
-    }
+    assert {layer.representation.view.name for layer in clf.layers_} >= {"pixels", "fine edges"}
 
 
 @pytest.mark.parametrize("make", [CVC.for_images, CVC.for_turntables])

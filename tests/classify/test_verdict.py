@@ -7,11 +7,7 @@ from tests.conftest import toy_sets
 
 from setwise import CVC
 from setwise.cluster import FlatClusters
-from setwise.gallery.distributions import (
-    bhattacharyya,
-    class_cluster_distributions,
-    overlap,
-)
+from setwise.gallery.distributions import bhattacharyya, class_cluster_distributions, overlap
 from setwise.gallery.evidence import LayerResult
 from setwise.gallery.left_out import LeftOutViews
 

@@ -84,10 +84,7 @@ def test_warnings_are_one_line(monkeypatch, capsys):
 
     monkeypatch.setattr("setwise.io.load_sets", warn)
     found = run("inspect", "somewhere")
-    assert found.stderr.splitlines()[-2:] == [
-        "setwise: note: few classes",
-        "setwise: enough",
-    ]
+    assert found.stderr.splitlines()[-2:] == ["setwise: note: few classes", "setwise: enough"]
 
 
 def test_completion_can_be_had():

@@ -17,14 +17,7 @@ from setwise import CVC
 from setwise.baselines import MSM, MeanVector
 from setwise.baselines.base import Baseline
 from setwise.errors import DataError, ParameterError, SetwiseWarning
-from setwise.evaluation import (
-    METHODS,
-    SLOW,
-    Comparison,
-    MethodResult,
-    check_methods,
-    compare,
-)
+from setwise.evaluation import METHODS, SLOW, Comparison, MethodResult, check_methods, compare
 
 QUICK = ("MSM", "mean vector", "GDA")
 

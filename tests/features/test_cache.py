@@ -40,12 +40,7 @@ def counts(cached):
 
 @pytest.mark.parametrize(
     "feature",
-    [
-        HOG(),
-        Equalised(),
-        Pixels(size=(4, np.int64(5))),
-        make_pipeline(Equalised(), LBP()),
-    ],
+    [HOG(), Equalised(), Pixels(size=(4, np.int64(5))), make_pipeline(Equalised(), LBP())],
     ids=lambda feature: type(feature).__name__,
 )
 def test_gives_what_the_feature_gives_and_computes_it_once(tmp_path, sets, feature):

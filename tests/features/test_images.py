@@ -156,11 +156,7 @@ def test_refuses_channels_that_are_no_colours(feature, n_channels):
 
 
 @pytest.mark.parametrize("value", [-1, 256, 300])
-@pytest.mark.parametrize(
-    "wrapped",
-    [lambda f, _: f, Cached],
-    ids=["alone", "cached"],
-)
+@pytest.mark.parametrize("wrapped", [lambda f, _: f, Cached], ids=["alone", "cached"])
 @pytest.mark.parametrize("feature", [Equalised(), LBP()])
 def test_refuses_values_beyond_bytes(feature, wrapped, value, tmp_path):
     feature = wrapped(feature, tmp_path)

@@ -60,8 +60,7 @@ def test_equal_times_stay_in_order():
 
 
 @given(
-    seconds=st.lists(st.integers(0, 2000), min_size=1, max_size=30),
-    gap_s=st.floats(0.5, 200.0),
+    seconds=st.lists(st.integers(0, 2000), min_size=1, max_size=30), gap_s=st.floats(0.5, 200.0)
 )
 def test_bursts_partition_the_photos_by_time(seconds, gap_s):
     times = [NOON + timedelta(seconds=s) for s in seconds]

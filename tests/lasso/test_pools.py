@@ -286,9 +286,7 @@ def test_pools_that_know_nothing_are_made_anew():
     assert_margins_hold(columns, dense(found, n), known, 0.05)
 
 
-def test_columns_are_solved_again_only_where_an_atom_outside_the_pool_could_enter(
-    monkeypatch,
-):
+def test_columns_are_solved_again_only_where_an_atom_outside_the_pool_could_enter(monkeypatch):
     monkeypatch.setattr(pools, "POOL_SIZE", 24)
     rows, columns, _ = problem("classes", 0.05)
     old, extra = rows[:-3].copy(), rows[-3:].copy()

@@ -15,11 +15,7 @@ matplotlib = pytest.importorskip("matplotlib")
 from tests.plots.drawn import clashes, outside  # noqa: E402
 from tests.plots.explained import albums, explanation_of  # noqa: E402
 
-from setwise.plots.explanation_plot import (  # noqa: E402
-    company,
-    plot_explanation,
-    votes_by_evidence,
-)
+from setwise.plots.explanation_plot import company, plot_explanation, votes_by_evidence  # noqa: E402
 
 PLAIN = [("plain", "svd"), ("plain", "centred")]
 

@@ -102,10 +102,7 @@ def test_times_are_plain_numbers(seconds):
     [
         ([], "points is empty"),
         ([("m", 0.0, 0.9, 0.8, 1.0)], "m takes 0 seconds per probe.*more than 0"),
-        (
-            [("m", 0.1, float("nan"), 0.8, 1.0)],
-            "m takes 0.1 seconds .* an accuracy of nan",
-        ),
+        ([("m", 0.1, float("nan"), 0.8, 1.0)], "m takes 0.1 seconds .* an accuracy of nan"),
     ],
 )
 def test_what_cannot_be_drawn(points, message):

@@ -121,10 +121,7 @@ def SHC(
 
 
 def clusters_of_SHC(
-    A: Matrix,
-    ell_D: Vector,
-    ell_hat_p: int,
-    fiedler: Callable[[Matrix, Matrix], Vector],
+    A: Matrix, ell_D: Vector, ell_hat_p: int, fiedler: Callable[[Matrix, Matrix], Vector]
 ) -> tuple[Vector, int]:
     """Run Algorithm 2 from the top: each vertex's deepest label, renumbered 1, 2, ..., n_k."""
     ell_k = np.ones((1, len(A)), dtype=int)

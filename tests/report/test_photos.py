@@ -11,12 +11,7 @@ from PIL import Image
 
 from setwise import SetBatch
 from setwise.plots.answer_picture import choose
-from setwise.report.photos import (
-    photo,
-    png_data_uri,
-    strip_data_uri,
-    time_span,
-)
+from setwise.report.photos import photo, png_data_uri, strip_data_uri, time_span
 from setwise.sets import Origins
 
 

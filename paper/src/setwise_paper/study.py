@@ -156,5 +156,5 @@ def _first_mistake(error: ValidationError) -> str:
 def _known_names() -> list[str]:
     """The entries that could have been meant: all that any part of a study has."""
     parts: tuple[type[BaseModel], ...] = (Data, Feature, Method, Published)
-    models = (Study, *KINDS.values(), *parts)
+    models: tuple[Any, ...] = (Study, *KINDS.values(), *parts)
     return sorted({name for model in models for name in model.model_fields})

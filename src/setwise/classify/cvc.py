@@ -53,8 +53,6 @@ from setwise.sets import SetBatch, SetClassifier, check_labels, check_sets
 from setwise.sets.classifier import one_set
 from setwise.sets.labels import join_labels, remaining_sets, same_label
 
-__all__ = ["CVC"]
-
 # Where a set is, what it spans, and how it varies.
 DEFAULT = (("plain", "mean"), ("whitened", "svd"), ("plain", "centred"))
 # Trees of cuts, which take most of the time, at the middle dimensionality only.

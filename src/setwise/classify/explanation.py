@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from setwise.classify.pictured import Pictured
 
-__all__ = ["CutStep", "Explanation", "MemberVote"]
 
 DIGITS = 6
 # Fields that hold labels, which may be of any type.

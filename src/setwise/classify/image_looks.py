@@ -9,8 +9,6 @@ from typing import Any
 from setwise._support.parameters import check_known
 from setwise.features import HOG, Faces, ImageFeature, Network, Pixels, Whitener
 
-__all__ = ["FEATURES", "image_looks", "installed_features", "named_features"]
-
 FEATURES = ("pixels", "edges", "network", "faces")
 # Of these, the ones for images of anything, and the modules that each needs.
 _OF_ANYTHING = {
@@ -43,13 +41,7 @@ def named_features(features: str | Sequence[str], owner: str) -> tuple[str, ...]
 
 
 def image_looks(names: Sequence[str]) -> Iterator[tuple[Any, str]]:
-    """Pairs of view and basis: mean, whitened span and centred span of each feature.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Of :data:`FEATURES`.
-    """
+    """Pairs of view and basis: mean, whitened span and centred span of each feature."""
     from sklearn.pipeline import make_pipeline
 
     for name in names:

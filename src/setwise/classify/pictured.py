@@ -17,8 +17,6 @@ from setwise.sets import SetBatch
 from setwise.sets.batch import default_names
 from setwise.sets.origins import has_photos, photo_name, pixels
 
-__all__ = ["Alike", "AlikePair", "Pictured", "explain_set", "nearest_in_class", "pictured"]
-
 _MOST_PAIRS = 4
 
 

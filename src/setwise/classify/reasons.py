@@ -21,8 +21,6 @@ from setwise.sets.classifier import largest_by_class
 if TYPE_CHECKING:
     from setwise.classify.judge import Inference
 
-__all__ = ["reasons_of"]
-
 
 def reasons_of(inference: Inference, answer: Answer) -> Explanation:
     """An answer, and the reasons that its views give."""

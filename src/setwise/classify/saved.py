@@ -13,8 +13,6 @@ from setwise.gallery.file import load_gallery, write_gallery
 from setwise.index import Index
 from setwise.io.untrusted import regular_file
 
-__all__ = ["edit", "load"]
-
 
 def load(path: str | Path, *, index: str | Index | None = None) -> CVC:
     """The classifier that :meth:`CVC.save` wrote; its answers are the same.

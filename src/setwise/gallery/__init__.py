@@ -11,13 +11,7 @@ from setwise.gallery.distributions import (
     overlap,
     signal_to_noise,
 )
-from setwise.gallery.evidence import (
-    Comparison,
-    LayerGraph,
-    LayerResult,
-    LayerView,
-    Targets,
-)
+from setwise.gallery.evidence import Comparison, LayerGraph, LayerResult, LayerView, Targets
 from setwise.gallery.fusion import Fusion, fuse
 from setwise.gallery.gallery import Calibration, Gallery
 from setwise.gallery.solve import solve, update

@@ -14,8 +14,6 @@ from setwise.features.views import FittedView, Images
 from setwise.gallery.description import Description, Layer, Representation
 from setwise.sets import SetBatch
 
-__all__ = ["InlierSets", "SetBases", "every", "find_inliers", "tried_sets", "usable_dims"]
-
 
 def usable_dims(dims: Sequence[int], set_sizes: IntArray, width: int) -> tuple[int, ...]:
     """The dimensionalities that can tell sets apart; the largest such if all are larger.
@@ -109,23 +107,7 @@ class InlierSets:
 
 
 class SetBases:
-    """Columns of one set for any layer, computed when first asked for.
-
-    Parameters
-    ----------
-    images : Images
-        The inliers of the set.
-    views : dict of str to FittedView
-        Views of its vectors, by name.
-    description : Description
-        Says how columns are made.
-    dims : sequence of int
-        Dimensionalities.
-    inliers : array of bool, optional
-        Which vectors of the set the images are; all by default.
-    seen : dict of str to array, optional
-        What views have made of the images before.
-    """
+    """Columns of one set for any layer, computed when first asked for."""
 
     def __init__(
         self,

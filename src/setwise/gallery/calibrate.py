@@ -13,8 +13,6 @@ from setwise.gallery.bases import InlierSets
 from setwise.gallery.gallery import Gallery
 from setwise.gallery.trials import Trials, chosen_features, log_odds, survivors
 
-__all__ = ["calibrated", "guessing"]
-
 # Of the test whether left-out sets are recognised better than by guessing.
 LEVEL = 0.05
 # Shrinkage that leaves a ranking of the probabilities.
@@ -22,17 +20,7 @@ LEAST_SHRINKAGE = 0.01
 
 
 def calibrated(gallery: Gallery, inliers: InlierSets | None, n_jobs: int | None) -> Gallery:
-    """The gallery with everything that its own sets say about its ensemble.
-
-    Parameters
-    ----------
-    gallery : Gallery
-        With members of equal weights.
-    inliers : InlierSets or None
-        Its vectors, where they were looked up already.
-    n_jobs : int, optional
-        Threads.
-    """
+    """The gallery with everything that its own sets say about its ensemble."""
     if gallery.description.weights is not None:
         gallery = _weighed(gallery, inliers, n_jobs)
     rate = gallery.description.unknown
@@ -101,20 +89,6 @@ def guessing(n_right: int, truth: IntArray) -> tuple[float, str | None]:
 
     There is no warning where an exact one-sided binomial test says so, or nearer to perfect
     than to guessing (of a gallery of four sets no test is ever sure).
-
-    Parameters
-    ----------
-    n_right : int
-        Left-out sets that were recognised.
-    truth : array of int, shape (n_sets,)
-        Their classes.
-
-    Returns
-    -------
-    above : float
-        0 for guessing, 1 for perfect.
-    warning : str or None
-        The warning, if there is any.
     """
     from scipy.stats import binomtest
 

@@ -23,27 +23,12 @@ from setwise.sets import SetBatch
 if TYPE_CHECKING:
     from setwise.gallery.gallery import Gallery, SolvedLayer
 
-__all__ = ["Candidates", "GallerySketch", "nearness_of"]
 
 _MOST_POINTS = 2000
 
 
 class Candidates:
-    """Classes that a probe is compared with, and the layers solved for them.
-
-    Parameters
-    ----------
-    gallery : Gallery
-        The gallery; its calibration applies.
-    classes : array of shape (n_classes,)
-        Labels of the candidates, sorted.
-    sets : array of int, shape (n_sets,)
-        Their sets in the gallery, ascending.
-    codes : array of int, shape (n_sets,)
-        Class of each set, an index into ``classes``.
-    layers : dict of int to SolvedLayer
-        Layers by their place in the ensemble: all, or the active ones.
-    """
+    """Classes that a probe is compared with, and the layers solved for them."""
 
     def __init__(
         self,
@@ -92,17 +77,7 @@ class Candidates:
     def views(
         self, probe: SetBases, *, stop_early: bool = False, all_layers: bool = False
     ) -> dict[int, LayerView]:
-        """Views of a probe by the active layers, or by all, by their place.
-
-        Parameters
-        ----------
-        probe : SetBases
-            The probe.
-        stop_early : bool
-            Leave out layers that cannot change the label, where the fusion allows that.
-        all_layers : bool
-            Inactive layers too.
-        """
+        """Views of a probe by the active layers, or by all, by their place."""
         gallery = self.gallery
         if all_layers:
             return {i: self.view(i, probe[s.layer]) for i, s in self.layers.items()}

@@ -35,18 +35,6 @@ from setwise.gallery.fusion import Fusion
 from setwise.graph import Graph
 from setwise.index import ExactIndex, Index
 
-__all__ = [
-    "Description",
-    "Ensemble",
-    "Layer",
-    "Member",
-    "Representation",
-    "Shortlist",
-    "as_dims",
-    "as_evidence",
-    "as_representations",
-]
-
 
 @dataclass(frozen=True)
 class Representation:

@@ -11,19 +11,6 @@ import numpy as np
 from setwise._support.parts import Part
 from setwise._support.types import FloatArray, IntArray
 
-__all__ = [
-    "Bhattacharyya",
-    "Distance",
-    "Hellinger",
-    "bhattacharyya",
-    "class_cluster_distributions",
-    "class_cluster_histogram",
-    "conditional_orthogonality",
-    "hellinger",
-    "overlap",
-    "signal_to_noise",
-]
-
 
 def class_cluster_histogram(rows: IntArray, clusters: IntArray, n_rows: int) -> FloatArray:
     """How many vectors of each row (class or set) fell into each cluster (``H_cc``).

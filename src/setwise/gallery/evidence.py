@@ -34,21 +34,6 @@ from setwise.gallery.distributions import (
 from setwise.graph import GalleryGraph
 from setwise.sets.classifier import largest_by_class
 
-__all__ = [
-    "AllAngles",
-    "ClusterOverlap",
-    "Comparison",
-    "EdgeShare",
-    "Evidence",
-    "LayerGraph",
-    "LayerResult",
-    "LayerView",
-    "SmallestAngle",
-    "Targets",
-    "set_angles",
-    "spans_of_sets",
-]
-
 # Replaces an overlap of zero before its logarithm is taken.
 _LEAST = 1e-6
 
@@ -332,20 +317,6 @@ def set_angles(
 
     Of orthonormal columns, the canonical angles between what they span. Of others, those
     between each probe column and the nearest of the set.
-
-    Parameters
-    ----------
-    cosines : array of shape (n_probe_columns, n_columns)
-        Inner products.
-    column_sets : array of int, shape (n_columns,)
-        Gallery set of each column, ascending.
-    basis : Basis
-        What made the columns.
-
-    Returns
-    -------
-    largest, mean : arrays of shape (n_sets with any column,)
-        Cosine of the smallest angle, and mean of the squares of all.
     """
     first, place = spans_of_sets(column_sets)
     widths = np.diff(first, append=len(column_sets))
@@ -392,14 +363,7 @@ class Evidence(Part, ABC):
 
 @dataclass(frozen=True)
 class ClusterOverlap(Evidence):
-    """How alike probe and target spread over the clusters (Algorithm 1).
-
-    Parameters
-    ----------
-    dims : {"all", "middle"}, default="all"
-        Dimensionalities of each representation at which trees of cuts, the dearest part, are
-        made.
-    """
+    """How alike probe and target spread over the clusters (Algorithm 1)."""
 
     name: ClassVar[str] = "clusters"
     dims: str = "all"

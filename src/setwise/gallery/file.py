@@ -57,21 +57,7 @@ def save_gallery(
     keep_vectors: bool = True,
     caller: str = "save_gallery",
 ) -> Path:
-    """Write a gallery to one file.
-
-    Parameters
-    ----------
-    gallery : Gallery
-        Solved.
-    path : str or Path
-        A file that exists is replaced, at once or not at all.
-    classifier : dict, optional
-        Other parameters of the estimator, as JSON values.
-    keep_vectors : bool, default=True
-        Whether to write the vectors of the sets, and small pictures of them.
-    caller : str
-        For messages.
-    """
+    """Write a gallery to one file."""
     given = check_path(caller, path)
     target = real_path(given)
     if target.is_dir():
@@ -259,22 +245,7 @@ def _finite_pair(pair: tuple[float, float]) -> list[float] | None:
 def load_gallery(
     path: str | Path, *, index: Index | None = None, caller: str = "load_gallery"
 ) -> tuple[Gallery, dict[str, Any]]:
-    """Read a gallery, and the other parameters of the estimator.
-
-    Parameters
-    ----------
-    path : str or Path
-        What :func:`save_gallery` wrote.
-    index : Index, optional
-        Used instead of the index that the file names.
-    caller : str
-        For messages.
-
-    Raises
-    ------
-    DataError
-        When the file is not there, no gallery, damaged, contradictory, or of a later version.
-    """
+    """Read a gallery, and the other parameters of the estimator."""
     given = check_path(caller, path)
     document, arrays = read_tensors(given, caller, FORMAT)
     try:

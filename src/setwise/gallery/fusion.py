@@ -17,8 +17,6 @@ from setwise._support.parts import Part
 from setwise._support.types import BoolArray, FloatArray, IntArray
 from setwise.sets.classifier import largest_by_class
 
-__all__ = ["Fused", "Fusion", "ScoreMatrix", "fuse", "is_decided", "standardised", "votes"]
-
 # Directions that have nothing in common still have cosines of this order.
 _ROUNDING = 1e-9
 # Factor of the summed distances beside votes: enough to break a tie, never to make one.

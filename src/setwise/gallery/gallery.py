@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from setwise.gallery.bases import InlierSets
     from setwise.gallery.trials import Trials
 
-__all__ = ["Calibration", "Gallery", "LeftOut", "Solution", "SolvedLayer", "UpdatePlan"]
-
 
 @dataclass(frozen=True)
 class SolvedLayer:
@@ -136,17 +134,7 @@ class Solution(ABC):
         probe: SetBases,
         overrides: Mapping[int, SetBases | None] | None = None,
     ) -> Candidates:
-        """Candidate classes of a probe, and their layers.
-
-        Parameters
-        ----------
-        gallery : Gallery
-            The gallery of this solution.
-        probe : SetBases
-            The probe.
-        overrides : dict of int to SetBases or None, optional
-            Replacement bases of gallery sets; None hides a set.
-        """
+        """Candidate classes of a probe, and their layers."""
 
     @abstractmethod
     def updated(self, changed: Gallery, plan: UpdatePlan, n_jobs: int | None) -> Solution:

@@ -14,21 +14,12 @@ from setwise.features.views import FittedView, Images, shown_widths
 from setwise.index.base import Rows
 from setwise.sets import SetBatch
 
-__all__ = ["costly_views", "index_row", "index_rows", "index_width", "shown"]
-
 
 def index_row(seen: Callable[[str], FloatArray], views: Mapping[str, FittedView]) -> Rows:
     """One vector of a set: the directions of its means in some views, side by side.
 
     In each view that does not learn from the gallery, so that no row changes when other sets
     come and go.
-
-    Parameters
-    ----------
-    seen : callable
-        Gives the set's vectors as a view shows them.
-    views : dict of str to FittedView
-        All views.
     """
     names = _indexed(views)
     means = [unit_rows(seen(name)).mean(axis=0, keepdims=True) for name in names]

@@ -16,8 +16,6 @@ from setwise.gallery.bases import SetBases
 from setwise.gallery.description import Description, Layer, Representation
 from setwise.gallery.gallery import Gallery, SolvedLayer, UpdatePlan
 
-__all__ = ["Change", "make_bases_on", "solve_layers", "update_layers"]
-
 # Bases that are singular vectors, and whether of the set minus its mean.
 _DIRECTIONS = {"svd": False, "centred": True}
 # A representation, and which of its starts.

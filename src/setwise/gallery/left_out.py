@@ -26,8 +26,6 @@ from setwise.gallery.evidence import (
 )
 from setwise.graph import GalleryGraph
 
-__all__ = ["LeftOutViews"]
-
 # Bytes of inner products that are computed together.
 _BLOCK_BYTES = 2**24
 # Powers of a matrix whose traces bound its largest eigenvalue.
@@ -104,25 +102,7 @@ def edge_shares(graph: GalleryGraph, targets: Targets, tried: IntArray) -> Float
 def nearest_angles(
     matrix: npt.NDArray[np.floating], targets: Targets, chosen: IntArray, basis: Basis
 ) -> tuple[FloatArray, FloatArray]:
-    """Cosines of the angles between some sets and the nearest other set of each target.
-
-    Parameters
-    ----------
-    matrix : array of shape (n_features, n_columns)
-        The gallery's columns.
-    targets : Targets
-        Sets and targets of the columns.
-    chosen : array of int
-        The sets.
-    basis : Basis
-        What made the columns.
-
-    Returns
-    -------
-    largest, mean : arrays of shape (n_chosen, n_targets)
-        Cosine of the smallest angle, and mean of the squares of all; 0 where a target has no
-        other set.
-    """
+    """Cosines of the angles between some sets and the nearest other set of each target."""
     largest, mean = np.zeros((2, len(chosen), targets.n_targets))
     first, place = spans_of_sets(targets.sets)
     widths = np.diff(first, append=len(targets.sets))

@@ -18,18 +18,6 @@ from setwise.gallery.description import Description, Representation
 from setwise.index import ExactIndex
 from setwise.sets import SetBatch
 
-__all__ = [
-    "MOST_HALVED",
-    "MOST_LEARNT_FROM",
-    "MOST_OWN_SETS",
-    "GalleryShape",
-    "bytes_of_large",
-    "bytes_of_whole",
-    "cached_sets",
-    "known_widths",
-    "n_tried",
-]
-
 # Gallery sets that members are tried on: enough to find out whether one knows anything.
 MOST_OWN_SETS = 500
 # Sets that are cut into halves instead, which doubles the columns to be solved.
@@ -90,17 +78,7 @@ def known_widths(how: Description, n_features: int) -> dict[str, int]:
 
 
 def bytes_of_whole(how: Description, shape: GalleryShape, widths: Mapping[str, int]) -> int:
-    """Bytes that solving a gallery as a whole needs, beyond the sets themselves.
-
-    Parameters
-    ----------
-    how : Description
-        With the dimensionalities in use.
-    shape : GalleryShape
-        Of the gallery.
-    widths : dict of str to int
-        Length of vectors in each view; 0 where that is not known yet.
-    """
+    """Bytes that solving a gallery as a whole needs, beyond the sets themselves."""
     graphs = _graphs(how, shape, widths)
     doubles = 2 * 8 * shape.n_vectors * shape.n_features  # all vectors, and those that belong
     views = {r.view.name: r.view for r in how.representations}

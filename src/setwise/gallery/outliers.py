@@ -17,8 +17,6 @@ from setwise._support.types import BoolArray, FloatArray, IntArray
 from setwise.features import unit_rows
 from setwise.features.typical import FEWEST, canonical_order
 
-__all__ = ["MOST_COMPARED", "NO_COSINES", "outlier_range", "two_parts", "without_second_part"]
-
 # Ward's tree of more vectors takes longer than it is worth.
 _MOST_VECTORS = 1000
 # Gallery sets that are compared.
@@ -28,20 +26,7 @@ NO_COSINES = (np.inf, -np.inf)
 
 
 def two_parts(vectors: FloatArray) -> tuple[float, BoolArray]:
-    """The two parts into which Ward's tree divides a set, whatever the order of its vectors.
-
-    Parameters
-    ----------
-    vectors : array of shape (n_vectors, n_features)
-        One set.
-
-    Returns
-    -------
-    cosine : float
-        Of the means of the two parts; 1 where the set is too small, or too large, to divide.
-    is_larger : array of bool, shape (n_vectors,)
-        The larger part.
-    """
+    """The two parts into which Ward's tree divides a set, whatever the order of its vectors."""
     n = len(vectors)
     if not FEWEST <= n <= _MOST_VECTORS:
         return 1.0, np.ones(n, dtype=np.bool_)
@@ -63,13 +48,6 @@ def outlier_range(inliers: Sequence[FloatArray], codes: IntArray) -> tuple[float
     The parts are as far apart as sets of different classes are (between the 5th and the 95th
     percentile), and farther than the two parts of any gallery set. In light that no gallery
     set shows, parts of one set may be farther apart than any classes: nothing is dropped then.
-
-    Parameters
-    ----------
-    inliers : sequence of arrays of shape (n_vectors_i, n_features)
-        Gallery sets.
-    codes : array of int, shape (n_sets,)
-        Class of each.
     """
     inside = [two_parts(v)[0] for v in inliers if FEWEST <= len(v) <= _MOST_VECTORS]
     means = unit_rows(np.array([unit_rows(v).mean(axis=0) for v in inliers]))

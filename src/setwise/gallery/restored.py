@@ -29,15 +29,6 @@ from setwise.graph import Graph
 from setwise.index import Index
 from setwise.sets import Origins, SetBatch
 
-__all__ = [
-    "Arrays",
-    "directory_arrays",
-    "first_columns",
-    "learnt",
-    "restored",
-    "trained_features",
-]
-
 Arrays = dict[str, npt.NDArray[Any]]
 
 
@@ -96,26 +87,14 @@ class _Stored:
 
 
 def contradiction(what: str) -> NoReturn:
+    """Refuse the file; the caller of ``restored`` names it."""
     raise ValueError(what)
 
 
 def restored(
     document: Mapping[str, Any], arrays: Arrays, index: Index | None = None
 ) -> Gallery:
-    """The gallery that a document and its arrays describe, all of it checked.
-
-    Parameters
-    ----------
-    document, arrays
-        The content of a file.
-    index : Index, optional
-        Used instead of the index that the document names.
-
-    Raises
-    ------
-    ValueError, KeyError, TypeError, IndexError, AttributeError, SetwiseError
-        Where they contradict themselves.
-    """
+    """The gallery that a document and its arrays describe, all of it checked."""
     stored = _Stored(arrays)
     description = Description.from_config(document["description"])
     if index is not None:
@@ -282,11 +261,7 @@ def _classes(document: Mapping[str, Any]) -> npt.NDArray[Any]:
 
 
 def _layers(
-    description: Description,
-    dims: tuple[int, ...],
-    written: Any,
-    stored: _Stored,
-    n_sets: int,
+    description: Description, dims: tuple[int, ...], written: Any, stored: _Stored, n_sets: int
 ) -> tuple[SolvedLayer, ...]:
     described = description.ensemble(dims).layers
     if len(written) != len(described):

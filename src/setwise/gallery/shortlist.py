@@ -42,8 +42,6 @@ from setwise.index.base import Rows
 from setwise.sets import SetBatch
 from setwise.sets.classifier import largest_by_class
 
-__all__ = ["ShortlistSolution", "solve_with_shortlist"]
-
 # Sets that members are tried on. The share of right answers of a member, and so its weight, has
 # a standard error of at most half of 1 / sqrt(200): 3.5 points.
 MOST_TRIED = 200

@@ -27,8 +27,6 @@ from setwise.gallery.shortlist import solve_with_shortlist
 from setwise.gallery.whole import require_memory_of, solve_whole
 from setwise.sets import SetBatch, check_labels, check_sets
 
-__all__ = ["solve", "solve_checked", "update"]
-
 # How much longer the longest vector of a set may be than the shortest before a warning says
 # that normalising discards information. In half of the sets of real images, and of embeddings,
 # it is not twice as long.

@@ -24,18 +24,6 @@ from setwise.gallery.description import Ensemble, Member
 from setwise.gallery.fusion import Fusion, ScoreMatrix, fuse, standardised
 from setwise.gallery.gallery import Calibration
 
-__all__ = [
-    "Trials",
-    "alternate_sets",
-    "chosen_features",
-    "even_calibration",
-    "even_weights",
-    "fitted_inverse_temperature",
-    "halves",
-    "log_odds",
-    "survivors",
-]
-
 # Of the test whether a member does worse on halves than the best. Halves differ otherwise than
 # sets do, and there are many members: only those beyond doubt are dropped.
 LEVEL = 0.01
@@ -152,17 +140,6 @@ def chosen_features(
     the true classes of the left-out sets are most probable is dropped, again and again, as long
     as they become more probable. One feature is left at least. Where every left-out set is
     recognised by all features together, there is nothing to choose by.
-
-    Parameters
-    ----------
-    trials : Trials
-        With calibrated members.
-    weights : array of shape (n_members,)
-        Weights before.
-    features : sequence
-        Feature of each member.
-    fusion : Fusion
-        Fuses the members.
     """
     kinds = list(dict.fromkeys(features))
     if len(kinds) < 2 or trials.n_fused_right(fusion) == len(trials.codes):
@@ -218,13 +195,6 @@ def survivors(is_right: FloatArray, *, level: float = LEVEL) -> FloatArray:
     By an exact one-sided sign test on the trials where exactly one of the two is right. The
     best one is chosen on the same trials, so that a good one is dropped more often than
     ``level`` says.
-
-    Parameters
-    ----------
-    is_right : array of shape (n_members, n_trials)
-        How far each member recognised each half.
-    level : float
-        Of the test.
     """
     from scipy.stats import binomtest
 
@@ -254,15 +224,6 @@ def fitted_inverse_temperature(
     By likelihood, with one more trial that went wrong, shared out evenly over all: however
     good the logits are on ``n`` trials, right answers have probabilities of about
     ``n / (n + 1)``. Logits may be logarithms of probabilities, which the factor is a power of.
-
-    Parameters
-    ----------
-    logits : array of shape (n_trials, n_classes)
-        Larger is more probable.
-    codes : array of int, shape (n_trials,)
-        True classes.
-    most : float
-        The largest factor.
     """
     from scipy.optimize import minimize_scalar
 

@@ -31,8 +31,6 @@ from setwise.gallery.trials import (
 )
 from setwise.sets import SetBatch
 
-__all__ = ["WholeSolution", "require_memory_of", "solve_whole"]
-
 # Groups of classes, each of which is unknown to the others in turn; and sets that are tried.
 N_FOLDS, MOST_UNKNOWN = 4, 1000
 
