@@ -218,7 +218,7 @@ def _check_vectors(vectors: npt.NDArray[Any], offsets: npt.NDArray[Any]) -> None
     """Refuse sets that :func:`setwise.sets.check_sets` would refuse."""
     if not np.logical_or.reduceat(vectors.any(axis=1), offsets[:-1]).all():
         contradiction("a set holds nothing but zeros")
-    if vectors.dtype.kind == "f" and max(vectors.max(), -vectors.min()) >= 1e150:
+    if vectors.dtype.kind == "f" and float(max(vectors.max(), -vectors.min())) >= 1e150:
         contradiction("a set has values whose squares overflow")
 
 
