@@ -6,9 +6,8 @@ of all sets are summed in one pass over the graph, and angles come from blocks o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -42,7 +41,7 @@ class LeftOutViews:
         return (self._view(place) for place in range(len(self.chosen)))
 
     def _view(self, place: int) -> LayerView:
-        shared: dict[str, Callable[[], Any]] = {
+        shared = {
             "angles": partial(self._angles_of, place),
             "edge_shares": partial(self._edge_shares_of, place),
             "clustering": lambda: self.clustering,
