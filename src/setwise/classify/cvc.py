@@ -62,9 +62,9 @@ EVIDENCE = (ClusterOverlap(dims="middle"), EdgeShare(), SmallestAngle(), AllAngl
 class CVC(PartParameters, SetClassifier):
     """Classification via clustering: label, probability and reasons for each set.
 
-    Gallery and probe are joined in one graph, without looking at labels. The class wins that
-    spreads over the clusters of the graph as the probe does, to which most of the probe's
-    edges lead, and whose sets lie at the smallest angles. Each probe is judged alone.
+    Gallery and probe are joined in one graph, without looking at labels. Classes are compared
+    with the probe by their distribution over the graph's clusters, by edges, and by angles of
+    sets. Each probe is judged alone.
 
     Parameters
     ----------
@@ -298,13 +298,12 @@ class CVC(PartParameters, SetClassifier):
         if description.unknown is not None:
             _check_unknown_label(self.unknown_label, classes)
         with self._lock(), on_device(self.device):
-            self.gallery_: Gallery = solve_checked(
-                description, batch, classes, codes, n_jobs=self.n_jobs
-            )
+            solved = solve_checked(description, batch, classes, codes, n_jobs=self.n_jobs)
+            self.gallery_: Gallery = solved
         return self
 
     def _lock(self) -> RLock:
-        """Held while the gallery is replaced; made once, whichever thread asks first."""
+        """Held while the gallery is replaced; one for all threads."""
         lock: RLock = self.__dict__.setdefault("_changing", RLock())
         return lock
 
@@ -432,12 +431,9 @@ class CVC(PartParameters, SetClassifier):
             private and answers the same, but cannot enroll, forget or show nearest images.
         """
         check_is_fitted(self)
+        own = self._beside_gallery()
         return save_gallery(
-            self.gallery_,
-            path,
-            classifier=self._beside_gallery(),
-            keep_vectors=keep_vectors,
-            caller="CVC.save",
+            self.gallery_, path, classifier=own, keep_vectors=keep_vectors, caller="CVC.save"
         )
 
     def _beside_gallery(self) -> dict[str, Any]:
@@ -477,10 +473,10 @@ class CVC(PartParameters, SetClassifier):
         return np.where(is_unknown, np.array([self.unknown_label]), labels)
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """Probability of each class for each set; even where nothing is known.
+        """Probability of each class for each set; uniform without information.
 
-        With ``weights="gallery"``, calibrated on gallery sets that are left out. Those are of
-        known classes: for a set of an unknown class, probabilities rank the known ones.
+        With ``weights="gallery"``, calibrated on gallery sets that are left out: for a set of
+        an unknown class, probabilities only rank the known ones.
         """
         gallery, answers = self._answers(X, "predict_proba")
         rows = [answer.probabilities for answer in answers]

@@ -98,9 +98,7 @@ class MemberVote:
 
 @dataclass(frozen=True)
 class Explanation:
-    """The answer for one probe, and everything it rests on.
-
-    Label, probabilities and so on are those of :attr:`answer`.
+    """The answer for one probe, and its reasons.
 
     Examples
     --------
@@ -219,10 +217,7 @@ class Explanation:
         return plot_explanation(self, path, width=width, figure=figure)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything but pictures in types that JSON knows, numbers to six digits.
-
-        Labels become strings, and what is not finite None.
-        """
+        """All but pictures for JSON: numbers of six digits, or None; labels as strings."""
         of_answer = {name: _written(self.answer, name) for name in _OF_ANSWER}
         return of_answer | {
             field.name: _written(self, field.name)

@@ -1,7 +1,7 @@
-"""The one way to ask a solved gallery about sets: one answer per set.
+"""Answers of a solved gallery, one per set, computed by threads, a cluster or a device.
 
-With a device, bases and insertions of many probes are computed there at once, and threads (or
-processes) cluster and compare the block before. Each answer is that of the processor.
+A device computes bases and insertions of many probes at once, while threads (or processes)
+cluster and compare the block before. Each answer is that of the processor.
 """
 
 from __future__ import annotations

@@ -188,10 +188,7 @@ def _with_probe(parts: Sequence[IntArray], classes: IntArray, n_classes: int) ->
 
 
 def _probe_switches(result: LayerResult, n_probe: int) -> FloatArray:
-    """Sign switches of the probe's columns, summed over the cuts they went through.
-
-    Cuts of too many columns for Algorithm 3 are not counted.
-    """
+    """Sign switches of the probe's columns, summed over the cuts of Algorithm 3."""
     clusters = result.clusters
     switches = np.zeros(len(clusters.labels))
     if isinstance(clusters, HierarchicalClusters):

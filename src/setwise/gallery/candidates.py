@@ -23,7 +23,6 @@ from setwise.sets import SetBatch
 if TYPE_CHECKING:
     from setwise.gallery.gallery import Gallery, SolvedLayer
 
-
 _MOST_POINTS = 2000
 
 

@@ -123,9 +123,9 @@ class LayerResult:
     def finite_distances(self) -> FloatArray:
         """Distances with a stand-in for infinity, so that they can be summed.
 
-        A target of ``m`` columns and a probe of ``n`` that share one column each have overlap
-        ``1 / sqrt(m n)``, the smallest there is. Sharing nothing counts as half of that:
-        farther than any target that shares something, but one layer cannot decide alone.
+        The smallest overlap of a target of ``m`` columns and a probe of ``n`` is
+        ``1 / sqrt(m n)``. Sharing nothing counts as half of that, so that it is farthest, but
+        one layer cannot decide alone.
         """
         *sizes, probe_size = self.histogram.sum(axis=1)
         # A target without columns (its only set is left out) is as far as the farthest.
@@ -276,14 +276,7 @@ def start_clustering(
 
 
 def spans_of_sets(column_sets: IntArray) -> tuple[IntArray, IntArray]:
-    """First column of each set that has any, and place of each column within its set.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> spans_of_sets(np.array([0, 0, 2, 2, 2]))
-    (array([0, 2]), array([0, 1, 0, 1, 2]))
-    """
+    """First column of each set that has any, and place of each column within its set."""
     # np.diff with a value before the first takes twice as long.
     begins = np.ones(len(column_sets), dtype=bool)
     np.not_equal(column_sets[1:], column_sets[:-1], out=begins[1:])

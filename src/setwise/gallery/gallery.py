@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from setwise.gallery.trials import Trials
 
 
+# Columns that replace those of gallery sets; None hides a set.
+Overrides = Mapping[int, SetBases | None]
+
+
 @dataclass(frozen=True)
 class SolvedLayer:
     """The gallery's columns in one layer, and their graph, solved once."""
@@ -112,10 +116,7 @@ class Solution(ABC):
 
     @abstractmethod
     def around(
-        self,
-        gallery: Gallery,
-        probe: SetBases,
-        overrides: Mapping[int, SetBases | None] | None = None,
+        self, gallery: Gallery, probe: SetBases, overrides: Overrides | None = None
     ) -> Candidates:
         """Candidate classes of a probe, and their layers."""
 
@@ -245,9 +246,7 @@ class Gallery:
         layers = dict(enumerate(self.layers))
         return Candidates(self, self.classes, every_set, self.codes, layers)
 
-    def around(
-        self, probe: SetBases, overrides: Mapping[int, SetBases | None] | None = None
-    ) -> Candidates:
+    def around(self, probe: SetBases, overrides: Overrides | None = None) -> Candidates:
         """Candidate classes of a probe, and their layers; see :meth:`Solution.around`."""
         return self.solution.around(self, probe, overrides)
 
