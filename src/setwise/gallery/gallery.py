@@ -224,7 +224,7 @@ class Gallery:
     def active_layers(self, n_vectors: int) -> dict[int, float]:
         """Layers that are used for a set of so many vectors, and their weights.
 
-        Those whose columns mean nothing for so few vectors are inactive, unless all would be.
+        A layer whose columns mean nothing for so few vectors is inactive, unless all would be.
         """
         fewest = [layer.representation.basis.fewest for layer in self.ensemble.layers]
         is_enough = np.array(fewest) <= n_vectors
