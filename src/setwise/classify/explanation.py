@@ -262,6 +262,7 @@ def _read(content: Mapping[str, Any]) -> Explanation:
     points = ("probe_points", "gallery_points")
     return Explanation(
         answer=_answer(content),
+        pictured=None,
         **{name: _array(content[name]) for name in arrays},
         **{name: _array(content[name]).reshape(-1, 2) for name in points},
         votes=tuple(_vote(vote) for vote in content["votes"]),

@@ -17,6 +17,7 @@ from setwise._support.types import BoolArray, FloatArray, IntArray
 from setwise.basis import Basis
 from setwise.cluster import Clustering
 from setwise.gallery.evidence import (
+    Given,
     LayerGraph,
     LayerView,
     Targets,
@@ -41,7 +42,7 @@ class LeftOutViews:
         return (self._view(place) for place in range(len(self.chosen)))
 
     def _view(self, place: int) -> LayerView:
-        shared = {
+        shared: Given = {
             "angles": partial(self._angles_of, place),
             "edge_shares": partial(self._edge_shares_of, place),
             "clustering": lambda: self.clustering,

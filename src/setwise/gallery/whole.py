@@ -178,11 +178,7 @@ class WholeSolution(Solution):
 
 
 def may_overfit(gallery: Gallery) -> bool:
-    """Whether a view has learnt from fewer vectors than features.
-
-    A set that is left out of the graph was not left out of what a view has learnt, which
-    matters only with fewer vectors than features.
-    """
+    """Whether views have learnt from fewer vectors than features, left-out sets among them."""
     learns = any(view.learns for view in gallery.views.values())
     return learns and len(gallery.sets.vectors) <= gallery.sets.n_features
 
