@@ -13,17 +13,6 @@ from setwise.gallery.fusion import Fusion, ScoreMatrix, fuse
 if TYPE_CHECKING:
     from setwise.classify.explanation import Explanation
 
-__all__ = [
-    "QUITE_SURE",
-    "SURE",
-    "Answer",
-    "Sentence",
-    "kind_of",
-    "runner_up_probability",
-    "sentence",
-    "sureness",
-]
-
 # Least probabilities of answers that are called so.
 SURE, QUITE_SURE = 0.9, 0.7
 # Less is 0.00 to a reader.
@@ -33,37 +22,6 @@ _WORTH_SAYING = 0.005
 @dataclass(frozen=True)
 class Answer:
     """What a gallery says of one set.
-
-    Attributes
-    ----------
-    name : str
-        Name of the set.
-    label : object
-        The most probable class; means nothing where ``is_informed`` is False.
-    probability : float
-        Of that class.
-    runner_up : object
-        The next probable class; None where no other is probable.
-    margin : float
-        ``probability`` minus that of the runner-up.
-    is_informed : bool
-        Whether the set has anything in common with any class.
-    is_known : bool or None
-        Whether it is near enough to be of a class of the gallery; None with ``unknown=None``.
-    nearness : float
-        Nearness to the nearest class, an absolute measure.
-    is_typical : array of bool, shape (n_vectors,)
-        Vectors of the set that do not look out of place.
-    classes : array of shape (n_classes,)
-        Labels of the candidates, in the order of what follows.
-    probabilities, scores : arrays of shape (n_classes,)
-        Of each class; scores are those of the fusion.
-    votes : array of shape (n_active_members, n_classes)
-        Weighted vote of each member.
-    n_repaired_cuts : int
-        Cuts that did not converge, or left one half empty, so that another rule made them.
-    score_matrix : ScoreMatrix
-        Scores of the members.
 
     Examples
     --------
@@ -75,20 +33,20 @@ class Answer:
     (0, True)
     """
 
-    name: str
-    label: Any
-    probability: float
-    runner_up: Any
-    margin: float
-    is_informed: bool
-    is_known: bool | None
-    nearness: float
-    is_typical: BoolArray
-    classes: npt.NDArray[Any]
+    name: str  # of the set
+    label: Any  # the most probable class; means nothing where ``is_informed`` is False
+    probability: float  # of that class
+    runner_up: Any  # the next probable class; None where no other is probable
+    margin: float  # ``probability`` minus that of the runner-up
+    is_informed: bool  # whether the set has anything in common with any class
+    is_known: bool | None  # whether its class may be in the gallery; None with ``unknown=None``
+    nearness: float  # to the nearest class, an absolute measure
+    is_typical: BoolArray  # vectors of the set that are no outliers
+    classes: npt.NDArray[Any]  # labels of the candidates, in the order of what follows
     probabilities: FloatArray
-    scores: FloatArray
-    votes: FloatArray
-    n_repaired_cuts: int
+    scores: FloatArray  # of the fusion
+    votes: FloatArray  # weighted, shape (n_active_members, n_classes)
+    n_repaired_cuts: int  # made by another rule, where one did not converge or left no half
     score_matrix: ScoreMatrix
 
     def fused_by(self, fusion: str | Fusion) -> Any:
@@ -128,9 +86,8 @@ def sentence(answer: Answer | Explanation) -> Sentence:
     """An answer in one plain sentence, for readers who have not read the paper."""
     kind, label = kind_of(answer), str(answer.label)
     if kind == "guess":
-        return Sentence(
-            "No answer: it has nothing in common with anything in the gallery.", "", ""
-        )
+        before = "No answer: it has nothing in common with anything in the gallery."
+        return Sentence(before, "", "")
     if kind == "unknown":
         before = "Unknown: nothing in the gallery is near enough. It is most like "
         return Sentence(before, label, ".")
@@ -138,15 +95,10 @@ def sentence(answer: Answer | Explanation) -> Sentence:
     runner_up = "nothing else comes near"
     if chance >= _WORTH_SAYING:
         runner_up = f"next comes {answer.runner_up}, with {chance:.2f}"
+    rest = f"{answer.probability:.2f}; {runner_up}."
     if kind == "unsure":
-        return Sentence(
-            "Probably ", label, f", but unsure: {answer.probability:.2f}; {runner_up}."
-        )
-    return Sentence(
-        "This is ",
-        label,
-        f" – {sureness(answer)}, {answer.probability:.2f}; {runner_up}.",  # noqa: RUF001 (a dash)
-    )
+        return Sentence("Probably ", label, f", but unsure: {rest}")
+    return Sentence("This is ", label, f" – {sureness(answer)}, {rest}")  # noqa: RUF001 (a dash)
 
 
 def runner_up_probability(answer: Answer | Explanation) -> float:

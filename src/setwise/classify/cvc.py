@@ -62,73 +62,63 @@ EVIDENCE = (ClusterOverlap(dims="middle"), EdgeShare(), SmallestAngle(), AllAngl
 class CVC(PartParameters, SetClassifier):
     """Classification via clustering: label, probability and reasons for each set.
 
-    Gallery and probe are joined in one graph, without looking at labels. The class wins that
-    spreads over the clusters of the graph as the probe does, to which most of the probe's
-    edges lead, and whose sets lie at the smallest angles. Each probe is judged alone.
+    Gallery and probe are joined in one graph, without looking at labels. Classes are compared
+    with the probe by their distribution over the graph's clusters, by edges, and by angles of
+    sets. Each probe is judged alone.
 
     Parameters
     ----------
     dims : sequence of int, default=(3, 5, 8)
-        Numbers of columns that a set is reduced to, each of them one layer of the ensemble.
-        Those above the size of the largest gallery set, or above half of the number of
-        features, tell nothing apart and are left out.
+        Columns that a set is reduced to, one layer each. Numbers above the size of the largest
+        gallery set, or above half of the number of features, are left out.
     representations : sequence of (view, basis) pairs
         Every pair makes one layer per dimensionality.
 
         A view transforms the vectors first: ``"plain"``, ``"whitened"`` (by the gallery's own
         vectors), or any scikit-learn transformer of rows, alone or as a ``(name,
-        transformer)`` pair. All vectors are scaled to unit norm afterwards, except in the view
-        ``"lengths"``. A gallery whose norms differ widely gets a
-        :class:`setwise.errors.LengthsWarning`.
+        transformer)`` pair. Vectors are scaled to unit norm afterwards, except in the view
+        ``"lengths"`` (see :class:`setwise.errors.LengthsWarning`).
 
         A basis turns them into columns: ``"mean"`` (one column, whatever ``dims``), ``"svd"``,
         ``"centred"``, ``"means"`` (singular vectors of the set, of the set minus its mean,
-        means of its parts), ``"dictionary"`` (atoms of a dictionary with an l1 bound, the
-        paper's), or one with parameters such as ``Dictionary(radius=2.0, n_seeds=3)``.
+        means of its parts), ``"dictionary"`` (the paper's atoms, with an l1 bound), or one
+        with parameters such as ``Dictionary(radius=2.0, n_seeds=3)``.
 
-        By default *where a set is*, by the mean of the plain vectors (embeddings are usually
-        compared so), *what it spans*, by singular vectors of the whitened ones, and *how it
-        varies*, by centred singular vectors of the plain ones.
+        The default is *where a set is* (mean of the plain vectors), *what it spans* (singular
+        vectors of the whitened ones) and *how it varies* (centred ones of the plain ones).
     graph : str or Graph, default="lasso"
         Proximity of columns: ``"lasso"``, ``"gaussian"``, ``"least_squares"``, ``"omp"``, or
         one with parameters such as ``LassoGraph(alpha=0.01)``.
     cut : {"sweep", "exact", "paper"} or CutRule, default="sweep"
-        How SHC divides a cluster, see :func:`setwise.cut.bisect`. Clusters of more than 3000
-        columns are divided around the probe first, see :class:`setwise.cluster.CutTree`.
+        How SHC divides a cluster, see :func:`setwise.cut.bisect`. More than 3000 columns are
+        divided around the probe first, see :class:`setwise.cluster.CutTree`.
     clusterer : str or scikit-learn clusterer, default="shc"
-        ``"shc"`` is SHC. The others of the paper are ``"kmeans"``, ``"ssc"`` (solved
-        exactly, or as its authors do: ``"ssc-admm"``), ``"spectral"`` (of the graph) and
-        ``"skms"``; they make as many clusters as there are gallery classes, but for SKMS,
-        which finds their number. Anything with ``fit_predict`` works too, see
-        :class:`setwise.cluster.GivenClusterer`; it is cloned, with its own ``random_state``.
+        ``"shc"``, the paper's ``"kmeans"``, ``"ssc"``, ``"ssc-admm"``, ``"spectral"`` (of the
+        graph; all with as many clusters as classes) and ``"skms"``, or anything with
+        ``fit_predict``, see :class:`setwise.cluster.GivenClusterer`.
     distance : {"bhattacharyya", "hellinger"}, default="bhattacharyya"
         Between cluster distributions.
     evidence : sequence of str or Evidence
-        Kinds of evidence that each layer gives: ``"clusters"`` (Algorithm 1), ``"edges"``
-        (share of the probe's edges), ``"smallest angle"``, ``"all angles"``. By default all of
-        them, with clusters at the middle dimensionality of each representation.
+        Of each layer: ``"clusters"`` (Algorithm 1), ``"edges"`` (share of the probe's),
+        ``"smallest angle"``, ``"all angles"``. The default is all, clusters at the middle
+        dimensionality of each representation alone.
     fusion : {"pool", "mode", "sum", "coefficient", "none"}, default="pool"
         Weighted mean of the members' probabilities, majority of labels, sum of distances, sum
         of overlaps, or the largest dimensionality alone.
     weights : {"gallery", None}, default="gallery"
-        Whether members (a kind of evidence of a layer) are weighted by how often they recognise
-        gallery sets that are left out in turn. In a gallery with a single set of some class,
-        halves of sets are left out, and members that are clearly worse than the best are
-        dropped; where sets are too small to be halved, all weights are equal.
+        Weigh members (a kind of evidence of a layer) by how often they recognise gallery sets
+        that are left out in turn; halves of sets, where some class has a single set.
     outliers : {"drop", None}, default="drop"
-        Whether vectors that do not belong to their set are dropped, from the gallery and from
-        probes, see :func:`setwise.features.is_typical`.
+        Drop outliers from gallery sets and probes, see :func:`setwise.features.is_typical`.
     unknown : float, optional
-        Target false-acceptance rate for sets of unknown classes: with 0.05, one in twenty is
-        taken for a known class. ``predict`` gives the others ``unknown_label``. None takes
-        every set for the class that it is most like.
+        Target false-acceptance rate for sets of unknown classes, such as 0.05. ``predict``
+        gives the others ``unknown_label``. None takes every set for the nearest class.
     unknown_label : object, default="unknown"
-        Label that :meth:`predict` gives to sets of unknown classes; of the type of the labels.
+        Label of sets of unknown classes; of the type of the labels.
     distributions : {"class", "set"}, default="class"
         Whether all gallery sets of a class share one distribution or have one each.
     stop_early : bool, default=True
-        In mode fusion, stop when the rest of the ensemble can no longer change the label.
-        Labels are the same either way.
+        In mode fusion, stop when the rest of the ensemble cannot change the label.
     shortlist : str, Shortlist or None, default="near"
         In a gallery of more than 256 classes, each probe is judged by the 32 nearest, see
         :class:`setwise.classify.Shortlist`. None judges by all, at any cost.
@@ -137,30 +127,17 @@ class CVC(PartParameters, SetClassifier):
     n_jobs : int, optional
         Threads. Labels do not depend on it.
     device : str, optional
-        ``"cuda"``, or ``"cuda:1"`` and so on: bases, lasso graphs and the insertion of probes
-        are computed by that GPU, many sets at once, and the rest by threads (``pip install
-        "setwise[cuda]"``). Labels do not depend on it, and a saved gallery needs no device. A
-        gallery with a shortlist judges without it.
+        ``"cuda"``, ``"cuda:1"``: a GPU that computes bases, lasso graphs and insertions of
+        many sets at once, in galleries without a shortlist (``pip install "setwise[cuda]"``).
+        Labels do not depend on it.
     random_state : int, RandomState or None, default=None
-        Starts of the dictionaries, and of clusterers given by name; nothing else is random.
+        Starts of the dictionaries, and of clusterers given by name.
 
     Attributes
     ----------
     gallery_ : Gallery
         The solved gallery: one frozen object, replaced as a whole by :meth:`fit`,
-        :meth:`enroll` and :meth:`forget`. All that follows is read from it.
-    classes_ : array of shape (n_classes,)
-        Labels, sorted.
-    n_features_in_ : int
-        Length of the vectors.
-    layers_ : tuple of Layer
-        The ensemble's layers.
-    members_ : tuple of Member
-        Kinds of evidence of the layers.
-    weights_ : array of shape (n_members,)
-        Weight of each member; one of weight 0 is inactive.
-    gallery_accuracy_ : dict of str to float, or None
-        Share of left-out gallery sets that each member recognised.
+        :meth:`enroll` and :meth:`forget`. All other attributes are read from it.
 
     Examples
     --------
@@ -168,11 +145,9 @@ class CVC(PartParameters, SetClassifier):
     >>> from setwise import CVC
     >>> rng = np.random.default_rng(0)
     >>> faces = {name: rng.normal(size=(3, 20)) for name in ("anna", "bert")}
-    >>> def album(name):
-    ...     return (rng.normal(size=(12, 3)) + 1) @ faces[name]
     >>> labels = ["anna", "anna", "bert", "bert"]
-    >>> clf = CVC(dims=(1, 2, 3)).fit([album(name) for name in labels], labels)
-    >>> clf.predict([album("bert"), album("anna")])
+    >>> albums = [(rng.normal(size=(12, 3)) + 1) @ faces[name] for name in labels]
+    >>> CVC(dims=(1, 2, 3)).fit(albums, labels).predict([albums[2], albums[0]])
     array(['bert', 'anna'], dtype='<U4')
     """
 
@@ -250,18 +225,17 @@ class CVC(PartParameters, SetClassifier):
         """For sets of images: an ensemble of pixels, edges and a network's features.
 
         Each feature has three representations: mean, whitened svd and centred. Weights are
-        learnt from the gallery, and a feature that it is better off without is dropped where
-        classes have several sets: see :attr:`view_weights_`. Needs sets of images
-        (``load_images``, ``SetBatch.from_images``).
+        learnt from the gallery; a feature that worsens it is dropped where classes have several
+        sets, see :attr:`view_weights_`. Load sets by ``load_images`` or
+        ``SetBatch.from_images``.
 
         Parameters
         ----------
         features : str or sequence of str, default="auto"
-            ``"pixels"`` (20 x 20), ``"edges"`` (histograms of oriented gradients of the image
-            at 64 x 64, in cells of 8 and of 16 pixels: ``pip install "setwise[image]"``),
-            ``"network"`` (:class:`setwise.features.Network`: ``"setwise[network]"``),
-            ``"faces"`` (:class:`setwise.features.Faces`, for faces alone:
-            ``"setwise[faces]"``). ``"auto"`` takes all that are installed but ``"faces"``.
+            ``"pixels"`` (20 x 20), ``"edges"`` (oriented gradients at 64 x 64, in cells of 8
+            and of 16 pixels: ``pip install "setwise[image]"``), ``"network"``
+            (:class:`setwise.features.Network`) or ``"faces"``
+            (:class:`setwise.features.Faces`). ``"auto"`` takes all installed but ``"faces"``.
         **parameters
             Other parameters of the class.
         """
@@ -275,11 +249,6 @@ class CVC(PartParameters, SetClassifier):
         Pixels, fine and coarse edges, centred alone. *How a set varies* then says most, and
         this is the best on ETH-80. Where sets show other sides of their objects, or other
         light, it is much worse: docs/accuracy.md.
-
-        Parameters
-        ----------
-        **parameters
-            Other parameters of the class.
         """
         looks = image_looks(("pixels", "edges"))
         centred = tuple(look for look in looks if look[1] == "centred")
@@ -311,11 +280,10 @@ class CVC(PartParameters, SetClassifier):
     def fit(self, X: Any, y: Any) -> Self:
         """Solve a gallery, and learn weights, temperatures and thresholds from it.
 
-        Beside solving, one fit may judge up to 500 of its own sets, each left out; solve a
-        second gallery, of halves of sets (where a class has a single set) or of every other
-        set (where views learn from fewer vectors than features); and, with ``unknown``, fit
-        views and bases four times, each time without a quarter of the classes. All of it runs
-        on ``n_jobs`` threads.
+        A fit also judges up to 500 of its own sets, each left out. It solves a second gallery
+        of halves of sets (where a class has a single set) or of every other set (where views
+        learn from fewer vectors than features). With ``unknown`` it fits views and bases four
+        times, each time without a quarter of the classes.
 
         Parameters
         ----------
@@ -330,13 +298,12 @@ class CVC(PartParameters, SetClassifier):
         if description.unknown is not None:
             _check_unknown_label(self.unknown_label, classes)
         with self._lock(), on_device(self.device):
-            self.gallery_: Gallery = solve_checked(
-                description, batch, classes, codes, n_jobs=self.n_jobs
-            )
+            solved = solve_checked(description, batch, classes, codes, n_jobs=self.n_jobs)
+            self.gallery_: Gallery = solved
         return self
 
     def _lock(self) -> RLock:
-        """Held while the gallery is replaced; made once, whichever thread asks first."""
+        """Held while the gallery is replaced; one for all threads."""
         lock: RLock = self.__dict__.setdefault("_changing", RLock())
         return lock
 
@@ -373,10 +340,7 @@ class CVC(PartParameters, SetClassifier):
 
     @property
     def view_weights_(self) -> dict[str, float]:
-        """Share of each view in the weights, the largest first.
-
-        A view and its whitened form count as one.
-        """
+        """Share of each view, with its whitened form, in the weights, the largest first."""
         shares: dict[str, float] = {}
         gallery = self.gallery_
         parts = gallery.calibration.weights / gallery.calibration.weights.sum()
@@ -393,14 +357,12 @@ class CVC(PartParameters, SetClassifier):
     def enroll(self, X: Any, y: Any) -> Self:
         """Add sets to the gallery: as if it had been fitted with them at its end.
 
-        Up to 100 sets, exactly so: everything is learnt anew. A larger gallery keeps what it
-        has learnt from all its sets together (views, dimensionalities, weights, temperatures,
-        thresholds) until more than a fifth of the sets have changed; all else is exactly as if
-        it had been fitted with these. To learn anew before:
+        A gallery of more than 100 sets keeps its views, dimensionalities, weights, temperatures
+        and thresholds until more than a fifth of the sets have changed. To learn them before:
         ``clf.fit(clf.gallery_.sets, clf.classes_[clf.gallery_.codes])``.
 
         Only what the new sets change is solved again. Threads that enroll or forget wait for
-        each other; those that predict meanwhile use the old gallery or the new one.
+        each other; meanwhile others predict by the old gallery or the new one.
 
         Parameters
         ----------
@@ -419,8 +381,7 @@ class CVC(PartParameters, SetClassifier):
     def forget(self, labels: Any = (), *, sets: Any = ()) -> Self:
         """Remove sets from the gallery: as if it had been fitted without them.
 
-        Only what used them is solved again; of what is learnt from all sets together, and of
-        other threads, see :meth:`enroll`.
+        Only what used them is solved again, see :meth:`enroll`.
 
         Parameters
         ----------
@@ -466,17 +427,13 @@ class CVC(PartParameters, SetClassifier):
         path : str or Path
             Such as ``people.setwise``; a file that is there is replaced.
         keep_vectors : bool, default=True
-            Whether the vectors of the sets, and small pictures of them, are written as well.
-            Without them the file is smaller and private; its answers are the same, but nothing
-            can be enrolled or forgotten, and no nearest images be shown.
+            Write vectors of the sets, and small pictures, as well. A file without is smaller,
+            private and answers the same, but cannot enroll, forget or show nearest images.
         """
         check_is_fitted(self)
+        own = self._beside_gallery()
         return save_gallery(
-            self.gallery_,
-            path,
-            classifier=self._beside_gallery(),
-            keep_vectors=keep_vectors,
-            caller="CVC.save",
+            self.gallery_, path, classifier=own, keep_vectors=keep_vectors, caller="CVC.save"
         )
 
     def _beside_gallery(self) -> dict[str, Any]:
@@ -503,10 +460,10 @@ class CVC(PartParameters, SetClassifier):
             )
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        """Label of each set; ``unknown_label`` of those that are too far from all classes.
+        """Label of each set; ``unknown_label`` where it is too far from all classes.
 
-        A probe that has nothing in common with any class gets a label all the same, and a
-        :class:`setwise.errors.NoInformationWarning` says so.
+        A probe that has nothing in common with any class gets a label and a
+        :class:`setwise.errors.NoInformationWarning`.
         """
         gallery, answers = self._answers(X, "predict", stop_early=self.stop_early)
         labels = np.array([answer.label for answer in answers], dtype=gallery.classes.dtype)
@@ -516,10 +473,10 @@ class CVC(PartParameters, SetClassifier):
         return np.where(is_unknown, np.array([self.unknown_label]), labels)
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """Probability of each class for each set; even where nothing is known.
+        """Probability of each class for each set; uniform without information.
 
-        With ``weights="gallery"``, calibrated on gallery sets that are left out. Those are of
-        known classes: for a set of an unknown class, probabilities rank the known ones.
+        With ``weights="gallery"``, calibrated on gallery sets that are left out: for a set of
+        an unknown class, probabilities only rank the known ones.
         """
         gallery, answers = self._answers(X, "predict_proba")
         rows = [answer.probabilities for answer in answers]
@@ -560,8 +517,7 @@ class CVC(PartParameters, SetClassifier):
             One set. A batch of one, ``probes[[i]]``, keeps its name and photos for the picture.
         """
         check_is_fitted(self)
-        gallery = self.gallery_
-        caller = "CVC.explain"
+        gallery, caller = self.gallery_, "CVC.explain"
         batch = one_set(probe, lambda sets: gallery.check(sets, caller), caller)
         with one_blas_thread():
             return explain_set(gallery, batch)

@@ -50,8 +50,7 @@ class CutStep:
     >>> from setwise import CVC
     >>> from setwise.evaluation.testing import separable_sets
     >>> sets, labels = separable_sets()
-    >>> why = CVC().fit(sets, labels).explain(sets[0])
-    >>> why.tree[0].parent
+    >>> CVC().fit(sets, labels).explain(sets[0]).tree[0].parent
     -1
     """
 
@@ -77,9 +76,8 @@ class MemberVote:
     >>> from setwise import CVC
     >>> from setwise.evaluation.testing import separable_sets
     >>> sets, labels = separable_sets()
-    >>> why = CVC().fit(sets, labels).explain(sets[0])
-    >>> why.votes[0].layer, why.votes[0].evidence
-    ('plain mean, d=1', 'clusters')
+    >>> CVC().fit(sets, labels).explain(sets[0]).votes[0].layer
+    'plain mean, d=1'
     """
 
     layer: str
@@ -100,59 +98,33 @@ class MemberVote:
 
 @dataclass(frozen=True)
 class Explanation:
-    """The answer for one probe, and everything it rests on.
-
-    Label, probabilities and so on are those of :attr:`answer`.
-
-    Attributes
-    ----------
-    answer : Answer
-        The answer.
-    votes : tuple of MemberVote
-        One per active member.
-    shown : str
-        The layer whose clusters are shown below: the largest that voted for the answer.
-    snr : float
-        Its second smallest distance over the smallest (the paper's SNR): the margin.
-    tree : tuple of CutStep
-        Its tree of cuts, in the order of division; empty for clusterers without tree.
-    class_cluster : array of shape (n_classes + 1, n_clusters)
-        Its class-cluster distributions; the probe is the last row.
-    support : array of shape (n_vectors,)
-        Share of each vector's clusters and edges that is the answer's, over all layers; NaN
-        where it has neither, 0 for outliers.
-    sign_switches : array of shape (n_vectors,)
-        How often the vector changed sides while the Fiedler vectors of the shown layer settled
-        (DFVC): a measure of doubt. Cuts of more than 2000 columns are not counted.
-    probe_points, gallery_points : arrays of shape (n, 2)
-        The vectors in the plane of the gallery's two largest principal directions.
-    gallery_point_classes : array of int
-        Class code of each gallery point.
-    pictured : Pictured or None
-        Images of the set, and of the gallery's that are most like them; for pictures alone.
+    """The answer for one probe, and its reasons.
 
     Examples
     --------
     >>> from setwise import CVC
     >>> from setwise.evaluation.testing import separable_sets
     >>> sets, labels = separable_sets()
-    >>> why = CVC().fit(sets[1:], labels[1:]).explain(sets[0])
-    >>> print(why.label, why.answer.is_informed, len(why.votes) > 0)
-    0 True True
+    >>> print(CVC().fit(sets[1:], labels[1:]).explain(sets[0]).label)
+    0
     """
 
     answer: Answer
-    votes: tuple[MemberVote, ...]
-    shown: str
-    snr: float
-    tree: tuple[CutStep, ...]
-    class_cluster: FloatArray
+    votes: tuple[MemberVote, ...]  # one per active member
+    shown: str  # layer whose clusters are shown below: the largest that voted for the answer
+    snr: float  # its second smallest distance over the smallest (the paper's SNR): the margin
+    tree: tuple[CutStep, ...]  # its cuts, in their order; empty for clusterers without tree
+    class_cluster: FloatArray  # its class-cluster distributions; the probe is the last row
+    # Share of each vector's clusters and edges that is the answer's, over all layers; NaN where
+    # it has neither, 0 for outliers.
     support: FloatArray
+    # How often each vector changed sides while the Fiedler vectors of the shown layer settled
+    # (DFVC): a measure of doubt. Cuts of more than 2000 columns are not counted.
     sign_switches: FloatArray
-    probe_points: FloatArray
+    probe_points: FloatArray  # in the plane of the gallery's two largest principal directions
     gallery_points: FloatArray
-    gallery_point_classes: IntArray
-    pictured: Pictured | None = None
+    gallery_point_classes: IntArray  # class code of each gallery point
+    pictured: Pictured | None = None  # images of the set, and the gallery's most like them
 
     @property
     def name(self) -> str:
@@ -236,24 +208,16 @@ class Explanation:
     ) -> Figure:
         """Draw the set, the answer and the runner-up, and their reasons.
 
-        Parameters
-        ----------
-        path : str or Path, optional
-            Where to save the picture too, as ``.png``, ``.svg`` or ``.pdf``.
-        width : float
-            Inches. From 8 on there are two columns, below one.
-        figure : matplotlib.figure.Figure, optional
-            An empty one to draw on, such as ``plt.figure()``; else a new one, outside pyplot.
+        The picture is saved to ``path`` too, as ``.png``, ``.svg`` or ``.pdf``. It has two
+        columns from ``width`` 8 (inches) on. Without an (empty) ``figure`` a new one is made,
+        outside pyplot.
         """
         from setwise.plots.explanation_plot import plot_explanation
 
         return plot_explanation(self, path, width=width, figure=figure)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything but pictures in types that JSON knows, numbers to six digits.
-
-        Labels become strings, and what is not finite None.
-        """
+        """All but pictures for JSON: numbers of six digits, or None; labels as strings."""
         of_answer = {name: _written(self.answer, name) for name in _OF_ANSWER}
         return of_answer | {
             field.name: _written(self, field.name)

@@ -24,13 +24,7 @@ def installed_features() -> tuple[str, ...]:
 
 
 def named_features(features: str | Sequence[str], owner: str) -> tuple[str, ...]:
-    """The features that a parameter names: ``"auto"``, one, several, or several with commas.
-
-    Examples
-    --------
-    >>> named_features("pixels, edges", "CVC")
-    ('pixels', 'edges')
-    """
+    """The features that a parameter names: ``"auto"``, one, several, or several with commas."""
     given = features.split(",") if isinstance(features, str) else list(features)
     names = [str(name).strip() for name in given]
     if names == ["auto"]:

@@ -1,7 +1,7 @@
-"""The one way to ask a solved gallery about sets: one answer per set.
+"""Answers of a solved gallery, one per set, computed by threads, a cluster or a device.
 
-With a device, bases and insertions of many probes are computed there at once, and threads (or
-processes) cluster and compare the block before. Each answer is that of the processor.
+A device computes bases and insertions of many probes at once, while threads (or processes)
+cluster and compare the block before. Each answer is that of the processor.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ from setwise.gallery.layers import make_bases_on
 from setwise.graph.lasso_gallery import LassoGallery, recoded_on
 from setwise.lasso import Codes
 
-__all__ = ["Answer", "Inference", "judge"]
-
 # Probes that a device inserts at once.
 BLOCK = 256
 # Least probability of a runner-up.
 _LEAST_RUNNER_UP = 0.005
+# Name and vectors of a set.
+_Probe = tuple[str, FloatArray]
 
 
 def judge(
@@ -57,19 +57,17 @@ def judge(
     Parameters
     ----------
     gallery : Gallery
-        The gallery.
+        See :func:`setwise.gallery.solve`.
     sets : SetBatch, list of arrays of shape (n_vectors_i, n_features), or 3-D array
-        Probes. They are checked at once, before the first answer.
+        Probes; checked before the first answer.
     n_jobs : int, optional
-        Threads. Within ``joblib.parallel_config("dask")`` the workers of the cluster judge
-        instead: docs/cluster.md.
+        Threads; within ``joblib.parallel_config("dask")`` its workers judge (docs/cluster.md).
     progress : callable, optional
         Called with the name of the step, how many sets are judged, and of how many.
     stop_early : bool
         Skip layers once the rest can no longer change the label, where the fusion allows it.
-        The label is the same; probabilities and votes are of the layers that were used.
     caller : str
-        Name of the function that was called, for messages.
+        For messages.
 
     Examples
     --------
@@ -94,7 +92,7 @@ def judge(
     return reported(answers, len(probes), "classify", progress)
 
 
-def _answer(gallery: Gallery, probe: tuple[str, FloatArray], *, stop_early: bool) -> Answer:
+def _answer(gallery: Gallery, probe: _Probe, *, stop_early: bool) -> Answer:
     name, vectors = probe
     return Inference.of(gallery, vectors, stop_early=stop_early).answer(name)
 
@@ -109,9 +107,8 @@ class Inference:
     >>> from setwise.classify import Inference
     >>> from setwise.evaluation.testing import separable_sets
     >>> sets, labels = separable_sets()
-    >>> inference = Inference.of(CVC().fit(sets, labels).gallery_, sets[0])
-    >>> bool(inference.answer().label == inference.explanation().label)
-    True
+    >>> print(Inference.of(CVC().fit(sets, labels).gallery_, sets[0]).answer().label)
+    0
     """
 
     candidates: Candidates
@@ -178,9 +175,6 @@ def _n_repaired(views: dict[int, LayerView]) -> int:
     return sum(tree.n_unconverged + tree.n_fallbacks for tree in trees)
 
 
-# ------------------------------------------------------------------------------ with a device
-
-
 @dataclass(frozen=True)
 class _Inserted:
     """A probe, and what a device has computed of it; plain arrays, since it may travel."""
@@ -206,10 +200,7 @@ def _answer_of_inserted(gallery: Gallery, probe: _Inserted) -> Answer:
 
 
 def _inserted_on(
-    device: Device,
-    gallery: Gallery,
-    probes: Iterable[tuple[str, FloatArray]],
-    n_jobs: int | None,
+    device: Device, gallery: Gallery, probes: Iterable[_Probe], n_jobs: int | None
 ) -> Iterator[_Inserted]:
     """Probes inserted block by block; a block is begun before the last is given away."""
     waiting = iter(probes)
@@ -226,10 +217,7 @@ def _inserted_on(
 
 
 def _inserted_block(
-    device: Device,
-    gallery: Gallery,
-    n_jobs: int | None,
-    block: Sequence[tuple[str, FloatArray]],
+    device: Device, gallery: Gallery, n_jobs: int | None, block: Sequence[_Probe]
 ) -> list[_Inserted]:
     with on_device(device):
         bases = list(in_threads(lambda probe: gallery.bases(probe[1]), block, n_jobs))

@@ -46,9 +46,6 @@ def reasons_of(inference: Inference, answer: Answer) -> Explanation:
     )
 
 
-# --------------------------------------------------------------------------------- votes
-
-
 def _class_distances(candidates: Candidates, result: LayerResult) -> FloatArray:
     """Distance of each class by Algorithm 1, ``inf`` where no cluster is shared."""
     classes = candidates.target_classes
@@ -103,17 +100,13 @@ def _by_class(candidates: Candidates, result: LayerResult) -> FloatArray:
     return class_cluster_distributions(histogram)
 
 
-# ------------------------------------------------------------------------------- support
-
-
 def _support(inference: Inference, shares: Mapping[int, FloatArray], code: int) -> FloatArray:
     """For each vector, the share of what its columns are joined to that is of a class."""
     candidates, views = inference.candidates, inference.views
     ensemble = candidates.gallery.ensemble
     for_answer = total = np.zeros(len(next(iter(shares.values()))))
-    for m, weight in zip(
-        candidates.members(views), inference.score_matrix.weights, strict=True
-    ):
+    weights = inference.score_matrix.weights
+    for m, weight in zip(candidates.members(views), weights, strict=True):
         i, evidence = int(ensemble.layer_of[m]), ensemble.members[m].evidence
         if isinstance(evidence, ClusterOverlap):
             purity, is_joined = _purity(candidates, i, views[i].clustered, code)
@@ -139,9 +132,6 @@ def _purity(
     all_columns = np.bincount(known, minlength=n_clusters)
     of_answer = np.bincount(known[column_classes == code], minlength=n_clusters)
     return (of_answer / np.maximum(all_columns, 1))[probe], (all_columns > 0)[probe]
-
-
-# ---------------------------------------------------------------------------- tree of cuts
 
 
 def _cut_steps(candidates: Candidates, shown: int, result: LayerResult) -> tuple[CutStep, ...]:
@@ -198,10 +188,7 @@ def _with_probe(parts: Sequence[IntArray], classes: IntArray, n_classes: int) ->
 
 
 def _probe_switches(result: LayerResult, n_probe: int) -> FloatArray:
-    """Sign switches of the probe's columns, summed over the cuts they went through.
-
-    Cuts of too many columns for Algorithm 3 are not counted.
-    """
+    """Sign switches of the probe's columns, summed over the cuts of Algorithm 3."""
     clusters = result.clusters
     switches = np.zeros(len(clusters.labels))
     if isinstance(clusters, HierarchicalClusters):

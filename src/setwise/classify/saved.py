@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import fields
 from pathlib import Path
 
 from setwise._support.files import held
@@ -25,7 +26,7 @@ def load(path: str | Path, *, index: str | Index | None = None) -> CVC:
     path : str or Path
         The file.
     index : str or Index, optional
-        Used instead of the index that the file names, such as one with an address.
+        Replaces the index that the file names, such as one with an address.
 
     Examples
     --------
@@ -40,24 +41,13 @@ def load(path: str | Path, *, index: str | Index | None = None) -> CVC:
     other = None if index is None else Index.of(index, "load")
     gallery, own = load_gallery(path, index=other, caller="load")
     how = gallery.description
+    shared = {field.name: getattr(how, field.name) for field in fields(how)}
+    seed, pairs = shared.pop("seed"), [(r.view, r.basis) for r in how.representations]
     made = CVC(
-        how.dims,
-        representations=[(r.view, r.basis) for r in how.representations],
-        graph=how.graph,
-        cut=how.cut,
-        clusterer=how.clusterer,
-        distance=how.distance,
-        evidence=how.evidence,
-        fusion=how.fusion,
-        weights=how.weights,
-        outliers=how.outliers,
-        unknown=how.unknown,
+        **shared | {"representations": pairs},
         unknown_label=own.get("unknown_label", "unknown"),
-        distributions=how.distributions,
         stop_early=own.get("stop_early", True),
-        shortlist=how.shortlist,
-        index=how.index,
-        random_state=Seed(how.seed),
+        random_state=Seed(seed),
     )
     made.gallery_ = gallery
     return made

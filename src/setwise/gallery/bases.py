@@ -51,11 +51,7 @@ def find_inliers(description: Description, sets: SetBatch, n_jobs: int | None) -
 
 @dataclass(frozen=True)
 class InlierSets:
-    """Vectors of sets without their outliers, and what features made of them.
-
-    A fit uses the same images again and again: to fit views, to make columns, to try halves of
-    sets and classes. Each feature is computed once.
-    """
+    """Vectors of sets without their outliers; each feature of them is computed once."""
 
     images: Images  # the vectors of all sets, one set after the other
     offsets: IntArray  # first vector of each set, and the end

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from setwise._support.types import FloatArray, IntArray
@@ -72,16 +70,14 @@ def _learnt(
         features = [member.layer.representation.view.feature for member in gallery.members]
         weights = chosen_features(trials, weights, features, fusion)
         trials = trials.counted(weights, temperatures)
-    learnt = replace(
-        gallery.calibration,
+    rates = is_right.mean(axis=1).tolist()
+    gallery = gallery.calibrated(
         weights=weights,
         inverse_temperatures=temperatures,
-        accuracy=dict(
-            zip(map(str, gallery.members), is_right.mean(axis=1).tolist(), strict=True)
-        ),
+        accuracy=dict(zip(map(str, gallery.members), rates, strict=True)),
         pool_inverse_temperature=trials.pool_inverse_temperature(fusion),
     )
-    return replace(gallery, calibration=learnt), trials
+    return gallery, trials
 
 
 def guessing(n_right: int, truth: IntArray) -> tuple[float, str | None]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -16,13 +16,12 @@ from setwise.basis import SVD, Mean
 from setwise.features import unit_rows
 from setwise.gallery.bases import SetBases, every
 from setwise.gallery.description import Layer
-from setwise.gallery.evidence import LayerGraph, LayerView, Targets
+from setwise.gallery.evidence import Given, LayerGraph, LayerView, Targets
 from setwise.gallery.fusion import Fused, ScoreMatrix, fuse, is_decided, votes
 from setwise.sets import SetBatch
 
 if TYPE_CHECKING:
     from setwise.gallery.gallery import Gallery, SolvedLayer
-
 
 _MOST_POINTS = 2000
 
@@ -58,19 +57,14 @@ class Candidates:
             solved = self.layers[i]
             classes = self.codes[solved.column_sets]
             by_set = self.gallery.description.distributions == "set"
-            targets = Targets(
-                solved.column_sets,
-                classes,
-                solved.column_sets if by_set else classes,
-                len(self.target_classes),
-            )
+            of_columns = solved.column_sets if by_set else classes
+            n_targets = len(self.target_classes)
+            targets = Targets(solved.column_sets, classes, of_columns, n_targets)
             basis = solved.layer.representation.basis
             self._graphs[i] = LayerGraph(solved.graph, targets, basis, self.gallery.comparison)
         return self._graphs[i]
 
-    def view(
-        self, i: int, columns: FloatArray, given: Mapping[str, Callable[[], Any]] | None = None
-    ) -> LayerView:
+    def view(self, i: int, columns: FloatArray, given: Given | None = None) -> LayerView:
         """One layer's view of a probe, given its columns there."""
         return LayerView(self.layer_graph(i), columns, given=given)
 
@@ -102,13 +96,9 @@ class Candidates:
 
     def scores(self, views: Mapping[int, LayerView]) -> ScoreMatrix:
         """Scores of the active members."""
-        calibration, members = self.gallery.calibration, self.members(views)
-        return self.scores_of(
-            views,
-            members,
-            calibration.weights[members],
-            calibration.inverse_temperatures[members],
-        )
+        learnt, members = self.gallery.calibration, self.members(views)
+        temperatures = learnt.inverse_temperatures[members]
+        return self.scores_of(views, members, learnt.weights[members], temperatures)
 
     def scores_of(
         self,
@@ -153,9 +143,8 @@ def nearness_of(angles: Mapping[Layer, tuple[FloatArray, FloatArray]]) -> float:
 
     An absolute measure beside the relative votes: the cosine of the means, where a layer has
     them, plus the mean squared cosine of the canonical angles, over the layers with singular
-    vectors. Of ensembles without either, the mean squared cosine over all layers. On galleries
-    of which half the classes are unknown it tells known from unknown better than the cosine
-    alone, on embeddings and on pixels (docs/evidence.md).
+    vectors. Of ensembles without either, the mean squared cosine over all layers. It tells
+    known from unknown classes better than the cosine alone (docs/evidence.md).
     """
     kinds: dict[type, list[FloatArray]] = {Mean: [], SVD: []}
     for layer, (largest, mean) in angles.items():

@@ -1,9 +1,4 @@
-"""Description of a classifier: its parts and parameters, without any data.
-
-A *representation* is one view of the vectors and one kind of basis. A *layer* is a
-representation at one dimensionality (and random start), with a graph of its own. A *member* is
-one kind of evidence of one layer; all members are fused.
-"""
+"""Description of a classifier: its parts and parameters, without any data."""
 
 from __future__ import annotations
 
@@ -109,31 +104,22 @@ class Shortlist(Part):
     of the sets (:mod:`setwise.index`) finds near classes, their vectors are compared with the
     probe's, and the nearest classes are judged by the whole method.
 
-    Parameters
-    ----------
-    n_classes : int, default=32
-        Classes that are judged.
-    n_compared : int, default=128
-        Classes whose vectors are compared to find these.
-    above : int, default=256
-        Galleries of at most so many classes are judged whole.
-
     Examples
     --------
     >>> from setwise import CVC
     >>> from setwise.gallery import Shortlist
     >>> from setwise.evaluation.testing import separable_sets
     >>> sets, labels = separable_sets(n_classes=8)
-    >>> clf = CVC(shortlist=Shortlist(n_classes=3, n_compared=6, above=7)).fit(sets, labels)
-    >>> len(next(clf.judge(sets[:1])).classes)
+    >>> few = Shortlist(n_classes=3, n_compared=6, above=7)
+    >>> len(next(CVC(shortlist=few).fit(sets, labels).judge(sets[:1])).classes)
     3
     """
 
     family: ClassVar[str] = "shortlist"
     name: ClassVar[str] = "near"
-    n_classes: int = 32
-    n_compared: int = 128
-    above: int = 256
+    n_classes: int = 32  # that are judged
+    n_compared: int = 128  # whose vectors are compared to find these
+    above: int = 256  # galleries of at most so many classes are judged whole
 
     def __post_init__(self) -> None:
         check_count("Shortlist", "n_classes", self.n_classes, at_least=2)
@@ -203,12 +189,8 @@ class Description:
             if layer.n_columns in evidence.asked_at(layer.representation.basis.offered(dims))
         ]
         members = tuple(member for _, member in pairs)
-        return Ensemble(
-            layers,
-            members,
-            np.array([i for i, _ in pairs]),
-            np.array([member.layer.n_columns for member in members]),
-        )
+        columns = np.array([member.layer.n_columns for member in members])
+        return Ensemble(layers, members, np.array([i for i, _ in pairs]), columns)
 
     def columns(
         self, vectors: FloatArray, representation: Representation, start: int, dims: Any
@@ -238,26 +220,7 @@ class Description:
 
     def to_config(self) -> dict[str, Any]:
         """Names and parameters of everything, of types that JSON knows."""
-        return {
-            "dims": list(self.dims),
-            "representations": [
-                {"view": r.view.to_config(), "basis": r.basis.to_config()}
-                for r in self.representations
-            ],
-            "graph": self.graph.to_config(),
-            "cut": self.cut.to_config(),
-            "clusterer": self.clusterer.to_config(),
-            "distance": self.distance.to_config(),
-            "fusion": self.fusion.to_config(),
-            "evidence": [evidence.to_config() for evidence in self.evidence],
-            "distributions": self.distributions,
-            "weights": self.weights,
-            "outliers": self.outliers,
-            "unknown": self.unknown,
-            "seed": self.seed,
-            "shortlist": None if self.shortlist is None else self.shortlist.to_config(),
-            "index": self.index.to_config(),
-        }
+        return {field.name: _config_of(getattr(self, field.name)) for field in fields(self)}
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> Description:
@@ -294,6 +257,14 @@ class Description:
             shortlist=Shortlist.given(config.get("shortlist"), "CVC"),
             index=Index.of(config.get("index", "exact"), "CVC"),
         )
+
+
+def _config_of(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_config_of(one) for one in value]
+    if isinstance(value, Representation):
+        return {"view": value.view.to_config(), "basis": value.basis.to_config()}
+    return value.to_config() if isinstance(value, Part) else value
 
 
 def as_dims(dims: Any) -> tuple[int, ...]:

@@ -48,10 +48,9 @@ def overlap(p: FloatArray, q: FloatArray) -> FloatArray:
     Examples
     --------
     >>> import numpy as np
-    >>> p, q = np.array([0.5, 0.5, 0.0]), np.array([0.0, 0.5, 0.5])
     >>> from setwise.classify import overlap
-    >>> float(overlap(p, q).round(3)), float(overlap(p, p).round(3)) + 0.0
-    (0.5, 1.0)
+    >>> float(overlap(np.array([0.5, 0.5, 0.0]), np.array([0.0, 0.5, 0.5])).round(3))
+    0.5
     """
     # Rounding may push the sum above 1.
     return np.minimum(np.sqrt(p * q).sum(axis=-1), 1.0)
@@ -65,10 +64,9 @@ def bhattacharyya(p: FloatArray, q: FloatArray) -> FloatArray:
     Examples
     --------
     >>> import numpy as np
-    >>> p, q = np.array([0.5, 0.5, 0.0]), np.array([0.0, 0.5, 0.5])
     >>> from setwise.classify import bhattacharyya
-    >>> float(bhattacharyya(p, q).round(3)), float(bhattacharyya(p, p).round(3)) + 0.0
-    (0.693, 0.0)
+    >>> float(bhattacharyya(np.array([0.5, 0.5, 0.0]), np.array([0.0, 0.5, 0.5])).round(3))
+    0.693
     """
     with np.errstate(divide="ignore"):
         return -np.log(overlap(p, q)) + 0.0  # no negative zero
@@ -83,10 +81,9 @@ def hellinger(p: FloatArray, q: FloatArray) -> FloatArray:
     Examples
     --------
     >>> import numpy as np
-    >>> p, q = np.array([0.5, 0.5, 0.0]), np.array([0.0, 0.5, 0.5])
     >>> from setwise.classify import hellinger
-    >>> float(hellinger(p, q).round(3)), float(hellinger(p, p).round(3)) + 0.0
-    (0.707, 0.0)
+    >>> float(hellinger(np.array([0.5, 0.5, 0.0]), np.array([0.0, 0.5, 0.5])).round(3))
+    0.707
     """
     distance = np.sqrt(0.5 * ((np.sqrt(p) - np.sqrt(q)) ** 2).sum(axis=-1))
     is_empty = ~p.any(axis=-1) | ~q.any(axis=-1)
@@ -138,14 +135,8 @@ def conditional_orthogonality(classes: FloatArray, probe: FloatArray) -> float:
     """Largest conditional inner product of two classes with respect to the probe (eq. 3).
 
     ``max over i != j of <p_i and p_p, p_j and p_p>`` with "and" on the supports: 0 when no
-    cluster holds the probe and two classes at once, which is where SHC stops.
-
-    Parameters
-    ----------
-    classes : array of shape (n_classes, n_clusters)
-        Distribution of each class.
-    probe : array of shape (n_clusters,)
-        Distribution of the probe.
+    cluster holds the probe and two classes at once, which is where SHC stops. ``classes`` has
+    the distribution of one class per row, ``probe`` is that of the probe.
 
     Examples
     --------
@@ -154,8 +145,6 @@ def conditional_orthogonality(classes: FloatArray, probe: FloatArray) -> float:
     >>> classes = np.array([[1.0, 0.0], [0.5, 0.5]])
     >>> conditional_orthogonality(classes, np.array([0.0, 1.0]))
     0.0
-    >>> conditional_orthogonality(classes, np.array([1.0, 0.0])) > 0
-    True
     """
     shared = ((classes > 0) & (probe > 0)).astype(np.float64)
     products = shared @ shared.T

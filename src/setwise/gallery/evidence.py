@@ -1,11 +1,7 @@
 """Evidence that one layer's graph gives: clusters, edges, angles.
 
-Algorithm 1 compares how classes and probe spread over clusters. The same graph also says which
-gallery columns the probe is joined to before any cut (:class:`EdgeShare`), and inner products
-say how far two sets span the same space (:class:`SmallestAngle`, :class:`AllAngles`). A
-*member* of the ensemble is one kind of evidence of one layer.
-
-Every kind is a number between 0 and 1 for each *target*: a class, or a gallery set.
+Every kind is a number between 0 and 1 for each *target*: a class, or a gallery set. A *member*
+of the ensemble is one kind of evidence of one layer.
 """
 
 from __future__ import annotations
@@ -36,6 +32,8 @@ from setwise.sets.classifier import largest_by_class
 
 # Replaces an overlap of zero before its logarithm is taken.
 _LEAST = 1e-6
+# Functions that compute attributes of a view, by name.
+Given = Mapping[str, Callable[[], Any]]
 
 
 @dataclass(frozen=True)
@@ -44,12 +42,9 @@ class Targets:
 
     Examples
     --------
-    >>> from setwise import CVC
-    >>> from setwise.evaluation.testing import separable_sets
-    >>> gallery = CVC(dims=(3,)).fit(*separable_sets()).gallery_
-    >>> layer = gallery.everything.layer_graph(0)
-    >>> layer.targets.n_targets, len(layer.targets.sets)
-    (3, 9)
+    >>> sets, classes = np.array([0, 0, 1]), np.array([0, 0, 1])
+    >>> Targets(sets, classes, classes, n_targets=2).sets_per_target
+    array([1., 1.])
     """
 
     sets: IntArray  # ascending
@@ -77,8 +72,7 @@ class Comparison:
     >>> from setwise import CVC
     >>> from setwise.evaluation.testing import separable_sets
     >>> gallery = CVC(dims=(3,)).fit(*separable_sets()).gallery_
-    >>> layer = gallery.everything.layer_graph(0)
-    >>> layer.how.distance
+    >>> gallery.comparison.distance
     Bhattacharyya()
     """
 
@@ -97,8 +91,7 @@ class LayerGraph:
     >>> from setwise import CVC
     >>> from setwise.evaluation.testing import separable_sets
     >>> gallery = CVC(dims=(3,)).fit(*separable_sets()).gallery_
-    >>> layer = gallery.everything.layer_graph(0)
-    >>> layer.graph.columns.shape[1]
+    >>> gallery.everything.layer_graph(0).graph.columns.shape[1]
     9
     """
 
@@ -117,9 +110,8 @@ class LayerResult:
     >>> from setwise import CVC
     >>> from setwise.evaluation.testing import separable_sets
     >>> gallery = CVC(dims=(3,)).fit(*separable_sets()).gallery_
-    >>> layer = gallery.everything.layer_graph(0)
-    >>> type(LayerView(layer, left_out=0).clustered).__name__
-    'LayerResult'
+    >>> LayerView(gallery.everything.layer_graph(0), left_out=0).clustered.overlaps.shape
+    (3,)
     """
 
     distances: FloatArray  # to each target; inf where no cluster is shared
@@ -131,9 +123,9 @@ class LayerResult:
     def finite_distances(self) -> FloatArray:
         """Distances with a stand-in for infinity, so that they can be summed.
 
-        A target of ``m`` columns and a probe of ``n`` that share one column each have overlap
-        ``1 / sqrt(m n)``, the smallest there is. Sharing nothing counts as half of that:
-        farther than any target that shares something, but one layer cannot decide alone.
+        The smallest overlap of a target of ``m`` columns and a probe of ``n`` is
+        ``1 / sqrt(m n)``. Sharing nothing counts as half of that, so that it is farthest, but
+        one layer cannot decide alone.
         """
         *sizes, probe_size = self.histogram.sum(axis=1)
         # A target without columns (its only set is left out) is as far as the farthest.
@@ -146,26 +138,15 @@ class LayerView:
     """What one layer sees of a probe; each part is computed when first asked for.
 
     With ``left_out``, a gallery set is the probe: its columns are in the graph already, and are
-    hidden from the gallery's side.
-
-    Parameters
-    ----------
-    layer : LayerGraph
-        The gallery in this layer.
-    probe : array of shape (n_features, n_probe_columns)
-        The probe's columns; those of the left-out set by default.
-    left_out : int, optional
-        Gallery set that is the probe.
-    given : dict of str to callable, optional
-        Other ways to compute attributes, such as for many views at once, or on a device.
+    hidden from the gallery's side. Functions in ``given`` compute attributes otherwise, such as
+    for many views at once, or on a device.
 
     Examples
     --------
     >>> from setwise import CVC
     >>> from setwise.evaluation.testing import separable_sets
     >>> gallery = CVC(dims=(3,)).fit(*separable_sets()).gallery_
-    >>> layer = gallery.everything.layer_graph(0)
-    >>> LayerView(layer, left_out=0).edge_shares.shape
+    >>> LayerView(gallery.everything.layer_graph(0), left_out=0).edge_shares.shape
     (1, 3)
     """
 
@@ -175,7 +156,7 @@ class LayerView:
         probe: FloatArray | None = None,
         *,
         left_out: int | None = None,
-        given: Mapping[str, Callable[[], Any]] | None = None,
+        given: Given | None = None,
     ) -> None:
         self.layer = layer
         self.graph, self.targets = layer.graph, layer.targets
@@ -295,14 +276,7 @@ def start_clustering(
 
 
 def spans_of_sets(column_sets: IntArray) -> tuple[IntArray, IntArray]:
-    """First column of each set that has any, and place of each column within its set.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> spans_of_sets(np.array([0, 0, 2, 2, 2]))
-    (array([0, 2]), array([0, 1, 0, 1, 2]))
-    """
+    """First column of each set that has any, and place of each column within its set."""
     # np.diff with a value before the first takes twice as long.
     begins = np.ones(len(column_sets), dtype=bool)
     np.not_equal(column_sets[1:], column_sets[:-1], out=begins[1:])

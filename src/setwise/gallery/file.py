@@ -1,14 +1,14 @@
 """A solved gallery as one file, and back.
 
-What is written: the description (names and parameters), labels, names of sets, files and times
-of their vectors, and arrays: columns and codes of each layer, what views have learnt, weights.
-What follows from them (graphs, residuals, Gram matrices) is computed again when the file is
-read, see ``restored.py``.
+A file has the description, labels, names of sets, files and times of their vectors, and arrays:
+columns and codes of each layer, what views have learnt, weights. Graphs, residuals and Gram
+matrices are computed again when it is read, see ``restored.py``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from glob import escape
 from importlib.metadata import version
 from pathlib import Path
@@ -22,14 +22,13 @@ from setwise._support.parallel import one_blas_thread
 from setwise._support.parameters import check_choice
 from setwise.errors import DataError, MissingExtraError, SetwiseError, reject
 from setwise.features import Whitener
-from setwise.features.views import FittedView
-from setwise.gallery.gallery import Gallery, SolvedLayer
+from setwise.gallery.gallery import Gallery, Solution, SolvedLayer
 from setwise.gallery.restored import (
     Arrays,
     directory_arrays,
     first_columns,
-    learnt,
     restored,
+    steps_of,
     trained_features,
 )
 from setwise.gallery.shortlist import ShortlistSolution
@@ -38,15 +37,10 @@ from setwise.io.tensors import read_tensors, write_tensors
 from setwise.io.untrusted import check_path
 from setwise.sets import Origins
 
-__all__ = ["FORMAT", "load_gallery", "save_gallery", "write_gallery"]
-
 # Larger numbers are of later versions of setwise. Galleries of many classes have a directory
 # instead of layers, which readers of format 1 do not know.
 FORMAT, WITH_MEMBERS = 2, 1
 _KINDS = {"U": "str", "i": "int", "u": "int", "f": "float", "b": "bool"}
-
-
-# ------------------------------------------------------------------------------- writing
 
 
 def save_gallery(
@@ -84,66 +78,65 @@ def write_gallery(
     target = real_path(target)
     for left in target.parent.glob(f".{escape(target.name)}.*.tmp"):
         left.unlink(missing_ok=True)  # of a process that was killed
-    has_vectors = keep_vectors and gallery.has_vectors
+    has_vectors, sets = keep_vectors and gallery.has_vectors, gallery.sets
+    learnt, solution = gallery.calibration, gallery.solution
     arrays: Arrays = {
-        "offsets": gallery.sets.offsets,
+        "offsets": sets.offsets,
         "codes": gallery.codes,
-        "weights": gallery.calibration.weights,
-        "steepness": gallery.calibration.inverse_temperatures,
+        "weights": learnt.weights,
+        "steepness": learnt.inverse_temperatures,
     }
     if has_vectors:
-        arrays["vectors"] = _compact(gallery.sets.vectors)
-    if gallery.sets.origins is not None:
-        _origin_arrays(gallery.sets.origins, arrays, with_thumbnails=has_vectors)
+        arrays["vectors"] = _compact(sets.vectors)
+    if sets.origins is not None:
+        _origin_arrays(sets.origins, arrays, with_thumbnails=has_vectors)
     layers = _layer_arrays(gallery, arrays)
-    if isinstance(gallery.solution, ShortlistSolution):
+    if isinstance(solution, ShortlistSolution):
         if not has_vectors:
             reject(
                 f"{caller}: a gallery of {gallery.n_classes} classes is judged by the vectors "
                 "around each probe, and cannot be saved without them."
             )
-        arrays |= directory_arrays(gallery.solution)
+        arrays |= directory_arrays(solution)
     for name, view in gallery.views.items():
-        _view_arrays(name, view, arrays)
+        for k, step in enumerate(steps_of(view.rest)):
+            if isinstance(step, Whitener):
+                for what in ("mean_", "directions_", "gains_"):
+                    arrays[f"view {name} {k} {what}"] = getattr(step, what)
     labels, kind = _labels(gallery.classes, caller)
     write_tensors(
         target,
         {
-            "format": FORMAT if gallery.solution.is_shortlist else WITH_MEMBERS,
+            "format": FORMAT if solution.is_shortlist else WITH_MEMBERS,
             "versions": {name: version(name) for name in ("setwise", "numpy")},
             "description": gallery.description.to_config(),
             "features": trained_features(gallery.views),
             "classifier": dict(classifier or {}),
             "classes": labels,
             "labels": kind,
-            "names": list(gallery.sets.names),
-            "image_shape": gallery.sets.image_shape,
-            "n_features": gallery.sets.n_features,
+            "names": list(sets.names),
+            "image_shape": sets.image_shape,
+            "n_features": sets.n_features,
             "has_vectors": has_vectors,
             "dims": list(gallery.dims),
             "members": layers,
-            "accuracy": _accuracy(gallery),
-            "power": gallery.calibration.pool_inverse_temperature,
-            "trust": gallery.calibration.shrinkage,
-            "threshold": gallery.calibration.threshold,
-            "strange": _finite_pair(gallery.calibration.outlier_range),
-            "n_changed": gallery.calibration.n_changed,
+            "accuracy": None if learnt.accuracy is None else dict(learnt.accuracy),
+            "power": learnt.pool_inverse_temperature,
+            "trust": learnt.shrinkage,
+            "threshold": learnt.threshold,
+            "strange": _finite_pair(learnt.outlier_range),
+            "n_changed": learnt.n_changed,
         },
         arrays,
         owner=caller,
-        before_replacing=_publishing(gallery),
+        before_replacing=partial(_publish, solution),
     )
 
 
-def _publishing(gallery: Gallery) -> Callable[[], None]:
-    """Bring an index that is kept elsewhere to the version of the gallery that is saved."""
-    solution = gallery.solution
-    return solution.index.publish if isinstance(solution, ShortlistSolution) else (lambda: None)
-
-
-def _accuracy(gallery: Gallery) -> dict[str, float] | None:
-    accuracy = gallery.calibration.accuracy
-    return None if accuracy is None else dict(accuracy)
+def _publish(solution: Solution) -> None:
+    """Bring an index that is kept elsewhere to the saved version."""
+    if isinstance(solution, ShortlistSolution):
+        solution.index.publish()
 
 
 def _compact(vectors: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -187,42 +180,27 @@ def _layer_arrays(gallery: Gallery, arrays: Arrays) -> list[dict[str, Any]]:
         arrays[f"member {i} sets"] = solved.column_sets.astype(np.int32)
         for name, values in solved.graph.solution().items():
             arrays[f"member {i} {name}"] = values
-        written.append(
-            {
-                "nested_in": largest if nested else None,
-                # What the gallery fixed, such as the width of a Gaussian, is in its own.
-                "graph": solved.graph.graph.to_config(),
-                "is_fortran": bool(
-                    columns.flags.f_contiguous and not columns.flags.c_contiguous
-                ),
-            }
-        )
+        # What the gallery fixed, such as the width of a Gaussian, is in the graph's own graph.
+        graph = solved.graph.graph.to_config()
+        is_fortran = bool(columns.flags.f_contiguous and not columns.flags.c_contiguous)
+        nested_in = largest if nested else None
+        written.append({"nested_in": nested_in, "graph": graph, "is_fortran": is_fortran})
     return written
 
 
 def _largest(gallery: Gallery, i: int) -> int:
     """The place of the largest layer of the same representation and start."""
     own = gallery.layers[i].layer
-    alike = [
-        j
-        for j, other in enumerate(gallery.layers)
-        if (other.layer.representation, other.layer.start) == (own.representation, own.start)
-    ]
-    return max(alike, key=lambda j: gallery.layers[j].layer.n_columns)
+    layers = [solved.layer for solved in gallery.layers]
+    of = own.representation, own.start
+    alike = [j for j, layer in enumerate(layers) if (layer.representation, layer.start) == of]
+    return max(alike, key=lambda j: layers[j].n_columns)
 
 
 def _equals_first(small: SolvedLayer, large: SolvedLayer) -> bool:
     columns, sets = first_columns(large, small.layer.n_columns)
     same_sets = np.array_equal(sets, small.column_sets)
     return same_sets and np.array_equal(columns, small.graph.columns)
-
-
-def _view_arrays(name: str, view: FittedView, arrays: Arrays) -> None:
-    """Add what a view has learnt to the arrays."""
-    for k, step in enumerate(learnt(view.rest)):
-        if isinstance(step, Whitener):
-            for what in ("mean_", "directions_", "gains_"):
-                arrays[f"view {name} {k} {what}"] = getattr(step, what)
 
 
 def _labels(classes: npt.NDArray[Any], caller: str) -> tuple[list[Any], str]:
@@ -237,9 +215,6 @@ def _labels(classes: npt.NDArray[Any], caller: str) -> tuple[list[Any], str]:
 
 def _finite_pair(pair: tuple[float, float]) -> list[float] | None:
     return [float(x) for x in pair] if np.isfinite(pair).all() else None
-
-
-# ------------------------------------------------------------------------------- reading
 
 
 def load_gallery(

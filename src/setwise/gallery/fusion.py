@@ -1,8 +1,4 @@
-"""Fusion of the members' scores into one score and one probability per class.
-
-Each member gives an overlap with, and a distance to, every *target*: a class, or a gallery set
-of a class.
-"""
+"""Fusion of the members' scores into one score and one probability per class."""
 
 from __future__ import annotations
 
@@ -47,14 +43,8 @@ class ScoreMatrix:
 
     def of_members(self, chosen: BoolArray) -> ScoreMatrix:
         """The rows of some members."""
-        return replace(
-            self,
-            distances=self.distances[chosen],
-            overlaps=self.overlaps[chosen],
-            weights=self.weights[chosen],
-            dims=self.dims[chosen],
-            inverse_temperatures=self.inverse_temperatures[chosen],
-        )
+        rows = ("distances", "overlaps", "weights", "dims", "inverse_temperatures")
+        return replace(self, **{name: getattr(self, name)[chosen] for name in rows})
 
     def by_class(self, values: FloatArray) -> FloatArray:
         """Largest value among the targets of each class, along the last axis."""
@@ -181,9 +171,8 @@ class Pool(Fusion):
 
     A member's overlaps are standardised over the classes, so that kinds of evidence of any
     scale can be compared. Its probabilities are a softmax whose temperature is fitted on
-    left-out gallery sets. A member that singles out one class counts for more than one to
-    which many look alike, but for no more than certainty: several good members outweigh many
-    noisy ones.
+    left-out gallery sets. No member counts for more than certainty: several good members
+    outweigh many noisy ones.
     """
 
     name: ClassVar[str] = "pool"
@@ -192,9 +181,8 @@ class Pool(Fusion):
         """The means, which are probabilities."""
         overlaps = standardised(score_matrix.by_class(score_matrix.overlaps))
         by_member = softmax(score_matrix.inverse_temperatures[:, None] * overlaps, axis=1)
-        pooled = _weighted_sum(score_matrix, by_member) / (
-            score_matrix.weights @ score_matrix.is_informed
-        )
+        total = score_matrix.weights @ score_matrix.is_informed
+        pooled = _weighted_sum(score_matrix, by_member) / total
         return pooled, pooled / pooled.sum()
 
 

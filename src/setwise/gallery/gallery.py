@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from setwise.gallery.trials import Trials
 
 
+# Columns that replace those of gallery sets; None hides a set.
+Overrides = Mapping[int, SetBases | None]
+
+
 @dataclass(frozen=True)
 class SolvedLayer:
     """The gallery's columns in one layer, and their graph, solved once."""
@@ -42,26 +46,6 @@ class Calibration:
 
     Views and dimensionalities are learnt too, but belong to the solution.
 
-    Parameters
-    ----------
-    weights : array of shape (n_members,)
-        A member of weight 0 is inactive.
-    inverse_temperatures : array of shape (n_members,)
-        Of the softmax of each member's standardised overlaps.
-    pool_inverse_temperature : float
-        Power to which fused probabilities are raised.
-    shrinkage : float
-        Towards uniform probabilities; 1 means none. Less than 1 where the gallery's own sets,
-        left out, are recognised no better than by guessing.
-    threshold : float or None
-        Nearness below which a set is of an unknown class.
-    outlier_range : (float, float)
-        Cosines of the means of a probe's two parts that show a second set in it.
-    accuracy : dict of str to float, or None
-        Share of left-out gallery sets that each member recognised.
-    n_changed : int
-        Sets that were added or removed since.
-
     Examples
     --------
     >>> import numpy as np
@@ -70,14 +54,17 @@ class Calibration:
     array([0.75, 0.25])
     """
 
-    weights: FloatArray
-    inverse_temperatures: FloatArray
-    pool_inverse_temperature: float = 1.0
+    weights: FloatArray  # of the members; one of weight 0 is inactive
+    inverse_temperatures: FloatArray  # of the softmax of members' standardised overlaps
+    pool_inverse_temperature: float = 1.0  # power to which fused probabilities are raised
+    # Towards uniform probabilities; 1 means none. Less than 1 where the gallery's own sets,
+    # left out, are recognised no better than by guessing.
     shrinkage: float = 1.0
-    threshold: float | None = None
+    threshold: float | None = None  # nearness below which a set is of an unknown class
+    # Cosines of the means of a probe's two parts that show a second set in it.
     outlier_range: tuple[float, float] = NO_COSINES
-    accuracy: Mapping[str, float] | None = None
-    n_changed: int = 0
+    accuracy: Mapping[str, float] | None = None  # left-out sets that each member recognised
+    n_changed: int = 0  # sets that were added or removed since
 
     def calibrated(self, probabilities: FloatArray) -> FloatArray:
         """Fused probabilities as frequencies of right answers on left-out gallery sets."""
@@ -129,10 +116,7 @@ class Solution(ABC):
 
     @abstractmethod
     def around(
-        self,
-        gallery: Gallery,
-        probe: SetBases,
-        overrides: Mapping[int, SetBases | None] | None = None,
+        self, gallery: Gallery, probe: SetBases, overrides: Overrides | None = None
     ) -> Candidates:
         """Candidate classes of a probe, and their layers."""
 
@@ -178,27 +162,6 @@ class Solution(ABC):
 class Gallery:
     """A solved gallery, never changed: :func:`setwise.gallery.update` makes a new one.
 
-    Parameters
-    ----------
-    description : Description
-        Parts and parameters.
-    sets : SetBatch
-        The gallery's sets.
-    classes : array of shape (n_classes,)
-        Labels, sorted.
-    codes : array of int, shape (n_sets,)
-        Class of each set, an index into ``classes``.
-    dims : tuple of int
-        Dimensionalities in use.
-    views : dict of str to FittedView
-        The views, fitted to the gallery's vectors.
-    solution : Solution
-        Finds the layers around a probe.
-    calibration : Calibration
-        Weights, temperatures, thresholds.
-    has_vectors : bool
-        Whether ``sets`` has its vectors; a gallery may be saved without.
-
     Examples
     --------
     >>> from setwise import CVC
@@ -210,13 +173,13 @@ class Gallery:
 
     description: Description
     sets: SetBatch
-    classes: npt.NDArray[Any]
-    codes: IntArray
-    dims: tuple[int, ...]
-    views: Mapping[str, FittedView]
-    solution: Solution
-    calibration: Calibration
-    has_vectors: bool = True
+    classes: npt.NDArray[Any]  # labels, sorted
+    codes: IntArray  # class of each set, an index into ``classes``
+    dims: tuple[int, ...]  # dimensionalities in use
+    views: Mapping[str, FittedView]  # fitted to the gallery's vectors
+    solution: Solution  # finds the layers around a probe
+    calibration: Calibration  # weights, temperatures, thresholds
+    has_vectors: bool = True  # whether ``sets`` has its vectors; it may be saved without
 
     def __getstate__(self) -> dict[str, Any]:
         """All but what is computed again when asked for."""
@@ -261,7 +224,7 @@ class Gallery:
     def active_layers(self, n_vectors: int) -> dict[int, float]:
         """Layers that are used for a set of so many vectors, and their weights.
 
-        Those whose columns mean nothing for so few vectors are inactive, unless all would be.
+        A layer whose columns mean nothing for so few vectors is inactive, unless all would be.
         """
         fewest = [layer.representation.basis.fewest for layer in self.ensemble.layers]
         is_enough = np.array(fewest) <= n_vectors
@@ -283,9 +246,7 @@ class Gallery:
         layers = dict(enumerate(self.layers))
         return Candidates(self, self.classes, every_set, self.codes, layers)
 
-    def around(
-        self, probe: SetBases, overrides: Mapping[int, SetBases | None] | None = None
-    ) -> Candidates:
+    def around(self, probe: SetBases, overrides: Overrides | None = None) -> Candidates:
         """Candidate classes of a probe, and their layers; see :meth:`Solution.around`."""
         return self.solution.around(self, probe, overrides)
 

@@ -56,10 +56,8 @@ def shown(
     if not costly:
         return {}
     widths = shown_widths(costly, sets.n_features, sets.image_shape)
-    seen = {
-        name: np.empty((len(sets.vectors), width), dtype=np.float32)
-        for name, width in widths.items()
-    }
+    n = len(sets.vectors)
+    seen = {name: np.empty((n, width), dtype=np.float32) for name, width in widths.items()}
 
     def look(part: range) -> None:
         for i in part:

@@ -6,9 +6,8 @@ of all sets are summed in one pass over the graph, and angles come from blocks o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +17,7 @@ from setwise._support.types import BoolArray, FloatArray, IntArray
 from setwise.basis import Basis
 from setwise.cluster import Clustering
 from setwise.gallery.evidence import (
+    Given,
     LayerGraph,
     LayerView,
     Targets,
@@ -42,7 +42,7 @@ class LeftOutViews:
         return (self._view(place) for place in range(len(self.chosen)))
 
     def _view(self, place: int) -> LayerView:
-        shared: dict[str, Callable[[], Any]] = {
+        shared: Given = {
             "angles": partial(self._angles_of, place),
             "edge_shares": partial(self._edge_shares_of, place),
             "clustering": lambda: self.clustering,

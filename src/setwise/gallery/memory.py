@@ -1,8 +1,6 @@
 """Memory that a gallery will need, estimated before it is solved.
 
-Everything that grows is counted: graphs, columns, vectors in each view, what views learn from,
-trials, copies in double precision, and the index. ``benchmarks/memory.py`` compares estimates
-with measured peaks: they are within 0.7 and 1.5 of them.
+Estimates are within 0.7 and 1.5 of measured peaks (``benchmarks/memory.py``).
 """
 
 from __future__ import annotations
@@ -14,7 +12,7 @@ import numpy as np
 
 from setwise._support.types import IntArray
 from setwise.gallery.bases import every
-from setwise.gallery.description import Description, Representation
+from setwise.gallery.description import Description
 from setwise.index import ExactIndex
 from setwise.sets import SetBatch
 
@@ -111,12 +109,10 @@ def _graphs(how: Description, shape: GalleryShape, widths: Mapping[str, int]) ->
 
 def _bases(how: Description, shape: GalleryShape, widths: Mapping[str, int]) -> int:
     """Columns of all sets, before they stand side by side."""
-
-    def of(representation: Representation) -> int:
-        most = max(representation.basis.offered(how.dims))
-        return 8 * widths[representation.view.name] * shape.n_columns(most)
-
-    return sum(of(r) for r in how.representations)
+    return sum(
+        8 * widths[r.view.name] * shape.n_columns(max(r.basis.offered(how.dims)))
+        for r in how.representations
+    )
 
 
 def n_tried(n_sets: int, most: int) -> int:
@@ -129,10 +125,8 @@ def _scores(how: Description, shape: GalleryShape) -> int:
     if how.weights is None:
         return 0
     n_targets = shape.n_sets if how.distributions == "set" else shape.n_classes
-    n_members, n_sets = (
-        len(how.ensemble(how.dims).members),
-        n_tried(shape.n_sets, MOST_OWN_SETS),
-    )
+    n_members = len(how.ensemble(how.dims).members)
+    n_sets = n_tried(shape.n_sets, MOST_OWN_SETS)
     return 2 * 8 * n_members * n_sets * n_targets
 
 

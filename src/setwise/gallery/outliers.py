@@ -1,9 +1,7 @@
 """Vectors of another set within a probe, which must not count.
 
-Single vectors that stand out of their set are dropped from gallery and probes alike
-(:func:`setwise.features.is_typical`). A whole second album in a probe does not stand out: the
-set has two parts. But the gallery knows how far apart the parts of one set are, and how far
-apart two classes are.
+:func:`setwise.features.is_typical` finds single outliers. A second set within a probe is found
+by the gallery: it has how far apart the parts of one set, and two classes, are.
 """
 
 from __future__ import annotations

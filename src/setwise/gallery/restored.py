@@ -38,18 +38,15 @@ def first_columns(large: SolvedLayer, n_columns: int) -> tuple[npt.NDArray[Any],
     return large.graph.columns[:, chosen], large.column_sets[chosen]
 
 
-def learnt(rest: Any) -> tuple[Any, ...]:
+def steps_of(rest: Any) -> tuple[Any, ...]:
     """The steps of a view, of which some may be fitted."""
     return View("", rest).steps
 
 
 def trained_features(views: Mapping[str, FittedView]) -> dict[str, Any]:
     """Weights and versions of the features that are trained networks."""
-    fingerprints = {
-        name: fingerprint_of(view.feature)
-        for name, view in views.items()
-        if view.feature is not None
-    }
+    features = {name: view.feature for name, view in views.items() if view.feature is not None}
+    fingerprints = {name: fingerprint_of(feature) for name, feature in features.items()}
     return {name: one for name, one in fingerprints.items() if "weights" in one}
 
 
@@ -79,11 +76,8 @@ class _Stored:
 
     def of(self, prefix: str) -> Arrays:
         """The arrays, unchecked, whose names begin with a prefix, without that."""
-        return {
-            name.removeprefix(prefix): array
-            for name, array in self.arrays.items()
-            if name.startswith(prefix)
-        }
+        found = {name: array for name, array in self.arrays.items() if name.startswith(prefix)}
+        return {name.removeprefix(prefix): array for name, array in found.items()}
 
 
 def contradiction(what: str) -> NoReturn:
@@ -91,9 +85,7 @@ def contradiction(what: str) -> NoReturn:
     raise ValueError(what)
 
 
-def restored(
-    document: Mapping[str, Any], arrays: Arrays, index: Index | None = None
-) -> Gallery:
+def restored(document: Mapping[str, Any], arrays: Arrays, index: Index | None) -> Gallery:
     """The gallery that a document and its arrays describe, all of it checked."""
     stored = _Stored(arrays)
     description = Description.from_config(document["description"])
@@ -106,11 +98,8 @@ def restored(
     if len(np.unique(codes)) != len(classes):
         contradiction("a class has no set")
     dims = tuple(document["dims"])
-    if (
-        not dims
-        or not all(type(d) is int and d >= 1 for d in dims)
-        or dims != tuple(sorted(set(dims)))
-    ):
+    are_whole = bool(dims) and all(type(d) is int and d >= 1 for d in dims)
+    if not are_whole or dims != tuple(sorted(set(dims))):
         contradiction(f"dims are {dims}")
     views = _views(description, stored, sets.n_features)
     has_vectors = bool(document["has_vectors"])
@@ -205,13 +194,9 @@ def _sets(document: Mapping[str, Any], stored: _Stored) -> SetBatch:
     else:
         vectors = np.broadcast_to(np.zeros(()), (n_vectors, n_features))
     shape = document["image_shape"]
-    return SetBatch(
-        vectors,
-        offsets,
-        names,
-        image_shape=None if shape is None else tuple(shape),
-        origins=_origins(stored, n_vectors),
-    )
+    shape = None if shape is None else tuple(shape)
+    origins = _origins(stored, n_vectors)
+    return SetBatch(vectors, offsets, names, image_shape=shape, origins=origins)
 
 
 def _check_vectors(vectors: npt.NDArray[Any], offsets: npt.NDArray[Any]) -> None:
@@ -225,13 +210,11 @@ def _check_vectors(vectors: npt.NDArray[Any], offsets: npt.NDArray[Any]) -> None
 def _origins(stored: _Stored, n_vectors: int) -> Origins | None:
     if "files" not in stored.arrays:
         return None
-    files = [
-        text.decode("utf-8", "surrogatepass") for text in _texts(stored, "file", n_vectors)
-    ]
+    texts = _texts(stored, "file", n_vectors)
+    files = [text.decode("utf-8", "surrogatepass") for text in texts]
     times = stored.get("times", "i", (n_vectors,)).astype(np.int64).view("datetime64[us]")
-    thumbnails = None
-    if "thumbnails" in stored.arrays:
-        thumbnails = _texts(stored, "thumbnail", n_vectors)
+    has_thumbnails = "thumbnails" in stored.arrays
+    thumbnails = _texts(stored, "thumbnail", n_vectors) if has_thumbnails else None
     return Origins.of_files(files, times, thumbnails)
 
 
@@ -251,11 +234,8 @@ def _classes(document: Mapping[str, Any]) -> npt.NDArray[Any]:
     if not labels or not all(type(label) is kind for label in labels):
         contradiction(f"labels are not all of kind {document['labels']}")
     classes = np.array(labels)
-    if (
-        (classes[1:] <= classes[:-1]).any()
-        if kind is not bool
-        else len(set(labels)) != len(labels)
-    ):
+    is_distinct = len(set(labels)) == len(labels)
+    if not (is_distinct if kind is bool else not (classes[1:] <= classes[:-1]).any()):
         contradiction("labels are not sorted")
     return classes
 
@@ -290,15 +270,10 @@ def _layer(
         columns, own = first_columns(solved[written["nested_in"]], layer.n_columns)
         if not np.array_equal(own, sets):
             contradiction(f"member {i} is not nested in layer {written['nested_in']}")
-    columns = (
-        np.asfortranarray(columns) if written["is_fortran"] else np.ascontiguousarray(columns)
-    )
+    columns = (np.asfortranarray if written["is_fortran"] else np.ascontiguousarray)(columns)
     graph = Graph.from_config(written["graph"])
-    require_memory(
-        graph.memory(*columns.shape),
-        f"member {i} of the gallery",
-        "If the file is yours, read it on a larger machine.",
-    )
+    advice = "If the file is yours, read it on a larger machine."
+    require_memory(graph.memory(*columns.shape), f"member {i} of the gallery", advice)
     solution = stored.of(f"member {i} ")
     for name in ("columns", "sets"):
         solution.pop(name, None)
@@ -339,7 +314,7 @@ def _views(description: Description, stored: _Stored, n_features: int) -> dict[s
     for representation in description.representations:
         view = representation.view
         fitted = view.unfitted()
-        for k, step in enumerate(learnt(fitted.rest)):
+        for k, step in enumerate(steps_of(fitted.rest)):
             if not isinstance(step, Whitener):
                 continue
             width = None if view.steps[0] is not step else n_features

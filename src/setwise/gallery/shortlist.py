@@ -1,14 +1,13 @@
 """Galleries of many classes: each probe is judged by the classes around it alone.
 
-No graph of all columns is made. An index over one vector per set finds near classes, their
-vectors are compared with the probe's, and the nearest become candidates, whose graphs are
-solved for this probe. Weights and thresholds are learnt from a sample of sets, each judged by
-what is around it: the cost is that of some dozens of classes, however many there are.
+An index over one vector per set finds near classes, their vectors are compared with the
+probe's, and the nearest become candidates, whose graphs are solved for this probe. Weights and
+thresholds are learnt from a sample of sets, each judged by what is around it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from typing import Any, ClassVar
@@ -26,7 +25,14 @@ from setwise.gallery.bases import InlierSets, SetBases, find_inliers, tried_sets
 from setwise.gallery.candidates import Candidates
 from setwise.gallery.description import Description, Layer
 from setwise.gallery.fusion import ScoreMatrix
-from setwise.gallery.gallery import Gallery, LeftOut, Solution, SolvedLayer, UpdatePlan
+from setwise.gallery.gallery import (
+    Gallery,
+    LeftOut,
+    Overrides,
+    Solution,
+    SolvedLayer,
+    UpdatePlan,
+)
 from setwise.gallery.index_rows import index_row, index_rows, shown
 from setwise.gallery.memory import (
     MOST_LEARNT_FROM,
@@ -47,6 +53,8 @@ from setwise.sets.classifier import largest_by_class
 MOST_TRIED = 200
 # Sets that are tried as if their classes were unknown.
 MOST_UNKNOWN = 400
+# Class, columns and overrides of a probe.
+_Trial = tuple[int, SetBases, Overrides]
 
 
 @dataclass(frozen=True)
@@ -66,51 +74,24 @@ class ShortlistSolution(Solution):
     keys: IntArray  # name of each set in the index, ascending
     index: BuiltIndex
 
-    @classmethod
-    def made(
-        cls,
-        description: Description,
-        sets: SetBatch,
-        codes: IntArray,
-        inliers: BoolArray,
-        views: Mapping[str, FittedView],
-        dims: tuple[int, ...],
-        n_jobs: int | None,
-    ) -> ShortlistSolution:
-        """The solution of a new gallery."""
-        seen = shown(sets, views, n_jobs)
-        keys = np.arange(len(sets))
-        rows = index_rows(sets, inliers, views, seen, n_jobs)
-        index = description.index.build(rows, keys)
-        return cls(sets, codes, inliers, views, seen, description, dims, rows, keys, index)
-
     def __getstate__(self) -> dict[str, Any]:
         """All but cached bases."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
-    # ------------------------------------------------------------------------ around a probe
-
     def around(
-        self,
-        gallery: Gallery,
-        probe: SetBases,
-        overrides: Mapping[int, SetBases | None] | None = None,
+        self, gallery: Gallery, probe: SetBases, overrides: Overrides | None = None
     ) -> Candidates:
         """The classes nearest to the probe, and its active layers, solved for it.
 
         Judging by them gives what :func:`setwise.gallery.solve` would, given these classes
         alone and everything that was learnt from the whole gallery.
         """
-        return self._around(gallery, probe, overrides, gallery.active_layers(probe.n_inliers))
+        active = gallery.active_layers(probe.n_inliers)
+        return self._around(gallery, probe, overrides or {}, active)
 
     def _around(
-        self,
-        gallery: Gallery,
-        probe: SetBases,
-        overrides: Mapping[int, SetBases | None] | None,
-        active: Collection[int],
+        self, gallery: Gallery, probe: SetBases, overrides: Overrides, active: Collection[int]
     ) -> Candidates:
-        overrides = overrides or {}
         hidden = {i for i, other in overrides.items() if other is None}
         classes = self.nearest_classes(probe, hidden)
         sets = np.array([i for i in self.sets_of(classes) if i not in hidden])
@@ -130,7 +111,7 @@ class ShortlistSolution(Solution):
         """Codes of the classes that a probe is judged by, ascending; without hidden sets."""
         how = self.description.shortlist
         assert how is not None  # noqa: S101
-        compared = self._near_classes(probe, how.n_compared, frozenset(hidden))
+        compared = self._near_classes(probe, how.n_compared, hidden)
         sets = np.array([i for i in self.sets_of(compared) if i not in hidden])
         likeness = self._likeness(probe, sets)
         places = np.searchsorted(compared, self.codes[sets])
@@ -140,7 +121,7 @@ class ShortlistSolution(Solution):
         return np.sort(compared[order[: how.n_classes]])
 
     def _near_classes(
-        self, probe: SetBases, n_classes: int, hidden: frozenset[int]
+        self, probe: SetBases, n_classes: int, hidden: Collection[int]
     ) -> IntArray:
         """Classes whose sets' rows are nearest in the index, ascending."""
         query = index_row(probe.seen, self.views)
@@ -166,8 +147,6 @@ class ShortlistSolution(Solution):
             cosines = unit_rows(probe.seen(name)) @ unit_rows(values).T
             total += np.maximum.reduceat(cosines, first, axis=1).mean(axis=0)
         return total
-
-    # --------------------------------------------------------------------------- gallery sets
 
     @lazy
     def _by_class(self) -> tuple[IntArray, IntArray]:
@@ -198,10 +177,8 @@ class ShortlistSolution(Solution):
         """Columns of some of the inliers of a set."""
         span = self._vectors_of(i)
         inliers = self.inliers[span]
-        seen = {
-            name: values[span][inliers][part].astype(np.float64)
-            for name, values in self.seen.items()
-        }
+        kept = {name: values[span][inliers][part] for name, values in self.seen.items()}
+        seen = {name: values.astype(np.float64) for name, values in kept.items()}
         images = Images(self.inlier_vectors(i)[part], self.sets.image_shape)
         return SetBases(images, self.views, self.description, self.dims, seen=seen)
 
@@ -237,8 +214,6 @@ class ShortlistSolution(Solution):
             index=self.index.changed(rows, keys),
         )
 
-    # -------------------------------------------------------------------------------- trials
-
     def tried(self, codes: IntArray) -> tuple[bool, IntArray]:
         """Whole sets, where at least half of them are of classes that have others."""
         has_others = np.flatnonzero(np.bincount(codes)[codes] > 1)
@@ -256,7 +231,7 @@ class ShortlistSolution(Solution):
         self, gallery: Gallery, chosen: IntArray, inliers: InlierSets | None, n_jobs: int | None
     ) -> Trials | None:
         """Scores of all members for either half of a set; the other replaces the set."""
-        tried: list[tuple[int, SetBases, dict[int, SetBases | None]]] = []
+        tried: list[_Trial] = []
         for i in map(int, chosen):
             vectors = self.inlier_vectors(i)
             if len(vectors) >= FEWEST_TO_HALVE:
@@ -266,21 +241,14 @@ class ShortlistSolution(Solution):
         trials = self._trials(gallery, tried, n_jobs)
         return trials if trials.score_matrices else None
 
-    def _trials(
-        self,
-        gallery: Gallery,
-        tried: Sequence[tuple[int, SetBases, Mapping[int, SetBases | None]]],
-        n_jobs: int | None,
-    ) -> Trials:
+    def _trials(self, gallery: Gallery, tried: Sequence[_Trial], n_jobs: int | None) -> Trials:
         """Scores for probes of known class, with overrides."""
         n_members = len(gallery.members)
         members, even = np.arange(n_members), np.ones(n_members)
         temperatures = gallery.calibration.inverse_temperatures
         everything = range(len(gallery.ensemble.layers))
 
-        def judged(
-            trial: tuple[int, SetBases, Mapping[int, SetBases | None]],
-        ) -> tuple[ScoreMatrix, int]:
+        def judged(trial: _Trial) -> tuple[ScoreMatrix, int]:
             code, probe, overrides = trial
             around = self._around(gallery, probe, overrides, everything)
             views = around.views(probe, all_layers=True)
@@ -288,19 +256,12 @@ class ShortlistSolution(Solution):
             scores = around.scores_of(views, members, even, temperatures)
             return scores, int(place[0]) if len(place) else -1
 
-        found = list(
-            reported(
-                in_threads(judged, tried, n_jobs), len(tried), "try the gallery's own sets"
-            )
-        )
-        missed = [
-            code for (code, *_), (_, place) in zip(tried, found, strict=True) if place < 0
-        ]
-        return Trials(
-            [scores for scores, place in found if place >= 0],
-            np.array([place for _, place in found if place >= 0], dtype=np.int64),
-            np.array(missed, dtype=np.int64),
-        )
+        what = "try the gallery's own sets"
+        found = list(reported(in_threads(judged, tried, n_jobs), len(tried), what))
+        codes = np.array([code for code, *_ in tried], dtype=np.int64)
+        places = np.array([place for _, place in found], dtype=np.int64)
+        scored = [scores for scores, place in found if place >= 0]
+        return Trials(scored, places[places >= 0], codes[places < 0])
 
     def unknown_nearness(
         self, gallery: Gallery, inliers: InlierSets | None, n_jobs: int | None
@@ -329,8 +290,7 @@ class ShortlistSolution(Solution):
             label = around.classes[around.fused(views).code]
             return int(np.searchsorted(gallery.classes, label)), around.nearness(views)
 
-        found: Iterator[tuple[int, float]] = in_threads(judged, chosen.tolist(), n_jobs)
-        pairs = list(found)
+        pairs = list(in_threads(judged, chosen.tolist(), n_jobs))
         codes, nearness = zip(*pairs, strict=True) if pairs else ((), ())
         return LeftOut(chosen, np.array(codes, dtype=np.int64), np.array(nearness))
 
@@ -350,10 +310,14 @@ def solve_with_shortlist(
     widths = shown_widths(views, sets.n_features, sets.image_shape)
     dims = usable_dims(description.dims, sets.sizes, max(widths.values()))
     _require_memory(replace(description, dims=dims), shape, widths)
-    solution = ShortlistSolution.made(description, sets, codes, inliers, views, dims, n_jobs)
-    cosines = NO_COSINES
+    seen, keys = shown(sets, views, n_jobs), np.arange(len(sets))
+    rows = index_rows(sets, inliers, views, seen, n_jobs)
+    index = description.index.build(rows, keys)
+    solution = ShortlistSolution(
+        sets, codes, inliers, views, seen, description, dims, rows, keys, index
+    )
+    cosines, compared = NO_COSINES, tried_sets(codes, MOST_COMPARED)
     if description.outliers is not None:
-        compared = tried_sets(codes, MOST_COMPARED)
         cosines = outlier_range([solution.inlier_vectors(i) for i in compared], codes[compared])
     sizes = np.add.reduceat(inliers, sets.offsets[:-1], dtype=np.int64)
     learnt = even_calibration(description.ensemble(dims), sizes, cosines)

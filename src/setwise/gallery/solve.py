@@ -1,9 +1,7 @@
 """From a description and labelled sets to a solved gallery, and from one to the next.
 
-Views, dimensionalities and the calibration are learnt from all sets together, and one set more
-or fewer among many hardly moves them. So a gallery of some size keeps them until many sets have
-changed. Everything else (columns, graphs, candidates) is always that of the sets that are
-there, exactly as solving them afresh with the same learnt parts would give it.
+A large gallery keeps its views, dimensionalities and calibration until many sets have changed.
+Everything else (columns, graphs, candidates) is exactly as solving its sets afresh would give.
 """
 
 from __future__ import annotations
@@ -27,9 +25,8 @@ from setwise.gallery.shortlist import solve_with_shortlist
 from setwise.gallery.whole import require_memory_of, solve_whole
 from setwise.sets import SetBatch, check_labels, check_sets
 
-# How much longer the longest vector of a set may be than the shortest before a warning says
-# that normalising discards information. In half of the sets of real images, and of embeddings,
-# it is not twice as long.
+# Ratio of a set's longest to its shortest vector from which a warning says that normalising
+# discards information. In half of the sets of real images and embeddings it is below 2.
 WIDEST_LENGTHS = 10.0
 # Sets whose lengths are compared.
 MOST_MEASURED = 100
@@ -51,7 +48,7 @@ def solve(
     Parameters
     ----------
     description : Description
-        Parts and parameters of the classifier.
+        See :meth:`setwise.CVC.describe`.
     sets : SetBatch, list of arrays of shape (n_vectors_i, n_features), or 3-D array
         Gallery sets.
     labels : array of shape (n_sets,)
@@ -59,7 +56,7 @@ def solve(
     n_jobs : int, optional
         Threads.
     caller : str
-        Name of the function that was called, for messages.
+        For messages.
 
     Examples
     --------
@@ -144,14 +141,12 @@ def update(
 
     Parameters
     ----------
-    gallery : Gallery
-        The old one.
+    gallery, n_jobs, caller
+        As for :func:`solve`.
     add : (sets, labels), optional
         Sets that :meth:`Gallery.check` has passed, and labels of the gallery's type.
     is_kept : array of bool, shape (n_sets,), optional
         Which of the old sets stay; all by default.
-    n_jobs, caller
-        As for :func:`solve`.
 
     Examples
     --------

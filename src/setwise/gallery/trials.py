@@ -1,9 +1,8 @@
 """Trials of the ensemble on the gallery's own sets, and what weights follow from them.
 
-No view, no basis and no kind of evidence is best for all data. But gallery sets can be left out
-in turn and classified by the others, and each member counted by how often it is right. A
-gallery with a single set of some class has none to leave out. Its sets are cut into halves
-along the direction in which they vary most, so that the halves differ as sets of a class do.
+Gallery sets are left out in turn and classified by the others. A gallery with a single set of
+some class has none to leave out: its sets are cut into halves along the direction in which they
+vary most, so that the halves differ as sets of a class do.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from setwise.basis import centred_svd_bases
 from setwise.features import unit_rows
 from setwise.gallery.bases import tried_sets
 from setwise.gallery.candidates import Candidates
-from setwise.gallery.description import Ensemble, Member
+from setwise.gallery.description import Ensemble
 from setwise.gallery.fusion import Fusion, ScoreMatrix, fuse, standardised
 from setwise.gallery.gallery import Calibration
 
@@ -80,14 +79,10 @@ class Trials:
     def inverse_temperatures(self) -> FloatArray:
         """Fitted to each member, see :class:`setwise.gallery.fusion.Pool`."""
         overlaps = [scores.by_class(scores.overlaps) for scores in self.score_matrices]
-        logits = standardised(np.array(overlaps))
+        by_member = standardised(np.array(overlaps)).swapaxes(0, 1)
         most = LARGEST_INVERSE_TEMPERATURE
-        return np.array(
-            [
-                fitted_inverse_temperature(logits[:, i], self.codes, most=most)
-                for i in range(logits.shape[1])
-            ]
-        )
+        fitted = [fitted_inverse_temperature(one, self.codes, most=most) for one in by_member]
+        return np.array(fitted)
 
     def counted(self, weights: FloatArray, inverse_temperatures: FloatArray) -> Trials:
         """The same trials with other weights and temperatures."""
@@ -136,10 +131,9 @@ def chosen_features(
 ) -> FloatArray:
     """Weights without the features that the gallery is better off without.
 
-    Where members use several features, such as pixels and a network's, the one without which
-    the true classes of the left-out sets are most probable is dropped, again and again, as long
-    as they become more probable. One feature is left at least. Where every left-out set is
-    recognised by all features together, there is nothing to choose by.
+    The feature without which the true classes of the left-out sets are most probable is
+    dropped, as long as they become more probable; one is left at least. Where all features
+    together recognise every left-out set, there is nothing to choose by.
     """
     kinds = list(dict.fromkeys(features))
     if len(kinds) < 2 or trials.n_fused_right(fusion) == len(trials.codes):
@@ -166,16 +160,13 @@ def even_calibration(
     ensemble: Ensemble, set_sizes: IntArray, cosines: tuple[float, float]
 ) -> Calibration:
     """The calibration of a gallery without trials."""
-    temperatures = np.full(len(ensemble.members), INVERSE_TEMPERATURE)
-    weights = even_weights(ensemble.members, set_sizes.tolist())
-    return Calibration(weights, temperatures, outlier_range=cosines)
-
-
-def even_weights(members: Sequence[Member], set_sizes: Sequence[int]) -> FloatArray:
-    """Weights of 1, or 0 for members whose columns mean nothing for sets of these sizes."""
+    members = ensemble.members
+    # A member whose columns mean nothing for sets of these sizes is inactive.
     fewest = np.array([member.layer.representation.basis.fewest for member in members])
     is_enough = fewest <= np.median(set_sizes)
-    return is_enough.astype(np.float64) if is_enough.any() else np.ones(len(fewest))
+    weights = is_enough.astype(np.float64) if is_enough.any() else np.ones(len(members))
+    temperatures = np.full(len(members), INVERSE_TEMPERATURE)
+    return Calibration(weights, temperatures, outlier_range=cosines)
 
 
 def log_odds(is_right: FloatArray, n_classes: int) -> FloatArray:

@@ -17,7 +17,14 @@ from setwise.gallery.bases import InlierSets, SetBases, tried_sets, usable_dims
 from setwise.gallery.candidates import Candidates, nearness_of
 from setwise.gallery.description import Description
 from setwise.gallery.evidence import set_angles, target_angles
-from setwise.gallery.gallery import Gallery, LeftOut, Solution, SolvedLayer, UpdatePlan
+from setwise.gallery.gallery import (
+    Gallery,
+    LeftOut,
+    Overrides,
+    Solution,
+    SolvedLayer,
+    UpdatePlan,
+)
 from setwise.gallery.layers import Change, solve_layers, update_layers
 from setwise.gallery.left_out import LeftOutViews
 from setwise.gallery.memory import MOST_HALVED, MOST_OWN_SETS, GalleryShape, bytes_of_whole
@@ -43,10 +50,7 @@ class WholeSolution(Solution):
     layers: tuple[SolvedLayer, ...] = ()
 
     def around(
-        self,
-        gallery: Gallery,
-        probe: SetBases,
-        overrides: Mapping[int, SetBases | None] | None = None,
+        self, gallery: Gallery, probe: SetBases, overrides: Overrides | None = None
     ) -> Candidates:
         """All classes. Replaced sets would need other graphs: see :meth:`left_out`."""
         assert not overrides  # noqa: S101
@@ -74,15 +78,13 @@ class WholeSolution(Solution):
 
     def left_out(self, gallery: Gallery, chosen: IntArray, n_jobs: int | None) -> Trials:
         """Scores of all members; neither graph nor cuts depend on which set is left out."""
-        kinds = [
-            [m.evidence for m in gallery.members if m.layer == solved.layer]
-            for solved in self.layers
-        ]
 
         def judged(i: int) -> tuple[FloatArray, FloatArray]:
+            layer = self.layers[i].layer
+            kinds = [m.evidence for m in gallery.members if m.layer == layer]
             # Views would fill the memory; only their scores are kept.
             pairs = [
-                ([e.distances(view) for e in kinds[i]], [e.overlaps(view) for e in kinds[i]])
+                ([e.distances(view) for e in kinds], [e.overlaps(view) for e in kinds])
                 for view in LeftOutViews(gallery.everything.layer_graph(i), chosen)
             ]
             distances, overlaps = zip(*pairs, strict=True)
@@ -104,9 +106,8 @@ class WholeSolution(Solution):
         classes, codes = np.unique(twice, return_inverse=True)
         if is_enough.mean() < 0.5 or len(classes) < 2:
             return None
-        rows = [
-            inliers.offsets[i] + part for i in halved for part in halves(inliers.vectors(i))
-        ]
+        first = inliers.offsets
+        rows = [first[i] + part for i in halved for part in halves(inliers.vectors(i))]
         cut = inliers.of_rows(rows)
         plain = replace(gallery.description, outliers=None, unknown=None)
         batch, dims = cut.batch(), gallery.dims
@@ -164,12 +165,10 @@ class WholeSolution(Solution):
         learnt = gallery.calibration
         trials = self.left_out(gallery, chosen, n_jobs)
         trials = trials.counted(learnt.weights, learnt.inverse_temperatures)
-        angles = {
-            self.layers[i].layer: LeftOutViews(
-                gallery.everything.layer_graph(int(i)), chosen
-            ).angles
-            for i in np.flatnonzero(gallery.layer_weights)
-        }
+        angles = {}
+        for i in map(int, np.flatnonzero(gallery.layer_weights)):
+            views = LeftOutViews(gallery.everything.layer_graph(i), chosen)
+            angles[self.layers[i].layer] = views.angles
         nearness = [
             nearness_of({m: (largest[k], mean[k]) for m, (largest, mean) in angles.items()})
             for k in range(len(chosen))
@@ -179,11 +178,7 @@ class WholeSolution(Solution):
 
 
 def may_overfit(gallery: Gallery) -> bool:
-    """Whether a view has learnt from fewer vectors than features.
-
-    A set that is left out of the graph was not left out of what a view has learnt. With more
-    vectors than features that makes no difference; with fewer, it may make all.
-    """
+    """Whether views have learnt from fewer vectors than features, left-out sets among them."""
     learns = any(view.learns for view in gallery.views.values())
     return learns and len(gallery.sets.vectors) <= gallery.sets.n_features
 
@@ -221,9 +216,6 @@ def _nearness_to_others(
         return nearness_of(found)
 
     return np.array(list(in_threads(nearness, inliers.take(tried), n_jobs)))
-
-
-# -------------------------------------------------------------------------------- solving
 
 
 def solve_whole(

@@ -18,8 +18,8 @@ from setwise.plots.sheet import Sheet
 from setwise.plots.style import GREY, INK, LIGHT, OTHER, PALETTE
 
 if TYPE_CHECKING:
+    from setwise.classify.answer import Answer
     from setwise.classify.explanation import Explanation
-    from setwise.classify.judge import Answer
 
 # Vectors out of place. Dark, to stand out in print too.
 OUT = "#a83e22"

@@ -15,9 +15,9 @@ from setwise._support.extras import require
 from setwise._support.files import write_whole
 from setwise._support.parallel import in_threads
 from setwise._support.progress import Progress, reported
-from setwise.classify.answer import QUITE_SURE, SURE, kind_of
+from setwise.classify.answer import QUITE_SURE, SURE, Answer, kind_of
 from setwise.classify.explanation import Explanation
-from setwise.classify.judge import Answer, Inference, judge
+from setwise.classify.judge import Inference, judge
 from setwise.gallery import Gallery
 from setwise.report.answers import AnswerRow, answer_page, answer_rows, check_lengths
 from setwise.report.photos import photo, why_nothing_is_alike

@@ -9,9 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from setwise.classify.answer import kind_of, runner_up_probability, sentence, sureness
+from setwise.classify.answer import (
+    Answer,
+    kind_of,
+    runner_up_probability,
+    sentence,
+    sureness,
+)
 from setwise.classify.explanation import Explanation
-from setwise.classify.judge import Answer
 from setwise.errors import reject
 from setwise.gallery import Gallery
 from setwise.plots.answer_picture import bars, choose, kinds_of, n_without_bar

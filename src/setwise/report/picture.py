@@ -9,8 +9,7 @@ from pathlib import Path
 
 from setwise._support.progress import Progress, reported
 from setwise._support.text import distinct_file_names
-from setwise.classify.answer import kind_of, sentence
-from setwise.classify.judge import Answer
+from setwise.classify.answer import Answer, kind_of, sentence
 from setwise.classify.pictured import pictured
 from setwise.errors import reject
 from setwise.gallery import Gallery
