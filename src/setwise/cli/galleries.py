@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
+from typer import Argument, Option
 
+from setwise._support.text import free_name
 from setwise.cli.common import check_output, say
 from setwise.cli.options import Jobs, Output, Reading, Source, Unknown, command
 from setwise.cli.reading import check_asked, fitted, gallery_document, load
@@ -19,9 +21,8 @@ if TYPE_CHECKING:
     from setwise.io import LoadedSets
 
 
-GalleryFile: TypeAlias = Annotated[
-    Path, typer.Argument(help="A gallery file of `setwise fit`.")
-]
+GalleryFile: TypeAlias = Annotated[Path, Argument(help="A gallery file of `setwise fit`.")]
+_NO_VECTORS = "Keep no images or vectors: a smaller, private file that cannot be changed."
 
 
 @command
@@ -29,15 +30,9 @@ def fit(
     gallery: Source,
     reading: Reading,
     output: Output,
-    out: Annotated[Path, typer.Option("--out", "-o", help="The file to write.")],
+    out: Annotated[Path, Option("--out", "-o", help="The file to write.")],
     unknown: Unknown = None,
-    no_vectors: Annotated[
-        bool,
-        typer.Option(
-            "--no-vectors",
-            help="Keep no images or vectors: a smaller, private file that cannot be changed.",
-        ),
-    ] = False,
+    no_vectors: Annotated[bool, Option("--no-vectors", help=_NO_VECTORS)] = False,
     jobs: Jobs = -1,
 ) -> None:
     """Fit a gallery of labelled sets, and write it to one file.
@@ -55,7 +50,7 @@ def fit(
         sets = load(gallery, reading.of_gallery(), output, progress, labelled=True)
         clf = fitted(sets, reading.features, unknown, jobs, output, progress)
         clf.save(out, keep_vectors=not no_vectors)
-    words = f"{_counted(clf)} in {out} ({_size(out)})"
+    words = f"{_counted(clf)} in {out} ({out.stat().st_size / 1e6:.1f} MB)"
     _tell(clf, out, words, output, sets, has_vectors=not no_vectors)
 
 
@@ -65,9 +60,7 @@ def enroll(
     source: Source,
     reading: Reading,
     output: Output,
-    label: Annotated[
-        str | None, typer.Option(help="Class of all these sets; by default, their folder.")
-    ] = None,
+    label: Annotated[str | None, Option(help="Class of all sets; else their folders.")] = None,
     jobs: Jobs = -1,
 ) -> None:
     """Add sets of known or new classes to a gallery file.
@@ -121,11 +114,8 @@ def _named_anew(new: LoadedSets, clf: CVC) -> Any:
     """The new sets with names that are new to the gallery, so that each can be forgotten."""
     taken, names = set(clf.gallery_.sets.names), []
     for name in new.names:
-        number, free = 2, name
-        while free in taken:
-            free, number = f"{name} ({number})", number + 1
-        taken.add(free)
-        names.append(free)
+        names.append(free_name(name, taken))
+        taken.add(names[-1])
     return new.replaced(names=names)
 
 
@@ -133,13 +123,8 @@ def _named_anew(new: LoadedSets, clf: CVC) -> Any:
 def forget(
     gallery: GalleryFile,
     output: Output,
-    label: Annotated[
-        list[str] | None, typer.Option(help="Class to forget; may be repeated.")
-    ] = None,
-    sets: Annotated[
-        list[str] | None,
-        typer.Option("--set", help="Name of a single set to forget; may be repeated."),
-    ] = None,
+    label: Annotated[list[str] | None, Option(help="Class; may be repeated.")] = None,
+    sets: Annotated[list[str] | None, Option("--set", help="Set; may be repeated.")] = None,
     jobs: Jobs = -1,
 ) -> None:
     """Remove classes or single sets from a gallery file, with all that was learnt from them.
@@ -166,19 +151,10 @@ def _counted(clf: CVC) -> str:
     return f"{len(clf.gallery_.sets)} sets of {len(clf.classes_)} classes"
 
 
-def _size(path: Path) -> str:
-    return f"{path.stat().st_size / 1e6:.1f} MB"
-
-
 def _tell(
-    clf: CVC,
-    path: Path,
-    words: str,
-    output: Output,
-    sets: LoadedSets | None = None,
-    *,
-    has_vectors: bool = True,
-) -> None:
+    clf: CVC, path: Path, words: str, output: Output, sets: LoadedSets | None = None,
+    *, has_vectors: bool = True,
+) -> None:  # fmt: skip
     if not output.as_json:
         say(words)
         return

@@ -79,10 +79,7 @@ def joined(sources: Sequence[LoadedSets]) -> SetBatch:
 
 
 def gallery_document(path: Path) -> dict[str, Any]:
-    """The JSON document of a gallery file, without its arrays. Nothing in it is checked.
-
-    Files without a readable one are refused as :func:`setwise.load` refuses them.
-    """
+    """The JSON document of a gallery file, unchecked, without loading its arrays."""
     from setwise import load as load_file
     from setwise.io.untrusted import regular_file
 
@@ -146,9 +143,7 @@ def inspect(
     source: Source,
     reading: Reading,
     output: Output,
-    gallery: Annotated[
-        bool, Option("--gallery", help="Read it as `fit` does: folders are classes.")
-    ] = False,
+    gallery: Annotated[bool, Option("--gallery", help="Read it as `fit` does.")] = False,
     jobs: Jobs = -1,
 ) -> None:
     """List the classes, sets, photos and times of a source, and every bad file.

@@ -12,13 +12,14 @@ import numpy as np
 
 from setwise._support.files import held
 from setwise._support.parallel import quiet
+from setwise._support.text import free_name
 from setwise.classify import Gallery, update
 from setwise.errors import DataError, SetwiseWarning, reject
 from setwise.page.answers import counted
 from setwise.page.gallery_file import GalleryFile, GalleryState
 from setwise.page.history import Command, History, Transfer
 from setwise.page.payload import Done
-from setwise.page.uploads import free_name
+from setwise.page.transfer import FileTransfer
 from setwise.sets import SetBatch
 
 PATIENCE_S = 60.0  # for another process that changes the file
@@ -34,7 +35,7 @@ class Commands:
 
     def __init__(self, file: GalleryFile, history: History) -> None:
         self.file, self.history = file, history
-        self.transfer: Transfer | None = None
+        self.transfer: FileTransfer | None = None
         self._lock = Lock()
 
     def recover(self) -> None:
@@ -110,11 +111,9 @@ class Commands:
                 self.history.recover(state.digest, self.transfer)
                 yield state
         except OSError as error:
-            msg = (
-                f"The gallery cannot be written: {error.strerror or error}. Nothing was "
-                "changed. Make room on its disk, or check who may write there, and try again."
-            )
-            raise DataError(msg) from error
+            words = f"The gallery cannot be written: {error.strerror or error}. Nothing was changed."
+            hint = "Make room on its disk, or check who may write there, and try again."
+            reject(f"{words} {hint}", error)
 
     @contextmanager
     def _changing(self) -> Iterator[GalleryState]:

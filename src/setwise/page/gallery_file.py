@@ -117,10 +117,7 @@ class GalleryFile:
         self.state = self._remember(_read(path, file_digest(path)))
 
     def refreshed(self, *, surely: bool = False) -> GalleryState:
-        """The state of the file now, or the last readable one if it cannot be read.
-
-        ``surely`` compares the content and not only size and time: for holders of the lock.
-        """
+        """The last readable state; ``surely`` compares contents, not only size and time."""
         with self._lock:
             try:
                 seen = signature(self.path)

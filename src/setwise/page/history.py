@@ -1,9 +1,7 @@
-"""The history of a gallery file: every command, and the way back.
+"""The history of a gallery file: hard links to its old states, and how commands led to them.
 
-A command replaces the gallery file, so the old inode is the old state, byte for byte. A hard
-link in ``people.setwise.journal/`` keeps it, and ``journal.jsonl`` there says which command led
-from which state to which. It is written before the file is replaced. A server that is killed in
-between leaves the old file or the new one, and :meth:`History.recover` finds out which.
+The history is written before the gallery file is replaced. :meth:`History.recover` finds out
+whether a server that was killed in between has left the old file or the new one.
 """
 
 from __future__ import annotations

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import logging
 import time
@@ -17,7 +15,7 @@ import numpy as np
 
 from setwise._support.files import write_whole
 from setwise._support.parallel import quiet
-from setwise._support.text import spreadsheet_cell
+from setwise._support.text import spreadsheet
 from setwise.classify import Answer
 from setwise.classify.answer import kind_of
 from setwise.errors import SetwiseError, SkippedFilesWarning, reject
@@ -28,7 +26,6 @@ from setwise.page.commands import Commands
 from setwise.page.gallery_file import GalleryFile, content_digest, distinct_ids
 from setwise.page.identify import loading_options, look
 from setwise.page.jobs import StoppedError
-from setwise.page.transfer import FileTransfer
 from setwise.plots.answer_picture import choose
 
 logger = logging.getLogger("setwise")
@@ -118,16 +115,14 @@ class Inbox:
     def as_payload(self) -> payload.Inbox:
         """All rows as JSON."""
         skipped = () if self._sets is None else self._sets.report.skipped[:MOST_LEFT_OUT]
-        moved, folder = self._moved(), self.folder
-        left_out = [
-            payload.LeftOut(name=_below(one.path, folder), reason=one.reason) for one in skipped
-        ]
+        named = [(_below(one.path, self.folder), one.reason) for one in skipped]
+        moved = self._moved()
         return payload.Inbox(
             **self.news(),
             revision=self.file.state.revision,
             error=self.error,
             estimate_s=self._estimate(),
-            left_out=left_out,
+            left_out=[payload.LeftOut(name=name, reason=reason) for name, reason in named],
             rows=[self._row_payload(row, moved) for row in self._rows.values()],
         )
 
@@ -137,14 +132,12 @@ class Inbox:
 
     def as_csv(self) -> str:
         """All rows as a table, safe for spreadsheets."""
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(COLUMNS)
-        for row in self.as_payload().rows:
-            shown = row.model_dump() | {"set": row.name}
-            shown["runner_up"] = shown["runner_up"] and shown["runner_up"]["label"]
-            writer.writerow([spreadsheet_cell(shown[column]) for column in COLUMNS])
-        return text.getvalue()
+        rows = [
+            row.model_dump()
+            | {"set": row.name, "runner_up": row.runner_up and row.runner_up.label}
+            for row in self.as_payload().rows
+        ]
+        return spreadsheet(COLUMNS, rows)
 
     def _row(self, row_id: str) -> _Row:
         if row_id not in self._rows:
@@ -158,12 +151,7 @@ class Inbox:
         return self._sets
 
     def _moved(self) -> frozenset[str]:
-        return frozenset() if self._transfer is None else self.commands.history.moved
-
-    @property
-    def _transfer(self) -> FileTransfer | None:
-        transfer = self.commands.transfer
-        return transfer if isinstance(transfer, FileTransfer) else None
+        return frozenset() if self.commands.transfer is None else self.commands.history.moved
 
     def _row_payload(self, row: _Row, moved: frozenset[str]) -> payload.InboxRow:
         sets, answer = self._loaded, row.answer
@@ -192,7 +180,7 @@ class Inbox:
         return "waiting" if row.answer is None else "done"
 
     def _is_moved(self, row: _Row, moved: frozenset[str]) -> bool:
-        transfer = self._transfer if moved else None
+        transfer = self.commands.transfer if moved else None
         return transfer is not None and transfer.source(self._files(row)[0]) in moved
 
     def _files(self, row: _Row) -> list[Path]:
@@ -230,7 +218,7 @@ class Inbox:
 
     def transfer(self, how: str, ids: Sequence[str] | None) -> payload.Transferred:
         """Copy or move the files of sets to the folders of the classes decided on."""
-        transfer, moved = self._transfer, self._moved()
+        transfer, moved = self.commands.transfer, self._moved()
         if transfer is None:
             reject("Files stay where they are: the server was started without --into.")
         rows = [row for row in self._rows.values() if row.decided is not None]
@@ -322,9 +310,8 @@ def _uncertainty(answer: Answer | None) -> float:
     """From 0 to 1: the less the gallery knows, the more a decision helps."""
     if answer is None:
         return 0.0
-    if kind_of(answer) in ("guess", "unknown"):
-        return 1.0 - 0.05 * answer.margin
-    return float(0.95 * (1.0 - answer.margin))
+    is_stranger = kind_of(answer) in ("guess", "unknown")
+    return 1.0 - 0.05 * answer.margin if is_stranger else 0.95 * (1.0 - answer.margin)
 
 
 def _below(path: Path, folder: Path) -> str:

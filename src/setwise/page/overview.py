@@ -19,7 +19,6 @@ from setwise.sets.origins import has_photos
 if TYPE_CHECKING:
     from setwise.page.state import AppState
 
-
 logger = logging.getLogger("setwise")
 
 MOST_STATES = 8

@@ -241,10 +241,8 @@ async def _form(app: AppState, request: Request) -> FormData:
     except AnyHTTPException as error:
         status, words = 422, "The files did not arrive whole. Send them again."
         if "Too many" in str(error.detail):
-            status, words = (
-                413,
-                f"These are more than {limits.files} files. Send fewer at once.",
-            )
+            words = f"These are more than {limits.files} files. Send fewer at once."
+            status = 413
     raise HTTPException(status, words)
 
 
@@ -266,8 +264,7 @@ def _queued(app: AppState, received: Received) -> Job:
 def _job(app: AppState, job_id: str) -> Job:
     job = app.queue.get(job_id)
     if job is None:
-        words = "There is no such question. Answers are kept for a limited time."
-        raise HTTPException(404, words)
+        raise HTTPException(404, "There is no such question. Answers are kept for some time.")
     return job
 
 

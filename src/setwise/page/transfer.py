@@ -9,20 +9,16 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from setwise._support.text import distinct_file_names, file_name
+from setwise._support.text import distinct_file_names, file_name, free_name
 from setwise.errors import DataError, reject
 from setwise.page.answers import counted
 from setwise.page.gallery_file import file_digest
-from setwise.page.uploads import free_name
 
 LONGEST = 120  # bytes of the name of a folder
 
 
 class FileTransfer:
-    """Copies or moves files from the inbox to one other folder, and back.
-
-    Nothing outside of both folders is touched, no file is overwritten, and no half file left.
-    """
+    """Copies or moves files of the inbox to one folder, and back; overwrites no file."""
 
     def __init__(self, inbox: Path, into: Path) -> None:
         self.inbox, self.into = inbox.resolve(), into.resolve()
@@ -53,10 +49,7 @@ class FileTransfer:
         return f"{verb} {n_files} of {counted(n_sets, 'album')} into {self.into.name}."
 
     def __call__(self, moves: dict[str, Any], is_forward: bool) -> None:
-        """Transfer all files, or take that back; after an error nothing has changed.
-
-        Files that are missing, and files whose place is taken, stay where they are.
-        """
+        """Transfer all files, or take that back; after an error nothing has changed."""
         done: list[list[str]] = []
         is_copy = moves["how"] == "copy"
         try:
@@ -73,11 +66,9 @@ class FileTransfer:
                 _remove_empty(_inside(self.into, target).parent, self.into)
             if isinstance(error, DataError):
                 raise
-            msg = (
-                f"The files cannot be written: {error.strerror}. All files are where they were "
-                "before. Make room on the disk, or name another folder with --into."
-            )
-            raise DataError(msg) from error
+            hint = "Make room on the disk, or name another folder with --into."
+            words = f"The files cannot be written: {error.strerror}. All are where they were."
+            reject(f"{words} {hint}", error)
 
     def _transfer_one(self, pair: list[str], *, is_copy: bool, is_forward: bool) -> bool:
         """Transfer one file; whether anything was done."""
@@ -149,11 +140,12 @@ def _write_copy(source: Path, target: Path) -> None:
 
 def _remove_copy(copy: Path, original: Path) -> bool:
     """Remove a copy, unless it has changed or its original is gone; whether it was done."""
-    is_same = copy.is_file() and original.is_file()
-    is_same = is_same and file_digest(copy) == file_digest(original)
-    if is_same:
-        copy.unlink()
-    return is_same
+    if not (copy.is_file() and original.is_file()) or file_digest(copy) != file_digest(
+        original
+    ):
+        return False
+    copy.unlink()
+    return True
 
 
 def _remove_empty(folder: Path, root: Path) -> None:

@@ -1,8 +1,4 @@
-"""Uploaded files, on disk under names that the server chooses.
-
-Names that clients send are shown, and group and order the files. They never become paths. Zip
-files are opened here, and their content is counted while it is unpacked.
-"""
+"""Uploaded files, on disk under names that the server chooses; zip files are unpacked."""
 
 from __future__ import annotations
 
@@ -17,7 +13,7 @@ from pathlib import Path
 from typing import IO, NamedTuple
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
-from setwise._support.text import printable
+from setwise._support.text import free_name, printable
 from setwise.errors import DataError, reject
 from setwise.io.decode import SUFFIXES
 from setwise.io.scan import natural_key
@@ -59,6 +55,11 @@ class ReceivedFile(NamedTuple):
         """Its name for people."""
         return "/".join(self.parts)
 
+    @property
+    def place(self) -> tuple[object, ...]:
+        """Its place in the order of :func:`setwise.io.scan.scan`."""
+        return tuple(map(natural_key, self.parts[:-1])), natural_key(self.parts[-1])
+
 
 @dataclass
 class Received:
@@ -81,7 +82,7 @@ class Received:
         tops = {file.parts[:-1][:1] for file in self.files}
         top = tops.pop() if len(tops) == 1 else ()  # the one folder that holds everything
         groups: dict[tuple[str, ...], list[ReceivedFile]] = {}
-        for file in sorted(self.files, key=_order):
+        for file in sorted(self.files, key=lambda file: file.place):
             below = file.parts[len(top) :]
             home = (*below[:-1], Path(below[-1]).stem) if file.is_clip else below[:-1]
             groups.setdefault((*home, "\0clip") if file.is_clip else home, []).append(file)
@@ -95,19 +96,6 @@ class Received:
     def forget(self) -> None:
         """Remove everything."""
         shutil.rmtree(self.folder, ignore_errors=True)
-
-
-def free_name(name: str, taken: Iterable[str]) -> str:
-    """The name, with a number behind it if it is taken."""
-    used, number, free = set(taken), 2, name
-    while free in used:
-        free, number = f"{name} ({number})", number + 1
-    return free
-
-
-def _order(file: ReceivedFile) -> tuple[object, ...]:
-    """As :func:`setwise.io.scan.scan` orders a folder."""
-    return tuple(map(natural_key, file.parts[:-1])), natural_key(file.parts[-1])
 
 
 def plain_parts(name: str) -> tuple[str, ...]:
@@ -134,8 +122,8 @@ def receive(named: Iterable[tuple[str, IO[bytes]]], folder: Path, limits: Limits
             reject(f"There is no photo or clip in the upload. {first}".strip())
     except OSError as error:
         received.forget()
-        msg = f"The server cannot store the files: {error.strerror}. Make room on its disk."
-        raise DataError(msg) from error
+        words = f"The server cannot store the files: {error.strerror}. Make room on its disk."
+        reject(words, error)
     except BaseException:
         received.forget()
         raise
@@ -150,8 +138,7 @@ class _Room:
         self.n_unpacked = self.n_files = 0
 
     def take(self, name: str, content: IO[bytes]) -> None:
-        parts = plain_parts(name)
-        suffix = _suffix(name)
+        parts, suffix = plain_parts(name), _suffix(name)
         if suffix == ".zip":
             self._take_zip(parts, content)
         elif self._is_wanted(parts, suffix):
@@ -195,16 +182,13 @@ class _Room:
             return
         with archive:
             entries = archive.infolist()
-            self._check_declared(entries, name)
+            if len(entries) + self.n_files > self.limits.files:
+                msg = f"{name} holds more than {self.limits.files} files. Send fewer at once."
+                raise TooMuchError(msg)
+            self._check_size(sum(entry.file_size for entry in entries), name)
             above = _above(entries, parts)
             for entry in entries:
                 self._take_entry(archive, entry, above)
-
-    def _check_declared(self, entries: list[ZipInfo], name: str) -> None:
-        if len(entries) + self.n_files > self.limits.files:
-            msg = f"{name} holds more than {self.limits.files} files. Send fewer at once."
-            raise TooMuchError(msg)
-        self._check_size(sum(entry.file_size for entry in entries), name)
 
     def _check_size(self, n_bytes: int, name: str) -> None:
         most = self.limits.unpacked_bytes
