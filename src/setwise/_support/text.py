@@ -52,6 +52,15 @@ def free_name(name: str, taken: Iterable[str]) -> str:
     return free
 
 
+def free_names(names: Iterable[str], taken: Iterable[str]) -> list[str]:
+    """The names, with numbers behind those that are taken or repeated."""
+    used, free = set(taken), []
+    for name in names:
+        free.append(free_name(name, used))
+        used.add(free[-1])
+    return free
+
+
 def distinct_file_names(names: Iterable[str], longest: int = 200) -> list[str]:
     """File names of at most ``longest`` bytes that differ also where capitals do not count."""
     taken: dict[str, str] = {}

@@ -126,10 +126,9 @@ def _tried(name: str, work: Callable[[], str], advice: str = _REINSTALL) -> Chec
 
 
 def _check_packages(packages: dict[str, str | None]) -> Check:
-    missing = sorted(name for name, version in packages.items() if version is None)
-    if missing:
-        return Check("packages", False, f"missing: {', '.join(missing)}", _REINSTALL)
-    return Check("packages", True, f"all {len(packages)} are installed")
+    missing = ", ".join(sorted(name for name, version in packages.items() if version is None))
+    detail = f"missing: {missing}" if missing else f"all {len(packages)} are installed"
+    return Check("packages", not missing, detail, _REINSTALL if missing else "")
 
 
 def _kernels() -> tuple[Any, Check]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 import typer
 from typer import Argument, Option
 
-from setwise._support.text import free_name
+from setwise._support.text import free_names
 from setwise.cli.common import check_output, say
 from setwise.cli.options import Jobs, Output, Reading, Source, Unknown, command
 from setwise.cli.reading import check_asked, fitted, gallery_document, load
@@ -76,25 +76,20 @@ def enroll(
     reading.check()
     check_asked(None, jobs)
     with output.progress() as progress:
-        shape = _image_shape(gallery)
+        shape = gallery_document(gallery).get("image_shape")
+        if not isinstance(shape, list) or not all(isinstance(n, int) for n in shape):
+            shape = None  # a damaged file is refused when it is loaded
         own = {"layout": reading.layout, "labels": reading.labels}
-        options = reading.of_probes(shape) | own
+        options = reading.of_probes(shape and tuple(shape)) | own
         new = load(source, options, output, progress, labelled=label is None)
         with edit(gallery) as clf:
             if label is not None or new.labels is None:
                 labels = _labels_of([label] * len(new), clf, "--label")
             else:
                 labels = _labels_of(new.labels.tolist(), clf, str(source))
-            clf.set_params(n_jobs=jobs).enroll(_named_anew(new, clf), labels)
+            names = free_names(new.names, clf.gallery_.sets.names)  # so each can be forgotten
+            clf.set_params(n_jobs=jobs).enroll(new.replaced(names=names), labels)
     _tell(clf, gallery, f"{len(new)} sets enrolled: {_counted(clf)} in {gallery}", output, new)
-
-
-def _image_shape(gallery: Path) -> tuple[int, ...] | None:
-    """The size of the images of a gallery file, which is not loaded for it."""
-    shape = gallery_document(gallery).get("image_shape")
-    if isinstance(shape, list) and all(isinstance(n, int) for n in shape):
-        return tuple(shape)
-    return None  # a damaged file is refused when it is loaded
 
 
 def _labels_of(given: Sequence[Any], clf: CVC, where: str) -> list[Any]:
@@ -108,15 +103,6 @@ def _labels_of(given: Sequence[Any], clf: CVC, where: str) -> list[Any]:
         if isinstance(one, str)
     }
     return [typed.get(one, one) for one in given]
-
-
-def _named_anew(new: LoadedSets, clf: CVC) -> Any:
-    """The new sets with names that are new to the gallery, so that each can be forgotten."""
-    taken, names = set(clf.gallery_.sets.names), []
-    for name in new.names:
-        names.append(free_name(name, taken))
-        taken.add(names[-1])
-    return new.replaced(names=names)
 
 
 @command

@@ -25,9 +25,7 @@ if TYPE_CHECKING:
     from setwise.io import LoadedSets
     from setwise.sets import Origins
 
-# Files of sets. A file of any other name is a gallery file.
-ARRAY_SUFFIXES = (".mat", ".npz", ".npy")
-# Of the table for spreadsheets.
+ARRAY_SUFFIXES = (".mat", ".npz", ".npy")  # files of sets; others are gallery files
 COLUMNS = (
     "set", "label", "probability", "margin", "runner_up", "is_known", "n_images",
     "n_out_of_place", "out_of_place", "first_file", "first_time", "last_time", "note",

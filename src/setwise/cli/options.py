@@ -68,20 +68,22 @@ class Reading:
 
     def of_gallery(self) -> dict[str, Any]:
         """Arguments of `load_sets` for labelled sets."""
-        return {
-            "layout": self.layout,
+        same = [
+            "layout",
+            "follow_links",
+            "max_bad",
+            "max_pixels",
+            "max_files",
+            "variable",
+            "labels",
+            "groups",
+        ]
+        return {name: getattr(self, name) for name in same} | {
             "gap_s": self.gap,
             "size": self.size or (96 if self.needs_colour else 64),
             "colour": self.colour or self.needs_colour,
             "exclude": tuple(self.exclude or ()),
-            "follow_links": self.follow_links,
             "on_error": "skip" if self.skip_bad else "raise",
-            "max_bad": self.max_bad,
-            "max_pixels": self.max_pixels,
-            "max_files": self.max_files,
-            "variable": self.variable,
-            "labels": self.labels,
-            "groups": self.groups,
         }
 
     def of_probes(self, image_shape: tuple[int, ...] | None = None) -> dict[str, Any]:

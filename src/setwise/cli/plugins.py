@@ -17,8 +17,7 @@ __all__ = [
 ]  # fmt: skip
 
 GROUP = "setwise.commands"
-# Commands of packages of this project, and what installs them.
-KNOWN = {"reproduce": "setwise-paper", "data": "setwise-paper"}
+KNOWN = {"reproduce": "setwise-paper", "data": "setwise-paper"}  # which installs them
 
 
 class WithPlugins(TyperGroup):

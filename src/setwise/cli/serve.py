@@ -14,8 +14,7 @@ from setwise.cli.options import command
 if TYPE_CHECKING:
     from setwise.page import Settings
 
-# Seconds for requests to end when the server is stopped.
-LAST_S = 2
+LAST_S = 2  # for requests to end when the server is stopped
 
 
 @command

@@ -12,7 +12,7 @@ import numpy as np
 
 from setwise._support.files import held
 from setwise._support.parallel import quiet
-from setwise._support.text import free_name
+from setwise._support.text import free_names
 from setwise.classify import Gallery, update
 from setwise.errors import DataError, SetwiseWarning, reject
 from setwise.page.answers import counted
@@ -49,7 +49,8 @@ class Commands:
         with self._changing() as state:
             self._check_classes(state, labels, revision)
             typed = [state.typed(label) for label in labels]
-            new = _renamed(sets, state.gallery)
+            names = free_names(sets.names, state.gallery.sets.names)
+            new = sets.replaced(names=names)
             gallery = _updated(state, new, typed, "enroll")
             return self._commit("enroll", _enrolled(new, typed), state, gallery)
 
@@ -111,8 +112,10 @@ class Commands:
                 self.history.recover(state.digest, self.transfer)
                 yield state
         except OSError as error:
-            words = f"The gallery cannot be written: {error.strerror or error}. Nothing was changed."
-            hint = "Make room on its disk, or check who may write there, and try again."
+            words = f"The gallery cannot be written: {error.strerror or error}. Nothing was"
+            hint = (
+                "changed. Make room on its disk, or check who may write there, and try again."
+            )
             reject(f"{words} {hint}", error)
 
     @contextmanager
@@ -180,14 +183,6 @@ def _updated(
     joined = np.concatenate([gallery.classes[:1], np.asarray(labels)])[1:]
     is_kept = None if instead < 0 else np.arange(len(gallery.codes)) != instead
     return update(gallery, add=(new, joined), is_kept=is_kept, caller=caller)
-
-
-def _renamed(sets: SetBatch, gallery: Gallery) -> SetBatch:
-    """The sets under names that the gallery does not have."""
-    names: list[str] = []
-    for name in sets.names:
-        names.append(free_name(name, {*gallery.sets.names, *names}))
-    return sets.replaced(names=names)
 
 
 def _enrolled(new: SetBatch, labels: Sequence[Any]) -> str:

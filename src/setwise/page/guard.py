@@ -39,13 +39,12 @@ HOST = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9._-]+))(?::[0-9]{1,5})?")
 HEAD_S, MOST_WAITING, MOST_CONNECTIONS = 10.0, 100, 200
 
 
-class HeadLimit(H11Protocol):
+class _HeadLimit(H11Protocol):
     """HTTP/1.1 with a time limit for heads, so that open connections shut no one out."""
 
     head_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
-        """Start to wait; close the oldest connection if too many wait."""
         super().connection_made(transport)
         waiting = [one for one in self.connections if getattr(one, "head_timer", None)]
         if len(waiting) >= MOST_WAITING:
@@ -55,12 +54,10 @@ class HeadLimit(H11Protocol):
         self._wait_for_head()
 
     def data_received(self, data: bytes) -> None:
-        """Stop to wait once the head is there."""
         super().data_received(data)
         self._wait_for_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop to wait."""
         super().connection_lost(exc)
         self._stop_waiting()
 
@@ -82,7 +79,7 @@ def server_config(app: Any, settings: Settings, **options: Any) -> Config:
         app,
         host=settings.host,
         port=settings.port,
-        http=HeadLimit,
+        http=_HeadLimit,
         ws="none",
         log_level="warning",
         server_header=False,
@@ -104,7 +101,6 @@ class Guard:
         self.hosts = _own_names(settings.host)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, or refuse it."""
         if scope["type"] != "http":
             if scope["type"] == "lifespan":
                 await self.app(scope, receive, send)

@@ -25,14 +25,14 @@ from setwise.page.gallery_file import file_digest, signature
 from setwise.page.payload import HistoryLine, LastCommand
 from setwise.page.settings import Limits
 
-# Copies or moves files (True) or takes that back (False).
-Transfer: TypeAlias = Callable[[dict[str, Any], bool], None]
+Moves: TypeAlias = dict[str, Any]
+Transfer: TypeAlias = Callable[[Moves, bool], None]  # True: forward, False: back
 Command: TypeAlias = Literal["undo", "redo"]
+Save: TypeAlias = Callable[[Path], object]
 MOST_LINES = 1000
 SUFFIX = ".setwise"
 STATES = ("begun", "done", "undone", "gone")
-# Names of commands in files of setwise 0.x, and today's.
-RENAMED = {"take_out": "remove_photos", "rename": "move", "carry": "transfer"}
+RENAMED = {"take_out": "remove_photos", "rename": "move", "carry": "transfer"}  # of 0.x
 
 
 @dataclass(frozen=True)
@@ -162,9 +162,7 @@ class History:
         elif redo is not None and digest == redo.end != redo.start:
             self._write_state(redo.entry, redo.state)
 
-    def commit(
-        self, command: str, words: str, before: str, save: Callable[[Path], object]
-    ) -> None:
+    def commit(self, command: str, words: str, before: str, save: Save) -> None:
         """Replace the gallery file by what ``save`` writes to a path, with a way back."""
         self.folder.mkdir(exist_ok=True)
         if not self._state(before).is_file():
@@ -181,9 +179,7 @@ class History:
         self._put(after)
         self._prune()
 
-    def transfer(
-        self, words: str, digest: str, moves: dict[str, Any], transfer: Transfer
-    ) -> None:
+    def transfer(self, words: str, digest: str, moves: Moves, transfer: Transfer) -> None:
         """Copy or move files; a transfer that fails is taken back and not kept."""
         self.folder.mkdir(exist_ok=True)
         entry = self._add("transfer", words, digest, digest, "begun", moves)
@@ -218,10 +214,8 @@ class History:
 
     def _check(self, way: _Way, command: str, digest: str) -> None:
         if digest != way.start:
-            reject(
-                "Another program has changed the gallery since. To "
-                f"{command} would lose that change."
-            )
+            words = f"To {command} would lose that change."
+            reject(f"Another program has changed the gallery since. {words}")
         kept = self._state(way.end)
         if way.end != digest and not kept.is_file():
             reject(f"Too long ago to {command}: that copy of the gallery is not kept.")

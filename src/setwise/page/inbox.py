@@ -34,37 +34,10 @@ COLUMNS = (
     "set", "decided", "label", "most_like", "probability", "runner_up", "is_known", "n_images",
     "state", "words",
 )  # fmt: skip
-# As many candidates as keys with a digit.
-MOST_PHOTOS, MOST_CANDIDATES, MOST_LEFT_OUT = 8, 9, 200
+MOST_PHOTOS, MOST_CANDIDATES, MOST_LEFT_OUT = 8, 9, 200  # 9 keys have a digit
 NO_ANSWER: dict[str, Any] = dict.fromkeys(
     ("label", "most_like", "probability", "runner_up", "is_known", "confidence")
 )
-
-
-class _Decisions:
-    """Decisions by content of the set, in a file beside the history."""
-
-    def __init__(self, file: Path) -> None:
-        self.file = file
-        try:
-            found = json.loads(file.read_text(encoding="utf-8"))
-            self.labels = {str(content): str(label) for content, label in found.items()}
-        except FileNotFoundError:
-            self.labels = {}
-        except (OSError, ValueError, AttributeError, RecursionError) as error:
-            reject(
-                f"{file}: the decisions about the inbox cannot be read ({error}). Move that "
-                "file away to begin anew. The gallery itself is intact.",
-                error,
-            )
-
-    def set(self, content: str, label: str | None) -> None:
-        """Decide, or take a decision back (None); callers hold the lock of the inbox."""
-        labels = {one: given for one, given in self.labels.items() if one != content}
-        if label is not None:
-            labels[content] = label
-        write_whole(self.file, json.dumps(labels, indent=0, ensure_ascii=False))
-        self.labels = labels
 
 
 @dataclass
@@ -85,7 +58,8 @@ class Inbox:
 
     def __init__(self, folder: Path, file: GalleryFile, commands: Commands) -> None:
         self.folder, self.file, self.commands = folder, file, commands
-        self.decisions = _Decisions(commands.history.folder / "inbox.json")
+        self._file_of_decisions = commands.history.folder / "inbox.json"
+        self._decisions = _read_decisions(self._file_of_decisions)
         self.state = "reading"
         self.error: str | None = None
         self.done = self.total = self.changes = 0
@@ -200,8 +174,12 @@ class Inbox:
         row = self._row(row_id)
         decided = None if label is None else str(self.file.state.typed(label))
         with self._changed:
-            self.decisions.set(row.content, decided)
-            row.decided = decided
+            labels = {one: old for one, old in self._decisions.items() if one != row.content}
+            labels |= {row.content: decided} if decided is not None else {}
+            write_whole(
+                self._file_of_decisions, json.dumps(labels, indent=0, ensure_ascii=False)
+            )
+            self._decisions, row.decided = labels, decided
         self._tell()
         return self._row_payload(row, self._moved())
 
@@ -277,7 +255,7 @@ class Inbox:
         contents = list(map(content_digest, sets))
         ids = distinct_ids(zip(sets.names, contents, strict=True))
         rows = {
-            row_id: _Row(row_id, i, content, decided=self.decisions.labels.get(content))
+            row_id: _Row(row_id, i, content, decided=self._decisions.get(content))
             for i, (row_id, content) in enumerate(zip(ids, contents, strict=True))
         }
         self._sets, self._rows = sets, rows  # in this order: rows need sets
@@ -304,6 +282,18 @@ class Inbox:
             row.answer, row.error = None, str(error)
         row.judged_by = state.digest
         self.changes += 1
+
+
+def _read_decisions(file: Path) -> dict[str, str]:
+    """Decisions by content of the set."""
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+        return {str(content): str(label) for content, label in found.items()}
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, AttributeError, RecursionError) as error:
+        words = f"{file}: the decisions about the inbox cannot be read ({error}). Move that"
+        reject(f"{words} file away to begin anew. The gallery itself is intact.", error)
 
 
 def _uncertainty(answer: Answer | None) -> float:

@@ -28,8 +28,7 @@ from setwise.page.uploads import Received, receive
 
 router = APIRouter(prefix="/api")
 
-# Seconds between two looks for news, and after which an idle stream sends a comment.
-EVERY_S, ALIVE_S = 0.2, 15.0
+EVERY_S, ALIVE_S = 0.2, 15.0  # between looks for news, and comments of an idle stream
 FOR_EVER = {"Cache-Control": "private, max-age=31536000, immutable"}
 PICTURES: dict[int | str, dict[str, Any]] = {
     200: {"content": {"image/jpeg": {}, "image/png": {}}, "description": "A small picture."}

@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, NamedTuple, TypeAlias
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from setwise._support.text import free_name, printable
@@ -61,6 +61,9 @@ class ReceivedFile(NamedTuple):
         return tuple(map(natural_key, self.parts[:-1])), natural_key(self.parts[-1])
 
 
+FilesOfSets: TypeAlias = dict[str, list[ReceivedFile]]
+
+
 @dataclass
 class Received:
     """The files of one request."""
@@ -77,7 +80,7 @@ class Received:
             return f"{n_files} files"
         return tops.pop() if n_files > 1 else Path(tops.pop()).stem
 
-    def sets(self) -> dict[str, list[ReceivedFile]]:
+    def sets(self) -> FilesOfSets:
         """The files by folder, in natural order; each clip is a set of its own."""
         tops = {file.parts[:-1][:1] for file in self.files}
         top = tops.pop() if len(tops) == 1 else ()  # the one folder that holds everything
@@ -87,7 +90,7 @@ class Received:
             home = (*below[:-1], Path(below[-1]).stem) if file.is_clip else below[:-1]
             groups.setdefault((*home, "\0clip") if file.is_clip else home, []).append(file)
         loose = top[-1] if top else self.name if len(self.files) == 1 else "photos"
-        named: dict[str, list[ReceivedFile]] = {}
+        named: FilesOfSets = {}
         for home, files in groups.items():
             name = "/".join(part for part in home if part != "\0clip") or loose
             named[free_name(name, named)] = files
@@ -102,12 +105,11 @@ def plain_parts(name: str) -> tuple[str, ...]:
     """The folders and name that a client gave a file, safe to show."""
     parts = [part.strip() for part in name.replace("\\", "/").split("/")]
     kept = [printable(part) for part in parts if part not in ("", ".", "..")]
-    return tuple(map(_short, kept[-MOST_PARTS:])) or ("file",)
-
-
-def _short(part: str) -> str:
-    """A part of a name, shortened in the middle so that its suffix stays."""
-    return part if len(part) <= MOST_LETTERS else f"{part[: MOST_LETTERS - 21]}…{part[-20:]}"
+    shown = (  # shortened in the middle, so that the suffix stays
+        part if len(part) <= MOST_LETTERS else f"{part[: MOST_LETTERS - 21]}…{part[-20:]}"
+        for part in kept[-MOST_PARTS:]
+    )
+    return tuple(shown) or ("file",)
 
 
 def receive(named: Iterable[tuple[str, IO[bytes]]], folder: Path, limits: Limits) -> Received:
