@@ -213,7 +213,6 @@ def _folders() -> list[dict[str, Any]]:
 
 
 def _summary(report: dict[str, Any]) -> str:
-    """One line."""
     failed = [f"{one['name']}: {one['detail']}" for one in report["checks"] if not one["ok"]]
     words = ("works, but " if failed and report["ok"] else "") + "; ".join(failed)
     return f"setwise {report['versions']['setwise']}: {words or 'everything works.'}"

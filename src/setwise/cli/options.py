@@ -28,6 +28,7 @@ _PROBE_LAYOUT = "Layout of the probes; by default auto, or bursts if the gallery
 _FEATURES = (
     '"pixels", "edges", "network", "faces", several, or "auto": all installed but faces.'
 )
+_VARIABLES = ("variable", "labels", "groups")
 _LINKS = "Also follow links out of the folder."
 Source: TypeAlias = Annotated[Path, Argument(help=_SOURCE)]
 Jobs: TypeAlias = Annotated[int, Option(help="Threads; -1 for one per core.")]
@@ -68,16 +69,7 @@ class Reading:
 
     def of_gallery(self) -> dict[str, Any]:
         """Arguments of `load_sets` for labelled sets."""
-        same = [
-            "layout",
-            "follow_links",
-            "max_bad",
-            "max_pixels",
-            "max_files",
-            "variable",
-            "labels",
-            "groups",
-        ]
+        same = ("layout", "follow_links", "max_bad", "max_pixels", "max_files", *_VARIABLES)
         return {name: getattr(self, name) for name in same} | {
             "gap_s": self.gap,
             "size": self.size or (96 if self.needs_colour else 64),

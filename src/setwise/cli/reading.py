@@ -131,11 +131,8 @@ def when_and_where(origins: Origins | None) -> dict[str, Any]:
     if origins is None:
         return {"first_file": None, "first_time": None, "last_time": None}
     times = sorted(time for time in origins.times.tolist() if time is not None)
-    return {
-        "first_file": origins.files[0],
-        "first_time": times[0].isoformat() if times else None,
-        "last_time": times[-1].isoformat() if times else None,
-    }
+    first, last = (times[0].isoformat(), times[-1].isoformat()) if times else (None, None)
+    return {"first_file": origins.files[0], "first_time": first, "last_time": last}
 
 
 @command

@@ -112,10 +112,10 @@ class Commands:
                 self.history.recover(state.digest, self.transfer)
                 yield state
         except OSError as error:
-            words = f"The gallery cannot be written: {error.strerror or error}. Nothing was"
-            hint = (
-                "changed. Make room on its disk, or check who may write there, and try again."
+            words = (
+                f"The gallery cannot be written: {error.strerror or error}. Make room on its"
             )
+            hint = "disk, or check who may write there, and try again. Nothing was changed."
             reject(f"{words} {hint}", error)
 
     @contextmanager
@@ -145,7 +145,7 @@ class Commands:
         """Refuse labels whose class was added or removed since the client looked."""
         if old in (None, state.revision):
             return
-        seen = self.file.classes_at(old or "")
+        seen = self.file.classes.get(old or "")
         for label in labels:
             if seen is None or (label in seen) != (label in state.classes):
                 msg = f"The gallery has changed meanwhile, also {label}. Look at it again."

@@ -106,11 +106,10 @@ class Inbox:
 
     def as_csv(self) -> str:
         """All rows as a table, safe for spreadsheets."""
-        rows = [
-            row.model_dump()
-            | {"set": row.name, "runner_up": row.runner_up and row.runner_up.label}
-            for row in self.as_payload().rows
-        ]
+        rows = [dict(row) for row in self.as_payload().rows]
+        for row in rows:
+            second = row["runner_up"]
+            row |= {"set": row["name"], "runner_up": second and second.label}
         return spreadsheet(COLUMNS, rows)
 
     def _row(self, row_id: str) -> _Row:
@@ -176,9 +175,8 @@ class Inbox:
         with self._changed:
             labels = {one: old for one, old in self._decisions.items() if one != row.content}
             labels |= {row.content: decided} if decided is not None else {}
-            write_whole(
-                self._file_of_decisions, json.dumps(labels, indent=0, ensure_ascii=False)
-            )
+            text = json.dumps(labels, indent=0, ensure_ascii=False)
+            write_whole(self._file_of_decisions, text)
             self._decisions, row.decided = labels, decided
         self._tell()
         return self._row_payload(row, self._moved())

@@ -1,7 +1,5 @@
 """All routes of the API: the gallery, commands, identifying, the inbox."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import time
@@ -112,7 +110,6 @@ async def _events(app: AppState, request: Request) -> AsyncIterator[str]:
 
 
 def _news(app: AppState) -> dict[str, Any]:
-    """The data of each event as it is now."""
     state = app.file.state
     is_ready = app.insight.known(state) is not None
     seen: dict[str, Any] = {"gallery": {"revision": state.revision, "weak_ready": is_ready}}

@@ -140,12 +140,11 @@ def _write_copy(source: Path, target: Path) -> None:
 
 def _remove_copy(copy: Path, original: Path) -> bool:
     """Remove a copy, unless it has changed or its original is gone; whether it was done."""
-    if not (copy.is_file() and original.is_file()) or file_digest(copy) != file_digest(
-        original
-    ):
-        return False
-    copy.unlink()
-    return True
+    is_same = copy.is_file() and original.is_file()
+    is_same = is_same and file_digest(copy) == file_digest(original)
+    if is_same:
+        copy.unlink()
+    return is_same
 
 
 def _remove_empty(folder: Path, root: Path) -> None:
