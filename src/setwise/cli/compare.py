@@ -114,9 +114,8 @@ def evaluate(
         how: dict[str, Any] = {"folds": folds, "seed": seed, "n_jobs": jobs}
         how |= {"keep_fitted": report is not None, "progress": progress}
         found = cross_validate(clf, sets, sets.labels, **how)
-    # Before the report, which may fail.
     document = found.to_dict() | {"left_out": sets.report.to_dict()}
-    output.show(document, found.summary(), str(found))
+    output.show(document, found.summary(), str(found))  # before the report, which may fail
     if report is not None:
         with output.progress() as progress:
             _write_report(report, found, sets, progress)

@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from setwise._support.progress import Progress
     from setwise.faces.tracks import FaceTrack, FaceTracks
 
-OWNER = "setwise faces"
-MAX_FILES = 100_000
+OWNER, MAX_FILES = "setwise faces", 100_000
 # Heads seldom move by more than half of their width in this time, and more frames add little.
 EVERY_S = 0.2
 COLUMNS = (

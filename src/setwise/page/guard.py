@@ -31,8 +31,7 @@ HEADERS = {
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
 }
-# Bytes of a request without files, and of the text around files in a request with them.
-SMALL_BODY, AROUND_FILES = 1_000_000, 2_000_000
+SMALL_BODY, AROUND_FILES = 1_000_000, 2_000_000  # bytes without files, and around files
 # A name or an IPv6 address in brackets, and a port.
 HOST = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9._-]+))(?::[0-9]{1,5})?")
 # Seconds for the head of a request, and connections at most that wait for theirs.

@@ -29,8 +29,7 @@ Moves: TypeAlias = dict[str, Any]
 Transfer: TypeAlias = Callable[[Moves, bool], None]  # True: forward, False: back
 Command: TypeAlias = Literal["undo", "redo"]
 Save: TypeAlias = Callable[[Path], object]
-MOST_LINES = 1000
-SUFFIX = ".setwise"
+MOST_LINES, SUFFIX = 1000, ".setwise"
 STATES = ("begun", "done", "undone", "gone")
 RENAMED = {"take_out": "remove_photos", "rename": "move", "carry": "transfer"}  # of 0.x
 

@@ -25,8 +25,7 @@ from setwise.page.jobs import Job
 from setwise.page.uploads import FilesOfSets, Received, ReceivedFile
 from setwise.sets import Origins, SetBatch
 
-MOST_FRAMES, EVERY_S = 3000, 0.2  # of a clip, and seconds between two of them
-MOST_LEFT_OUT = 200
+MOST_LEFT_OUT, MOST_FRAMES, EVERY_S = 200, 3000, 0.2  # seconds between frames of a clip
 Looked: TypeAlias = tuple[Answer, Explanation | None]
 
 

@@ -20,10 +20,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("setwise")
 
-MOST_STATES = 8
-FEWEST_IMAGES = 5
+MOST_STATES, FEWEST_IMAGES, POINTS = 8, 5, 64
 OFTEN = 0.25  # share of left-out sets taken for another class, that makes a class weak
-POINTS = 64
 
 
 class Weakness(NamedTuple):

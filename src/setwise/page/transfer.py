@@ -81,8 +81,7 @@ class FileTransfer:
         return is_done
 
     def _free_folder(self, home: str, name: str, taken: set[str]) -> str:
-        plain = distinct_file_names([name], LONGEST)[0]
-        there = self.into / home
+        plain, there = distinct_file_names([name], LONGEST)[0], self.into / home
         used = {entry.name for entry in there.iterdir()} if there.is_dir() else set()
         used |= {folder.partition("/")[2] for folder in taken if folder.startswith(f"{home}/")}
         return f"{home}/{free_name(plain, used)}"
