@@ -112,11 +112,9 @@ class Commands:
                 self.history.recover(state.digest, self.transfer)
                 yield state
         except OSError as error:
-            words = (
-                f"The gallery cannot be written: {error.strerror or error}. Make room on its"
-            )
-            hint = "disk, or check who may write there, and try again. Nothing was changed."
-            reject(f"{words} {hint}", error)
+            why = error.strerror or error
+            hint = "Make room on its disk, or check who may write there, and try again."
+            reject(f"The gallery cannot be written: {why}. Nothing was changed. {hint}", error)
 
     @contextmanager
     def _changing(self) -> Iterator[GalleryState]:
