@@ -20,7 +20,6 @@ from setwise.cli.plugins import (
     text_table,
 )
 from setwise.errors import DataError
-from setwise_paper.support import printable
 
 if TYPE_CHECKING:
     from setwise_paper.reproduction import Run
@@ -195,6 +194,8 @@ def _show(name: str, run: Run, content: dict[str, Any], *, quiet: bool) -> None:
 
 def _show_tables(result: StudyResult) -> None:
     from rich.console import Console
+
+    from setwise_paper.support import printable
 
     console = Console(highlight=False)
     for section in result.sections:

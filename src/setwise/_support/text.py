@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 # Beginning of a formula.
@@ -28,9 +30,35 @@ def spreadsheet_cell(value: Any) -> Any:
     return _FORMULA.sub(r"\1'", printable(value))
 
 
+def spreadsheet(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
+    """A CSV table with these columns of each row, in which nothing is a formula."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows([spreadsheet_cell(row[column]) for column in columns] for row in rows)
+    return text.getvalue()
+
+
 def file_name(name: str) -> str:
     """A name that is one file or folder on every system: ``_anna_`` for ``../anna?``."""
     return re.sub(r"[^\w .()+-]", "_", name).strip(". ") or "_"
+
+
+def free_name(name: str, taken: Iterable[str]) -> str:
+    """The name, with a number behind it if it is taken."""
+    used, number, free = set(taken), 2, name
+    while free in used:
+        free, number = f"{name} ({number})", number + 1
+    return free
+
+
+def free_names(names: Iterable[str], taken: Iterable[str]) -> list[str]:
+    """The names, with numbers behind those that are taken or repeated."""
+    used, free = set(taken), []
+    for name in names:
+        free.append(free_name(name, used))
+        used.add(free[-1])
+    return free
 
 
 def distinct_file_names(names: Iterable[str], longest: int = 200) -> list[str]:

@@ -1,8 +1,4 @@
-"""The ``setwise`` command.
-
-Nothing heavy is imported before a command needs it: ``setwise --help`` should not have to wait
-for scikit-learn. Results go to stdout, progress and errors to stderr.
-"""
+"""The ``setwise`` command, which imports nothing heavy before it is needed."""
 
 from __future__ import annotations
 
@@ -25,12 +21,8 @@ def __getattr__(name: str) -> Any:
 
 
 def run() -> None:
-    """The program. Ctrl-C ends it with one line and status 130, also during imports.
-
-    ``identify`` answers at once: it does not collect garbage while it starts, nor take the
-    interpreter apart when it ends.
-    """
-    is_quick = sys.argv[1:2] == ["identify"]
+    """The program. Ctrl-C ends it with one line and status 130, also during imports."""
+    is_quick = sys.argv[1:2] == ["identify"]  # no garbage collection, no tidy end
     if is_quick:
         gc.disable()
     try:

@@ -32,14 +32,8 @@ EXIT_CODES = {
     130: "interrupted with Ctrl-C; finished work is kept",
 }
 
-AsJson: TypeAlias = Annotated[
-    bool, Option("--json", help="Print one JSON document and nothing else.")
-]
-Quiet: TypeAlias = Annotated[
-    bool, Option("--quiet", "-q", help="One line instead of tables and progress.")
-]
-
-
+AsJson: TypeAlias = Annotated[bool, Option("--json", help="Print one JSON document alone.")]
+Quiet: TypeAlias = Annotated[bool, Option("--quiet", "-q", help="One line, no progress.")]
 DEBUG = "SETWISE_DEBUG"
 
 

@@ -26,15 +26,11 @@ def compare(
     probes: Annotated[Path, Argument(help="Labelled sets to judge, of the same kind.")],
     reading: Reading,
     output: Output,
-    methods: Annotated[
-        list[str] | None, Option(help='Names such as "CVC,MSM,mean vector"; may be repeated.')
-    ] = None,
-    pixels: Annotated[
-        int, Option(help="Side in pixels of the images that other methods get.")
-    ] = 20,
+    methods: Annotated[list[str] | None, Option(help='As "CVC,MSM,mean vector".')] = None,
+    pixels: Annotated[int, Option(help="Side of images for other methods.")] = 20,
     jobs: Jobs = 1,
     picture: Annotated[
-        Path | None, Option(help="Draw accuracy against time to this file (.png, .svg).")
+        Path | None, Option(help="Draw accuracy against time (.png, .svg).")
     ] = None,
 ) -> None:
     """Compare methods on your own sets: one table, with confidence intervals.
@@ -91,10 +87,7 @@ def evaluate(
     reading: Reading,
     output: Output,
     folds: Annotated[int, Option(help="Parts; each is judged by the others.")] = 5,
-    report: Annotated[
-        Path | None,
-        Option(help="Write an HTML page with the confusion matrix and explanations."),
-    ] = None,
+    report: Annotated[Path | None, Option(help="Write an HTML page that explains all.")] = None,
     unknown: Unknown = None,
     seed: Annotated[int, Option(help="Seed of the parts.")] = 0,
     jobs: Jobs = -1,
@@ -121,9 +114,8 @@ def evaluate(
         how: dict[str, Any] = {"folds": folds, "seed": seed, "n_jobs": jobs}
         how |= {"keep_fitted": report is not None, "progress": progress}
         found = cross_validate(clf, sets, sets.labels, **how)
-    # Before the report, which may fail.
     document = found.to_dict() | {"left_out": sets.report.to_dict()}
-    output.show(document, found.summary(), str(found))
+    output.show(document, found.summary(), str(found))  # before the report, which may fail
     if report is not None:
         with output.progress() as progress:
             _write_report(report, found, sets, progress)

@@ -16,9 +16,7 @@ from setwise.cli.options import Output, command
 @command
 def demo(
     output: Output,
-    out: Annotated[
-        Path, Option(file_okay=False, help="Folder for the gallery and the picture.")
-    ] = Path("out/demo"),
+    out: Annotated[Path, Option(file_okay=False, help="Folder to write.")] = Path("out/demo"),
     quick: Annotated[bool, Option("--quick", help="One round instead of five.")] = False,
 ) -> None:
     """Compare sets of handwritten digits with their single images.

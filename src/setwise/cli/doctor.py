@@ -1,16 +1,7 @@
 """``setwise doctor``: what is installed, what works, and what to do about the rest.
 
-``--json`` prints one object:
-
-- ``ok``: whether everything that is needed works;
-- ``versions``: of setwise, Python and the packages it always needs (null: missing);
-- ``platform``, ``cpus``, ``memory`` (``total_bytes``, ``available_bytes``), ``blas``
-  (``library``, ``version``, ``threads`` of each);
-- ``extras``: by name, ``installed``, ``packages`` (version or null), ``install``, a command;
-- ``kernels``: ``folders``, ``is_writable``, ``n_modules``, ``n_compiled`` before the self-test;
-- ``folders``: ``what``, ``folder``, ``exists``, ``bytes``, ``is_complete`` (all were counted);
-- ``gallery``: of the file that was given, or null;
-- ``checks``: ``name``, ``ok``, ``is_needed``, ``detail``, and ``advice`` where it failed.
+``--json`` prints one object. Its ``ok`` says whether everything that is needed works, null
+stands for what is missing or unknown, and the compiled kernels are as before the self-test.
 """
 
 from __future__ import annotations
@@ -47,9 +38,7 @@ class Check:
 @command
 def doctor(
     output: Output,
-    gallery: Annotated[
-        Path | None, Argument(help="A gallery file to check too, such as people.setwise.")
-    ] = None,
+    gallery: Annotated[Path | None, Argument(help="A gallery file to check too.")] = None,
 ) -> None:
     """Check the installation and a gallery file, and say what to do where something is broken.
 
@@ -137,10 +126,9 @@ def _tried(name: str, work: Callable[[], str], advice: str = _REINSTALL) -> Chec
 
 
 def _check_packages(packages: dict[str, str | None]) -> Check:
-    missing = sorted(name for name, version in packages.items() if version is None)
-    if missing:
-        return Check("packages", False, f"missing: {', '.join(missing)}", _REINSTALL)
-    return Check("packages", True, f"all {len(packages)} are installed")
+    missing = ", ".join(sorted(name for name, version in packages.items() if version is None))
+    detail = f"missing: {missing}" if missing else f"all {len(packages)} are installed"
+    return Check("packages", not missing, detail, _REINSTALL if missing else "")
 
 
 def _kernels() -> tuple[Any, Check]:
@@ -225,12 +213,9 @@ def _folders() -> list[dict[str, Any]]:
 
 
 def _summary(report: dict[str, Any]) -> str:
-    """One line."""
     failed = [f"{one['name']}: {one['detail']}" for one in report["checks"] if not one["ok"]]
-    words = ("works, but " if report["ok"] else "") + "; ".join(failed)
-    return (
-        f"setwise {report['versions']['setwise']}: {words if failed else 'everything works.'}"
-    )
+    words = ("works, but " if failed and report["ok"] else "") + "; ".join(failed)
+    return f"setwise {report['versions']['setwise']}: {words or 'everything works.'}"
 
 
 def _lines(report: dict[str, Any]) -> list[str]:
@@ -279,10 +264,10 @@ def _folder_words(row: dict[str, Any]) -> str:
 def _gallery_words(gallery: dict[str, Any]) -> str:
     written = (gallery["versions"] or {}).items()
     by = ", ".join(f"{name} {version}" for name, version in written) or "not recorded"
-    text = (
-        "{path}, format {format}, {n_classes} classes, {n_sets} sets of {n_vectors} vectors, "
+    of_file = (
+        "{path}, format {format}, {n_classes} classes, {n_sets} sets of {n_vectors} vectors"
     )
-    return f"{text.format(**gallery)}{_size(gallery['bytes'])}; written by: {by}"
+    return f"{of_file.format(**gallery)}, {_size(gallery['bytes'])}; written by: {by}"
 
 
 def _size(amount: int | None) -> str:

@@ -1,18 +1,9 @@
 """``setwise faces``: from clips to one folder of face images per track.
 
-What ``--json`` prints; the columns of ``tracks.csv`` are the fields of ``"tracks"``::
-
-    {"folder": "tracks", "table": "tracks/tracks.csv", "contact_sheet": "tracks/contact.pdf",
-     "n_clips": 2,                                  clips with tracks
-     "tracks": [{
-       "clip": "clips/anna.mp4", "class": null,     or the folder that the clip lies in
-       "folder": "anna/track 1 (frames 3-40)",      inside of "folder"
-       "first_frame": 3, "last_frame": 40,          from 0
-       "start_s": 0.12, "seconds": 1.48,            first seen, and for how long
-       "n_faces": 36, "median_size": 88.0,          pixels
-       "n_tracks": 1}],                             more where tracks of one person were joined
-     "notes": [{"clip": "clips/anna.mp4", "note": "1000 frames looked at, ..."}],
-     "skipped": [{"clip": "clips/bad.mp4", "reason": "..."}]}
+``--json`` prints ``folder``, ``table``, ``contact_sheet``, ``n_clips`` (those with tracks),
+``notes`` and ``skipped`` (of each ``clip``), and ``tracks``, whose fields are the columns of
+``tracks.csv``: ``class`` is the folder of the clip or null, frames count from 0,
+``median_size`` is in pixels, and ``n_tracks`` is more than 1 where tracks were joined.
 """
 
 from __future__ import annotations
@@ -26,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
+from typer import Argument, Option
 
 from setwise._support.text import distinct_file_names, spreadsheet_cell
 from setwise.cli.common import say, text_table
@@ -35,9 +27,7 @@ if TYPE_CHECKING:
     from setwise._support.progress import Progress
     from setwise.faces.tracks import FaceTrack, FaceTracks
 
-
-OWNER = "setwise faces"
-MAX_FILES = 100_000
+OWNER, MAX_FILES = "setwise faces", 100_000
 # Heads seldom move by more than half of their width in this time, and more frames add little.
 EVERY_S = 0.2
 COLUMNS = (
@@ -46,29 +36,25 @@ COLUMNS = (
 )  # fmt: skip
 
 _CLIPS = "Clips, or folders of them: root/clip.mp4 or root/class/clip.mp4."
-Sources = Annotated[list[Path], typer.Argument(metavar="SOURCE...", help=_CLIPS)]
+Sources = Annotated[list[Path], Argument(metavar="SOURCE...", help=_CLIPS)]
 _JOIN = "Join tracks of one person in a clip; by default if dlib is installed."
-Join = Annotated[bool | None, typer.Option("--join/--no-join", help=_JOIN, show_default=False)]
+Join = Annotated[bool | None, Option("--join/--no-join", help=_JOIN, show_default=False)]
 
 
 @command
 def faces(
     sources: Sources,
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="New or empty folder.")],
+    out: Annotated[Path, Argument(metavar="OUT", help="New or empty folder.")],
     output: Output,
-    size: Annotated[int, typer.Option(min=1, help="Pixels of a side of the images.")] = 30,
-    equalise: Annotated[
-        bool, typer.Option("--equalise", help="Equalise the histogram of each face.")
-    ] = False,
-    min_length: Annotated[int, typer.Option(min=1, help="Least faces of a track.")] = 5,
-    min_size: Annotated[int, typer.Option(min=1, help="Least side of a face, in pixels.")] = 30,
-    every_s: Annotated[float, typer.Option(help="Seconds between frames read.")] = EVERY_S,
-    every: Annotated[int | None, typer.Option(min=1, help="Read each n-th frame.")] = None,
-    margin: Annotated[float, typer.Option(min=0, help="Share added at each side.")] = 0.0,
+    size: Annotated[int, Option(min=1, help="Pixels of a side of the images.")] = 30,
+    equalise: Annotated[bool, Option("--equalise", help="Equalise histograms.")] = False,
+    min_length: Annotated[int, Option(min=1, help="Least faces of a track.")] = 5,
+    min_size: Annotated[int, Option(min=1, help="Least side of a face, in pixels.")] = 30,
+    every_s: Annotated[float, Option(help="Seconds between frames read.")] = EVERY_S,
+    every: Annotated[int | None, Option(min=1, help="Read each n-th frame.")] = None,
+    margin: Annotated[float, Option(min=0, help="Share added at each side.")] = 0.0,
     join: Join = None,
-    skip_bad: Annotated[
-        bool, typer.Option("--skip-bad", help="List clips without a track, and go on.")
-    ] = False,
+    skip_bad: Annotated[bool, Option("--skip-bad", help="List bad clips, and go on.")] = False,
 ) -> None:
     """Find and follow the faces of clips, and write each track as a set of images.
 

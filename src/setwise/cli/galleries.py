@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
+from typer import Argument, Option
 
+from setwise._support.text import free_names
 from setwise.cli.common import check_output, say
 from setwise.cli.options import Jobs, Output, Reading, Source, Unknown, command
 from setwise.cli.reading import check_asked, fitted, gallery_document, load
@@ -19,9 +21,8 @@ if TYPE_CHECKING:
     from setwise.io import LoadedSets
 
 
-GalleryFile: TypeAlias = Annotated[
-    Path, typer.Argument(help="A gallery file of `setwise fit`.")
-]
+GalleryFile: TypeAlias = Annotated[Path, Argument(help="A gallery file of `setwise fit`.")]
+_NO_VECTORS = "Keep no images or vectors: a smaller, private file that cannot be changed."
 
 
 @command
@@ -29,15 +30,9 @@ def fit(
     gallery: Source,
     reading: Reading,
     output: Output,
-    out: Annotated[Path, typer.Option("--out", "-o", help="The file to write.")],
+    out: Annotated[Path, Option("--out", "-o", help="The file to write.")],
     unknown: Unknown = None,
-    no_vectors: Annotated[
-        bool,
-        typer.Option(
-            "--no-vectors",
-            help="Keep no images or vectors: a smaller, private file that cannot be changed.",
-        ),
-    ] = False,
+    no_vectors: Annotated[bool, Option("--no-vectors", help=_NO_VECTORS)] = False,
     jobs: Jobs = -1,
 ) -> None:
     """Fit a gallery of labelled sets, and write it to one file.
@@ -55,7 +50,7 @@ def fit(
         sets = load(gallery, reading.of_gallery(), output, progress, labelled=True)
         clf = fitted(sets, reading.features, unknown, jobs, output, progress)
         clf.save(out, keep_vectors=not no_vectors)
-    words = f"{_counted(clf)} in {out} ({_size(out)})"
+    words = f"{_counted(clf)} in {out} ({out.stat().st_size / 1e6:.1f} MB)"
     _tell(clf, out, words, output, sets, has_vectors=not no_vectors)
 
 
@@ -65,9 +60,7 @@ def enroll(
     source: Source,
     reading: Reading,
     output: Output,
-    label: Annotated[
-        str | None, typer.Option(help="Class of all these sets; by default, their folder.")
-    ] = None,
+    label: Annotated[str | None, Option(help="Class of all sets; else their folders.")] = None,
     jobs: Jobs = -1,
 ) -> None:
     """Add sets of known or new classes to a gallery file.
@@ -83,25 +76,20 @@ def enroll(
     reading.check()
     check_asked(None, jobs)
     with output.progress() as progress:
-        shape = _image_shape(gallery)
+        shape = gallery_document(gallery).get("image_shape")
+        if not isinstance(shape, list) or not all(isinstance(n, int) for n in shape):
+            shape = None  # a damaged file is refused when it is loaded
         own = {"layout": reading.layout, "labels": reading.labels}
-        options = reading.of_probes(shape) | own
+        options = reading.of_probes(shape and tuple(shape)) | own
         new = load(source, options, output, progress, labelled=label is None)
         with edit(gallery) as clf:
             if label is not None or new.labels is None:
                 labels = _labels_of([label] * len(new), clf, "--label")
             else:
                 labels = _labels_of(new.labels.tolist(), clf, str(source))
-            clf.set_params(n_jobs=jobs).enroll(_named_anew(new, clf), labels)
+            names = free_names(new.names, clf.gallery_.sets.names)  # so each can be forgotten
+            clf.set_params(n_jobs=jobs).enroll(new.replaced(names=names), labels)
     _tell(clf, gallery, f"{len(new)} sets enrolled: {_counted(clf)} in {gallery}", output, new)
-
-
-def _image_shape(gallery: Path) -> tuple[int, ...] | None:
-    """The size of the images of a gallery file, which is not loaded for it."""
-    shape = gallery_document(gallery).get("image_shape")
-    if isinstance(shape, list) and all(isinstance(n, int) for n in shape):
-        return tuple(shape)
-    return None  # a damaged file is refused when it is loaded
 
 
 def _labels_of(given: Sequence[Any], clf: CVC, where: str) -> list[Any]:
@@ -117,29 +105,12 @@ def _labels_of(given: Sequence[Any], clf: CVC, where: str) -> list[Any]:
     return [typed.get(one, one) for one in given]
 
 
-def _named_anew(new: LoadedSets, clf: CVC) -> Any:
-    """The new sets with names that are new to the gallery, so that each can be forgotten."""
-    taken, names = set(clf.gallery_.sets.names), []
-    for name in new.names:
-        number, free = 2, name
-        while free in taken:
-            free, number = f"{name} ({number})", number + 1
-        taken.add(free)
-        names.append(free)
-    return new.replaced(names=names)
-
-
 @command
 def forget(
     gallery: GalleryFile,
     output: Output,
-    label: Annotated[
-        list[str] | None, typer.Option(help="Class to forget; may be repeated.")
-    ] = None,
-    sets: Annotated[
-        list[str] | None,
-        typer.Option("--set", help="Name of a single set to forget; may be repeated."),
-    ] = None,
+    label: Annotated[list[str] | None, Option(help="Class; may be repeated.")] = None,
+    sets: Annotated[list[str] | None, Option("--set", help="Set; may be repeated.")] = None,
     jobs: Jobs = -1,
 ) -> None:
     """Remove classes or single sets from a gallery file, with all that was learnt from them.
@@ -166,19 +137,10 @@ def _counted(clf: CVC) -> str:
     return f"{len(clf.gallery_.sets)} sets of {len(clf.classes_)} classes"
 
 
-def _size(path: Path) -> str:
-    return f"{path.stat().st_size / 1e6:.1f} MB"
-
-
 def _tell(
-    clf: CVC,
-    path: Path,
-    words: str,
-    output: Output,
-    sets: LoadedSets | None = None,
-    *,
-    has_vectors: bool = True,
-) -> None:
+    clf: CVC, path: Path, words: str, output: Output, sets: LoadedSets | None = None,
+    *, has_vectors: bool = True,
+) -> None:  # fmt: skip
     if not output.as_json:
         say(words)
         return

@@ -1,13 +1,8 @@
-"""``setwise identify`` and ``classify``: the class of each set, how sure, and why.
-
-Answers are printed as a table, lines or JSON, and written as CSV, a page and pictures.
-"""
+"""``setwise identify`` and ``classify``: the class of each set, how sure, and why."""
 
 from __future__ import annotations
 
-import csv
 import gc
-import io
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Argument, Option
 
-from setwise._support.text import printable, spreadsheet_cell
+from setwise._support.text import printable, spreadsheet
 from setwise.cli.common import check_output, say, show_rows
 from setwise.cli.options import Jobs, Output, Reading, Source, Unknown, command
 from setwise.cli.quick_start import import_estimators
@@ -30,9 +25,7 @@ if TYPE_CHECKING:
     from setwise.io import LoadedSets
     from setwise.sets import Origins
 
-# Files of sets. A file of any other name is a gallery file.
-ARRAY_SUFFIXES = (".mat", ".npz", ".npy")
-# Of the table for spreadsheets.
+ARRAY_SUFFIXES = (".mat", ".npz", ".npy")  # files of sets; others are gallery files
 COLUMNS = (
     "set", "label", "probability", "margin", "runner_up", "is_known", "n_images",
     "n_out_of_place", "out_of_place", "first_file", "first_time", "last_time", "note",
@@ -43,13 +36,8 @@ COLUMNS = (
 class Files:
     """Options for files to write."""
 
-    explain: Annotated[
-        Path | None,
-        Option(metavar="DIR", help="Write a picture of each answer to this folder."),
-    ] = None
-    report: Annotated[
-        Path | None, Option(help="Write an HTML page of all answers and photos.")
-    ] = None
+    explain: Annotated[Path | None, Option(metavar="DIR", help="Draw each answer.")] = None
+    report: Annotated[Path | None, Option(help="Write an HTML page of all answers.")] = None
     csv: Annotated[Path | None, Option(help="Write a table for spreadsheets.")] = None
 
     def check(self) -> None:
@@ -61,9 +49,7 @@ class Files:
 
 @command
 def identify(
-    gallery: Annotated[
-        Path, Argument(help="A gallery file of `setwise fit`, or a folder of sets.")
-    ],
+    gallery: Annotated[Path, Argument(help="A file of `setwise fit`, or a folder of sets.")],
     probes: Annotated[list[Path], Argument(help="Sets to judge: folders, clips, files.")],
     files: Files,
     reading: Reading,
@@ -122,8 +108,7 @@ def _identify(
             how: dict[str, Any] = {"n_jobs": jobs, "progress": progress}
             answers, whys = judge_and_explain(clf.gallery_, sets, **how)
     told = [answer_row(answer, sets, i, clf.unknown_label) for i, answer in enumerate(answers)]
-    # Before the files, of which one may fail.
-    _show(told, clf, gallery, sources, output)
+    _show(told, clf, gallery, sources, output)  # before the files, of which one may fail
     with output.progress() as progress:
         left_out = [left for source in sources for left in source.report.skipped]
         of_report = {"explanations": whys, "left_out": left_out}
@@ -246,20 +231,14 @@ def table_row(row: dict[str, Any]) -> tuple[str, ...]:
 
 def line(row: dict[str, Any]) -> str:
     """An answer as one line for pipes: set, label and probability between tabs, escaped."""
-    fields = (row["set"], row["label"], f"{row['probability']:.3f}")
-    return "\t".join(map(printable, fields))
+    return "\t".join(map(printable, (row["set"], row["label"], f"{row['probability']:.3f}")))
 
 
 def as_csv(rows: Sequence[dict[str, Any]]) -> str:
     """Answers as a table for spreadsheets, in which nothing is a formula."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
+    cells = []
     for row in rows:
-        strange = row["out_of_place"]
-        cells = row | {
-            "n_out_of_place": len(strange),
-            "out_of_place": "; ".join(str(one["file"] or one["image"]) for one in strange),
-        }
-        writer.writerow([spreadsheet_cell(cells[column]) for column in COLUMNS])
-    return text.getvalue()
+        outliers = [str(one["file"] or one["image"]) for one in row["out_of_place"]]
+        own = {"n_out_of_place": len(outliers), "out_of_place": "; ".join(outliers)}
+        cells.append(row | own)
+    return spreadsheet(COLUMNS, cells)

@@ -1,13 +1,10 @@
-"""Options that several commands share, as dataclasses.
-
-A command takes one as a parameter; :func:`command` makes an option of each of its fields.
-"""
+"""Options of several commands, as dataclasses: :func:`command` makes options of the fields."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, fields, is_dataclass
 from functools import wraps
 from inspect import Parameter, Signature, cleandoc, signature
@@ -23,20 +20,16 @@ if TYPE_CHECKING:
     from setwise._support.progress import Progress
 
 _SOURCE = (
-    "A folder of photos (anna/*.jpg, class/set/*.jpg, set/*.jpg) or clips, a video, a .mat or "
-    ".npz file."
+    "Folder of photos (anna/*.jpg, class/set/*.jpg, set/*.jpg) or clips, video, .mat, .npz."
 )
-_UNKNOWN = (
-    "False-acceptance rate for sets of unknown classes, such as 0.05; without, each set gets a "
-    "class."
-)
+_UNKNOWN = "False-acceptance rate for unknown classes, such as 0.05; without, all are known."
 _LAYOUT = '"class", "class/set", "set", "single", "bursts", "class/bursts" or "auto".'
-_COLOUR = "Read colours; networks always do."
 _PROBE_LAYOUT = "Layout of the probes; by default auto, or bursts if the gallery has bursts."
 _FEATURES = (
-    'Features of images: "pixels", "edges", "network", "faces", several with commas, or '
-    '"auto": all that are installed, except faces.'
+    '"pixels", "edges", "network", "faces", several, or "auto": all installed but faces.'
 )
+_VARIABLES = ("variable", "labels", "groups")
+_LINKS = "Also follow links out of the folder."
 Source: TypeAlias = Annotated[Path, Argument(help=_SOURCE)]
 Jobs: TypeAlias = Annotated[int, Option(help="Threads; -1 for one per core.")]
 Unknown: TypeAlias = Annotated[float | None, Option(help=_UNKNOWN)]
@@ -48,43 +41,23 @@ class Reading:
 
     layout: Annotated[str, Option(help=_LAYOUT)] = "auto"
     probe_layout: Annotated[str | None, Option(help=_PROBE_LAYOUT)] = None
-    gap: Annotated[
-        float, Option(help="Seconds without a photo after which a new burst begins.")
-    ] = 30.0
+    gap: Annotated[float, Option(help="Seconds without a photo between two bursts.")] = 30.0
     features: Annotated[str, Option(help=_FEATURES)] = "auto"
-    size: Annotated[
-        int | None, Option(help="Side of images and video in pixels: 64, or 96 for networks.")
-    ] = None
-    colour: Annotated[bool, Option("--colour", help=_COLOUR)] = False
-    no_cache: Annotated[
-        bool, Option("--no-cache", help="Do not cache the vectors of images.")
-    ] = False
-    exclude: Annotated[
-        list[str] | None, Option(help='Leave out files and folders by name, such as "*.tmp".')
-    ] = None
-    follow_links: Annotated[
-        bool, Option("--follow-links", help="Also follow links out of the folder.")
-    ] = False
-    skip_bad: Annotated[
-        bool, Option("--skip-bad", help="Leave out files that cannot be read.")
-    ] = False
-    max_bad: Annotated[
-        float, Option(help="Largest share of files that --skip-bad leaves out.")
-    ] = 0.05
+    size: Annotated[int | None, Option(help="Pixels of a side: 64, or 96 for networks.")] = None
+    colour: Annotated[bool, Option("--colour", help="Read colours; networks always do.")] = (
+        False
+    )
+    no_cache: Annotated[bool, Option("--no-cache", help="Do not cache image vectors.")] = False
+    exclude: Annotated[list[str] | None, Option(help='Names to leave out, as "*.tmp".')] = None
+    follow_links: Annotated[bool, Option("--follow-links", help=_LINKS)] = False
+    skip_bad: Annotated[bool, Option("--skip-bad", help="Leave out unreadable files.")] = False
+    max_bad: Annotated[float, Option(help="Largest share that --skip-bad leaves out.")] = 0.05
     max_pixels: Annotated[int, Option(help="Pixels of the largest image to open.")] = 25_000_000
     max_files: Annotated[int, Option(help="Most files to read from a folder.")] = 100_000
-    variable: Annotated[
-        str | None, Option(help="Variable of a .mat or .npz file that holds the sets.")
-    ] = None
-    labels: Annotated[
-        str | None, Option(help="Variable of such a file that holds the classes.")
-    ] = None
-    groups: Annotated[
-        str | None, Option(help="Variable of such a file that holds the set of each vector.")
-    ] = None
-    probe_variable: Annotated[
-        str | None, Option(help="Variable that holds the probes, if it is another one.")
-    ] = None
+    variable: Annotated[str | None, Option(help="Variable of the sets (.mat, .npz).")] = None
+    labels: Annotated[str | None, Option(help="Variable of the classes.")] = None
+    groups: Annotated[str | None, Option(help="Variable: the set of each vector.")] = None
+    probe_variable: Annotated[str | None, Option(help="Variable of the probes.")] = None
 
     @property
     def needs_colour(self) -> bool:
@@ -96,20 +69,13 @@ class Reading:
 
     def of_gallery(self) -> dict[str, Any]:
         """Arguments of `load_sets` for labelled sets."""
-        return {
-            "layout": self.layout,
+        same = ("layout", "follow_links", "max_bad", "max_pixels", "max_files", *_VARIABLES)
+        return {name: getattr(self, name) for name in same} | {
             "gap_s": self.gap,
             "size": self.size or (96 if self.needs_colour else 64),
             "colour": self.colour or self.needs_colour,
             "exclude": tuple(self.exclude or ()),
-            "follow_links": self.follow_links,
             "on_error": "skip" if self.skip_bad else "raise",
-            "max_bad": self.max_bad,
-            "max_pixels": self.max_pixels,
-            "max_files": self.max_files,
-            "variable": self.variable,
-            "labels": self.labels,
-            "groups": self.groups,
         }
 
     def of_probes(self, image_shape: tuple[int, ...] | None = None) -> dict[str, Any]:
@@ -155,11 +121,9 @@ class Output:
         """Whether to print the result alone."""
         return self.as_json or self.quiet
 
-    @contextmanager
-    def progress(self) -> Iterator[Progress | None]:
+    def progress(self) -> AbstractContextManager[Progress | None]:
         """Show progress, unless the result alone is printed."""
-        with shown_progress(is_silent=self.is_silent) as report:
-            yield report
+        return shown_progress(is_silent=self.is_silent)
 
     def show(self, document: dict[str, Any], short: str, full: str) -> None:
         """Print the result as JSON, one line, or all of it."""
@@ -176,10 +140,14 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
     parameters = []
     for name, parameter in signature(function).parameters.items():
         if name in groups:
-            parameters += _options_of(groups[name])
+            own = get_type_hints(groups[name], include_extras=True)
+            defaults = {field.name: field.default for field in fields(groups[name])}
         else:
-            plain = {"kind": Parameter.KEYWORD_ONLY, "annotation": hints[name]}
-            parameters.append(parameter.replace(**plain))
+            own, defaults = hints, {name: parameter.default}
+        parameters += [
+            Parameter(one, Parameter.KEYWORD_ONLY, default=default, annotation=own[one])
+            for one, default in defaults.items()
+        ]
 
     @wraps(function)
     def run(**given: Any) -> None:
@@ -196,19 +164,8 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-def add_command(
-    app: typer.Typer, function: Callable[..., None], name: str | None = None
-) -> None:
+def add_command(app: typer.Typer, function: Callable[..., None], name: str = "") -> None:
     """Make a function a command; the example of its docstring ends its help."""
     words, _, examples = cleandoc(function.__doc__ or "").partition("\n\nExample")
     epilog = f"\b\nExample{examples}" if examples else None
-    app.command(name, help=words, epilog=epilog)(function)
-
-
-def _options_of(kind: Any) -> list[Parameter]:
-    hints = get_type_hints(kind, include_extras=True)
-    keyword = Parameter.KEYWORD_ONLY
-    return [
-        Parameter(field.name, keyword, default=field.default, annotation=hints[field.name])
-        for field in fields(kind)
-    ]
+    app.command(name or None, help=words, epilog=epilog)(function)

@@ -1,7 +1,4 @@
-"""Commands of other packages, each a :class:`typer.Typer` of the group ``setwise.commands``.
-
-They may use what is exported here.
-"""
+"""Commands of other packages, in the group ``setwise.commands``, and what they may use."""
 
 from __future__ import annotations
 
@@ -20,8 +17,7 @@ __all__ = [
 ]  # fmt: skip
 
 GROUP = "setwise.commands"
-# Commands of packages of this project, and what installs them.
-KNOWN = {"reproduce": "setwise-paper", "data": "setwise-paper"}
+KNOWN = {"reproduce": "setwise-paper", "data": "setwise-paper"}  # which installs them
 
 
 class WithPlugins(TyperGroup):

@@ -20,10 +20,8 @@ from setwise.cli.plugins import WithPlugins
 from setwise.cli.reading import inspect
 from setwise.cli.serve import serve
 
-_VERSION, _ABOUT = (
-    "Show the version.",
-    "Classify sets: one set in, one answer out, with a reason.",
-)
+_VERSION = "Show the version."
+_ABOUT = "Classify sets: one set in, one answer out, with a reason."
 _STATUS = "\n".join(f"  {code:<4} {words}" for code, words in EXIT_CODES.items())
 _EPILOG = f"""\b
 Start with:
@@ -67,8 +65,6 @@ def main(
 
 app.command("version", help=_VERSION)(lambda: _show_version(True))
 
-for function in (
-    demo, fit, identify, enroll, forget, classify, evaluate, compare, inspect, faces,
-    serve, doctor,
-):  # fmt: skip
+_OF_SETS = demo, fit, identify, enroll, forget, classify, evaluate, compare, inspect
+for function in (*_OF_SETS, faces, serve, doctor):
     add_command(app, function)

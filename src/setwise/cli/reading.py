@@ -79,10 +79,7 @@ def joined(sources: Sequence[LoadedSets]) -> SetBatch:
 
 
 def gallery_document(path: Path) -> dict[str, Any]:
-    """The JSON document of a gallery file, without its arrays. Nothing in it is checked.
-
-    Files without a readable one are refused as :func:`setwise.load` refuses them.
-    """
+    """The JSON document of a gallery file, unchecked, without loading its arrays."""
     from setwise import load as load_file
     from setwise.io.untrusted import regular_file
 
@@ -134,11 +131,8 @@ def when_and_where(origins: Origins | None) -> dict[str, Any]:
     if origins is None:
         return {"first_file": None, "first_time": None, "last_time": None}
     times = sorted(time for time in origins.times.tolist() if time is not None)
-    return {
-        "first_file": origins.files[0],
-        "first_time": times[0].isoformat() if times else None,
-        "last_time": times[-1].isoformat() if times else None,
-    }
+    first, last = (times[0].isoformat(), times[-1].isoformat()) if times else (None, None)
+    return {"first_file": origins.files[0], "first_time": first, "last_time": last}
 
 
 @command
@@ -146,9 +140,7 @@ def inspect(
     source: Source,
     reading: Reading,
     output: Output,
-    gallery: Annotated[
-        bool, Option("--gallery", help="Read it as `fit` does: folders are classes.")
-    ] = False,
+    gallery: Annotated[bool, Option("--gallery", help="Read it as `fit` does.")] = False,
     jobs: Jobs = -1,
 ) -> None:
     """List the classes, sets, photos and times of a source, and every bad file.

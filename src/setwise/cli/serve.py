@@ -14,30 +14,18 @@ from setwise.cli.options import command
 if TYPE_CHECKING:
     from setwise.page import Settings
 
-# Seconds for requests to end when the server is stopped.
-LAST_S = 2
+LAST_S = 2  # for requests to end when the server is stopped
 
 
 @command
 def serve(
     gallery: Annotated[Path, Argument(help="A gallery file of `setwise fit`.")],
-    host: Annotated[
-        str, Option(help="Address to listen at; other machines can reach any but 127.0.0.1.")
-    ] = "127.0.0.1",
+    host: Annotated[str, Option(help="Address; others reach any but 127.0.0.1.")] = "127.0.0.1",
     port: Annotated[int, Option(min=0, max=65535, help="Port; 0 for any free one.")] = 8765,
-    inbox: Annotated[
-        Path | None, Option(metavar="FOLDER", help="Folder of sets to sort: set/*.jpg.")
-    ] = None,
-    into: Annotated[
-        Path | None,
-        Option(metavar="FOLDER", help="Folder to which sorted files are copied on request."),
-    ] = None,
-    token: Annotated[
-        str | None, Option(help="Password for other machines; made and printed if needed.")
-    ] = None,
-    most_upload: Annotated[
-        int, Option(min=1, metavar="MB", help="Largest upload, in megabytes.")
-    ] = 50,
+    inbox: Annotated[Path | None, Option(metavar="FOLDER", help="Sets to sort.")] = None,
+    into: Annotated[Path | None, Option(metavar="FOLDER", help="For sorted files.")] = None,
+    token: Annotated[str | None, Option(help="Password; made and printed if needed.")] = None,
+    most_upload: Annotated[int, Option(min=1, metavar="MB", help="Largest upload.")] = 50,
     no_browser: Annotated[bool, Option("--no-browser", help="Open no browser window.")] = False,
 ) -> None:
     """Open a gallery in the browser: look at it, identify photos, correct it, sort albums.

@@ -1,7 +1,4 @@
-"""The page: a gallery file in the browser, and over HTTP for programs.
-
-``setwise serve people.setwise`` starts it. The rest of setwise does not import it.
-"""
+"""The page of ``setwise serve``: a gallery file in the browser, and over HTTP."""
 
 from setwise.page.app import create_app
 from setwise.page.settings import Limits, Settings

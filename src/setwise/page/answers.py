@@ -25,7 +25,6 @@ from setwise.sets.origins import photo_name
 if TYPE_CHECKING:
     from setwise.page.overview import Insight
 
-
 MOST_CANDIDATES, MOST_PHOTOS = 8, 120
 FEW = 3  # photos, that say little
 NARROW = 1.05  # ratio of the two smallest distances, below which a vote is narrow
@@ -138,14 +137,13 @@ def answer_fields(answer: Answer, most: int = MOST_CANDIDATES) -> dict[str, Any]
 
 
 def _answer(job: str, found: Found, k: int) -> payload.Answer:
-    answer, why, gallery = found.answers[k], found.reasons[k], found.state.gallery
+    answer, why = found.answers[k], found.reasons[k]
+    threshold = found.state.gallery.calibration.threshold
     return payload.Answer(
         **answer_fields(answer),
         set=payload.ProbeSet(name=answer.name, n_images=len(answer.is_typical)),
         margin=answer.margin,
-        nearness=payload.Nearness(
-            value=answer.nearness, threshold=gallery.calibration.threshold
-        ),
+        nearness=payload.Nearness(value=answer.nearness, threshold=threshold),
         outliers=np.flatnonzero(~answer.is_typical).tolist(),
         photos=_photos(job, found, k),
         votes=[] if why is None else _votes(found.state, why),
@@ -245,12 +243,9 @@ def tree_payload(why: Explanation) -> payload.Tree:
 
 
 def _node(step: CutStep, why: Explanation, n_probe: int) -> payload.TreeNode:
-    counts, n_gallery = step.class_counts, int(step.class_counts.sum())
-    present = np.flatnonzero(counts)
-    shares = [
-        payload.TreeClass(label=str(why.classes[code]), share=float(counts[code] / n_gallery))
-        for code in present
-    ]
+    n_gallery, present = int(step.class_counts.sum()), np.flatnonzero(step.class_counts)
+    each = zip(why.classes[present], step.class_counts[present] / n_gallery, strict=True)
+    shares = [payload.TreeClass(label=str(label), share=share) for label, share in each]
     return payload.TreeNode(
         id=step.node,
         parent=None if step.parent < 0 else step.parent,
@@ -266,8 +261,6 @@ def _node(step: CutStep, why: Explanation, n_probe: int) -> payload.TreeNode:
 def _why_leaf(step: CutStep, n_classes: int) -> str:
     if not step.n_probe:
         return "None of your photos are left here."
-    if n_classes == 0:
-        return "Only your photos are left here."
-    if n_classes == 1:
-        return "Only one person or thing is left beside your photos."
-    return "It holds together too well to be cut again."
+    one = "Only one person or thing is left beside your photos."
+    few = {0: "Only your photos are left here.", 1: one}
+    return few.get(n_classes, "It holds together too well to be cut again.")

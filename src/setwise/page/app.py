@@ -17,7 +17,7 @@ from starlette.exceptions import HTTPException
 
 from setwise.errors import SetwiseError
 from setwise.page.commands import ConflictError
-from setwise.page.guard import PLAIN_HEADERS, Guard
+from setwise.page.guard import HEADERS, Guard
 from setwise.page.payload import Problem
 from setwise.page.routes import router
 from setwise.page.settings import Settings
@@ -111,7 +111,7 @@ def _handle_errors(app: FastAPI) -> None:
         logger.exception("A request has failed", exc_info=error)
         # This response does not pass the guard, which adds the headers to all others.
         words = "Something went wrong inside setwise. Its log says what."
-        return _problem(500, words, PLAIN_HEADERS)
+        return _problem(500, words, HEADERS)
 
 
 def _problem(status: int, words: str, headers: Any = None) -> JSONResponse:

@@ -12,13 +12,14 @@ import numpy as np
 
 from setwise._support.files import held
 from setwise._support.parallel import quiet
+from setwise._support.text import free_names
 from setwise.classify import Gallery, update
 from setwise.errors import DataError, SetwiseWarning, reject
 from setwise.page.answers import counted
 from setwise.page.gallery_file import GalleryFile, GalleryState
 from setwise.page.history import Command, History, Transfer
 from setwise.page.payload import Done
-from setwise.page.uploads import free_name
+from setwise.page.transfer import FileTransfer
 from setwise.sets import SetBatch
 
 PATIENCE_S = 60.0  # for another process that changes the file
@@ -34,7 +35,7 @@ class Commands:
 
     def __init__(self, file: GalleryFile, history: History) -> None:
         self.file, self.history = file, history
-        self.transfer: Transfer | None = None
+        self.transfer: FileTransfer | None = None
         self._lock = Lock()
 
     def recover(self) -> None:
@@ -48,7 +49,8 @@ class Commands:
         with self._changing() as state:
             self._check_classes(state, labels, revision)
             typed = [state.typed(label) for label in labels]
-            new = _renamed(sets, state.gallery)
+            names = free_names(sets.names, state.gallery.sets.names)
+            new = sets.replaced(names=names)
             gallery = _updated(state, new, typed, "enroll")
             return self._commit("enroll", _enrolled(new, typed), state, gallery)
 
@@ -110,11 +112,9 @@ class Commands:
                 self.history.recover(state.digest, self.transfer)
                 yield state
         except OSError as error:
-            msg = (
-                f"The gallery cannot be written: {error.strerror or error}. Nothing was "
-                "changed. Make room on its disk, or check who may write there, and try again."
-            )
-            raise DataError(msg) from error
+            why = error.strerror or error
+            hint = "Make room on its disk, or check who may write there, and try again."
+            reject(f"The gallery cannot be written: {why}. Nothing was changed. {hint}", error)
 
     @contextmanager
     def _changing(self) -> Iterator[GalleryState]:
@@ -143,7 +143,7 @@ class Commands:
         """Refuse labels whose class was added or removed since the client looked."""
         if old in (None, state.revision):
             return
-        seen = self.file.classes_at(old or "")
+        seen = self.file.classes.get(old or "")
         for label in labels:
             if seen is None or (label in seen) != (label in state.classes):
                 msg = f"The gallery has changed meanwhile, also {label}. Look at it again."
@@ -181,14 +181,6 @@ def _updated(
     joined = np.concatenate([gallery.classes[:1], np.asarray(labels)])[1:]
     is_kept = None if instead < 0 else np.arange(len(gallery.codes)) != instead
     return update(gallery, add=(new, joined), is_kept=is_kept, caller=caller)
-
-
-def _renamed(sets: SetBatch, gallery: Gallery) -> SetBatch:
-    """The sets under names that the gallery does not have."""
-    names: list[str] = []
-    for name in sets.names:
-        names.append(free_name(name, {*gallery.sets.names, *names}))
-    return sets.replaced(names=names)
 
 
 def _enrolled(new: SetBatch, labels: Sequence[Any]) -> str:

@@ -113,14 +113,11 @@ class GalleryFile:
         self.trouble: str | None = None  # why the file cannot be read now
         self._lock = Lock()
         self._seen = signature(path)
-        self._classes: dict[str, frozenset[str]] = {}  # of revisions, the oldest first
+        self.classes: dict[str, frozenset[str]] = {}  # of revisions, the oldest first
         self.state = self._remember(_read(path, file_digest(path)))
 
     def refreshed(self, *, surely: bool = False) -> GalleryState:
-        """The state of the file now, or the last readable one if it cannot be read.
-
-        ``surely`` compares the content and not only size and time: for holders of the lock.
-        """
+        """The last readable state; ``surely`` compares contents, not only size and time."""
         with self._lock:
             try:
                 seen = signature(self.path)
@@ -134,10 +131,6 @@ class GalleryFile:
                 self.trouble = " ".join(str(error).split())
             return self.state
 
-    def classes_at(self, revision: str) -> frozenset[str] | None:
-        """The classes of an earlier revision; None if it is too long ago."""
-        return self._classes.get(revision)
-
     def why_unchangeable(self) -> str | None:
         """Why the gallery cannot be changed; None if it can."""
         if self.trouble is not None:
@@ -149,9 +142,9 @@ class GalleryFile:
         return None
 
     def _remember(self, state: GalleryState) -> GalleryState:
-        self._classes[state.revision] = frozenset(state.classes)
-        while len(self._classes) > MOST_REMEMBERED:
-            del self._classes[next(iter(self._classes))]
+        self.classes[state.revision] = frozenset(state.classes)
+        while len(self.classes) > MOST_REMEMBERED:
+            del self.classes[next(iter(self.classes))]
         return state
 
 

@@ -1,8 +1,4 @@
-"""Access control, limits of connections and security headers, around everything else.
-
-Requests of other sites, foreign host names, missing tokens and large bodies are refused before
-they are read. A connection gets a few seconds for the head of a request.
-"""
+"""Access control, limits of connections and security headers, around everything else."""
 
 from __future__ import annotations
 
@@ -13,6 +9,7 @@ import socket
 from typing import Any
 from urllib.parse import parse_qs, urlencode
 
+from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -26,30 +23,27 @@ CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; "
     "connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 )
-HEADERS = (
-    (b"content-security-policy", CSP.encode()),
-    (b"x-content-type-options", b"nosniff"),
-    (b"x-frame-options", b"DENY"),
-    (b"referrer-policy", b"no-referrer"),
-    (b"cross-origin-opener-policy", b"same-origin"),
-    (b"cross-origin-resource-policy", b"same-origin"),
-)
-PLAIN_HEADERS = {name.decode(): value.decode() for name, value in HEADERS}
-# Bytes of a request without files, and of the text around files in a request with them.
-SMALL_BODY, AROUND_FILES = 1_000_000, 2_000_000
+HEADERS = {
+    "content-security-policy": CSP,
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+}
+SMALL_BODY, AROUND_FILES = 1_000_000, 2_000_000  # bytes without files, and around files
 # A name or an IPv6 address in brackets, and a port.
 HOST = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9._-]+))(?::[0-9]{1,5})?")
 # Seconds for the head of a request, and connections at most that wait for theirs.
 HEAD_S, MOST_WAITING, MOST_CONNECTIONS = 10.0, 100, 200
 
 
-class HeadLimit(H11Protocol):
+class _HeadLimit(H11Protocol):
     """HTTP/1.1 with a time limit for heads, so that open connections shut no one out."""
 
     head_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
-        """Start to wait; close the oldest connection if too many wait."""
         super().connection_made(transport)
         waiting = [one for one in self.connections if getattr(one, "head_timer", None)]
         if len(waiting) >= MOST_WAITING:
@@ -59,12 +53,10 @@ class HeadLimit(H11Protocol):
         self._wait_for_head()
 
     def data_received(self, data: bytes) -> None:
-        """Stop to wait once the head is there."""
         super().data_received(data)
         self._wait_for_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop to wait."""
         super().connection_lost(exc)
         self._stop_waiting()
 
@@ -86,7 +78,7 @@ def server_config(app: Any, settings: Settings, **options: Any) -> Config:
         app,
         host=settings.host,
         port=settings.port,
-        http=HeadLimit,
+        http=_HeadLimit,
         ws="none",
         log_level="warning",
         server_header=False,
@@ -152,9 +144,7 @@ class Guard:
         return name in self.hosts or (is_open and ip_of(name) is not None)
 
     def _knows_token(self, request: Request) -> bool:
-        token = self.settings.token
-        if not token:
-            return True
+        token = self.settings.token or ""
         kind, _, bearer = request.headers.get("authorization", "").partition(" ")
         given = [bearer.strip()] if kind.lower() == "bearer" else []
         given += [request.cookies.get(COOKIE, ""), *_tokens(request)[:1]]
@@ -172,12 +162,11 @@ class Guard:
             "set-cookie": f"{COOKIE}={self.settings.token}; HttpOnly; SameSite=Strict; Path=/",
             "cache-control": "no-store",
         }
-        return Response(status_code=303, headers=headers | PLAIN_HEADERS)
+        return Response(status_code=303, headers=headers | HEADERS)
 
     def _most_bytes(self, scope: Scope) -> int:
-        if scope["path"] == "/api/identify":
-            return self.settings.limits.upload_bytes + AROUND_FILES
-        return SMALL_BODY
+        of_upload = self.settings.limits.upload_bytes + AROUND_FILES
+        return of_upload if scope["path"] == "/api/identify" else SMALL_BODY
 
     async def _pass_on(self, scope: Scope, receive: Receive, send: Send) -> None:
         has_begun = False
@@ -186,9 +175,9 @@ class Guard:
             nonlocal has_begun
             if message["type"] == "http.response.start":
                 has_begun = True
-                own = list(message["headers"])
-                names = {name for name, _ in own}
-                message["headers"] = own + [one for one in HEADERS if one[0] not in names]
+                own = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    own.setdefault(name, value)
             await send(message)
 
         try:
@@ -220,7 +209,7 @@ class Guard:
 
 
 def _refusal_response(status: int, words: str) -> Response:
-    return JSONResponse({"error": words}, status, PLAIN_HEADERS | {"connection": "close"})
+    return JSONResponse({"error": words}, status, HEADERS | {"connection": "close"})
 
 
 def _own_names(host: str) -> frozenset[str]:

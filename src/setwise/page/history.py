@@ -1,9 +1,7 @@
-"""The history of a gallery file: every command, and the way back.
+"""The history of a gallery file: hard links to its old states, and how commands led to them.
 
-A command replaces the gallery file, so the old inode is the old state, byte for byte. A hard
-link in ``people.setwise.journal/`` keeps it, and ``journal.jsonl`` there says which command led
-from which state to which. It is written before the file is replaced. A server that is killed in
-between leaves the old file or the new one, and :meth:`History.recover` finds out which.
+The history is written before the gallery file is replaced. :meth:`History.recover` finds out
+whether a server that was killed in between has left the old file or the new one.
 """
 
 from __future__ import annotations
@@ -27,14 +25,13 @@ from setwise.page.gallery_file import file_digest, signature
 from setwise.page.payload import HistoryLine, LastCommand
 from setwise.page.settings import Limits
 
-# Copies or moves files (True) or takes that back (False).
-Transfer: TypeAlias = Callable[[dict[str, Any], bool], None]
+Moves: TypeAlias = dict[str, Any]
+Transfer: TypeAlias = Callable[[Moves, bool], None]  # True: forward, False: back
 Command: TypeAlias = Literal["undo", "redo"]
-MOST_LINES = 1000
-SUFFIX = ".setwise"
+Save: TypeAlias = Callable[[Path], object]
+MOST_LINES, SUFFIX = 1000, ".setwise"
 STATES = ("begun", "done", "undone", "gone")
-# Names of commands in files of setwise 0.x, and today's.
-RENAMED = {"take_out": "remove_photos", "rename": "move", "carry": "transfer"}
+RENAMED = {"take_out": "remove_photos", "rename": "move", "carry": "transfer"}  # of 0.x
 
 
 @dataclass(frozen=True)
@@ -164,9 +161,7 @@ class History:
         elif redo is not None and digest == redo.end != redo.start:
             self._write_state(redo.entry, redo.state)
 
-    def commit(
-        self, command: str, words: str, before: str, save: Callable[[Path], object]
-    ) -> None:
+    def commit(self, command: str, words: str, before: str, save: Save) -> None:
         """Replace the gallery file by what ``save`` writes to a path, with a way back."""
         self.folder.mkdir(exist_ok=True)
         if not self._state(before).is_file():
@@ -183,9 +178,7 @@ class History:
         self._put(after)
         self._prune()
 
-    def transfer(
-        self, words: str, digest: str, moves: dict[str, Any], transfer: Transfer
-    ) -> None:
+    def transfer(self, words: str, digest: str, moves: Moves, transfer: Transfer) -> None:
         """Copy or move files; a transfer that fails is taken back and not kept."""
         self.folder.mkdir(exist_ok=True)
         entry = self._add("transfer", words, digest, digest, "begun", moves)
@@ -220,10 +213,8 @@ class History:
 
     def _check(self, way: _Way, command: str, digest: str) -> None:
         if digest != way.start:
-            reject(
-                "Another program has changed the gallery since. To "
-                f"{command} would lose that change."
-            )
+            words = f"To {command} would lose that change."
+            reject(f"Another program has changed the gallery since. {words}")
         kept = self._state(way.end)
         if way.end != digest and not kept.is_file():
             reject(f"Too long ago to {command}: that copy of the gallery is not kept.")

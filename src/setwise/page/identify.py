@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -22,45 +22,34 @@ from setwise.io import LoadedSets, load_images, load_video
 from setwise.page.answers import Found
 from setwise.page.gallery_file import GalleryState
 from setwise.page.jobs import Job
-from setwise.page.uploads import Received, ReceivedFile
+from setwise.page.uploads import FilesOfSets, Received, ReceivedFile
 from setwise.sets import Origins, SetBatch
 
-# Frames of a clip at most, and seconds between two of them.
-MOST_FRAMES, EVERY_S = 3000, 0.2
-MOST_LEFT_OUT = 200
+MOST_LEFT_OUT, MOST_FRAMES, EVERY_S = 200, 3000, 0.2  # seconds between frames of a clip
+Looked: TypeAlias = tuple[Answer, Explanation | None]
 
 
 def find_answers(job: Job, state: GalleryState, received: Received) -> Found:
-    """Read an upload, and judge and explain its sets."""
+    """Read an upload and judge its sets, with reasons for half of the time limit."""
     with job.at("reading", len(received.files)):
         reader = _Reader(state.gallery, job.report("reading"))
         sets = reader.read(received)
         job.n_images, job.n_bytes = len(sets.vectors), sets.vectors.nbytes
         job.steps["looking"].total = job.steps["comparing"].total = len(sets)
+    found = Found(state, sets, [], [], [], reader.notes)
     with job.at("looking", len(sets)):
-        answers, reasons = _judged(job, state, sets)
-    left_out = (received.left_out + reader.left_out)[:MOST_LEFT_OUT]
-    return Found(state, sets, answers, reasons, left_out, reader.notes)
+        told, checked = job.report("looking"), state.gallery.check(sets, "identify")
+        for i, (name, vectors) in enumerate(zip(checked.names, checked, strict=True)):
+            told("classify", i, len(sets))
+            explains = time.monotonic() - job.began < job.limit_s / 2
+            answer, why = look(state, name, vectors, explains=explains)
+            found.answers.append(answer)
+            found.reasons.append(why)
+    found.left_out.extend((received.left_out + reader.left_out)[:MOST_LEFT_OUT])
+    return found
 
 
-def _judged(
-    job: Job, state: GalleryState, sets: SetBatch
-) -> tuple[list[Answer], list[Explanation | None]]:
-    """Answers, and reasons for half of the time limit."""
-    told, answers, reasons = job.report("looking"), [], []
-    checked = state.gallery.check(sets, "identify")
-    for i, (name, vectors) in enumerate(zip(checked.names, checked, strict=True)):
-        told("classify", i, len(sets))
-        explains = time.monotonic() - job.began < job.limit_s / 2
-        answer, why = look(state, name, vectors, explains=explains)
-        answers.append(answer)
-        reasons.append(why)
-    return answers, reasons
-
-
-def look(
-    state: GalleryState, name: str, vectors: FloatArray, *, explains: bool
-) -> tuple[Answer, Explanation | None]:
+def look(state: GalleryState, name: str, vectors: FloatArray, *, explains: bool) -> Looked:
     """Answer and explanation of one checked set, which is looked at once."""
     with on_device(state.classifier.device), one_blas_thread(), quiet("", NoInformationWarning):
         inference = Inference.of(state.gallery, vectors)
@@ -104,9 +93,7 @@ class _Reader:
             reject(f"None of the files can be read. {first}".strip())
         return batches[0] if len(batches) == 1 else SetBatch.join(batches)
 
-    def _photos(
-        self, named: dict[str, list[ReceivedFile]], folder: Path
-    ) -> dict[str, SetBatch]:
+    def _photos(self, named: FilesOfSets, folder: Path) -> dict[str, SetBatch]:
         """All photos, read at once from one numbered folder per set."""
         names, own = list(named), folder / "sets"
         words: dict[Path, ReceivedFile] = {}
@@ -134,7 +121,7 @@ class _Reader:
 
     def _clip(self, name: str, file: ReceivedFile) -> list[SetBatch]:
         try:
-            loaded, notes = _read_clip(self.gallery, file.path, self.progress)
+            loaded, notes = _read(self.gallery, file.path, self.progress)
         except DataError as error:
             self.left_out.append((file.words, _without_paths(str(error), {file.path: file})))
             return []
@@ -163,36 +150,31 @@ def _without_paths(text: str, words: dict[Path, ReceivedFile]) -> str:
     return text
 
 
-def _read_clip(
-    gallery: Gallery, path: Path, progress: Progress | None
-) -> tuple[LoadedSets, list[str]]:
+def _read(gallery: Gallery, path: Path, progress: Progress) -> tuple[LoadedSets, list[str]]:
     """A clip as sets, one per face if the gallery is of faces, and notes."""
-    options = loading_options(gallery)
-    seldom: dict[str, Any] = {"every_s": EVERY_S, "max_frames": MOST_FRAMES}
+    options, every = loading_options(gallery), {"every_s": EVERY_S, "max_frames": MOST_FRAMES}
+    seldom: dict[str, Any] = every | {"progress": progress}
     with quiet("", SkippedFilesWarning):
         if any(isinstance(view.feature, Faces) for view in gallery.views.values()):
             try:
-                return _faces(gallery, path, seldom, progress), []
+                return _faces(gallery, path, seldom), []
             except DataError as error:
                 if "face" not in str(error):
                     raise
-                frames = load_video(path, progress=progress, **seldom, **options)
+                frames = load_video(path, **seldom, **options)
                 return frames, ["no face was found, so whole pictures were compared."]
-        return load_video(path, progress=progress, **seldom, **options), []
+        return load_video(path, **seldom, **options), []
 
 
-def _faces(
-    gallery: Gallery, path: Path, seldom: dict[str, Any], progress: Progress | None
-) -> LoadedSets:
+def _faces(gallery: Gallery, path: Path, seldom: dict[str, Any]) -> LoadedSets:
     """The faces of a clip in the size and colour of a gallery."""
     shape = gallery.sets.image_shape or ()
-    tracks = face_tracks(path, size=max(shape[:2]), progress=progress, **seldom)
+    tracks = face_tracks(path, size=max(shape[:2]), **seldom)
     if shape[0] == shape[1] and len(shape) == 2:
         return tracks
     from setwise.io.video import resize_image
 
-    resized = [resize_image(image, (shape[0], shape[1])) for image in tracks.images]
-    images = np.stack(resized)
+    images = np.stack([resize_image(image, (shape[0], shape[1])) for image in tracks.images])
     if len(shape) == 3:
         images = np.repeat(images[..., None], shape[2], axis=-1)
     rows = images.reshape(len(images), -1)

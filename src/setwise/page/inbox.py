@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import logging
 import time
@@ -17,7 +15,7 @@ import numpy as np
 
 from setwise._support.files import write_whole
 from setwise._support.parallel import quiet
-from setwise._support.text import spreadsheet_cell
+from setwise._support.text import spreadsheet
 from setwise.classify import Answer
 from setwise.classify.answer import kind_of
 from setwise.errors import SetwiseError, SkippedFilesWarning, reject
@@ -28,7 +26,6 @@ from setwise.page.commands import Commands
 from setwise.page.gallery_file import GalleryFile, content_digest, distinct_ids
 from setwise.page.identify import loading_options, look
 from setwise.page.jobs import StoppedError
-from setwise.page.transfer import FileTransfer
 from setwise.plots.answer_picture import choose
 
 logger = logging.getLogger("setwise")
@@ -37,37 +34,10 @@ COLUMNS = (
     "set", "decided", "label", "most_like", "probability", "runner_up", "is_known", "n_images",
     "state", "words",
 )  # fmt: skip
-# As many candidates as keys with a digit.
-MOST_PHOTOS, MOST_CANDIDATES, MOST_LEFT_OUT = 8, 9, 200
+MOST_PHOTOS, MOST_CANDIDATES, MOST_LEFT_OUT = 8, 9, 200  # 9 keys have a digit
 NO_ANSWER: dict[str, Any] = dict.fromkeys(
     ("label", "most_like", "probability", "runner_up", "is_known", "confidence")
 )
-
-
-class _Decisions:
-    """Decisions by content of the set, in a file beside the history."""
-
-    def __init__(self, file: Path) -> None:
-        self.file = file
-        try:
-            found = json.loads(file.read_text(encoding="utf-8"))
-            self.labels = {str(content): str(label) for content, label in found.items()}
-        except FileNotFoundError:
-            self.labels = {}
-        except (OSError, ValueError, AttributeError, RecursionError) as error:
-            reject(
-                f"{file}: the decisions about the inbox cannot be read ({error}). Move that "
-                "file away to begin anew. The gallery itself is intact.",
-                error,
-            )
-
-    def set(self, content: str, label: str | None) -> None:
-        """Decide, or take a decision back (None); callers hold the lock of the inbox."""
-        labels = {one: given for one, given in self.labels.items() if one != content}
-        if label is not None:
-            labels[content] = label
-        write_whole(self.file, json.dumps(labels, indent=0, ensure_ascii=False))
-        self.labels = labels
 
 
 @dataclass
@@ -88,7 +58,8 @@ class Inbox:
 
     def __init__(self, folder: Path, file: GalleryFile, commands: Commands) -> None:
         self.folder, self.file, self.commands = folder, file, commands
-        self.decisions = _Decisions(commands.history.folder / "inbox.json")
+        self._file_of_decisions = commands.history.folder / "inbox.json"
+        self._decisions = _read_decisions(self._file_of_decisions)
         self.state = "reading"
         self.error: str | None = None
         self.done = self.total = self.changes = 0
@@ -118,16 +89,14 @@ class Inbox:
     def as_payload(self) -> payload.Inbox:
         """All rows as JSON."""
         skipped = () if self._sets is None else self._sets.report.skipped[:MOST_LEFT_OUT]
-        moved, folder = self._moved(), self.folder
-        left_out = [
-            payload.LeftOut(name=_below(one.path, folder), reason=one.reason) for one in skipped
-        ]
+        named = [(_below(one.path, self.folder), one.reason) for one in skipped]
+        moved = self._moved()
         return payload.Inbox(
             **self.news(),
             revision=self.file.state.revision,
             error=self.error,
             estimate_s=self._estimate(),
-            left_out=left_out,
+            left_out=[payload.LeftOut(name=name, reason=reason) for name, reason in named],
             rows=[self._row_payload(row, moved) for row in self._rows.values()],
         )
 
@@ -137,14 +106,11 @@ class Inbox:
 
     def as_csv(self) -> str:
         """All rows as a table, safe for spreadsheets."""
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(COLUMNS)
-        for row in self.as_payload().rows:
-            shown = row.model_dump() | {"set": row.name}
-            shown["runner_up"] = shown["runner_up"] and shown["runner_up"]["label"]
-            writer.writerow([spreadsheet_cell(shown[column]) for column in COLUMNS])
-        return text.getvalue()
+        rows = [dict(row) for row in self.as_payload().rows]
+        for row in rows:
+            second = row["runner_up"]
+            row |= {"set": row["name"], "runner_up": second and second.label}
+        return spreadsheet(COLUMNS, rows)
 
     def _row(self, row_id: str) -> _Row:
         if row_id not in self._rows:
@@ -158,12 +124,7 @@ class Inbox:
         return self._sets
 
     def _moved(self) -> frozenset[str]:
-        return frozenset() if self._transfer is None else self.commands.history.moved
-
-    @property
-    def _transfer(self) -> FileTransfer | None:
-        transfer = self.commands.transfer
-        return transfer if isinstance(transfer, FileTransfer) else None
+        return frozenset() if self.commands.transfer is None else self.commands.history.moved
 
     def _row_payload(self, row: _Row, moved: frozenset[str]) -> payload.InboxRow:
         sets, answer = self._loaded, row.answer
@@ -192,7 +153,7 @@ class Inbox:
         return "waiting" if row.answer is None else "done"
 
     def _is_moved(self, row: _Row, moved: frozenset[str]) -> bool:
-        transfer = self._transfer if moved else None
+        transfer = self.commands.transfer if moved else None
         return transfer is not None and transfer.source(self._files(row)[0]) in moved
 
     def _files(self, row: _Row) -> list[Path]:
@@ -212,8 +173,11 @@ class Inbox:
         row = self._row(row_id)
         decided = None if label is None else str(self.file.state.typed(label))
         with self._changed:
-            self.decisions.set(row.content, decided)
-            row.decided = decided
+            labels = {one: old for one, old in self._decisions.items() if one != row.content}
+            labels |= {row.content: decided} if decided is not None else {}
+            text = json.dumps(labels, indent=0, ensure_ascii=False)
+            write_whole(self._file_of_decisions, text)
+            self._decisions, row.decided = labels, decided
         self._tell()
         return self._row_payload(row, self._moved())
 
@@ -230,7 +194,7 @@ class Inbox:
 
     def transfer(self, how: str, ids: Sequence[str] | None) -> payload.Transferred:
         """Copy or move the files of sets to the folders of the classes decided on."""
-        transfer, moved = self._transfer, self._moved()
+        transfer, moved = self.commands.transfer, self._moved()
         if transfer is None:
             reject("Files stay where they are: the server was started without --into.")
         rows = [row for row in self._rows.values() if row.decided is not None]
@@ -289,7 +253,7 @@ class Inbox:
         contents = list(map(content_digest, sets))
         ids = distinct_ids(zip(sets.names, contents, strict=True))
         rows = {
-            row_id: _Row(row_id, i, content, decided=self.decisions.labels.get(content))
+            row_id: _Row(row_id, i, content, decided=self._decisions.get(content))
             for i, (row_id, content) in enumerate(zip(ids, contents, strict=True))
         }
         self._sets, self._rows = sets, rows  # in this order: rows need sets
@@ -318,13 +282,24 @@ class Inbox:
         self.changes += 1
 
 
+def _read_decisions(file: Path) -> dict[str, str]:
+    """Decisions by content of the set."""
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+        return {str(content): str(label) for content, label in found.items()}
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, AttributeError, RecursionError) as error:
+        words = f"{file}: the decisions about the inbox cannot be read ({error}). Move that"
+        reject(f"{words} file away to begin anew. The gallery itself is intact.", error)
+
+
 def _uncertainty(answer: Answer | None) -> float:
     """From 0 to 1: the less the gallery knows, the more a decision helps."""
     if answer is None:
         return 0.0
-    if kind_of(answer) in ("guess", "unknown"):
-        return 1.0 - 0.05 * answer.margin
-    return float(0.95 * (1.0 - answer.margin))
+    is_stranger = kind_of(answer) in ("guess", "unknown")
+    return 1.0 - 0.05 * answer.margin if is_stranger else 0.95 * (1.0 - answer.margin)
 
 
 def _below(path: Path, folder: Path) -> str:

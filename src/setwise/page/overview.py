@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from setwise._support.parallel import one_blas_thread
-from setwise._support.types import FloatArray
 from setwise.gallery import Gallery
 from setwise.page import payload
 from setwise.page.answers import counted
@@ -19,13 +18,10 @@ from setwise.sets.origins import has_photos
 if TYPE_CHECKING:
     from setwise.page.state import AppState
 
-
 logger = logging.getLogger("setwise")
 
-MOST_STATES = 8
-FEWEST_IMAGES = 5
+MOST_STATES, FEWEST_IMAGES, POINTS = 8, 5, 64
 OFTEN = 0.25  # share of left-out sets taken for another class, that makes a class weak
-POINTS = 64
 
 
 class Weakness(NamedTuple):
@@ -178,11 +174,7 @@ def _curve(gallery: Gallery) -> payload.Curve | None:
     both = np.concatenate([known, strangers])
     width = max(float(np.std(both)) * len(both) ** -0.2, 1e-6)
     x = np.linspace(both.min() - 2 * width, both.max() + 2 * width, POINTS)
-    shown = [_density(values, x, width) for values in (known, strangers)]
-    return payload.Curve(x=x.tolist(), known=shown[0].tolist(), strangers=shown[1].tolist())
-
-
-def _density(values: FloatArray, x: FloatArray, width: float) -> FloatArray:
-    """A smooth histogram of area 1: a small bell around each value."""
-    bells = np.exp(-0.5 * ((x[:, None] - values) / width) ** 2)
-    return np.asarray(bells.mean(axis=1) / (width * np.sqrt(2 * np.pi)))
+    bells = np.exp(-0.5 * ((x[:, None] - both) / width) ** 2) / (width * np.sqrt(2 * np.pi))
+    of_known, of_strangers = bells[:, : len(known)], bells[:, len(known) :]
+    shown = [part.mean(axis=1).tolist() for part in (of_known, of_strangers)]
+    return payload.Curve(x=x.tolist(), known=shown[0], strangers=shown[1])

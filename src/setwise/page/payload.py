@@ -1,7 +1,5 @@
 """Requests and responses as JSON, and so the OpenAPI schema."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -202,7 +200,7 @@ class Answer(BaseModel):
     has_tree: bool
 
 
-class Job(Accepted):
+class Job(Accepted, ProbeSet):
     """A job, its progress, and its answers once it is done."""
 
     state: Literal["waiting", "working", "done", "failed", "cancelled"]
@@ -210,8 +208,6 @@ class Job(Accepted):
     steps: list[StepProgress]
     estimate_s: float | None
     error: str | None
-    name: str
-    n_images: int
     n_left_out: int
     left_out: list[LeftOut]
     answers: list[Answer]

@@ -1,7 +1,5 @@
 """All routes of the API: the gallery, commands, identifying, the inbox."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import time
@@ -28,8 +26,7 @@ from setwise.page.uploads import Received, receive
 
 router = APIRouter(prefix="/api")
 
-# Seconds between two looks for news, and after which an idle stream sends a comment.
-EVERY_S, ALIVE_S = 0.2, 15.0
+EVERY_S, ALIVE_S = 0.2, 15.0  # between looks for news, and comments of an idle stream
 FOR_EVER = {"Cache-Control": "private, max-age=31536000, immutable"}
 PICTURES: dict[int | str, dict[str, Any]] = {
     200: {"content": {"image/jpeg": {}, "image/png": {}}, "description": "A small picture."}
@@ -113,7 +110,6 @@ async def _events(app: AppState, request: Request) -> AsyncIterator[str]:
 
 
 def _news(app: AppState) -> dict[str, Any]:
-    """The data of each event as it is now."""
     state = app.file.state
     is_ready = app.insight.known(state) is not None
     seen: dict[str, Any] = {"gallery": {"revision": state.revision, "weak_ready": is_ready}}
@@ -241,10 +237,8 @@ async def _form(app: AppState, request: Request) -> FormData:
     except AnyHTTPException as error:
         status, words = 422, "The files did not arrive whole. Send them again."
         if "Too many" in str(error.detail):
-            status, words = (
-                413,
-                f"These are more than {limits.files} files. Send fewer at once.",
-            )
+            words = f"These are more than {limits.files} files. Send fewer at once."
+            status = 413
     raise HTTPException(status, words)
 
 
@@ -266,8 +260,7 @@ def _queued(app: AppState, received: Received) -> Job:
 def _job(app: AppState, job_id: str) -> Job:
     job = app.queue.get(job_id)
     if job is None:
-        words = "There is no such question. Answers are kept for a limited time."
-        raise HTTPException(404, words)
+        raise HTTPException(404, "There is no such question. Answers are kept for some time.")
     return job
 
 

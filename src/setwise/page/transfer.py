@@ -9,20 +9,16 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from setwise._support.text import distinct_file_names, file_name
+from setwise._support.text import distinct_file_names, file_name, free_name
 from setwise.errors import DataError, reject
 from setwise.page.answers import counted
 from setwise.page.gallery_file import file_digest
-from setwise.page.uploads import free_name
 
 LONGEST = 120  # bytes of the name of a folder
 
 
 class FileTransfer:
-    """Copies or moves files from the inbox to one other folder, and back.
-
-    Nothing outside of both folders is touched, no file is overwritten, and no half file left.
-    """
+    """Copies or moves files of the inbox to one folder, and back; overwrites no file."""
 
     def __init__(self, inbox: Path, into: Path) -> None:
         self.inbox, self.into = inbox.resolve(), into.resolve()
@@ -53,10 +49,7 @@ class FileTransfer:
         return f"{verb} {n_files} of {counted(n_sets, 'album')} into {self.into.name}."
 
     def __call__(self, moves: dict[str, Any], is_forward: bool) -> None:
-        """Transfer all files, or take that back; after an error nothing has changed.
-
-        Files that are missing, and files whose place is taken, stay where they are.
-        """
+        """Transfer all files, or take that back; after an error nothing has changed."""
         done: list[list[str]] = []
         is_copy = moves["how"] == "copy"
         try:
@@ -73,11 +66,9 @@ class FileTransfer:
                 _remove_empty(_inside(self.into, target).parent, self.into)
             if isinstance(error, DataError):
                 raise
-            msg = (
-                f"The files cannot be written: {error.strerror}. All files are where they were "
-                "before. Make room on the disk, or name another folder with --into."
-            )
-            raise DataError(msg) from error
+            hint = "Make room on the disk, or name another folder with --into."
+            words = f"The files cannot be written: {error.strerror}. All are where they were."
+            reject(f"{words} {hint}", error)
 
     def _transfer_one(self, pair: list[str], *, is_copy: bool, is_forward: bool) -> bool:
         """Transfer one file; whether anything was done."""
@@ -90,8 +81,7 @@ class FileTransfer:
         return is_done
 
     def _free_folder(self, home: str, name: str, taken: set[str]) -> str:
-        plain = distinct_file_names([name], LONGEST)[0]
-        there = self.into / home
+        plain, there = distinct_file_names([name], LONGEST)[0], self.into / home
         used = {entry.name for entry in there.iterdir()} if there.is_dir() else set()
         used |= {folder.partition("/")[2] for folder in taken if folder.startswith(f"{home}/")}
         return f"{home}/{free_name(plain, used)}"

@@ -1,8 +1,4 @@
-"""Uploaded files, on disk under names that the server chooses.
-
-Names that clients send are shown, and group and order the files. They never become paths. Zip
-files are opened here, and their content is counted while it is unpacked.
-"""
+"""Uploaded files, on disk under names that the server chooses; zip files are unpacked."""
 
 from __future__ import annotations
 
@@ -14,10 +10,10 @@ import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, NamedTuple, TypeAlias
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
-from setwise._support.text import printable
+from setwise._support.text import free_name, printable
 from setwise.errors import DataError, reject
 from setwise.io.decode import SUFFIXES
 from setwise.io.scan import natural_key
@@ -59,6 +55,14 @@ class ReceivedFile(NamedTuple):
         """Its name for people."""
         return "/".join(self.parts)
 
+    @property
+    def place(self) -> tuple[object, ...]:
+        """Its place in the order of :func:`setwise.io.scan.scan`."""
+        return tuple(map(natural_key, self.parts[:-1])), natural_key(self.parts[-1])
+
+
+FilesOfSets: TypeAlias = dict[str, list[ReceivedFile]]
+
 
 @dataclass
 class Received:
@@ -76,17 +80,17 @@ class Received:
             return f"{n_files} files"
         return tops.pop() if n_files > 1 else Path(tops.pop()).stem
 
-    def sets(self) -> dict[str, list[ReceivedFile]]:
+    def sets(self) -> FilesOfSets:
         """The files by folder, in natural order; each clip is a set of its own."""
         tops = {file.parts[:-1][:1] for file in self.files}
         top = tops.pop() if len(tops) == 1 else ()  # the one folder that holds everything
         groups: dict[tuple[str, ...], list[ReceivedFile]] = {}
-        for file in sorted(self.files, key=_order):
+        for file in sorted(self.files, key=lambda file: file.place):
             below = file.parts[len(top) :]
             home = (*below[:-1], Path(below[-1]).stem) if file.is_clip else below[:-1]
             groups.setdefault((*home, "\0clip") if file.is_clip else home, []).append(file)
         loose = top[-1] if top else self.name if len(self.files) == 1 else "photos"
-        named: dict[str, list[ReceivedFile]] = {}
+        named: FilesOfSets = {}
         for home, files in groups.items():
             name = "/".join(part for part in home if part != "\0clip") or loose
             named[free_name(name, named)] = files
@@ -97,29 +101,15 @@ class Received:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def free_name(name: str, taken: Iterable[str]) -> str:
-    """The name, with a number behind it if it is taken."""
-    used, number, free = set(taken), 2, name
-    while free in used:
-        free, number = f"{name} ({number})", number + 1
-    return free
-
-
-def _order(file: ReceivedFile) -> tuple[object, ...]:
-    """As :func:`setwise.io.scan.scan` orders a folder."""
-    return tuple(map(natural_key, file.parts[:-1])), natural_key(file.parts[-1])
-
-
 def plain_parts(name: str) -> tuple[str, ...]:
     """The folders and name that a client gave a file, safe to show."""
     parts = [part.strip() for part in name.replace("\\", "/").split("/")]
     kept = [printable(part) for part in parts if part not in ("", ".", "..")]
-    return tuple(map(_short, kept[-MOST_PARTS:])) or ("file",)
-
-
-def _short(part: str) -> str:
-    """A part of a name, shortened in the middle so that its suffix stays."""
-    return part if len(part) <= MOST_LETTERS else f"{part[: MOST_LETTERS - 21]}…{part[-20:]}"
+    shown = (  # shortened in the middle, so that the suffix stays
+        part if len(part) <= MOST_LETTERS else f"{part[: MOST_LETTERS - 21]}…{part[-20:]}"
+        for part in kept[-MOST_PARTS:]
+    )
+    return tuple(shown) or ("file",)
 
 
 def receive(named: Iterable[tuple[str, IO[bytes]]], folder: Path, limits: Limits) -> Received:
@@ -134,8 +124,8 @@ def receive(named: Iterable[tuple[str, IO[bytes]]], folder: Path, limits: Limits
             reject(f"There is no photo or clip in the upload. {first}".strip())
     except OSError as error:
         received.forget()
-        msg = f"The server cannot store the files: {error.strerror}. Make room on its disk."
-        raise DataError(msg) from error
+        words = f"The server cannot store the files: {error.strerror}. Make room on its disk."
+        reject(words, error)
     except BaseException:
         received.forget()
         raise
@@ -150,8 +140,7 @@ class _Room:
         self.n_unpacked = self.n_files = 0
 
     def take(self, name: str, content: IO[bytes]) -> None:
-        parts = plain_parts(name)
-        suffix = _suffix(name)
+        parts, suffix = plain_parts(name), _suffix(name)
         if suffix == ".zip":
             self._take_zip(parts, content)
         elif self._is_wanted(parts, suffix):
@@ -195,16 +184,13 @@ class _Room:
             return
         with archive:
             entries = archive.infolist()
-            self._check_declared(entries, name)
+            if len(entries) + self.n_files > self.limits.files:
+                msg = f"{name} holds more than {self.limits.files} files. Send fewer at once."
+                raise TooMuchError(msg)
+            self._check_size(sum(entry.file_size for entry in entries), name)
             above = _above(entries, parts)
             for entry in entries:
                 self._take_entry(archive, entry, above)
-
-    def _check_declared(self, entries: list[ZipInfo], name: str) -> None:
-        if len(entries) + self.n_files > self.limits.files:
-            msg = f"{name} holds more than {self.limits.files} files. Send fewer at once."
-            raise TooMuchError(msg)
-        self._check_size(sum(entry.file_size for entry in entries), name)
 
     def _check_size(self, n_bytes: int, name: str) -> None:
         most = self.limits.unpacked_bytes
