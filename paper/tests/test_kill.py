@@ -97,7 +97,7 @@ def test_killed_again_and_again_it_ends_as_if_nothing_had_been(tmp_path, seed):
     work, rng = items(N_ITEMS), random.Random(seed)
     folder, log = tmp_path / "store", tmp_path / "log"
     settings = {"n_items": N_ITEMS, "n_jobs": 2, "draw": {"seconds": 0.04}}
-    for i in range(10):
+    for i in range(5):
         kept, before = finished(folder), Counter(one[0] for one in noted(log))
         backend = "processes" if i % 5 == 4 else "threads"
         with running(tmp_path, backend=backend, **settings) as run:
@@ -121,7 +121,12 @@ def test_killed_again_and_again_it_ends_as_if_nothing_had_been(tmp_path, seed):
 
 @pytest.mark.skipif(not Path("/proc").exists(), reason="looks for processes in /proc")
 @pytest.mark.parametrize(
-    ("backend", "n_items"), [("processes", 0), ("processes", 4), ("dask", 4)]
+    ("backend", "n_items"),
+    [
+        ("processes", 4),
+        pytest.param("processes", 0, marks=pytest.mark.slow),
+        pytest.param("dask", 4, marks=pytest.mark.slow),
+    ],
 )
 def test_workers_end_when_the_parent_is_killed(tmp_path, backend, n_items):
     settings = {"n_items": 400, "backend": backend, "n_jobs": 2}
@@ -138,7 +143,13 @@ def test_workers_end_when_the_parent_is_killed(tmp_path, backend, n_items):
             time.sleep(0.05)
 
 
-WAYS = [("threads", 2), ("processes", 1), ("processes", 2), ("dask", 2)]
+SLOW = pytest.mark.slow  # `make test-all` runs these too
+WAYS = [
+    ("threads", 2),
+    ("processes", 2),
+    pytest.param("processes", 1, marks=SLOW),
+    pytest.param("dask", 2, marks=SLOW),
+]
 
 
 @pytest.mark.parametrize(("backend", "n_jobs"), WAYS)
@@ -179,7 +190,7 @@ def test_ctrl_c_twice_stops_at_once(tmp_path, backend, n_jobs):
         assert set(finished(run.folder)) == {"item0", "item1", "item2", "item3"}
 
 
-@pytest.mark.parametrize("delay", [0.0, 0.2])
+@pytest.mark.parametrize("delay", [0.2, pytest.param(0.0, marks=pytest.mark.slow)])
 def test_ctrl_c_while_workers_start_breaks_nothing(tmp_path, delay):
     with running(tmp_path, n_items=6, backend="processes", n_jobs=2) as run:
         time.sleep(delay)

@@ -15,8 +15,8 @@ from typer.testing import CliRunner
 
 from setwise import CVC
 from setwise._support import environment
-from setwise.classify import gallery_file
 from setwise.cli import app
+from setwise.gallery import file as gallery_file
 from setwise.io import tensors
 
 doctor_module = sys.modules["setwise.cli.doctor"]

@@ -14,7 +14,7 @@ matplotlib = pytest.importorskip("matplotlib")
 
 FOLDER = Path(__file__).resolve().parents[2] / "examples"
 MOST_SECONDS = 60.0  # of two cores
-EXAMPLES = sorted(path.stem for path in FOLDER.glob("*.py"))
+EXAMPLES = sorted(path.stem for path in FOLDER.glob("plot_*.py"))
 
 
 @pytest.fixture

@@ -504,8 +504,8 @@ def test_images_of_a_matrix_are_upright(save):
         ({"clip": np.array([1, 1, 1, 2, 2, 3, 3])}, {"groups": "clip"},
          "set '1' has two labels, '1' and '2' .row 1"),
         ({"gnd": np.array([1, 2, np.nan, 2, 1, 3, 3])}, {}, "row 2 belongs to no set"),
-        ({}, {"labels": ["gnd", "few"]}, "not known which of its samples belong together"),
-        ({}, {"labels": None}, "not known which of its samples belong together"),
+        ({}, {"labels": ["gnd", "few"]}, "not known which samples belong together"),
+        ({}, {"labels": None}, "not known which samples belong together"),
         ({"X": np.ones((7, 3, 2))}, {}, "Expected a cell array .*, or a full matrix"),
     ],
 )  # fmt: skip

@@ -380,13 +380,13 @@ def test_a_full_disk_is_said_in_a_sentence(shared_page, monkeypatch):
 
 
 def test_a_set_is_looked_at_once(shared_page, monkeypatch):
-    calls, original = [], identify.Look.of
+    calls, original = [], identify.Inference.of
 
     def counted(*arguments, **options):
         calls.append(1)
         return original(*arguments, **options)
 
-    monkeypatch.setattr(identify.Look, "of", counted)
+    monkeypatch.setattr(identify.Inference, "of", counted)
     (answer,) = shared_page.answered(album())["answers"]
     assert answer["has_tree"]
     assert len(calls) == 1

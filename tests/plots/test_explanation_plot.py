@@ -75,7 +75,7 @@ def test_without_path_nothing_is_written(explanation, tmp_path, monkeypatch):
 
 
 def test_it_names_set_answer_and_runner_up(explanation):
-    named = replace(explanation, name="album 7")
+    named = replace(explanation, answer=replace(explanation.answer, name="album 7"))
     texts = all_texts(named.plot())
     assert texts[1] == "album 7"
     assert explanation.sentence in texts
@@ -208,7 +208,7 @@ def test_images_of_the_set_and_those_most_alike_are_in_it(pictured):
 
 def test_an_image_that_is_out_of_place_is_framed_and_named(pictured):
     why, _ = pictured
-    strange = replace(why, is_typical=np.arange(6) != 2)
+    strange = replace(why, answer=replace(why.answer, is_typical=np.arange(6) != 2))
     texts = all_texts(strange.plot())
     assert "1 out of place: photo 3" in texts
     assert "photo 3" in texts

@@ -12,7 +12,7 @@ from tests.report.made_albums import HOSTILE, NAMES, STRANGE, Albums
 from tests.report.parsed import Parsed
 
 from setwise import CVC, SetBatch
-from setwise.classify.judge import Look, judge
+from setwise.classify.judge import Inference, judge
 from setwise.errors import DataError
 from setwise.report import judge_and_explain, render_answers, write_answers
 
@@ -271,8 +271,8 @@ def test_it_is_written_whole_or_not_at_all(albums, tmp_path):
 
 
 def test_answers_and_explanations_come_from_one_look_at_each_set(albums, monkeypatch):
-    looked, look = [], Look.of
-    monkeypatch.setattr(Look, "of", lambda *a, **k: looked.append(a) or look(*a, **k))
+    looked, look = [], Inference.of
+    monkeypatch.setattr(Inference, "of", lambda *a, **k: looked.append(a) or look(*a, **k))
     answers, whys = judge_and_explain(albums.gallery, albums.probes)
     render_answers(albums.gallery, albums.probes, answers, explanations=whys)
     assert len(looked) == len(albums.probes) == len(whys)

@@ -74,6 +74,7 @@ def test_votes_are_those_of_the_classifier(why):
 
 
 def test_truth_and_answer_are_always_told(why):
-    none_for_both = judged(replace(why, probabilities=np.array([0.0, 0.0, 1.0])), [3, 2, 1])
+    third = replace(why.answer, probabilities=np.array([0.0, 0.0, 1.0]))
+    none_for_both = judged(replace(why, answer=third), [3, 2, 1])
     labels = [one.label for one in counted(none_for_both).tally]
     assert {str(why.classes[0]), str(why.classes[1])} <= set(labels)

@@ -96,7 +96,7 @@ def _labels_of(given: Sequence[Any], clf: CVC, where: str) -> list[Any]:
     """Labels as the gallery has them, or new ones of the same type, for each that is given."""
     from setwise.sets.labels import typed_label
 
-    reserved = None if clf.gallery_.threshold is None else str(clf.unknown_label)
+    reserved = None if clf.gallery_.calibration.threshold is None else str(clf.unknown_label)
     typed = {
         one: typed_label(one, clf.classes_, reserved, f"{where}: ")
         for one in dict.fromkeys(given)

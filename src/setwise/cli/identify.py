@@ -147,7 +147,7 @@ def _show(
                 "source": str(gallery),
                 "n_sets": len(clf.gallery_.sets),
                 "classes": [str(label) for label in clf.classes_],
-                "can_say_unknown": clf.gallery_.threshold is not None,
+                "can_say_unknown": clf.gallery_.calibration.threshold is not None,
             },
             "answers": told,
             "left_out": [sets.report.to_dict() for sets in sources],

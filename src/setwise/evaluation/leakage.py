@@ -11,6 +11,9 @@ from setwise._support.types import IntArray
 from setwise.errors import LeakageError
 from setwise.sets import SetBatch
 
+__all__ = ["check_leakage", "image_numbers", "sets_that_share"]
+
+
 
 def image_numbers(sets: SetBatch) -> IntArray:
     """A number for each image (any vector) of all sets, the same for equal bytes only."""

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from setwise._support.progress import duration
 from setwise.errors import SkippedFilesWarning
 from setwise.sets import SetBatch
 
@@ -50,7 +49,7 @@ class LoadReport:
     def __str__(self) -> str:
         lines = [
             f"{self.source}: {len(self.files)} {self.what} read as {self.layout}, "
-            f"{len(self.skipped)} skipped, {duration(self.seconds)}"
+            f"{len(self.skipped)} skipped, {self.seconds:.1f} s"
         ]
         lines += [f"  {note}" for note in self.notes]
         lines += [f"  skipped {left.path}: {left.reason}" for left in self.skipped[:20]]
