@@ -49,7 +49,7 @@ test: lint ## lint, types, the tests and their coverage: what CI runs
 # tested compiled, and tests/lasso compares its own with their plain Python.
 comma := ,
 space := $(subst ,, )
-MATHEMATICS := $(foreach step,sets io features basis lasso graph cut cluster classify baselines evaluation plots,*/setwise/$(step)/*$(comma))*/setwise_paper/*
+MATHEMATICS := $(foreach step,sets io faces features basis lasso graph cut cluster gallery classify baselines evaluation plots,*/setwise/$(step)/*$(comma))*/setwise_paper/*
 
 test-all: $(STAMP) ## every test, those marked slow too
 	$(PYTEST) -m ""

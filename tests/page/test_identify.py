@@ -484,7 +484,7 @@ def test_a_client_that_hangs_up_in_the_middle_leaves_nothing(shared_page):
 
 def test_the_faces_of_a_clip_are_answered_in_their_order(gallery_file, tmp_path, monkeypatch):
     faces = gallery_sets(4).replaced(labels=None)
-    monkeypatch.setattr(identify, "_read_clip", lambda *_: (faces, []))
+    monkeypatch.setattr(identify, "_read", lambda *_: (faces, []))
     received = Received(tmp_path, [ReceivedFile(tmp_path / "000000.mp4", ("film.mp4",))])
     reader = identify._Reader(GalleryFile(gallery_file).state.gallery, lambda *_: None)
     read = reader.read(received)

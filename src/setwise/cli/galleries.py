@@ -80,7 +80,7 @@ def enroll(
         if not isinstance(shape, list) or not all(isinstance(n, int) for n in shape):
             shape = None  # a damaged file is refused when it is loaded
         own = {"layout": reading.layout, "labels": reading.labels}
-        options = reading.of_probes(shape and tuple(shape)) | own
+        options = reading.of_probes(tuple(shape) if shape else None) | own
         new = load(source, options, output, progress, labelled=label is None)
         with edit(gallery) as clf:
             if label is not None or new.labels is None:
