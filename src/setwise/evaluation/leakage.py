@@ -14,7 +14,6 @@ from setwise.sets import SetBatch
 __all__ = ["check_leakage", "image_numbers", "sets_that_share"]
 
 
-
 def image_numbers(sets: SetBatch) -> IntArray:
     """A number for each image (any vector) of all sets, the same for equal bytes only."""
     known: dict[bytes, int] = {}
