@@ -1,7 +1,13 @@
 """``setwise doctor``: what is installed, what works, and what to do about the rest.
 
-``--json`` prints one object. Its ``ok`` says whether everything that is needed works, null
-stands for what is missing or unknown, and the compiled kernels are as before the self-test.
+``--json`` prints one object; null stands for what is missing or unknown:
+
+- ``ok``: whether everything that is needed works;
+- ``versions``: of setwise, Python and the packages that setwise always needs;
+- ``platform``, ``cpus``, ``memory`` (bytes), ``blas`` (``library``, ``version``, ``threads``);
+- ``extras``: by name, ``installed``, ``packages`` (version or null), ``install``, a command;
+- ``kernels``: compiled files, as before the self-test; ``folders``: of data and caches;
+- ``gallery``: of the file that was given; ``checks``: each with ``advice`` where it failed.
 """
 
 from __future__ import annotations
