@@ -43,7 +43,7 @@ PYTEST := $(BIN)/pytest --numprocesses 2 --dist worksteal
 
 test: lint ## lint, types, the tests and their coverage: what CI runs
 	$(PYTEST) --cov --cov-report=term:skip-covered
-	$(BIN)/coverage report --include='$(subst $(space),,$(MATHEMATICS))' --omit='*/*kernels.py' --fail-under=95
+	$(BIN)/coverage report --include='$(subst $(space),,$(MATHEMATICS))' --omit='*/*kernels.py' --fail-under=90
 
 # The mathematics and the input gate; compiled kernels are out of coverage's sight and are
 # tested compiled, and tests/lasso compares its own with their plain Python.
