@@ -12,6 +12,7 @@ import setwise
 from setwise import CVC, SetBatch
 from setwise.errors import DataError, ParameterError, TooLargeError
 from setwise.gallery import Shortlist
+from setwise.gallery.index_rows import index_rows, shown
 from setwise.gallery.solve import MOST_CHANGED
 
 N_CLASSES, N_FEATURES = 20, 24
@@ -212,14 +213,13 @@ def test_enrolling_and_forgetting_is_exact(large):
     np.testing.assert_array_equal(clf.weights_, large.weights_)
     new = answers(clf, [sets_of(1, seed=1, n_classes=21)[0][-1]])[0]
     assert new.label == labels[-1]
-    directory = clf.gallery_.solution
-    everything = directory.made(
-        directory.description, directory.sets, directory.codes, directory.inliers,
-        directory.views, directory.dims, None,
-    )  # fmt: skip
-    np.testing.assert_array_equal(directory.rows, everything.rows)
-    for view, values in everything.seen.items():
-        np.testing.assert_array_equal(directory.seen[view], values)
+    solution = clf.gallery_.solution
+    seen = shown(solution.sets, solution.views, None)
+    rows = index_rows(solution.sets, solution.inliers, solution.views, seen, None)
+    np.testing.assert_array_equal(solution.rows, rows)
+    assert solution.seen.keys() == seen.keys()
+    for view, values in seen.items():
+        np.testing.assert_array_equal(solution.seen[view], values)
     clf.forget([labels[-1]])
     assert_same(answers(clf), answers(large))
 
