@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 from sklearn.metrics import roc_auc_score
 
 from setwise import CVC
 from setwise.errors import CalibrationWarning, ParameterError
+from setwise.gallery.calibrate import estimated_threshold
 
 FAST = {"dims": (2,), "representations": [("plain", "mean"), ("whitened", "svd")]}
 FAST |= {"evidence": "all angles", "random_state": 0}
@@ -89,6 +91,36 @@ def test_enrolling_finds_the_threshold_anew(enrolled):
         np.r_[gallery.classes[gallery.codes], names[some]],
     )
     assert again.gallery_.calibration.threshold == fresh.gallery_.calibration.threshold
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 5, 10])
+def test_few_classes_let_in_hardly_more_than_promised(n_classes):
+    accepted, kept = [], []
+    for i in range(4):
+        sets, labels = identities(np.random.default_rng([n_classes, i]), n_classes + 20, 3)
+        is_known = labels < n_classes
+        is_gallery = is_known & (np.arange(len(sets)) % 3 < 2)
+        clf = CVC(**FAST, unknown=0.05, unknown_label=-1, weights=None)
+        with pytest.warns(CalibrationWarning, match="The threshold is estimated"):
+            clf.fit([sets[i] for i in np.flatnonzero(is_gallery)], labels[is_gallery])
+        asked = np.flatnonzero(~is_gallery)
+        known = np.array([a.is_known for a in clf.judge([sets[i] for i in asked])])
+        accepted.append(known[~is_known[asked]].mean())
+        kept.append(known[is_known[asked]].mean())
+    assert np.mean(accepted) <= 0.1
+    assert np.mean(kept) >= 0.75
+
+
+def test_an_estimated_threshold_is_a_quantile_of_what_was_seen():
+    rng = np.random.default_rng(0)
+    seen = rng.normal(0.6, 0.14, size=4000)
+    threshold, (least, most) = estimated_threshold(seen, 0.05, 4000)
+    np.testing.assert_allclose(threshold, 0.6 + 0.14 * norm.ppf(0.95), atol=0.01)
+    assert 0.04 < least < 0.05 < most < 0.06
+    few, (_, may_be) = estimated_threshold(seen[:3], 0.05, 3)
+    assert few > threshold - 0.1
+    assert may_be > 0.15
+    assert estimated_threshold(seen[:3], 0.2, 3)[0] < few
 
 
 def test_a_gallery_too_small_for_the_rate_says_so():
