@@ -171,3 +171,23 @@ def test_a_feature_that_misleads_is_dropped():
     np.testing.assert_array_equal(same, even)
     good = trials_of(right, 0.9 * right)  # all recognised: nothing to choose by
     np.testing.assert_array_equal(chosen_features(good, even[:2], ["a", "b"], fusion), [1, 1])
+
+
+def test_halves_may_lower_the_usual_power_of_a_pool_and_never_raise_it():
+    codes, rng = np.arange(12) % 3, np.random.default_rng(0)
+    modest = trials_of(np.eye(3)[codes]).counted(np.ones(1), np.full(1, 0.5))
+    assert modest.pool_inverse_temperature(Pool()) > Pool.usual_power
+    of_halves = modest.pool_inverse_temperature(Pool(), of_halves=True)
+    np.testing.assert_allclose(of_halves, Pool.usual_power, rtol=1e-3)
+    wrong = trials_of(np.eye(3)[rng.permutation(codes)])
+    assert wrong.pool_inverse_temperature(Pool(), of_halves=True) < 0.5
+
+
+def test_a_gallery_without_trials_has_the_usual_power(seed):
+    sets, labels = toy_sets(seed)
+    small = [s[:3] for s in sets[2:]]
+    clf = CVC(dims=(1, 2)).fit(small, labels[2:])
+    assert clf.gallery_accuracy_ is None
+    assert clf.gallery_.calibration.pool_inverse_temperature == Pool.usual_power
+    mode = CVC(dims=(1, 2), fusion="mode").fit(small, labels[2:])
+    assert mode.gallery_.calibration.pool_inverse_temperature == 1.0

@@ -34,7 +34,10 @@ def calibrated(gallery: Gallery, inliers: InlierSets | None, n_jobs: int | None)
 def _weighed(gallery: Gallery, inliers: InlierSets | None, n_jobs: int | None) -> Gallery:
     """The gallery with weights, temperatures and shrinkage."""
     solution, even = gallery.solution, gallery.calibration.weights
-    gallery = gallery.calibrated(weights=balanced(even, gallery.members))
+    gallery = gallery.calibrated(
+        weights=balanced(even, gallery.members),
+        pool_inverse_temperature=gallery.description.fusion.usual_power or 1.0,
+    )
     by_sets, chosen = solution.tried(gallery.codes)
     if not by_sets:
         trials = solution.halved(gallery, chosen, inliers, n_jobs)
@@ -81,7 +84,9 @@ def _learnt(
         weights=weights,
         inverse_temperatures=temperatures,
         accuracy=dict(zip(map(str, gallery.members), rates, strict=True)),
-        pool_inverse_temperature=trials.pool_inverse_temperature(fusion),
+        pool_inverse_temperature=trials.pool_inverse_temperature(
+            fusion, of_halves=not can_choose
+        ),
     )
     return gallery, trials
 

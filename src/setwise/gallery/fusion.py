@@ -95,6 +95,8 @@ class Fusion(Part, ABC):
     family: ClassVar[str] = "fusion"
     #: Whether layers may be skipped once the rest cannot change the label.
     can_stop_early: ClassVar[bool] = False
+    #: Power of the probabilities without left-out sets to fit it to; None fits it to halves.
+    usual_power: ClassVar[float | None] = None
 
     @abstractmethod
     def scores(self, score_matrix: ScoreMatrix) -> tuple[FloatArray, FloatArray]:
@@ -176,6 +178,9 @@ class Pool(Fusion):
     """
 
     name: ClassVar[str] = "pool"
+    # Means of calibrated probabilities are too modest. On seven datasets the best powers are
+    # between 1.2 and 20.
+    usual_power: ClassVar[float | None] = 1.4
 
     def scores(self, score_matrix: ScoreMatrix) -> tuple[FloatArray, FloatArray]:
         """The means, which are probabilities."""

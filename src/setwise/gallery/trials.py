@@ -94,9 +94,16 @@ class Trials:
         ]
         return replace(self, score_matrices=made)
 
-    def pool_inverse_temperature(self, fusion: Fusion) -> float:
-        """Fitted to the fused probabilities."""
-        return fitted_inverse_temperature(self._log_probabilities(fusion), self.codes)
+    def pool_inverse_temperature(self, fusion: Fusion, *, of_halves: bool = False) -> float:
+        """Fitted to the fused probabilities.
+
+        Halves of sets are easier than new sets: they may show that the fusion's usual power is
+        too large, never that it is too small.
+        """
+        logs, usual = self._log_probabilities(fusion), fusion.usual_power
+        if of_halves and usual is not None:
+            return fitted_inverse_temperature(logs, self.codes, most=usual, n_wrong=0.0)
+        return fitted_inverse_temperature(logs, self.codes)
 
     def surprise(self, fusion: Fusion) -> float:
         """Minus the log likelihood of the true classes, with calibrated probabilities."""
@@ -224,13 +231,13 @@ def halves(vectors: FloatArray) -> tuple[IntArray, IntArray]:
 
 
 def fitted_inverse_temperature(
-    logits: FloatArray, codes: IntArray, *, most: float = 50.0
+    logits: FloatArray, codes: IntArray, *, most: float = 50.0, n_wrong: float = 1.0
 ) -> float:
     """The factor of logits whose softmax fits the true classes best.
 
-    By likelihood, with one more trial that went wrong, shared out evenly over all: however
-    good the logits are on ``n`` trials, right answers have probabilities of about
-    ``n / (n + 1)``. Logits may be logarithms of probabilities, which the factor is a power of.
+    By likelihood, with ``n_wrong`` more trials that went wrong, shared out evenly over all:
+    with one, right answers have probabilities of about ``n / (n + 1)``, however good the logits
+    are on ``n`` trials. Of logarithms of probabilities, the factor is a power.
     """
     from scipy.optimize import minimize_scalar
 
@@ -239,7 +246,7 @@ def fitted_inverse_temperature(
     def loss(log_factor: float) -> float:
         right = log_softmax(np.exp(log_factor) * logits, axis=1)[rows, codes]
         wrong = np.maximum(-np.expm1(right), 1e-300)
-        return float(-right.sum() - np.log(wrong).mean())
+        return float(-right.sum() - n_wrong * np.log(wrong).mean())
 
     found = minimize_scalar(loss, bounds=(np.log(0.02), np.log(most)), method="bounded")
     return float(np.exp(found.x))
