@@ -38,7 +38,7 @@ def parsed(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument(
         "--seeds", type=int, metavar="N", help="the first N splits of each task"
     )
-    parser.add_argument("--jobs", type=int, default=2, help="threads (2)")
+    parser.add_argument("--jobs", type=int, default=2, help="processes (2)")
     parser.add_argument("--before", type=Path, metavar="SRC", help="src of another version")
     parser.add_argument("--fresh", nargs="+", default=[], metavar="METHOD", help="forget these")
     parser.add_argument("--write-only", action="store_true", help="measure nothing")
@@ -84,7 +84,9 @@ def measure(options: argparse.Namespace, store: Store) -> None:
         print(f"forgot {store.forget([t.name for t in chosen], name)} files of {name}")
     jobs = missing_jobs(chosen, wanted, store, options.seeds)
     clock = Clock(jobs, list(tasks().values()), store)
-    print(f"{len(jobs)} splits to measure; {in_words(clock.left(jobs))}", flush=True)
+    print(
+        f"{len(jobs)} splits to measure; {in_words(clock.left(jobs), options.jobs)}", flush=True
+    )
     run(jobs, available, store, clock, options.jobs)
 
 

@@ -16,7 +16,7 @@ import numpy as np
 import setwise
 from evidence.tasks import Split
 from setwise import CVC
-from setwise.baselines import GDA, MSM
+from setwise.baselines import GDA, MSM, MeanCosine
 
 # Wanted rate of strangers let in.
 STRANGER_RATE = 0.05
@@ -136,6 +136,7 @@ def methods() -> dict[str, Method]:
         "CVC": by_cvc,
         "mean cosine": partial(by_direction, mean_direction),
         "trimmed mean cosine": partial(by_direction, trimmed_direction),
+        "robust mean cosine": partial(by_classifier, partial(MeanCosine, robust=True)),
         "frame vote (cosine)": frame_vote,
         "MSM (smallest angle)": partial(by_classifier, partial(MSM, n_angles=1)),
         "MSM": partial(by_classifier, MSM),

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed
 
 from evidence.figures import auroc
 from evidence.methods import Method, Opinion
@@ -107,21 +108,36 @@ class Clock:
 def run(
     jobs: Sequence[Job], methods: Mapping[str, Method], store: Store, clock: Clock, n_jobs: int
 ) -> None:
-    """Do the jobs, keeping each when it is done."""
+    """Do the jobs in so many processes, split by split, keeping each split when it is done."""
     commits = {name: commit_of(method) for name, method in methods.items()}
-    at, split = ("", -1), None
-    for done, job in enumerate(jobs, start=1):
-        if at != (job.task.name, job.i):
-            at, split = (job.task.name, job.i), job.task.split(job.i)
-        record = measured(methods[job.method], split, n_jobs)
-        store.keep(job.task.name, job.method, job.i, record | {"commit": commits[job.method]})
-        clock.add(job.task.name, job.method, record["seconds"] / len(record["correct"]))
-        print(
-            f"[{done}/{len(jobs)}] {job.task.name}, split {job.i}, {job.method}: "
-            f"{100 * score_of(record):.1f} % in {record['seconds']:.1f} s; "
-            f"{in_words(clock.left(jobs[done:]))}",
-            flush=True,
-        )
+    by_split: dict[tuple[str, int], list[Job]] = {}
+    for job in jobs:
+        by_split.setdefault((job.task.name, job.i), []).append(job)
+    left = {id(job): job for job in jobs}
+    parallel = Parallel(n_jobs, return_as="generator_unordered", batch_size=1)
+    work = (delayed(_of_one_split)(group, methods) for group in by_split.values())
+    for place, records in parallel(work):
+        for job, record in zip(by_split[place], records, strict=True):
+            store.keep(
+                job.task.name, job.method, job.i, record | {"commit": commits[job.method]}
+            )
+            clock.add(job.task.name, job.method, record["seconds"] / len(record["correct"]))
+            del left[id(job)]
+            print(
+                f"[{len(jobs) - len(left)}/{len(jobs)}] {job.task.name}, split {job.i}, "
+                f"{job.method}: {100 * score_of(record):.1f} % in {record['seconds']:.1f} s; "
+                f"{in_words(clock.left(list(left.values())), n_jobs)}",
+                flush=True,
+            )
+
+
+def _of_one_split(
+    jobs: Sequence[Job], methods: Mapping[str, Method]
+) -> tuple[tuple[str, int], list[dict[str, Any]]]:
+    """Name and number of a split, and the record of each job on it, in one thread."""
+    split = jobs[0].task.split(jobs[0].i)
+    records = [measured(methods[job.method], split, 1) for job in jobs]
+    return (jobs[0].task.name, jobs[0].i), records
 
 
 def score_of(record: Mapping[str, Any]) -> float:
@@ -167,9 +183,10 @@ def commit_of(method: Method) -> str:
     return done.stdout.strip() or "unknown"
 
 
-def in_words(seconds: float | None) -> str:
-    """How long the rest may take."""
+def in_words(seconds: float | None, n_jobs: int = 1) -> str:
+    """How long the rest may take in so many processes."""
     if seconds is None:
         return "no estimate yet"
+    seconds /= n_jobs
     minutes = seconds / 60
     return f"about {minutes:.0f} min left" if minutes >= 1 else f"about {seconds:.0f} s left"

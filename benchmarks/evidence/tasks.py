@@ -22,7 +22,7 @@ from setwise_paper.kinds.classify import ClassifyItem, Outliers, sides_of
 from setwise_paper.spec import Data, Recipe
 
 MEANS = ("mean cosine", "trimmed mean cosine")
-SIMPLE = (*MEANS, "frame vote (cosine)")
+SIMPLE = (*MEANS, "robust mean cosine", "frame vote (cosine)")
 RIVALS = (*SIMPLE, "MSM (smallest angle)", "MSM")
 ALWAYS = ("CVC", "before", *RIVALS)
 PIXELS = "Pixels and coefficients"

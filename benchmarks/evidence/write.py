@@ -39,7 +39,7 @@ Written by `python benchmarks/evidence_table.py`, which measures what is missing
   McNemar's test. Probes of a split share its gallery and are taken as independent all the same. The rival is the best *of this table*,
   chosen after looking, and *p* is not corrected for the number of rows.
 - "before" is CVC of the version that `--before` named. Mean cosine, trimmed mean cosine (without the quarter of a set farthest from its median
-  direction) and frame vote are a few lines of NumPy in `benchmarks/evidence/methods.py`.
+  direction) and frame vote are a few lines of NumPy in `benchmarks/evidence/methods.py`. Robust mean cosine is `MeanCosine(robust=True)`.
 - Gallery sets with strangers take them from gallery sets of other classes, probes from probes of other classes: no image is on both sides.
 - Not on this page: what a probe costs (`benchmarks/before_after.py`), and that `as_in_paper` answers as before (`benchmarks/same_answers.py`).
 """  # noqa: E501
