@@ -185,7 +185,10 @@ def bad_calls(sets, labels):
             r"sets must be a sequence.*\['set 1'\]",
         ),
         "a scalar array": (lambda c: c.forget(np.array(1)), "labels must be a sequence"),
-        "a set by an array": (lambda c: c.forget(sets=[np.array([1, 2])]), r"no set named array"),
+        "a set by an array": (
+            lambda c: c.forget(sets=[np.array([1, 2])]),
+            r"no set named array",
+        ),
         "all": (lambda c: c.forget([0, 1, 2, 3]), "nothing would be left"),
     }
 

@@ -29,6 +29,7 @@ from threadpoolctl import threadpool_limits
 from setwise.errors import SetwiseWarning
 from setwise_paper.spec import Strict
 
+
 class Item(Strict):
     """One piece of work of some kind."""
 
