@@ -1,6 +1,6 @@
 """Compile what the tests run, once: two processes of tests would each compile all of it.
 
-``make test`` runs this first. What is compiled is kept on disk; nothing is done the second time.
+``make test`` runs this first. What is compiled is kept on disk and done once.
 """
 
 from __future__ import annotations
