@@ -14,6 +14,7 @@ import numpy as np
 from setwise._support.parallel import lazy
 from setwise.classify import CVC, Gallery, load
 from setwise.errors import SetwiseError
+from setwise.gallery.journal import file_digest
 from setwise.sets.labels import typed_label
 
 MOST_REMEMBERED = 200  # revisions with their classes, which say what a command meant
@@ -97,12 +98,6 @@ def content_digest(vectors: Any) -> str:
     """Digest of vectors, equal for equal numbers of any type."""
     plain = np.ascontiguousarray(vectors, dtype=np.float32)
     return hashlib.sha256(plain.tobytes()).hexdigest()
-
-
-def file_digest(path: Path) -> str:
-    """SHA-256 of a file."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 class GalleryFile:
