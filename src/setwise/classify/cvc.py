@@ -139,6 +139,8 @@ class CVC(PartParameters, SetClassifier):
     gallery_ : Gallery
         The solved gallery: one frozen object, replaced as a whole by :meth:`fit`,
         :meth:`enroll` and :meth:`forget`. All other attributes are read from it.
+    reading_ : dict
+        How the command read the sets: ``layout``, ``gap_s``, ``features``. Kept in files.
 
     Examples
     --------
@@ -440,6 +442,8 @@ class CVC(PartParameters, SetClassifier):
     def _beside_gallery(self) -> dict[str, Any]:
         """Parameters that a file keeps beside the gallery."""
         own: dict[str, Any] = {"stop_early": self.stop_early}
+        if reading := getattr(self, "reading_", {}):
+            own["reading"] = dict(reading)
         if self.gallery_.calibration.threshold is not None:  # fit has checked the label
             own["unknown_label"] = np.asarray(self.unknown_label).item()
         return own
