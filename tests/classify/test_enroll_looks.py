@@ -112,7 +112,7 @@ def test_a_gallery_that_keeps_what_it_learnt_looks_at_the_new_set_alone(gallery,
 def test_an_answer_and_its_explanation_come_of_one_look(gallery):
     clf = make(outliers=None).fit(gallery[1:], gallery.labels[1:])
     probe = np.asarray(gallery[0], dtype=np.float64)
-    expected = next(clf.judge([probe])), clf.explain(probe)
+    expected = clf.judge([probe])[0], clf.explain(probe)
     found = []
 
     def answer_and_explain():

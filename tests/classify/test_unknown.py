@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
@@ -109,3 +111,24 @@ def test_the_label_for_unknown_sets_is_of_the_kind_of_the_labels():
     unknown, _ = identities(np.random.default_rng(2), 8, 1)
     assert -1 in clf.predict(unknown)
     assert clf.predict(unknown).dtype.kind == "i"
+
+
+def test_the_label_of_an_unknown_set_is_the_unknown_label(enrolled):
+    clf, probes, _, _ = enrolled
+    probes = probes[-20:]
+    answers = clf.judge(probes)
+    assert [answer.label for answer in answers] == clf.predict(probes).tolist()
+    i = [answer.is_known for answer in answers].index(False)
+    assert answers[i].label == "unknown" != answers[i].nearest
+    assert clf.explain(probes[i]).label == "unknown"
+
+
+def test_an_answer_is_short_to_read_and_goes_into_json(enrolled):
+    clf, probes, _, _ = enrolled
+    answer = clf.judge(probes[:1])[0]
+    assert len(repr(answer)) < 200
+    assert f"label={str(answer.label)!r}" in repr(answer)
+    told = json.loads(json.dumps(answer.to_dict()))
+    assert told["label"] == answer.label
+    assert told["probabilities"][str(answer.nearest)] == answer.probability
+    assert told["n_vectors"] == len(answer.is_typical)

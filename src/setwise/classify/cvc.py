@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from threading import RLock
 from typing import Any, ClassVar, Self
@@ -138,6 +139,8 @@ class CVC(PartParameters, SetClassifier):
     gallery_ : Gallery
         The solved gallery: one frozen object, replaced as a whole by :meth:`fit`,
         :meth:`enroll` and :meth:`forget`. All other attributes are read from it.
+    reading_ : dict
+        How the command read the sets: ``layout``, ``gap_s``, ``features``. Kept in files.
 
     Examples
     --------
@@ -439,12 +442,14 @@ class CVC(PartParameters, SetClassifier):
     def _beside_gallery(self) -> dict[str, Any]:
         """Parameters that a file keeps beside the gallery."""
         own: dict[str, Any] = {"stop_early": self.stop_early}
+        if reading := getattr(self, "reading_", {}):
+            own["reading"] = dict(reading)
         if self.gallery_.calibration.threshold is not None:  # fit has checked the label
             own["unknown_label"] = np.asarray(self.unknown_label).item()
         return own
 
-    def judge(self, X: Any, *, progress: Progress | None = None) -> Iterator[Answer]:
-        """Judge sets, one answer per set, as they are ready.
+    def judge(self, X: Any, *, progress: Progress | None = None) -> list[Answer]:
+        """Judge sets: one answer per set.
 
         Parameters
         ----------
@@ -453,11 +458,25 @@ class CVC(PartParameters, SetClassifier):
         progress : callable, optional
             Called with the name of the step, how many sets are judged, and of how many.
         """
+        return list(self._judged(X, progress, "CVC.judge"))
+
+    def iter_judge(self, X: Any, *, progress: Progress | None = None) -> Iterator[Answer]:
+        """Judge sets as :meth:`judge` does, and give each answer as soon as it is ready.
+
+        Parameters
+        ----------
+        X, progress
+            As for :meth:`judge`.
+        """
+        return self._judged(X, progress, "CVC.iter_judge")
+
+    def _judged(self, X: Any, progress: Progress | None, caller: str) -> Iterator[Answer]:
         check_is_fitted(self)
         with on_device(self.device):
-            return judge(
-                self.gallery_, X, n_jobs=self.n_jobs, progress=progress, caller="CVC.judge"
+            answers = judge(
+                self.gallery_, X, n_jobs=self.n_jobs, progress=progress, caller=caller
             )
+        return (replace(answer, unknown_label=self.unknown_label) for answer in answers)
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """Label of each set; ``unknown_label`` where it is too far from all classes.
@@ -466,7 +485,7 @@ class CVC(PartParameters, SetClassifier):
         :class:`setwise.errors.NoInformationWarning`.
         """
         gallery, answers = self._answers(X, "predict", stop_early=self.stop_early)
-        labels = np.array([answer.label for answer in answers], dtype=gallery.classes.dtype)
+        labels = np.array([answer.nearest for answer in answers], dtype=gallery.classes.dtype)
         is_unknown = np.array([answer.is_known is False for answer in answers])
         if not is_unknown.any():
             return labels
@@ -520,7 +539,8 @@ class CVC(PartParameters, SetClassifier):
         gallery, caller = self.gallery_, "CVC.explain"
         batch = one_set(probe, lambda sets: gallery.check(sets, caller), caller)
         with one_blas_thread():
-            return explain_set(gallery, batch)
+            why = explain_set(gallery, batch)
+        return replace(why, answer=replace(why.answer, unknown_label=self.unknown_label))
 
 
 def _of_all_classes(
