@@ -54,8 +54,14 @@ from setwise.sets import SetBatch, SetClassifier, check_labels, check_sets
 from setwise.sets.classifier import one_set
 from setwise.sets.labels import join_labels, remaining_sets, same_label
 
-# Where a set is, what it spans, and how it varies.
-DEFAULT = (("plain", "mean"), ("whitened", "svd"), ("plain", "centred"))
+# Where a set is, what it spans, how it varies, and each of its vectors.
+DEFAULT = (
+    ("plain", "mean"),
+    ("whitened", "svd"),
+    ("plain", "centred"),
+    ("plain", "vectors"),
+    ("whitened", "vectors"),
+)
 # Trees of cuts, which take most of the time, at the middle dimensionality only.
 EVIDENCE = (ClusterOverlap(dims="middle"), EdgeShare(), SmallestAngle(), AllAngles())
 
@@ -82,11 +88,13 @@ class CVC(PartParameters, SetClassifier):
 
         A basis turns them into columns: ``"mean"`` (one column, whatever ``dims``), ``"svd"``,
         ``"centred"``, ``"means"`` (singular vectors of the set, of the set minus its mean,
-        means of its parts), ``"dictionary"`` (the paper's atoms, with an l1 bound), or one
-        with parameters such as ``Dictionary(radius=2.0, n_seeds=3)``.
+        means of its parts), ``"dictionary"`` (the paper's atoms, with an l1 bound),
+        ``"vectors"`` (the set's own vectors, each compared with the nearest), or one with
+        parameters such as ``Dictionary(radius=2.0, n_seeds=3)``.
 
         The default is *where a set is* (mean of the plain vectors), *what it spans* (singular
-        vectors of the whitened ones) and *how it varies* (centred ones of the plain ones).
+        vectors of the whitened ones), *how it varies* (centred ones of the plain ones) and
+        *which vectors it has* (plain and whitened).
     graph : str or Graph, default="lasso"
         Proximity of columns: ``"lasso"``, ``"gaussian"``, ``"least_squares"``, ``"omp"``, or
         one with parameters such as ``LassoGraph(alpha=0.01)``.
@@ -102,13 +110,14 @@ class CVC(PartParameters, SetClassifier):
     evidence : sequence of str or Evidence
         Of each layer: ``"clusters"`` (Algorithm 1), ``"edges"`` (share of the probe's),
         ``"smallest angle"``, ``"all angles"``. The default is all, clusters at the middle
-        dimensionality of each representation alone.
+        dimensionality of each representation alone. Vectors have no graph, and angles only.
     fusion : {"pool", "mode", "sum", "coefficient", "none"}, default="pool"
         Weighted mean of the members' probabilities, majority of labels, sum of distances, sum
         of overlaps, or the largest dimensionality alone.
     weights : {"gallery", None}, default="gallery"
         Weigh members (a kind of evidence of a layer) by how often they recognise gallery sets
-        that are left out in turn; halves of sets, where some class has a single set.
+        that are left out in turn; halves of sets, where some class has a single set. Equally
+        good members that compare single vectors have a third of the weight together.
     outliers : {"drop", None}, default="drop"
         Drop outliers from gallery sets and probes, see :func:`setwise.features.is_typical`.
     unknown : float, optional
@@ -430,8 +439,9 @@ class CVC(PartParameters, SetClassifier):
         path : str or Path
             Such as ``people.setwise``; a file that is there is replaced.
         keep_vectors : bool, default=True
-            Write vectors of the sets, and small pictures, as well. A file without is smaller,
-            private and answers the same, but cannot enroll, forget or show nearest images.
+            Write vectors of the sets, and small pictures, as well. A file without is smaller
+            and private. It answers without the members that compare single vectors, and cannot
+            enroll, forget or show nearest images.
         """
         check_is_fitted(self)
         own = self._beside_gallery()

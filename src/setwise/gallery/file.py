@@ -8,6 +8,7 @@ matrices are computed again when it is read, see ``restored.py``.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from glob import escape
 from importlib.metadata import version
@@ -32,6 +33,7 @@ from setwise.gallery.restored import (
     trained_features,
 )
 from setwise.gallery.shortlist import ShortlistSolution
+from setwise.gallery.whole import WholeSolution
 from setwise.index import Index
 from setwise.io.tensors import read_tensors, write_tensors
 from setwise.io.untrusted import check_path
@@ -79,6 +81,8 @@ def write_gallery(
     for left in target.parent.glob(f".{escape(target.name)}.*.tmp"):
         left.unlink(missing_ok=True)  # of a process that was killed
     has_vectors, sets = keep_vectors and gallery.has_vectors, gallery.sets
+    if not has_vectors:
+        gallery = _without_vectors(gallery, caller)
     learnt, solution = gallery.calibration, gallery.solution
     arrays: Arrays = {
         "offsets": sets.offsets,
@@ -133,6 +137,32 @@ def write_gallery(
     )
 
 
+def _without_vectors(gallery: Gallery, caller: str) -> Gallery:
+    """The gallery without the members that compare with its single vectors."""
+    how, solution, learnt = gallery.description, gallery.solution, gallery.calibration
+    representations = tuple(r for r in how.representations if r.basis.has_graph)
+    if representations == how.representations or not isinstance(solution, WholeSolution):
+        return gallery
+    stays = [m.layer.representation.basis.has_graph for m in gallery.members]
+    if not learnt.weights[stays].any():
+        reject(
+            f"{caller}: every member of the ensemble compares with single vectors of the "
+            "gallery, which is not saved without them. Fit it with other representations too."
+        )
+    names = [str(m) for m, is_kept in zip(gallery.members, stays, strict=True) if is_kept]
+    layers = [s for s in solution.layers if s.layer.representation.basis.has_graph]
+    smaller = replace(
+        gallery,
+        description=replace(how, representations=representations),
+        solution=WholeSolution(tuple(layers)),
+    )
+    return smaller.calibrated(
+        weights=learnt.weights[stays],
+        inverse_temperatures=learnt.inverse_temperatures[stays],
+        accuracy=learnt.accuracy and {name: learnt.accuracy[name] for name in names},
+    )
+
+
 def _publish(solution: Solution) -> None:
     """Bring an index that is kept elsewhere to the saved version."""
     if isinstance(solution, ShortlistSolution):
@@ -172,6 +202,9 @@ def _layer_arrays(gallery: Gallery, arrays: Arrays) -> list[dict[str, Any]]:
     """
     written = []
     for i, solved in enumerate(gallery.layers):
+        if not solved.layer.representation.basis.has_graph:
+            written.append({})  # made again of the vectors
+            continue
         columns = solved.graph.columns
         largest = _largest(gallery, i)
         nested = largest != i and _equals_first(solved, gallery.layers[largest])

@@ -14,18 +14,22 @@ import numpy as np
 import numpy.typing as npt
 
 from setwise._support.memory import require_memory
+from setwise._support.parallel import lazy
 from setwise._support.types import IntArray
 from setwise.features import Whitener
 from setwise.features.images import fingerprint_of
 from setwise.features.views import FittedView, View, shown_widths
+from setwise.gallery.bases import InlierSets, SetBases
 from setwise.gallery.description import Description, Layer
 from setwise.gallery.evidence import spans_of_sets
 from setwise.gallery.gallery import Calibration, Gallery, Solution, SolvedLayer
 from setwise.gallery.index_rows import costly_views, index_width
+from setwise.gallery.layers import solved_layer
 from setwise.gallery.outliers import NO_COSINES
 from setwise.gallery.shortlist import ShortlistSolution
 from setwise.gallery.whole import WholeSolution
 from setwise.graph import Graph
+from setwise.graph.base import NoGraph
 from setwise.index import Index
 from setwise.sets import Origins, SetBatch
 
@@ -109,7 +113,8 @@ def restored(document: Mapping[str, Any], arrays: Arrays, index: Index | None) -
             contradiction("a gallery of many classes is without its vectors")
         solution = _shortlist(description, sets, codes, views, dims, stored)
     else:
-        layers = _layers(description, dims, document["members"], stored, len(sets))
+        vectors = _VectorLayers(description, dims, sets, views)
+        layers = _layers(description, dims, document["members"], stored, len(sets), vectors)
         _check_widths(layers, views, sets)
         solution = WholeSolution(layers)
     learnt = _calibration(document, stored, len(description.ensemble(dims).members))
@@ -240,16 +245,47 @@ def _classes(document: Mapping[str, Any]) -> npt.NDArray[Any]:
     return classes
 
 
+@dataclass(frozen=True)
+class _VectorLayers:
+    """Layers of the vectors themselves, which are made again of the sets."""
+
+    description: Description
+    dims: tuple[int, ...]
+    sets: SetBatch
+    views: Mapping[str, FittedView]
+
+    @lazy
+    def bases(self) -> list[SetBases]:
+        inliers = InlierSets.of(self.description, self.sets)
+        return [SetBases(one, self.views, self.description, self.dims) for one in inliers]
+
+    def solved(self, layer: Layer) -> SolvedLayer:
+        view, sets = self.views[layer.representation.view.name], self.sets
+        width = shown_widths({view.name: view}, sets.n_features, sets.image_shape)[view.name]
+        need = NoGraph().memory(width, len(sets.vectors))
+        require_memory(need, f"{layer} of the gallery", "Read the file on a larger machine.")
+        return solved_layer(self.description, layer, [one[layer] for one in self.bases])
+
+
 def _layers(
-    description: Description, dims: tuple[int, ...], written: Any, stored: _Stored, n_sets: int
+    description: Description,
+    dims: tuple[int, ...],
+    written: Any,
+    stored: _Stored,
+    n_sets: int,
+    vectors: _VectorLayers,
 ) -> tuple[SolvedLayer, ...]:
     described = description.ensemble(dims).layers
     if len(written) != len(described):
         contradiction(f"{len(written)} layers are written, {len(described)} described")
     solved: dict[int, SolvedLayer] = {}
     # Layers in which others are nested come first.
-    for i in sorted(range(len(described)), key=lambda i: written[i]["nested_in"] is not None):
-        solved[i] = _layer(described[i], i, written[i], stored, solved, n_sets)
+    is_nested = [one.get("nested_in") is not None for one in written]
+    for i in sorted(range(len(described)), key=is_nested.__getitem__):
+        if described[i].representation.basis.has_graph:
+            solved[i] = _layer(described[i], i, written[i], stored, solved, n_sets)
+        else:
+            solved[i] = vectors.solved(described[i])
     return tuple(solved[i] for i in range(len(described)))
 
 
