@@ -22,7 +22,13 @@ from setwise.gallery.description import Description
 from setwise.gallery.gallery import Gallery, UpdatePlan
 from setwise.gallery.memory import GalleryShape, known_widths
 from setwise.gallery.shortlist import solve_with_shortlist
-from setwise.gallery.whole import require_memory_of, solve_whole
+from setwise.gallery.whole import (
+    changed_inliers,
+    new_inliers,
+    require_memory_of,
+    solve_whole,
+    with_inliers,
+)
 from setwise.sets import SetBatch, check_labels, check_sets
 
 # Ratio of a set's longest to its shortest vector from which a warning says that normalising
@@ -120,9 +126,19 @@ def _solved(
     least = usable_dims(description.dims, sets.sizes, sets.n_features)
     shape, widths = GalleryShape.of(sets, codes), known_widths(description, sets.n_features)
     require_memory_of(replace(description, dims=least), least, shape, widths)
-    inliers = InlierSets.of(description, sets, n_jobs)
+    inliers = _inliers(description, sets, plan, n_jobs)
     gallery = solve_whole(description, sets, classes, codes, inliers, plan=plan, n_jobs=n_jobs)
-    return calibrated(gallery, inliers, n_jobs)
+    return with_inliers(calibrated(gallery, inliers, n_jobs), inliers)
+
+
+def _inliers(
+    description: Description, sets: SetBatch, plan: UpdatePlan | None, n_jobs: int | None
+) -> InlierSets:
+    """The inliers of all sets; of those that stay, nothing is computed again."""
+    changed = None
+    if plan is not None:
+        changed = changed_inliers(plan, sets, new_inliers(description, plan, sets, n_jobs))
+    return changed or InlierSets.of(description, sets, n_jobs)
 
 
 def update(
