@@ -1,4 +1,4 @@
-"""A changed gallery answers at once by what was learnt before; all is learnt anew when asked."""
+"""A changed gallery answers at once by what was learnt before, and learns anew when asked."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_a_change_that_learns_now_learns_of_earlier_changes_too(clf, data):
 
 
 def test_a_class_may_come_and_go_meanwhile(clf, data):
-    sets, labels = data
+    sets = data[0]
     clf.enroll([sets[0] + 9.0], [99], learn="later")
     assert clf.predict([sets[0] + 9.0]) == 99
     clf.forget([99], learn="later")
