@@ -8,9 +8,9 @@ Synthetic face-like sets of ten columns, one classifier (plain, centred); and th
 ensemble: on ETH-80, small enough that everything is learnt anew with every set, and on a
 thousand synthetic sets, where what was learnt is kept until a fifth of them have changed.
 
-Albums of photos, each of a class of its own (ETH-80 at 64 x 64, ``CVC.for_images(unknown=0.05)``):
-seconds of the processor, of all threads, until a changed gallery answers, and until it has
-learnt of the change.
+Albums of photos, each a class (ETH-80 at 64 x 64, ``CVC.for_images(unknown=0.05)``): seconds of
+the processor, of all threads, until a changed gallery answers, and until it has learnt of the
+change.
 """
 
 from __future__ import annotations
@@ -121,9 +121,9 @@ def publish_photos(options: argparse.Namespace) -> None:
         "learn_part" if options.quick else "learn",
         f"One album more, one album fewer, of {n_albums} albums of 41 photos",
         [
-            "ETH-80 at 64 x 64, each album a class, CVC.for_images(unknown=0.05); seconds of the "
-            "processor, of all threads, until a changed gallery answers, and until it has learnt "
-            "views, weights and thresholds anew"
+            "ETH-80 at 64 x 64, each album a class, CVC.for_images(unknown=0.05); seconds of "
+            "the processor, of all threads, until a changed gallery answers, and until it has "
+            "learnt views, weights and thresholds anew"
         ],
         ["what", "seconds of the processor"],
         [[name, str(timing)] for name, timing in timings.items()],
