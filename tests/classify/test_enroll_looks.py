@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import sys
 from collections import Counter
 from importlib import import_module
@@ -11,9 +12,12 @@ import pytest
 from sklearn.pipeline import make_pipeline
 from tests.striped_sets import striped_sets
 
-from setwise import CVC
+from setwise import CVC, load
 from setwise.classify import Inference
+from setwise.errors import DataError
 from setwise.features import Pixels, Whitener
+from setwise.gallery import update
+from setwise.io.tensors import read_tensors, write_tensors
 
 LOOKED: Counter[bytes] = Counter()
 
@@ -94,10 +98,80 @@ def test_a_question_looks_once_at_the_probe_alone(gallery, ask):
     assert looks_during(lambda: getattr(clf, ask)(probe)) == images_of(gallery[[0]])
 
 
-def test_enrolling_into_a_small_gallery_looks_once(gallery):
-    clf = make(outliers=None).fit(gallery[1:], gallery.labels[1:])
+@pytest.mark.parametrize("unknown", [None, 0.4])
+def test_a_gallery_that_learns_anew_looks_at_the_new_set_alone(gallery, unknown):
+    clf = make(outliers=None, unknown=unknown, unknown_label="nobody")
+    clf.fit(gallery[1:], gallery.labels[1:])
     looks = looks_during(lambda: clf.enroll(gallery[[0]], gallery.labels[[0]]))
-    assert looks == images_of(gallery)
+    assert looks == images_of(gallery[[0]])
+    assert not looks_during(lambda: clf.forget(sets=[2]))
+
+
+def test_a_file_keeps_what_was_seen(gallery, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules["setwise.features.views"]._STEPS, "Watched", Watched)
+    clf = make().fit(gallery[1:], gallery.labels[1:])
+    read = load(clf.save(tmp_path / "a.setwise"))
+    assert not looks_during(lambda: read.forget(sets=[2]))
+    np.testing.assert_array_equal(read.weights_, clf.forget(sets=[2]).weights_)
+
+
+def test_a_file_without_what_was_seen_computes_it_when_needed(gallery, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules["setwise.features.views"]._STEPS, "Watched", Watched)
+    clf = make().fit(gallery[1:], gallery.labels[1:])
+    document, arrays = read_tensors(clf.save(tmp_path / "a.setwise"), "test")
+    del document["sha256"], arrays["is kept"], arrays["feature 0"]
+    write_tensors(tmp_path / "old.setwise", document, arrays)
+    read = load(tmp_path / "old.setwise")
+    new = gallery[[0]], gallery.labels[[0]]
+    assert looks_during(lambda: read.enroll(*new, learn="later")) == images_of(new[0])
+    seen = set(images_of(read.gallery_.sets))
+    assert set(looks_during(read.learn)) <= seen
+    assert not looks_during(lambda: read.forget(sets=[0]))  # now they are known
+
+
+@pytest.mark.parametrize(
+    ("name", "spoil"),
+    [
+        ("feature 0", lambda values: values[:-1]),
+        ("feature 0", lambda values: values[:, :-1]),
+        ("feature 0", lambda values: values * np.nan),
+        ("is kept", lambda is_kept: ~is_kept),
+        ("is kept", lambda is_kept: is_kept[:-1]),
+    ],
+)
+def test_features_that_lead_astray_are_refused(gallery, tmp_path, name, spoil, monkeypatch):
+    monkeypatch.setitem(sys.modules["setwise.features.views"]._STEPS, "Watched", Watched)
+    clf = make(outliers=None, weights=None).fit(gallery, gallery.labels)
+    path = clf.save(tmp_path / "a.setwise")
+    document, arrays = read_tensors(path, "test")
+    arrays[name] = spoil(np.asarray(arrays[name]))
+    del document["sha256"]
+    write_tensors(path, document, arrays)
+    with pytest.raises(DataError, match="contradicts itself"):
+        load(path)
+
+
+def test_a_file_without_vectors_has_no_features(gallery, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules["setwise.features.views"]._STEPS, "Watched", Watched)
+    path = make().fit(gallery, gallery.labels).save(tmp_path / "a.setwise", keep_vectors=False)
+    assert not {"is kept", "feature 0"} & set(read_tensors(path, "test")[1])
+
+
+def test_what_is_pickled_keeps_what_was_seen(gallery):
+    clf = pickle.loads(pickle.dumps(make().fit(gallery, gallery.labels)))
+    assert not looks_during(lambda: clf.forget(sets=[2]))
+
+
+def test_a_set_that_moves_is_not_looked_at_again(gallery):
+    clf = make().fit(gallery, gallery.labels)
+    moved, is_kept = gallery[[2]], np.arange(len(gallery)) != 2
+    other = gallery.labels[gallery.labels != gallery.labels[2]][:1]
+
+    def move():
+        clf.gallery_ = update(clf.gallery_, add=(moved, other), is_kept=is_kept)
+
+    assert not looks_during(move)
+    assert clf.gallery_.classes[clf.gallery_.codes[-1]] == other[0]
 
 
 def test_a_gallery_that_keeps_what_it_learnt_looks_at_the_new_set_alone(gallery, monkeypatch):
@@ -112,7 +186,7 @@ def test_a_gallery_that_keeps_what_it_learnt_looks_at_the_new_set_alone(gallery,
 def test_an_answer_and_its_explanation_come_of_one_look(gallery):
     clf = make(outliers=None).fit(gallery[1:], gallery.labels[1:])
     probe = np.asarray(gallery[0], dtype=np.float64)
-    expected = next(clf.judge([probe])), clf.explain(probe)
+    expected = clf.judge([probe])[0], clf.explain(probe)
     found = []
 
     def answer_and_explain():

@@ -186,7 +186,7 @@ def test_a_set_that_is_tried_is_not_there(large):
         assert len(without.classes) == HOW.n_classes
 
 
-def test_strangers_are_told():
+def test_sets_of_unknown_classes_are_told():
     clf = fitted(unknown=0.2)
     everybody, _ = sets_of(1, seed=5, n_classes=60)
     known = [answer.is_known for answer in answers(clf)]

@@ -113,7 +113,7 @@ class Shortlist(Part):
     >>> from setwise.evaluation.testing import separable_sets
     >>> sets, labels = separable_sets(n_classes=8)
     >>> few = Shortlist(n_classes=3, n_compared=6, above=7)
-    >>> len(next(CVC(shortlist=few).fit(sets, labels).judge(sets[:1])).classes)
+    >>> len(CVC(shortlist=few).fit(sets, labels).judge(sets[:1])[0].classes)
     3
     """
 

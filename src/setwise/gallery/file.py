@@ -1,8 +1,8 @@
 """A solved gallery as one file, and back.
 
 A file has the description, labels, names of sets, files and times of their vectors, and arrays:
-columns and codes of each layer, what views have learnt, weights. Graphs, residuals and Gram
-matrices are computed again when it is read, see ``restored.py``.
+columns and codes of each layer, features of images, what views have learnt, weights. Graphs,
+residuals and Gram matrices are computed again when it is read, see ``restored.py``.
 """
 
 from __future__ import annotations
@@ -23,11 +23,13 @@ from setwise._support.parallel import one_blas_thread
 from setwise._support.parameters import check_choice
 from setwise.errors import DataError, MissingExtraError, SetwiseError, reject
 from setwise.features import Whitener
+from setwise.gallery.bases import InlierSets
 from setwise.gallery.gallery import Gallery, Solution, SolvedLayer
 from setwise.gallery.restored import (
     Arrays,
     directory_arrays,
     first_columns,
+    image_features,
     restored,
     steps_of,
     trained_features,
@@ -102,6 +104,8 @@ def write_gallery(
                 "around each probe, and cannot be saved without them."
             )
         arrays |= directory_arrays(solution)
+    elif isinstance(solution, WholeSolution) and has_vectors and solution.inliers is not None:
+        arrays |= _inlier_arrays(gallery, solution.inliers)
     for name, view in gallery.views.items():
         for k, step in enumerate(steps_of(view.rest)):
             if isinstance(step, Whitener):
@@ -179,6 +183,16 @@ def _compact(vectors: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return vectors
 
 
+def _inlier_arrays(gallery: Gallery, inliers: InlierSets) -> Arrays:
+    """Which vectors are inliers, and their image features, to be read instead of computed."""
+    arrays: Arrays = {"is kept": inliers.is_inlier}
+    for k, feature in enumerate(image_features(gallery.views)):
+        table = inliers.images.table(feature)
+        if table.values is not None and table.is_made[inliers.is_inlier].all():
+            arrays[f"feature {k}"] = _compact(table.values[inliers.is_inlier])
+    return arrays
+
+
 def _origin_arrays(origins: Origins, arrays: Arrays, *, with_thumbnails: bool) -> None:
     """Add files, times and small pictures of the vectors to the arrays."""
     names = [file.encode("utf-8", "surrogatepass") for file in origins.files]
@@ -200,7 +214,7 @@ def _layer_arrays(gallery: Gallery, arrays: Arrays) -> list[dict[str, Any]]:
     Bases that nest are kept once: the columns of a smaller layer are the first columns of each
     set in the largest layer of its representation.
     """
-    written = []
+    written: list[dict[str, Any]] = []
     for i, solved in enumerate(gallery.layers):
         if not solved.layer.representation.basis.has_graph:
             written.append({})  # made again of the vectors

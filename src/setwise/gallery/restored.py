@@ -15,10 +15,17 @@ import numpy.typing as npt
 
 from setwise._support.memory import require_memory
 from setwise._support.parallel import lazy
-from setwise._support.types import IntArray
+from setwise._support.types import BoolArray, IntArray
 from setwise.features import Whitener
 from setwise.features.images import fingerprint_of
-from setwise.features.views import FittedView, View, shown_widths
+from setwise.features.views import (
+    FeatureTable,
+    FittedView,
+    Images,
+    View,
+    are_equal,
+    shown_widths,
+)
 from setwise.gallery.bases import InlierSets, SetBases
 from setwise.gallery.description import Description, Layer
 from setwise.gallery.evidence import spans_of_sets
@@ -113,10 +120,11 @@ def restored(document: Mapping[str, Any], arrays: Arrays, index: Index | None) -
             contradiction("a gallery of many classes is without its vectors")
         solution = _shortlist(description, sets, codes, views, dims, stored)
     else:
-        vectors = _VectorLayers(description, dims, sets, views)
+        inliers = _inliers(stored, views, sets) if has_vectors else None
+        vectors = _VectorLayers(description, dims, sets, views, inliers)
         layers = _layers(description, dims, document["members"], stored, len(sets), vectors)
         _check_widths(layers, views, sets)
-        solution = WholeSolution(layers)
+        solution = WholeSolution(layers, inliers)
     learnt = _calibration(document, stored, len(description.ensemble(dims).members))
     return Gallery(
         description, sets, classes, codes, dims, views, solution, learnt, has_vectors
@@ -157,9 +165,7 @@ def _shortlist(
     stored: _Stored,
 ) -> ShortlistSolution:
     """The solution of a large gallery; its index is the one that was built with it."""
-    is_kept = stored.get("is kept", "b", (len(sets.vectors),))
-    if (np.add.reduceat(is_kept, sets.offsets[:-1], dtype=np.int64) < 1).any():
-        contradiction("nothing of a set is kept")
+    is_kept = _is_kept(stored, sets)
     widths = shown_widths(views, sets.n_features, sets.image_shape)
     seen = {
         name: stored.get(f"seen {name}", "f", (len(sets.vectors), widths[name]))
@@ -172,6 +178,41 @@ def _shortlist(
         contradiction("keys of the sets do not ascend")
     index = how.index.open(rows, keys, stored.of("index "))
     return ShortlistSolution(sets, codes, is_kept, views, seen, how, dims, rows, keys, index)
+
+
+def image_features(views: Mapping[str, FittedView]) -> list[Any]:
+    """The image features of views, each once, in their order."""
+    features: list[Any] = []
+    for view in views.values():
+        if view.feature is not None and not any(are_equal(view.feature, f) for f in features):
+            features.append(view.feature)
+    return features
+
+
+def _inliers(
+    stored: _Stored, views: Mapping[str, FittedView], sets: SetBatch
+) -> InlierSets | None:
+    """Inliers of the sets and features of their images; None in the first files."""
+    if "is kept" not in stored.arrays:
+        return None
+    is_kept, tables = _is_kept(stored, sets), []
+    blank = Images(np.ones((1, sets.n_features)), sets.image_shape)
+    for k, feature in enumerate(image_features(views)):
+        if f"feature {k}" in stored.arrays:
+            shape = int(is_kept.sum()), blank.seen_by(feature).shape[1]
+            written = stored.get(f"feature {k}", "uf", shape)
+            values = np.zeros((len(is_kept), shape[1]), written.dtype)
+            values[is_kept] = written
+            tables.append(FeatureTable(feature, is_kept.copy(), values))
+    return InlierSets.known(sets, is_kept, tables)
+
+
+def _is_kept(stored: _Stored, sets: SetBatch) -> BoolArray:
+    """Which vectors are inliers, at least one of each set."""
+    is_kept = stored.get("is kept", "b", (len(sets.vectors),))
+    if (np.add.reduceat(is_kept, sets.offsets[:-1], dtype=np.int64) < 1).any():
+        contradiction("nothing of a set is kept")
+    return is_kept
 
 
 def _number(value: Any, within: tuple[float, float] = (-np.inf, np.inf)) -> float:
@@ -253,10 +294,11 @@ class _VectorLayers:
     dims: tuple[int, ...]
     sets: SetBatch
     views: Mapping[str, FittedView]
+    inliers: InlierSets | None
 
     @lazy
     def bases(self) -> list[SetBases]:
-        inliers = InlierSets.of(self.description, self.sets)
+        inliers = self.inliers or InlierSets.of(self.description, self.sets)
         return [SetBases(one, self.views, self.description, self.dims) for one in inliers]
 
     def solved(self, layer: Layer) -> SolvedLayer:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, ClassVar
@@ -13,9 +13,10 @@ import numpy.typing as npt
 from setwise._support.memory import require_memory
 from setwise._support.parallel import in_threads
 from setwise._support.types import BoolArray, FloatArray, IntArray
+from setwise.features.views import FittedView, Images
 from setwise.gallery.bases import InlierSets, SetBases, tried_sets, usable_dims
-from setwise.gallery.candidates import Candidates, nearness_of
-from setwise.gallery.description import Description
+from setwise.gallery.candidates import Candidates, nearness_layers, nearness_of
+from setwise.gallery.description import Description, Layer
 from setwise.gallery.evidence import set_angles, target_angles
 from setwise.gallery.gallery import (
     Gallery,
@@ -48,6 +49,8 @@ class WholeSolution(Solution):
 
     is_shortlist: ClassVar[bool] = False
     layers: tuple[SolvedLayer, ...] = ()
+    # What the vectors of the gallery's sets give; None, to be computed, after some files.
+    inliers: InlierSets | None = None
 
     def around(
         self, gallery: Gallery, probe: SetBases, overrides: Overrides | None = None
@@ -63,13 +66,18 @@ class WholeSolution(Solution):
         widths = {name: len(matrix) for name, matrix in columns.items()}
         require_memory_of(how, changed.dims, GalleryShape.of(sets, changed.codes), widths)
 
-        def bases_of(some: SetBatch) -> list[SetBases]:
-            inliers = InlierSets.of(how, some, n_jobs)
-            return [SetBases(images, changed.views, how, changed.dims) for images in inliers]
+        new = new_inliers(how, plan, sets, n_jobs)
 
-        new = bases_of(sets[np.arange(plan.n_kept, len(sets))])
-        change = Change(plan, new, cache(lambda: bases_of(sets)))
-        return WholeSolution(update_layers(changed, change, n_jobs))
+        def bases_of(some: InlierSets) -> list[SetBases]:
+            return [SetBases(images, changed.views, how, changed.dims) for images in some]
+
+        def everything() -> list[SetBases]:
+            return bases_of(
+                changed_inliers(plan, sets, new) or InlierSets.of(how, sets, n_jobs)
+            )
+
+        layers = update_layers(changed, Change(plan, bases_of(new), cache(everything)), n_jobs)
+        return WholeSolution(layers, changed_inliers(plan, sets, new))
 
     def tried(self, codes: IntArray) -> tuple[bool, IntArray]:
         """Whole sets, where every class has several."""
@@ -99,7 +107,7 @@ class WholeSolution(Solution):
         self, gallery: Gallery, chosen: IntArray, inliers: InlierSets | None, n_jobs: int | None
     ) -> Trials | None:
         """Halves of sets, each judged by all others in a gallery of halves."""
-        inliers = inliers or InlierSets.of(gallery.description, gallery.sets, n_jobs)
+        inliers = inliers or self.known_inliers(gallery, n_jobs)
         is_enough = inliers.sizes[chosen] >= FEWEST_TO_HALVE
         halved = chosen[is_enough]
         twice = np.repeat(gallery.codes[halved], 2)
@@ -111,7 +119,11 @@ class WholeSolution(Solution):
         cut = inliers.of_rows(rows)
         plain = replace(gallery.description, outliers=None, unknown=None)
         batch, dims = cut.batch(), gallery.dims
-        tried = solve_whole(plain, batch, classes, codes, cut, n_jobs=n_jobs, dims=dims)
+        # The same vectors teach views the same.
+        views = gallery.views if len(cut.images) == len(inliers.images) else None
+        tried = solve_whole(
+            plain, batch, classes, codes, cut, views=views, n_jobs=n_jobs, dims=dims
+        )
         return tried.solution.left_out(tried, np.arange(len(codes)), n_jobs)
 
     def recognised_by_others(
@@ -120,7 +132,7 @@ class WholeSolution(Solution):
         """Sets that a gallery of every other set recognises, if views may have overfitted."""
         if not may_overfit(gallery):
             return None
-        inliers = inliers or InlierSets.of(gallery.description, gallery.sets, n_jobs)
+        inliers = inliers or self.known_inliers(gallery, n_jobs)
         known, probes = alternate_sets(gallery.codes)
         plain = replace(gallery.description, unknown=None)
         codes, kept = gallery.codes, inliers.take(known)
@@ -142,18 +154,32 @@ class WholeSolution(Solution):
         answers = list(in_threads(code_of, map(int, probes), n_jobs))
         return np.array(answers) == codes[probes], codes[probes]
 
+    def known_inliers(self, gallery: Gallery, n_jobs: int | None) -> InlierSets:
+        """The inliers of the gallery's sets, with all that was computed of them."""
+        return self.inliers or InlierSets.of(gallery.description, gallery.sets, n_jobs)
+
     def unknown_nearness(
         self, gallery: Gallery, inliers: InlierSets | None, n_jobs: int | None
     ) -> FloatArray:
         """Of groups of classes in turn, with views that are fitted without them."""
-        inliers = inliers or InlierSets.of(gallery.description, gallery.sets, n_jobs)
+        inliers = inliers or self.known_inliers(gallery, n_jobs)
         n_groups = min(N_FOLDS, gallery.n_classes)
         group = (np.arange(gallery.n_classes) % n_groups)[gallery.codes]
         tried = tried_sets(gallery.codes, MOST_UNKNOWN)
-        parts = [
-            _nearness_to_others(gallery, inliers, group != k, tried[group[tried] == k], n_jobs)
-            for k in range(n_groups)
-        ]
+        active = [gallery.ensemble.layers[i] for i in np.flatnonzero(gallery.layer_weights)]
+        layers = nearness_layers(active)
+        # Views that learn nothing show the sets as before, whichever classes are known.
+        views = gallery.views
+        fixed = [m for m in layers if not views[m.representation.view.name].learns]
+        known = _columns_of(gallery, inliers, views, fixed, n_jobs)
+        parts = []
+        for k in range(n_groups):
+            is_known, rest = group != k, [m for m in layers if m not in fixed]
+            learning = [m.representation.view for m in rest]
+            views = inliers.take(np.flatnonzero(is_known)).fitted(learning)
+            columns = known | _columns_of(gallery, inliers, views, rest, n_jobs)
+            of_group = tried[group[tried] == k]
+            parts.append(_nearness_to_others(gallery, columns, is_known, of_group, n_jobs))
         return np.concatenate(parts)
 
     def judged_left_out(self, gallery: Gallery, n_jobs: int | None) -> LeftOut:
@@ -177,45 +203,84 @@ class WholeSolution(Solution):
         return LeftOut(chosen, codes, np.array(nearness))
 
 
+def new_inliers(
+    how: Description, plan: UpdatePlan, sets: SetBatch, n_jobs: int | None
+) -> InlierSets:
+    """The inliers of the new sets; features of vectors that only move are kept."""
+    new = InlierSets.of(how, sets[np.arange(plan.n_kept, len(sets))], n_jobs)
+    known, gone = _known_inliers(plan.old), np.flatnonzero(~plan.stays)
+    if known is not None and len(gone):
+        offsets = plan.old.sets.offsets
+        rows = np.concatenate([np.arange(*offsets[i : i + 2]) for i in gone])
+        new.images.recall(known.images, rows)
+    return new
+
+
+def changed_inliers(plan: UpdatePlan, sets: SetBatch, new: InlierSets) -> InlierSets | None:
+    """The inliers of a changed gallery; None where those of the old one are not known."""
+    known, sizes = _known_inliers(plan.old), plan.old.sets.sizes
+    if known is None:
+        return None
+    return known.changed(sets, np.repeat(plan.stays, sizes), new)
+
+
+def _known_inliers(gallery: Gallery) -> InlierSets | None:
+    solution = gallery.solution
+    return solution.inliers if isinstance(solution, WholeSolution) else None
+
+
 def may_overfit(gallery: Gallery) -> bool:
     """Whether views have learnt from fewer vectors than features, left-out sets among them."""
     learns = any(view.learns for view in gallery.views.values())
     return learns and len(gallery.sets.vectors) <= gallery.sets.n_features
 
 
-def _nearness_to_others(
+def _columns_of(
     gallery: Gallery,
     inliers: InlierSets,
+    views: Mapping[str, FittedView],
+    layers: Sequence[Layer],
+    n_jobs: int | None,
+) -> dict[Layer, list[FloatArray]]:
+    """Columns of all sets in some layers, by some views."""
+
+    def columns(images: Images) -> list[FloatArray]:
+        bases = SetBases(images, views, gallery.description, gallery.dims)
+        return [bases[layer] for layer in layers]
+
+    if not layers:
+        return {}
+    by_set = in_threads(columns, inliers, n_jobs)
+    return {m: list(of) for m, of in zip(layers, zip(*by_set, strict=True), strict=True)}
+
+
+def _nearness_to_others(
+    gallery: Gallery,
+    columns: Mapping[Layer, Sequence[FloatArray]],
     is_known: BoolArray,
     tried: IntArray,
     n_jobs: int | None,
 ) -> FloatArray:
     """Nearness of some sets to the known ones, as judging would find it."""
-    how, known = gallery.description, inliers.take(np.flatnonzero(is_known))
-    views = known.fitted_views(how)
-    layers = [gallery.ensemble.layers[i] for i in np.flatnonzero(gallery.layer_weights)]
-
-    def columns_of(images: Any) -> list[FloatArray]:
-        bases = SetBases(images, views, how, gallery.dims)
-        return [bases[layer] for layer in layers]
-
-    columns = list(zip(*in_threads(columns_of, known, n_jobs), strict=True))
-    classes, codes = np.unique(gallery.codes[is_known], return_inverse=True)
-    target_classes = how.target_classes(codes, len(classes))
+    how, known = gallery.description, np.flatnonzero(is_known)
+    classes, codes = np.unique(gallery.codes[known], return_inverse=True)
+    n_targets = len(how.target_classes(codes, len(classes)))
     set_targets = np.arange(len(codes)) if how.distributions == "set" else codes
-    sets = [np.repeat(np.arange(len(p)), [one.shape[1] for one in p]) for p in columns]
-    matrices = [np.hstack(part) for part in columns]
+    matrices, sets = {}, {}
+    for layer, of_sets in columns.items():
+        parts = [of_sets[i] for i in known]
+        matrices[layer] = np.hstack(parts)
+        sets[layer] = np.repeat(np.arange(len(parts)), [part.shape[1] for part in parts])
 
-    def nearness(images: Any) -> float:
+    def nearness(i: int) -> float:
         found = {}
-        for i, probe in enumerate(columns_of(images)):
-            basis = layers[i].representation.basis
-            to_sets = set_angles(probe.T @ matrices[i], sets[i], basis)
-            present = set_targets[np.unique(sets[i])]
-            found[layers[i]] = target_angles(to_sets, present, len(target_classes))
+        for layer, matrix in matrices.items():
+            basis, own = layer.representation.basis, sets[layer]
+            to_sets = set_angles(columns[layer][i].T @ matrix, own, basis)
+            found[layer] = target_angles(to_sets, set_targets[np.unique(own)], n_targets)
         return nearness_of(found)
 
-    return np.array(list(in_threads(nearness, inliers.take(tried), n_jobs)))
+    return np.array(list(in_threads(nearness, map(int, tried), n_jobs)))
 
 
 def solve_whole(
@@ -226,23 +291,32 @@ def solve_whole(
     inliers: InlierSets,
     *,
     plan: UpdatePlan | None = None,
+    views: Mapping[str, FittedView] | None = None,
     dims: tuple[int, ...] | None = None,
     n_jobs: int | None = None,
 ) -> Gallery:
     """A gallery whose members have equal weights; parts that are solved already are reused."""
-    views = inliers.fitted_views(description)
+    views = views or inliers.fitted(r.view for r in description.representations)
     first = {name: view.show(inliers[0]) for name, view in views.items()}
     widths = {name: shown.shape[1] for name, shown in first.items()}
     dims = dims or usable_dims(description.dims, sets.sizes, max(widths.values()))
     require_memory_of(description, dims, GalleryShape.of(sets, codes), widths)
     bases = [SetBases(images, views, description, dims) for images in inliers]
     bases[0] = SetBases(inliers[0], views, description, dims, seen=first)
-    solution = WholeSolution(solve_layers(description, dims, views, bases, plan, n_jobs))
+    layers = solve_layers(description, dims, views, bases, plan, n_jobs)
+    solution = WholeSolution(layers)
     cosines, compared = NO_COSINES, tried_sets(codes, MOST_COMPARED)
     if description.outliers is not None:
         cosines = outlier_range([inliers.vectors(i) for i in compared], codes[compared])
     learnt = even_calibration(description.ensemble(dims), inliers.sizes, cosines)
     return Gallery(description, sets, classes, codes, dims, views, solution, learnt)
+
+
+def with_inliers(gallery: Gallery, inliers: InlierSets) -> Gallery:
+    """The gallery, which keeps what its vectors gave."""
+    assert isinstance(gallery.solution, WholeSolution)  # noqa: S101
+    solution = replace(gallery.solution, inliers=inliers.stored(gallery.sets))
+    return replace(gallery, solution=solution)
 
 
 def require_memory_of(

@@ -62,7 +62,7 @@ def confidence(answer: Answer) -> payload.Confidence:
 
 def answer_words(answer: Answer) -> str:
     """The answer in a few words: class, confidence, and photos that do not belong."""
-    kind, label = kind_of(answer), str(answer.label)
+    kind, label = kind_of(answer), str(answer.nearest)
     if kind == "guess":
         words = "No idea: this is like nothing in the gallery"
     elif kind == "unknown":
@@ -125,8 +125,8 @@ def answer_fields(answer: Answer, most: int = MOST_CANDIDATES) -> dict[str, Any]
         second = runner_up_probability(answer)
         runner_up = payload.Candidate(label=str(answer.runner_up), probability=second)
     return {
-        "label": None if is_stranger else str(answer.label),
-        "most_like": str(answer.label),
+        "label": None if is_stranger else str(answer.nearest),
+        "most_like": str(answer.nearest),
         "is_known": answer.is_known,
         "probability": answer.probability,
         "confidence": confidence(answer),
@@ -190,7 +190,7 @@ def _photos(job: str, found: Found, k: int) -> list[payload.ProbePhoto]:
     """Photos of a set, evenly spread if there are many, with the most similar ones."""
     is_out = ~found.answers[k].is_typical
     shown = choose(is_out, MOST_PHOTOS)
-    nearest = _nearest(found.state, found.sets[k][shown], found.answers[k].label)
+    nearest = _nearest(found.state, found.sets[k][shown], found.answers[k].nearest)
     return [
         payload.ProbePhoto(
             image=int(j),
