@@ -137,7 +137,8 @@ def test_it_is_public():
 @pytest.mark.parametrize("weights", ["gallery", None])
 def test_scores_are_the_sum_of_log_ranks(hard, weights):
     gallery, labels, probes, _ = hard
-    clf = Committee(quick_members(), weights=weights, random_state=0).fit(gallery, labels)
+    clf = Committee(quick_members(), weights=weights, outliers=None, random_state=0)
+    clf.fit(gallery, labels)
     expected = np.zeros((len(probes), 3))
     for name, member in quick_members():
         if clf.weights_[name]:
@@ -163,7 +164,7 @@ def test_the_first_member_breaks_ties(seed):
     sets, labels = toy_sets(seed, n_classes=2, n_sets=12, noise=30.0)
     pair = [("mean", MeanVector()), ("votes", FrameVote())]
     for members in (pair, pair[::-1]):
-        clf = Committee(members, weights=None).fit(sets[::2], labels[::2])
+        clf = Committee(members, weights=None, outliers=None).fit(sets[::2], labels[::2])
         first, second = (member.predict(sets[1::2]) for member in clf.members_.values())
         assert (first != second).any()
         np.testing.assert_array_equal(clf.predict(sets[1::2]), first)
@@ -221,7 +222,8 @@ def test_a_member_at_chance_is_dropped_and_not_asked(seed):
 @pytest.mark.filterwarnings("ignore::setwise.errors.GuessingWarning")  # noisy sets
 def test_left_out_sets_are_judged_by_the_other_folds(seed):
     gallery, labels = toy_sets(seed, n_classes=3, n_sets=4, noise=9.0)
-    clf = Committee([("mean", MeanCosine()), ("votes", FrameVote())]).fit(gallery, labels)
+    members = [("mean", MeanCosine()), ("votes", FrameVote())]
+    clf = Committee(members, outliers=None).fit(gallery, labels)
     right = dict.fromkeys(clf.members_, 0)
     by_content = {
         label: sorted(np.flatnonzero(labels == label), key=lambda i: gallery[i].mean(0)[0])
@@ -235,6 +237,26 @@ def test_left_out_sets_are_judged_by_the_other_folds(seed):
             right[name] += (member.predict([gallery[i] for i in out]) == labels[out]).sum()
     assert clf.gallery_accuracy_ == {name: n / 12 for name, n in right.items()}
     assert max(right.values()) < 12  # each would recognise itself
+
+
+def test_members_see_sets_without_outliers(seed):
+    rng = np.random.default_rng(seed)
+    who, labels = rng.normal(size=(4, 32)), np.repeat(np.arange(4), 2)
+    gallery = [who[c] + 0.2 * rng.normal(size=(10, 32)) for c in labels]
+    probes = [who[c] + 0.2 * rng.normal(size=(9, 32)) for c in range(4)]
+    # Four vectors of one other class in each, which are a second set within the probe.
+    mixed = [np.vstack([p, gallery[(2 * c + 2) % 8][:4]]) for c, p in enumerate(probes)]
+    members = [("angle", MSM(n_angles=1)), ("mean", MeanCosine())]
+    clf = Committee(members, weights=None).fit(gallery, labels)
+    np.testing.assert_array_equal(clf.decision_function(mixed), clf.decision_function(probes))
+    np.testing.assert_array_equal(
+        clf.panel_.class_scores(SetBatch.from_list(mixed)),
+        clf.panel_.class_scores(SetBatch.from_list(probes)),
+    )
+    blind = Committee(members, weights=None, outliers=None).fit(gallery, labels)
+    assert (blind.decision_function(mixed) != blind.decision_function(probes)).any()
+    with pytest.raises(ParameterError, match="outliers must be"):
+        Committee(outliers="keep").fit(gallery, labels)
 
 
 def test_where_a_class_has_one_set_none_is_dropped(seed):

@@ -35,7 +35,7 @@ from setwise.sets.classifier import one_set
 from setwise.sets.labels import join_labels, remaining_sets
 
 # No member can have these names.
-_OWN = ("members", "weights", "n_jobs", "random_state")
+_OWN = ("members", "weights", "outliers", "n_jobs", "random_state")
 _EXPECTED = (
     "a list of (name, classifier) pairs, the names different, without '__' and none of them a "
     "parameter of the committee, the classifiers with get_params, fit, and decision_function "
@@ -75,6 +75,9 @@ class Committee(SetClassifier):
         By default CVC and seven quick rivals; their parameters are set as ``cvc__dims``.
     weights : {"gallery", None}, default="gallery"
         Whether bad members are dropped, which costs up to five more fits of each.
+    outliers : {"drop", None}, default="drop"
+        Drop outliers from the sets that members see, by the rules of CVC, whose own
+        ``cvc__outliers`` is not touched.
     n_jobs : int, optional
         Threads of the members whose own ``n_jobs`` is None.
     random_state : int, RandomState or None, default=None
@@ -112,11 +115,13 @@ class Committee(SetClassifier):
         members: Sequence[tuple[str, Any]] | None = None,
         *,
         weights: str | None = "gallery",
+        outliers: str | None = "drop",
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
         self.members = members
         self.weights = weights
+        self.outliers = outliers
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -152,6 +157,7 @@ class Committee(SetClassifier):
         """Try the members on a gallery, and fit the good ones to it."""
         check_jobs("Committee", self.n_jobs)
         check_choice("Committee", "weights", self.weights, ("gallery", None))
+        check_choice("Committee", "outliers", self.outliers, ("drop", None))
         seed = seed_from(self.random_state, "Committee")
         given = {"n_jobs": self.n_jobs, "random_state": seed}
         candidates = {name: clone(member) for name, member in _named(self.members).items()}
@@ -169,7 +175,13 @@ class Committee(SetClassifier):
         """Replace the panel; called by public methods, since warnings point at their caller."""
         with one_blas_thread():
             self.panel_ = form_panel(
-                candidates, sets, labels, caller, try_members=self.weights is not None, **fitted
+                candidates,
+                sets,
+                labels,
+                caller,
+                try_members=self.weights is not None,
+                drop_outliers=self.outliers is not None,
+                **fitted,
             )
         return self
 
@@ -228,7 +240,7 @@ class Committee(SetClassifier):
         """Probability of each class for each set; uniform where no member knows anything.
 
         ``softmax(inverse_temperature_ * score / total weight)``. The inverse temperature counts
-        one pretended error, so that a few sets never give certainty; by default it is 2.
+        one pretended error, so that a few sets never give certainty; by default it is 3.
         """
         panel, scores = self._answers(X, "predict_proba")
         return panel.probabilities(scores)

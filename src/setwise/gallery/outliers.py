@@ -12,8 +12,9 @@ import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
 
 from setwise._support.types import BoolArray, FloatArray, IntArray
-from setwise.features import unit_rows
+from setwise.features import is_typical, unit_rows
 from setwise.features.typical import FEWEST, canonical_order
+from setwise.sets import SetBatch
 
 # Ward's tree of more vectors takes longer than it is worth.
 _MOST_VECTORS = 1000
@@ -69,3 +70,15 @@ def without_second_part(
     counts = inliers.copy()
     counts[inliers] = is_larger
     return counts
+
+
+def without_outliers(sets: SetBatch, cosines: tuple[float, float] = NO_COSINES) -> SetBatch:
+    """The sets without their outliers; of probes, without a second set within them."""
+    inliers = []
+    for vectors in sets:
+        exact = np.asarray(vectors, dtype=np.float64)
+        inliers.append(without_second_part(cosines, exact, is_typical(exact)))
+    ends = np.cumsum([0, *(int(is_kept.sum()) for is_kept in inliers)])
+    return SetBatch(
+        sets.vectors[np.concatenate(inliers)], ends, sets.names, image_shape=sets.image_shape
+    )
