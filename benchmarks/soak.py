@@ -16,11 +16,13 @@ It prints a Markdown table, and ends with 1 if something was found. Nothing is d
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import random
 import runpy
 import signal
 import socket
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -49,11 +51,24 @@ def free_port() -> int:
         return one.getsockname()[1]
 
 
+def small_gallery(folder: Path) -> Path:
+    """A gallery of digits that changes within a tenth of a second, and an inbox of albums."""
+    gallery = write_page_demo(folder, n_gallery=3, n_probes=4)
+    sets = setwise.load(gallery).gallery_.sets
+    labels = [name.partition("/")[0] for name in sets.names]
+    views = (("plain", "mean"), ("plain", "svd"))
+    return (
+        setwise.CVC((1, 2), representations=views, random_state=0)
+        .fit(sets, labels)
+        .save(gallery)
+    )
+
+
 class Soak:
     """The server, its clients, and what they have seen."""
 
     def __init__(self, folder: Path, seed: int) -> None:
-        self.gallery = write_page_demo(folder, n_gallery=3, n_probes=4)
+        self.gallery = small_gallery(folder)
         self.journal = journal_of(self.gallery)
         self.albums = sorted((folder / "inbox").iterdir())
         self.port, self.random = free_port(), random.Random(seed)
@@ -61,6 +76,8 @@ class Soak:
         self.faults: list[str] = []
         self.memory: list[tuple[float, float]] = []  # seconds, MB
         self.fds: list[int] = []
+        self.change_s: list[float] = []
+        self.ask_s: list[float] = []
         self.lives: list[float] = []  # MB at the end of each
         self.is_over = threading.Event()
         self.is_up = threading.Event()
@@ -171,6 +188,7 @@ class Soak:
             ("files", (f"{album.name}/{one.name}", one.read_bytes(), "image/png"))
             for one in sorted(album.iterdir())
         ]
+        began = time.monotonic()
         sent = self.checked(client.post("/api/identify", files=files))
         if sent.status_code == 503:
             time.sleep(0.2)
@@ -183,6 +201,7 @@ class Soak:
                 return None  # the server is another one meanwhile, and knows no such job
             if found["state"] == "done":
                 self.counts["questions"] += 1
+                self.ask_s.append(time.monotonic() - began)
                 return found | {"asked_at": accepted["revision"]}
             if found["state"] in ("failed", "cancelled"):
                 if found["state"] == "failed":
@@ -230,7 +249,9 @@ class Soak:
         if not path:
             return
         self.promised = [before, *after]  # until the answer is there
+        began = time.monotonic()
         answer = self.checked(client.post(path, json=body))
+        self.change_s.append(time.monotonic() - began)
         if answer.status_code == 200:
             self.counts["changes"] += 1
             self.promised = [self.names(client)]
@@ -311,6 +332,8 @@ class Soak:
         rows = [("minutes", f"{minutes:g}"), *((k, str(v)) for k, v in self.counts.items())]
         megabytes = [mb for _, mb in self.memory]
         rows += [
+            ("seconds of a question, p50 and p95", percentiles(self.ask_s)),
+            ("seconds of a change, p50 and p95", percentiles(self.change_s)),
             ("memory in MB: first, highest, last", f"{megabytes[0]:.0f}, {max(megabytes):.0f}, "
              f"{megabytes[-1]:.0f}"),
             ("memory in MB, each life's last", ", ".join(f"{mb:.0f}" for mb in self.lives)),
@@ -322,6 +345,11 @@ class Soak:
 
     def history_mb(self) -> float:
         return sum(one.stat().st_size for one in self.journal.glob("*")) / 1e6
+
+
+def percentiles(seconds: list[float]) -> str:
+    found = statistics.quantiles(seconds, n=20) if len(seconds) > 1 else [math.nan] * 19
+    return f"{found[9]:.2f}, {found[18]:.2f}"
 
 
 def main() -> int:
