@@ -58,6 +58,7 @@ class Settings:
     inbox: Path | None = None  # with one folder per set to identify
     into: Path | None = None  # the only folder below which files are copied or moved
     limits: Limits = field(default_factory=Limits)
+    photos: Path | None = None  # with the files that the gallery names, to show them large
 
     def check(self) -> None:
         """Raise ParameterError for settings that no server can start with."""

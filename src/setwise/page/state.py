@@ -8,6 +8,7 @@ import os
 import shutil
 import tempfile
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from threading import Event, Thread
 
@@ -17,6 +18,7 @@ from setwise.page.history import History
 from setwise.page.inbox import Inbox
 from setwise.page.jobs import Queue
 from setwise.page.overview import Insight
+from setwise.page.questions import Questions
 from setwise.page.settings import Settings
 from setwise.page.transfer import FileTransfer
 
@@ -36,14 +38,17 @@ class AppState:
         self.file = GalleryFile(gallery)
         self.history = History(gallery, settings.limits)
         self.commands = Commands(self.file, self.history)
-        self.insight = Insight()
         self.queue = Queue(settings.limits)
-        self.uploads = Path()
+        is_busy = partial(getattr, self.queue, "is_busy")
+        self.insight = Insight(is_busy)
+        self.temporary = Path()
+        root = self.history.folder / "questions"
+        self.questions = Questions(root, self.file, self.queue)
         self.inbox = None
         if settings.inbox is not None:
             if settings.into is not None:
                 self.commands.transfer = FileTransfer(settings.inbox, settings.into)
-            self.inbox = Inbox(settings.inbox, self.file, self.commands)
+            self.inbox = Inbox(settings.inbox, self.file, self.commands, is_busy)
         self.commands.recover()
         self.n_streams = 0
         self.arriving: list[asyncio.Timeout] = []  # of uploads, the oldest first
@@ -51,22 +56,18 @@ class AppState:
         self._watch = Thread(target=self._look, name="setwise-page-watch", daemon=True)
 
     def open(self) -> None:
-        """Start all threads, and make a folder for uploads."""
+        """Start all threads, and ask again what an earlier server was asked."""
         _remove_left_over()
-        self.uploads = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
+        self.temporary = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
+        self.questions.open(self.temporary)
         self.queue.start()
         self.insight.start()
         if self.inbox is not None:
             self.inbox.start()
         self._watch.start()
 
-    def new_folder(self) -> Path:
-        """An empty folder for one upload."""
-        self.uploads.mkdir(exist_ok=True)  # systems tidy up their temporary folders
-        return Path(tempfile.mkdtemp(dir=self.uploads))
-
     def close(self) -> None:
-        """Stop all threads, and remove all uploads."""
+        """Stop all threads; the next server answers what this one was asked."""
         self.is_closed.set()
         self.queue.close()
         self.insight.close()
@@ -74,8 +75,9 @@ class AppState:
             self.inbox.close()
         if self._watch.is_alive():
             self._watch.join(timeout=5.0)
-        if self.uploads != Path():
-            shutil.rmtree(self.uploads, ignore_errors=True)
+        self.questions.close()
+        if self.temporary != Path():
+            shutil.rmtree(self.temporary, ignore_errors=True)
 
     def _look(self) -> None:
         while not self.is_closed.wait(EVERY_S):
