@@ -141,8 +141,8 @@ def file_digest(path: Path) -> str:
 class GalleryFile:
     """A gallery file that other processes may replace at any time."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, *, is_read_only: bool = False) -> None:
+        self.path, self.is_read_only = path, is_read_only
         self.trouble: str | None = None  # why the file cannot be read now
         self._lock = Lock()
         self._seen = signature(path)
@@ -168,6 +168,8 @@ class GalleryFile:
         """Why the gallery cannot be changed; None if it can."""
         if self.trouble is not None:
             return f"The gallery file cannot be read now: {self.trouble}"
+        if self.is_read_only:
+            return "This server was started with --read-only."
         if not self.state.gallery.has_vectors:
             return "The gallery was saved without its photos, so it cannot be changed."
         if not os.access(self.path.parent, os.W_OK):

@@ -135,6 +135,15 @@ class History:
         is_kept = way.end == digest or self._state(way.end).is_file()
         return LastCommand.model_validate(way.entry) if is_kept else None
 
+    def kept_files(self) -> list[os.stat_result]:
+        """Size and identity of each file that the history keeps."""
+        found = []
+        with suppress(OSError):
+            for path in self.folder.iterdir():
+                with suppress(OSError):  # pruned meanwhile
+                    found.append(path.stat())
+        return found
+
     def _way(self, command: Command) -> _Way | None:
         wanted = "done" if command == "undo" else "undone"
         found = [e for e in self.entries if e.state == wanted]

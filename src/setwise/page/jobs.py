@@ -123,6 +123,8 @@ class Queue:
         self._waiting: deque[Job] = deque()
         self._jobs: OrderedDict[str, Job] = OrderedDict()
         self._is_over = False
+        self.n_working = 0
+        self.told: Callable[[Job], None] = lambda _: None  # called with each job that ended
         self._changed = Condition()
         self._threads = [
             Thread(target=self._run, name=f"setwise-page-{i}", daemon=True)
@@ -134,6 +136,16 @@ class Queue:
         for thread in self._threads:
             thread.start()
 
+    @property
+    def n_waiting(self) -> int:
+        """Jobs that wait."""
+        return len(self._waiting)
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether all workers are there."""
+        return all(thread.is_alive() for thread in self._threads)
+
     def check_room(self) -> None:
         """Raise QueueFullError if no more jobs may wait."""
         if len(self._waiting) >= self.limits.waiting:
@@ -142,8 +154,7 @@ class Queue:
     @property
     def is_busy(self) -> bool:
         """Whether a job waits or is worked on, so that background work should wait."""
-        with self._changed:
-            return bool(self._waiting) or any(j.state == "working" for j in self._jobs.values())
+        return bool(self._waiting) or self.n_working > 0
 
     @property
     def jobs(self) -> list[Job]:
@@ -228,7 +239,13 @@ class Queue:
                     return
                 job = self._waiting.popleft()
                 job.began, job.state = time.monotonic(), "working"
-            self._do(job)
+                self.n_working += 1
+            try:
+                self._do(job)
+            finally:
+                with self._changed:
+                    self.n_working -= 1
+                self.told(job)
 
     def _do(self, job: Job) -> None:
         try:

@@ -25,6 +25,12 @@ class Problem(BaseModel):
     error: str
 
 
+class Health(BaseModel):
+    """One word about the server."""
+
+    status: str
+
+
 class LeftOut(BaseModel):
     """A file that cannot be used."""
 
@@ -205,7 +211,7 @@ class Answer(BaseModel):
     label: str | None = Field(description="None for a stranger, and if nothing is in common.")
     most_like: str = Field(description="The nearest class, even if it is not near enough.")
     is_known: bool | None
-    is_far: bool = Field(description="Unknown, but some albums of the gallery are as far away.")
+    is_far: bool = Field(description="Unknown, but no farther than some in the gallery.")
     probability: float
     confidence: Confidence
     words: str
@@ -318,9 +324,7 @@ class InboxRow(ProbeSet):
     runner_up: Candidate | None
     candidates: list[Candidate]
     is_known: bool | None
-    is_far: bool | None = Field(
-        description="Unknown, but some albums of the gallery are as far away."
-    )
+    is_far: bool | None = Field(description="Unknown, but no farther than some in the gallery.")
     confidence: Confidence | None
     words: str
     reason: str

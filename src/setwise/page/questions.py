@@ -27,17 +27,20 @@ FILE, LOCK = "question.json", ".lock"
 class Questions:
     """Uploads and the jobs that answer them; each server has a folder, and a lock on it."""
 
-    def __init__(self, root: Path, file: GalleryFile, queue: Queue) -> None:
+    def __init__(self, root: Path | None, file: GalleryFile, queue: Queue) -> None:
         self.root, self.file, self.queue = root, file, queue
         self.folder = Path()
         self._lock: IO[bytes] | None = None
 
     def open(self, fallback: Path) -> None:
         """Make a folder, below ``fallback`` where the gallery's cannot be written to."""
+        if self.root is None:
+            self._make_folder(fallback)
+            return
         try:
             self.root.mkdir(parents=True, exist_ok=True)
             self._make_folder(self.root)
-            for question in self._left_behind():
+            for question in self._left_behind(self.root):
                 self._ask_again(question)
         except (OSError, SetwiseError):
             self._make_folder(fallback)
@@ -103,10 +106,10 @@ class Questions:
         self._lock = (self.folder / LOCK).open("w+b")
         acquired(self._lock)
 
-    def _left_behind(self) -> Iterator[Path]:
+    def _left_behind(self, root: Path) -> Iterator[Path]:
         """Questions to servers that have ended, the oldest first."""
         found: list[Path] = []
-        for home in self.root.iterdir():
+        for home in root.iterdir():
             if home == self.folder or home.is_symlink() or not home.is_dir():
                 continue
             with suppress(OSError), (home / LOCK).open("r+b") as lock:
