@@ -97,9 +97,14 @@ def is_far(answer: Answer, farthest: float) -> bool:
     return is_probable and answer.nearness >= farthest
 
 
-def reason(answer: Answer) -> str:
-    """Why, in one short sentence: how the ways of looking vote."""
+def reason(answer: Answer, parts: Sequence[payload.Part] = ()) -> str:
+    """Why, in one short sentence: how the ways of looking vote, or which photos are whose."""
     kind, label = kind_of(answer), str(answer.label)
+    if parts:
+        each = [
+            f"{counted(len(one.images), 'photo')} of {one.label or 'no one'}" for one in parts
+        ]
+        return f"Compared one by one: {_listed(each)}."
     if kind == "guess":
         return "No way of looking finds anything in common."
     tops = answer.votes.argmax(axis=1)[answer.votes.any(axis=1)]
@@ -179,7 +184,7 @@ def answer_fields(
         "probability": answer.probability,
         "confidence": confidence(answer, parts),
         "words": answer_words(answer, parts, farthest),
-        "reason": reason(answer),
+        "reason": reason(answer, parts),
         "parts": list(parts),
         "runner_up": runner_up,
         "candidates": list(map(payload.Candidate.model_validate, bars(answer, most))),

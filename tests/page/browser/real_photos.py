@@ -45,7 +45,8 @@ def write_gallery(root: Path) -> Path:
             photos = cuts(PICTURES[label], seed=10 * i + len(label))
             write_set(root / "photos" / label / f"day {i + 1}", photos)
     sets = load_images(root / "photos", size=24, colour=True, labelled=True)
-    clf = CVC(dims=(1, 2, 3), unknown=0.3, random_state=0)
+    looks = (("plain", "mean"), ("plain", "svd"))  # few, so that many tests are quick
+    clf = CVC(dims=(1, 2, 3), representations=looks, unknown=0.3, random_state=0)
     return clf.fit(sets, sets.labels).save(root / "people.setwise")
 
 
