@@ -180,11 +180,11 @@ def real(n_classes: int, n_splits: int | None) -> None:
             ):  # fmt: skip
                 truth = dataset.labels[i]
                 tally["probes"] += 1
-                tally["same"] += one.label == other.label
+                tally["same"] += one.nearest == other.nearest
                 tally["around"] += truth in other.classes
-                tally["whole right"] += one.label == truth
-                tally["near right"] += other.label == truth
-                tally["off the list"] += one.label not in other.classes
+                tally["whole right"] += one.nearest == truth
+                tally["near right"] += other.nearest == truth
+                tally["off the list"] += one.nearest not in other.classes
         n = tally["probes"]
         rows.append([name, f"{n_near} of {total}", str(n), *(
             f"{100 * tally[k] / n:.2f}"

@@ -111,7 +111,9 @@ def by_cvc(split: Split, n_jobs: int) -> Opinion:
     scored_by = "nearness" if hasattr(answers[0], "nearness") else "probability"
     verdicts = [getattr(answer, "is_known", None) for answer in answers]
     return Opinion(
-        labels=np.array([answer.label for answer in answers], dtype=object),
+        labels=np.array(
+            [getattr(answer, "nearest", answer.label) for answer in answers], dtype=object
+        ),
         probability=np.array([answer.probability for answer in answers]),
         nearness=np.array([getattr(answer, scored_by) for answer in answers]),
         is_known=None if None in verdicts else np.array(verdicts),

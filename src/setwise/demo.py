@@ -128,8 +128,8 @@ class _Round:
         outliers, typical = self.data.is_outlier[i], np.asarray(answer.is_typical)
         return {
             "set": answer.name,
-            "label": UNKNOWN if answer.is_known is False else str(answer.label),
-            "nearest": str(answer.label),
+            "label": str(answer.label),
+            "nearest": str(answer.nearest),
             "probability": answer.probability,
             "vote_of_the_images": str(self.labels["vote of the images"][i]),
             "images_of_another_digit": (np.flatnonzero(outliers) + 1).tolist(),
@@ -203,7 +203,7 @@ def _judged(data: DigitSets, n_jobs: int | None) -> _Round:
     with quiet("unknown=", CalibrationWarning):  # eight classes are few: the command says so
         clf.fit(gallery, digits)
     answers = list(clf.judge(data.probes))
-    nearest = np.array([answer.label for answer in answers])
+    nearest = np.array([answer.nearest for answer in answers])
     labels = {
         "each image alone": vote.predict(SetBatch.from_rows(data.probes.vectors)),
         "vote of the images": vote.predict(data.probes),

@@ -95,7 +95,7 @@ def test_answers_are_those_of_this_process(large, client, is_mapped, monkeypatch
     monkeypatch.setattr(cluster, "_HANDLES", {})
     fresh = pickle.loads(pickle.dumps(clf))
     with joblib.parallel_config("dask", client=client):
-        pending = fresh.judge(probes)
+        pending = fresh.iter_judge(probes)
     same(pending, expected)  # the cluster was chosen when judge was called
     (handle,) = cluster._HANDLES.values()
     assert hasattr(handle, "key") != is_mapped

@@ -54,13 +54,13 @@ def test_another_fusion_of_the_same_layers(clf_and_probes):
     for fusion in ("mode", "sum", "coefficient"):
         described = replace(clf.gallery_.description, fusion=Fusion.of(fusion, "test"))
         fused = judge(replace(clf.gallery_, description=described), probes)
-        assert [answer.fused_by(fusion) for answer in answers] == [a.label for a in fused]
+        assert [answer.fused_by(fusion) for answer in answers] == [a.nearest for a in fused]
 
 
 def test_progress_is_told_and_answers_come_one_by_one(clf_and_probes):
     clf, probes = clf_and_probes
     told = []
-    answers = clf.judge(probes, progress=lambda *step: told.append(step))
+    answers = clf.iter_judge(probes, progress=lambda *step: told.append(step))
     next(answers)
     assert told[0] == ("classify", 0, len(probes))
     list(answers)

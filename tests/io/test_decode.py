@@ -415,3 +415,21 @@ def test_junk_that_begins_like_a_heic(tmp_path):
     with pytest.raises(DataError, match=r"a\.heic (is none of|is damaged)") as raised:
         read(tmp_path / "a.heic")
     assert not isinstance(raised.value, NotSupportedError)
+
+
+def test_a_photo_of_many_megapixels_is_decoded_at_a_reduced_size(tmp_path):
+    path = tmp_path / "large.jpg"
+    Image.new("L", (16320, 12240), 90).save(path, quality=30)  # Pillow calls it a bomb
+    picture = read(path, Wanted((96, 96), True, 64_000_000, thumbnail=True))
+    assert picture.pixels.shape == (96, 96, 3)
+    with pytest.raises(DataError, match="more than max_pixels=64000000"):
+        read(path, Wanted(None, False, 64_000_000))
+
+
+def test_a_progressive_photo_is_held_whole_and_refused_sooner(tmp_path):
+    path = tmp_path / "a.jpg"
+    Image.new("L", (400, 400)).save(path, progressive=True)
+    with pytest.raises(DataError, match="more than max_pixels=150000"):
+        read(path, Wanted((20, 20), False, 150_000))
+    Image.new("L", (400, 400)).save(path)
+    assert read(path, Wanted((20, 20), False, 150_000)).pixels.shape == (20, 20)

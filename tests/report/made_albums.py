@@ -73,6 +73,6 @@ def _as_if(i: int, answer: Answer) -> Answer:
     is_typical = np.ones(8, dtype=bool)
     is_typical[list(STRANGE)] = bool(i % 2)
     chances = np.array([0.3 if c == answer.runner_up else 0.1 for c in answer.classes])
-    chances[answer.classes == answer.label] = 0.6
+    chances[answer.classes == answer.nearest] = 0.6
     unsure = {"probabilities": chances, "probability": 0.6, "margin": 0.3} if i == 2 else {}
     return replace(answer, is_typical=is_typical, is_known=i != 1, **unsure)

@@ -22,10 +22,17 @@ def duration(seconds: float) -> str:
     return f"{seconds:.3g} s"
 
 
-def words(what: str, done: int, total: int, seconds: float) -> str:
-    """Share of the work that is done after ``seconds``, and the time it may still take."""
-    left = seconds / done * (total - done)
-    return f"{what}: {100 * done // total} % done, about {left:.0f} s left"
+def words(what: str, done: int, total: int, since_first: float) -> str:
+    """Share of the work that is done, and the time that the rest may take.
+
+    ``since_first`` are seconds since the first step ended: compiling and reading in before it
+    say nothing of the others. Time is estimated once two steps and a tenth are done.
+    """
+    share = f"{what}: {100 * done // total} % done"
+    if done < 2 or 10 * done < total:
+        return share
+    left = since_first / (done - 1) * (total - done)
+    return f"{share}, about {left:.0f} s left"
 
 
 def reported(
@@ -36,7 +43,7 @@ def reported(
     A callback ``progress`` is called instead: before the first result, and after each.
     """
     logger = logging.getLogger("setwise")
-    started = told = time.monotonic()
+    first = told = time.monotonic()
     if progress is not None:
         progress(what, 0, total)
     for done, result in enumerate(results, start=1):
@@ -45,6 +52,7 @@ def reported(
             progress(what, done, total)
             continue
         now = time.monotonic()
+        first = now if done == 1 else first
         if now - told >= EVERY and done < total:
             told = now
-            logger.info("%s", words(what, done, total, now - started))
+            logger.info("%s", words(what, done, total, now - first), extra={"is_part": True})

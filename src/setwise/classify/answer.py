@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 import numpy.typing as npt
 
 from setwise._support.types import BoolArray, FloatArray
@@ -19,7 +20,7 @@ SURE, QUITE_SURE = 0.9, 0.7
 _WORTH_SAYING = 0.005
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Answer:
     """What a gallery says of one set.
 
@@ -34,7 +35,7 @@ class Answer:
     """
 
     name: str  # of the set
-    label: Any  # the most probable class; means nothing where ``is_informed`` is False
+    nearest: Any  # the most probable class; means nothing where ``is_informed`` is False
     probability: float  # of that class
     runner_up: Any  # the next probable class; None where no other is probable
     margin: float  # ``probability`` minus that of the runner-up
@@ -48,10 +49,47 @@ class Answer:
     votes: FloatArray  # weighted, shape (n_active_members, n_classes)
     n_repaired_cuts: int  # made by another rule, where one did not converge or left no half
     score_matrix: ScoreMatrix
+    unknown_label: Any = "unknown"  # of sets that are of no class of the gallery
+
+    @property
+    def label(self) -> Any:
+        """The nearest class, or the label of unknown sets."""
+        return self.unknown_label if self.is_known is False else self.nearest
+
+    def __repr__(self) -> str:
+        n_out, n_vectors = int((~self.is_typical).sum()), len(self.is_typical)
+        return (
+            f"Answer({self.name!r}: label={_plain(self.label)!r}, "
+            f"nearest={_plain(self.nearest)!r}, probability={self.probability:.3f}, "
+            f"margin={self.margin:.3f}, {n_out} of {n_vectors} vectors out of place)"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The answer in JSON types; vectors out of place are counted from 0."""
+        shares = zip(self.classes, self.probabilities, strict=True)
+        return {
+            "set": self.name,
+            "label": _plain(self.label),
+            "nearest": _plain(self.nearest),
+            "is_known": self.is_known,
+            "probability": self.probability,
+            "runner_up": _plain(self.runner_up),
+            "margin": self.margin,
+            "nearness": self.nearness,
+            "n_vectors": len(self.is_typical),
+            "out_of_place": (~self.is_typical).nonzero()[0].tolist(),
+            "probabilities": {str(label): float(share) for label, share in shares},
+        }
 
     def fused_by(self, fusion: str | Fusion) -> Any:
         """The label that another fusion of the same members gives."""
         return self.classes[fuse(self.score_matrix, Fusion.of(fusion, "Answer.fused_by")).code]
+
+
+def _plain(label: Any) -> Any:
+    """A label in JSON types; dates and the like become text."""
+    value = label.item() if isinstance(label, np.generic) else label
+    return value if value is None or isinstance(value, str | int | float) else str(value)
 
 
 class Sentence(NamedTuple):
@@ -84,7 +122,7 @@ def sureness(answer: Answer | Explanation) -> str:
 
 def sentence(answer: Answer | Explanation) -> Sentence:
     """An answer in one plain sentence, for readers who have not read the paper."""
-    kind, label = kind_of(answer), str(answer.label)
+    kind, label = kind_of(answer), str(answer.nearest)
     if kind == "guess":
         before = "No answer: it has nothing in common with anything in the gallery."
         return Sentence(before, "", "")

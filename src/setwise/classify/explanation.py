@@ -25,10 +25,11 @@ if TYPE_CHECKING:
 
 DIGITS = 6
 # Fields that hold labels, which may be of any type.
-_LABELS = ("label", "runner_up", "classes", "fell_away")
+_LABELS = ("label", "nearest", "runner_up", "classes", "fell_away")
 # What is written of the answer, in this order.
 _OF_ANSWER = (
     "label",
+    "nearest",
     "classes",
     "probabilities",
     "scores",
@@ -137,6 +138,11 @@ class Explanation:
         return self.answer.label
 
     @property
+    def nearest(self) -> Any:
+        """The most probable class."""
+        return self.answer.nearest
+
+    @property
     def classes(self) -> npt.NDArray[Any]:
         """Labels of the candidates."""
         return self.answer.classes
@@ -191,11 +197,11 @@ class Explanation:
             return "No answer: the set has nothing in common with any class."
         order = np.argsort(-self.probabilities, kind="stable")[:3]
         ranking = ", ".join(f"{self.classes[i]} {self.probabilities[i]:.2f}" for i in order)
-        agree = sum(vote.label == self.label for vote in self.votes)
+        agree = sum(vote.label == self.nearest for vote in self.votes)
         n_out = int((~self.is_typical).sum())
         unknown = "unknown, most like " if self.is_known is False else ""
         return (
-            f"{unknown}{self.label}: {ranking}; {agree} of {len(self.votes)} members agree, "
+            f"{unknown}{self.nearest}: {ranking}; {agree} of {len(self.votes)} members agree, "
             f"{n_out} of {len(self.support)} vectors look out of place."
         )
 
@@ -277,11 +283,11 @@ def _answer(content: Mapping[str, Any]) -> Answer:
     """The answer, without the members' scores, which are not written."""
     classes, probabilities = np.array(content["classes"]), _array(content["probabilities"])
     ordered, n, nothing = np.sort(probabilities)[::-1], len(classes), np.zeros(0)
-    empty = np.zeros((0, n))
+    empty, nearest = np.zeros((0, n)), content.get("nearest", content["label"])
     return Answer(
         name=content.get("name", ""),
-        label=content["label"],
-        probability=float(probabilities[(classes == content["label"]).argmax()]),
+        nearest=nearest,
+        probability=float(probabilities[(classes == nearest).argmax()]),
         runner_up=content.get("runner_up"),
         margin=float(ordered[0] - ordered[1]),
         is_informed=bool(content["is_informed"]),

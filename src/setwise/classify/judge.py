@@ -147,7 +147,7 @@ class Inference:
         nearness = candidates.nearness(self.views)
         return Answer(
             name=name,
-            label=candidates.classes[fused.code],
+            nearest=candidates.classes[fused.code],
             probability=float(probabilities[fused.code]),
             runner_up=candidates.classes[rival] if has_rival else None,
             margin=float(probabilities[first] - probabilities[second]),

@@ -51,7 +51,7 @@ def explain_set(gallery: Gallery, batch: SetBatch) -> Explanation:
     """Explanation of the one set of a batch, with its images."""
     name = "" if batch.names == default_names(1) else batch.names[0]
     why = Inference.of(gallery, batch[0]).explanation(name)
-    labels = (why.label, why.runner_up) if why.is_informed else ()
+    labels = (why.nearest, why.runner_up) if why.is_informed else ()
     shown = tuple(label for label in labels if label is not None)
     return replace(why, pictured=pictured(gallery, batch, 0, why.is_typical, shown))
 

@@ -26,7 +26,7 @@ def reasons_of(inference: Inference, answer: Answer) -> Explanation:
     """An answer, and the reasons that its views give."""
     candidates, views, bases = inference.candidates, inference.views, inference.bases
     said = _member_votes(inference)
-    shown = _shown(inference, said, answer.label)
+    shown = _shown(inference, said, answer.nearest)
     layer, result = candidates.layers[shown].layer, views[shown].clustered
     shares = {i: bases.shares(candidates.layers[i].layer) for i in views}
     support = _support(inference, shares, inference.fused.code)

@@ -50,6 +50,8 @@ def load(path: str | Path, *, index: str | Index | None = None) -> CVC:
         random_state=Seed(seed),
     )
     made.gallery_ = gallery
+    reading = own.get("reading")
+    made.reading_ = reading if isinstance(reading, dict) else {}
     return made
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import sys
 import time
 import warnings
@@ -35,6 +36,30 @@ EXIT_CODES = {
 AsJson: TypeAlias = Annotated[bool, Option("--json", help="Print one JSON document alone.")]
 Quiet: TypeAlias = Annotated[bool, Option("--quiet", "-q", help="One line, no progress.")]
 DEBUG = "SETWISE_DEBUG"
+_ANY_WIDTH = 10_000
+
+
+# What arguments of Python are called in the shell.
+_OPTIONS = (
+    "every_s", "follow_links", "max_bad", "max_files", "max_pixels", "min_length", "min_size",
+)  # fmt: skip
+_ARGUMENT = re.compile(rf"\b({'|'.join(_OPTIONS)})\b( ?= ?(?=[\d.]))?")
+
+
+def in_shell_words(text: str) -> str:
+    """A message of the library with the options of the shell for the arguments of Python.
+
+    >>> in_shell_words('more than max_pixels=3071. Raise max_pixels, or on_error="skip".')
+    'more than --max-pixels 3071. Raise --max-pixels, or --skip-bad.'
+    """
+    plain = text.replace('on_error="skip"', "--skip-bad")
+    return _ARGUMENT.sub(lambda m: f"--{m[1].replace('_', '-')}" + (" " if m[2] else ""), plain)
+
+
+def counted(number: int, noun: str) -> str:
+    """``"1 set"``, ``"2 sets"``, ``"2 classes"``."""
+    plural = f"{noun}es" if noun.endswith("s") else f"{noun}s"
+    return f"{number} {noun if number == 1 else plural}"
 
 
 def say(text: str, *, err: bool = False) -> None:
@@ -43,10 +68,13 @@ def say(text: str, *, err: bool = False) -> None:
 
 
 def show_rows(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table."""
+    """Print a table, in which nothing is cut; lines are folded on a terminal alone."""
     from rich.console import Console
 
-    Console(highlight=False).print(text_table(columns, rows))
+    shown = Console(highlight=False)
+    if not shown.is_terminal and "COLUMNS" not in os.environ:
+        shown = Console(highlight=False, width=_ANY_WIDTH)
+    shown.print(text_table(columns, rows))
 
 
 def text_table(
@@ -60,7 +88,7 @@ def text_table(
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for i, column in enumerate(columns):
         justify: Any = "right" if are_numbers and i else "left"
-        table.add_column(Text(printable(column)), justify=justify)
+        table.add_column(Text(printable(column)), justify=justify, overflow="fold")
     for row in rows:
         table.add_row(*(Text(printable(cell)) for cell in row))
     return table
@@ -81,7 +109,7 @@ def clean_exit() -> Iterator[None]:
         if os.environ.get(DEBUG):
             raise
         if isinstance(error, SetwiseError | OSError):
-            words = str(error)
+            words = in_shell_words(str(error))
             one_line = words if isinstance(error, SetwiseError) else " ".join(words.split())
             say(f"setwise: {one_line}", err=True)
             raise typer.Exit(1) from None
@@ -97,7 +125,8 @@ def _told_warnings() -> Iterator[None]:
 
     def show(message: Warning | str, category: type[Warning], *rest: Any) -> None:
         if issubclass(category, SetwiseWarning):
-            say(f"setwise: note: {' '.join(str(message).split())}", err=True)
+            words = in_shell_words(" ".join(str(message).split()))
+            say(f"setwise: note: {words}", err=True)
         else:
             before(message, category, *rest)
 
@@ -134,20 +163,46 @@ def shown_progress(*, is_silent: bool) -> Iterator[Progress | None]:
         with _logging(logging.ERROR, None):
             yield None
     elif not sys.stderr.isatty():
-        with _logging(logging.INFO, lambda message: say(message, err=True)):
-            yield _PlainLines()
+        lines = _PlainLines()
+        with _logging(logging.INFO, lambda message: say(message, err=True), lines.steps):
+            yield lines
     else:
         with _bar() as report:
             yield report
 
 
+class _Steps:
+    """The steps that are under way: the parts of one of them are not shown beside it."""
+
+    def __init__(self) -> None:
+        self._open: set[str] = set()
+
+    def note(self, what: str, done: int, total: int) -> None:
+        """Remember a step until it is done; a single step has no share to show itself."""
+        if total > 1 and done < total:
+            self._open.add(what)
+        else:
+            self._open.discard(what)
+
+    def hides(self, record: logging.LogRecord) -> bool:
+        """Whether a message is the progress of a part."""
+        return bool(self._open) and getattr(record, "is_part", False)
+
+
 @contextmanager
-def _logging(level: int, show: Callable[[str], None] | None) -> Iterator[None]:
+def _logging(
+    level: int, show: Callable[[str], None] | None, steps: _Steps | None = None
+) -> Iterator[None]:
     """Show what setwise logs for a while, from a level on."""
     logger, handler = logging.getLogger("setwise"), logging.Handler()
     before = logger.level
+
+    def emit(record: logging.LogRecord) -> None:
+        if show is not None and not (steps and steps.hides(record)):
+            show(record.getMessage())
+
     if show is not None:
-        handler.emit = lambda record: show(record.getMessage())  # type: ignore[method-assign]
+        handler.emit = emit  # type: ignore[method-assign]
         logger.addHandler(handler)
     logger.setLevel(level)
     try:
@@ -163,19 +218,24 @@ class _PlainLines:
     EVERY_S = 10.0
 
     def __init__(self) -> None:
-        self._began: dict[str, float] = {}
+        self._first: dict[str, float] = {}  # when the first part of a step was done
         self._shown = 0.0
+        self.steps = _Steps()
 
     def __call__(self, what: str, done: int, total: int) -> None:
         from setwise._support.progress import words
 
         now = time.monotonic()
+        self.steps.note(what, done, total)
+        if done > 0:
+            self._first.setdefault(what, now)
         if done == 0:
-            self._began[what] = self._shown = now
+            self._first.pop(what, None)
+            self._shown = now
             say(f"{what} ...", err=True)
         elif done < total and now - self._shown >= self.EVERY_S:
             self._shown = now
-            say(words(what, done, total, now - self._began[what]), err=True)
+            say(words(what, done, total, now - self._first[what]), err=True)
 
 
 @contextmanager
@@ -190,13 +250,15 @@ def _bar() -> Iterator[Progress]:
     def dim(message: str) -> None:
         bar.console.print(printable(message), style="dim", markup=False)
 
+    steps = _Steps()
     with (
         shown.Progress(*columns, console=Console(stderr=True), transient=True) as bar,
-        _logging(logging.INFO, dim),
+        _logging(logging.INFO, dim, steps),
     ):
         tasks = {}
 
         def report(what: str, done: int, total: int) -> None:
+            steps.note(what, done, total)
             if what not in tasks:
                 tasks[what] = bar.add_task(printable(what), total=None)
             # A step that is its own only part has no share done to show before its end.

@@ -16,8 +16,17 @@ from setwise._support.text import printable, spreadsheet
 from setwise.cli.common import check_output, say, show_rows
 from setwise.cli.options import Jobs, Output, Reading, Source, Unknown, command
 from setwise.cli.quick_start import import_estimators
-from setwise.cli.reading import check_asked, fitted, joined, load, when_and_where
-from setwise.errors import ParameterError
+from setwise.cli.reading import (
+    KNOWN_SUFFIXES,
+    check_asked,
+    check_features,
+    fitted,
+    is_gallery_file,
+    joined,
+    load,
+    when_and_where,
+)
+from setwise.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
     from setwise import CVC, Answer, Explanation, SetBatch
@@ -25,7 +34,10 @@ if TYPE_CHECKING:
     from setwise.io import LoadedSets
     from setwise.sets import Origins
 
-ARRAY_SUFFIXES = (".mat", ".npz", ".npy")  # files of sets; others are gallery files
+_NAMES_ALL = (
+    "This gallery names a class for every set, also for sets of none of its classes; one of "
+    "`setwise fit ... --unknown 0.05` can say unknown."
+)
 COLUMNS = (
     "set", "label", "probability", "margin", "runner_up", "is_known", "n_images",
     "n_out_of_place", "out_of_place", "first_file", "first_time", "last_time", "note",
@@ -89,6 +101,11 @@ def _identify(
     gallery: Path, probes: Sequence[Path], reading: Reading, output: Output, files: Files,
     unknown: float | None, jobs: int,
 ) -> None:  # fmt: skip
+    swapped = [one for one in probes if is_gallery_file(one)]
+    if swapped:
+        command = f"setwise identify {swapped[0]} {gallery}"
+        msg = f"{swapped[0]} is a gallery file. Expected it first: {command}"
+        raise DataError(msg)
     import_estimators()
     reading.check()
     check_asked(unknown, jobs)
@@ -96,12 +113,13 @@ def _identify(
     with output.progress() as progress:
         clf = _classifier(gallery, reading, output, unknown, jobs, progress)
         gc.enable()  # off until all is imported and loaded
-        options = reading.of_probes(clf.gallery_.sets.image_shape)
-        sources = [load(source, options, output, progress) for source in probes]
+        options = reading.as_recorded(clf.reading_).of_probes(clf.gallery_.sets.image_shape)
+        sources = [load(source, options, output, progress) for source in _sources(probes)]
+        _check_kind(gallery, clf, sources)
         sets = joined(sources)
         whys: Mapping[int, Explanation] = {}
         if files.report is None:
-            answers = list(clf.judge(sets, progress=progress))
+            answers = clf.judge(sets, progress=progress)
         else:  # needs explanations, which take no second look at a set
             from setwise.report import judge_and_explain
 
@@ -120,12 +138,13 @@ def _classifier(
     progress: Progress | None,
 ) -> CVC:  # fmt: skip
     """The classifier of a gallery file, or one that is fitted to a folder."""
-    if gallery.is_dir() or gallery.suffix.lower() in ARRAY_SUFFIXES:
+    if gallery.is_dir() or gallery.suffix.lower() in KNOWN_SUFFIXES:
         sets = load(gallery, reading.of_gallery(), output, progress, labelled=True)
         return fitted(sets, reading.features, unknown, jobs, output, progress)
     from setwise import load as load_file
 
     clf = load_file(gallery)
+    check_features(gallery, clf, reading.features)
     if unknown is not None and unknown != clf.unknown:
         had = "cannot say unknown" if clf.unknown is None else f"has --unknown {clf.unknown:g}"
         msg = (
@@ -134,6 +153,28 @@ def _classifier(
         )
         raise ParameterError(msg)
     return clf.set_params(n_jobs=jobs)
+
+
+def _sources(probes: Sequence[Path]) -> list[Path | list[Path]]:
+    """The probes, those that are single photos as one source."""
+    from setwise.io.decode import SUFFIXES
+
+    photos = [one for one in probes if one.suffix.lower() in SUFFIXES and not one.is_dir()]
+    others: list[Path | list[Path]] = [one for one in probes if one not in photos]
+    return [*others, photos] if photos else others
+
+
+def _check_kind(gallery: Path, clf: CVC, sources: Sequence[LoadedSets]) -> None:
+    """Refuse photos where the gallery holds vectors of a network outside of setwise."""
+    sets = clf.gallery_.sets
+    for source in sources:
+        if sets.image_shape is None and source.image_shape is not None:
+            msg = (
+                f"{source.report.source} holds photos, and {gallery} vectors of "
+                f"{sets.n_features} numbers. Expected vectors by the same network: give them "
+                "as .npz, .csv or .parquet, or fit a gallery of photos."
+            )
+            raise DataError(msg)
 
 
 def _show(
@@ -157,8 +198,10 @@ def _show(
         for row in told:
             typer.echo(line(row))
     else:
-        columns = ("set", "label", "how sure", "margin", "next", "out of place", "")
+        columns = ("set", "label", "how sure", "next", "out of place", "")
         show_rows(columns, [table_row(row) for row in told])
+        if clf.gallery_.calibration.threshold is None:
+            say(_NAMES_ALL, err=True)
 
 
 def _write(
@@ -190,8 +233,8 @@ def answer_row(answer: Answer, probes: SetBatch, i: int, unknown_label: str) -> 
     is_stranger = answer.is_known is False
     return {
         "set": answer.name,
-        "label": unknown_label if is_stranger else str(answer.label),
-        "nearest": str(answer.label),
+        "label": unknown_label if is_stranger else str(answer.nearest),
+        "nearest": str(answer.nearest),
         "is_known": answer.is_known,
         "probability": answer.probability,
         "runner_up": None if answer.runner_up is None else str(answer.runner_up),
@@ -215,14 +258,14 @@ def _out_of_place(answer: Answer, origins: Origins | None) -> list[dict[str, Any
 def _note(answer: Answer) -> str:
     if not answer.is_informed:
         return "has nothing in common with any class: a guess"
-    return f"most like {answer.label}" if answer.is_known is False else ""
+    return f"most like {answer.nearest}" if answer.is_known is False else ""
 
 
 def table_row(row: dict[str, Any]) -> tuple[str, ...]:
     """An answer as a row of the printed table."""
-    numbers = f"{row['probability']:.2f}", f"{row['margin']:.2f}", row["runner_up"] or ""
+    numbers = f"{row['probability']:.2f}", row["runner_up"] or ""
     if row["is_known"] is False:  # the numbers are of its nearest class
-        numbers = "", "", ""
+        numbers = "", ""
     strange = [one["file"] or f"image {one['image']}" for one in row["out_of_place"]]
     shown = ", ".join(Path(name).name for name in strange[:3])
     more = f" and {len(strange) - 3} more" if len(strange) > 3 else ""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import wraps
 from inspect import Parameter, Signature, cleandoc, signature
 from pathlib import Path
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from setwise._support.progress import Progress
 
 _SOURCE = (
-    "Folder of photos (anna/*.jpg, class/set/*.jpg, set/*.jpg) or clips, video, .mat, .npz."
+    "Folder of photos (anna/*.jpg, class/set/*.jpg, set/*.jpg) or clips, photo, video, "
+    ".mat, .npz, .csv, .parquet."
 )
 _UNKNOWN = "False-acceptance rate for unknown classes, such as 0.05; without, all are known."
 _LAYOUT = '"class", "class/set", "set", "single", "bursts", "class/bursts" or "auto".'
@@ -29,6 +30,8 @@ _FEATURES = (
     '"pixels", "edges", "network", "faces", several, or "auto": all installed but faces.'
 )
 _VARIABLES = ("variable", "labels", "groups")
+GAP_S = 30.0
+_GAP = f"Seconds without a photo between two bursts; {GAP_S:.0f}, or those of a gallery file."
 _LINKS = "Also follow links out of the folder."
 Source: TypeAlias = Annotated[Path, Argument(help=_SOURCE)]
 Jobs: TypeAlias = Annotated[int, Option(help="Threads; -1 for one per core.")]
@@ -41,7 +44,7 @@ class Reading:
 
     layout: Annotated[str, Option(help=_LAYOUT)] = "auto"
     probe_layout: Annotated[str | None, Option(help=_PROBE_LAYOUT)] = None
-    gap: Annotated[float, Option(help="Seconds without a photo between two bursts.")] = 30.0
+    gap: Annotated[float | None, Option(help=_GAP, show_default=False)] = None
     features: Annotated[str, Option(help=_FEATURES)] = "auto"
     size: Annotated[int | None, Option(help="Pixels of a side: 64, or 96 for networks.")] = None
     colour: Annotated[bool, Option("--colour", help="Read colours; networks always do.")] = (
@@ -52,11 +55,11 @@ class Reading:
     follow_links: Annotated[bool, Option("--follow-links", help=_LINKS)] = False
     skip_bad: Annotated[bool, Option("--skip-bad", help="Leave out unreadable files.")] = False
     max_bad: Annotated[float, Option(help="Largest share that --skip-bad leaves out.")] = 0.05
-    max_pixels: Annotated[int, Option(help="Pixels of the largest image to open.")] = 25_000_000
+    max_pixels: Annotated[int, Option(help="Pixels of the largest image to open.")] = 64_000_000
     max_files: Annotated[int, Option(help="Most files to read from a folder.")] = 100_000
-    variable: Annotated[str | None, Option(help="Variable of the sets (.mat, .npz).")] = None
-    labels: Annotated[str | None, Option(help="Variable of the classes.")] = None
-    groups: Annotated[str | None, Option(help="Variable: the set of each vector.")] = None
+    variable: Annotated[str | None, Option(help="Variable or column of the vectors.")] = None
+    labels: Annotated[str | None, Option(help="Variable or column of the classes.")] = None
+    groups: Annotated[str | None, Option(help="The same, of the set of each vector.")] = None
     probe_variable: Annotated[str | None, Option(help="Variable of the probes.")] = None
 
     @property
@@ -71,7 +74,7 @@ class Reading:
         """Arguments of `load_sets` for labelled sets."""
         same = ("layout", "follow_links", "max_bad", "max_pixels", "max_files", *_VARIABLES)
         return {name: getattr(self, name) for name in same} | {
-            "gap_s": self.gap,
+            "gap_s": GAP_S if self.gap is None else self.gap,
             "size": self.size or (96 if self.needs_colour else 64),
             "colour": self.colour or self.needs_colour,
             "exclude": tuple(self.exclude or ()),
@@ -87,6 +90,22 @@ class Reading:
             own |= {"size": image_shape[:2], "colour": len(image_shape) == 3}
         return self.of_gallery() | own
 
+    def recorded(self, features: Sequence[str]) -> dict[str, Any]:
+        """What a gallery file records of the reading, for its probes."""
+        layout = self.layout if "bursts" in self.layout else "auto"
+        return {"layout": layout, "gap_s": self.of_gallery()["gap_s"], "features": features}
+
+    def as_recorded(self, own: dict[str, Any]) -> Reading:
+        """These options, with what a gallery file has recorded where none is given."""
+        layout, gap_s = own.get("layout"), own.get("gap_s")
+        is_of_bursts = self.layout == "auto" and layout in ("bursts", "class/bursts")
+        is_gap = isinstance(gap_s, int | float) and 0 < gap_s < float("inf")
+        return replace(
+            self,
+            probe_layout=self.probe_layout or ("bursts" if is_of_bursts else None),
+            gap=gap_s if self.gap is None and is_gap else self.gap,
+        )
+
     def check(self) -> None:
         """Refuse wrong values before any source is read; open the cache of vectors."""
         from setwise._support.parameters import check_choice, check_count, check_number
@@ -96,7 +115,8 @@ class Reading:
         check_choice("setwise", "--layout", self.layout, known)
         if self.probe_layout is not None:
             check_choice("setwise", "--probe-layout", self.probe_layout, known)
-        check_number("setwise", "--gap", self.gap)
+        if self.gap is not None:
+            check_number("setwise", "--gap", self.gap)
         if self.max_bad != 0:
             check_number("setwise", "--max-bad", self.max_bad, at_most=1.0)
         for option in ("size", "max_pixels", "max_files"):

@@ -162,7 +162,7 @@ def _by_answers(fitted: Any, probes: SetBatch, facts: list[dict[str, Any]]) -> l
     return [
         JudgedSet(
             **known,
-            label=unknown if answer.is_known is False else answer.label,
+            label=unknown if answer.is_known is False else answer.nearest,
             probability=answer.probability,
             margin=answer.margin,
             runner_up=answer.runner_up,

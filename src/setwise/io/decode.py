@@ -6,7 +6,7 @@ import io
 import stat
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -14,7 +14,7 @@ from functools import cache, partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +22,7 @@ import numpy.typing as npt
 from setwise._support.extras import require
 from setwise._support.parallel import SharedContext
 from setwise.errors import DataError, reject
-from setwise.io.heads import costly, is_heif
+from setwise.io.heads import JPEG, costly, is_heif
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -46,6 +46,8 @@ DAMAGED = "with damaged metadata, read without it"
 _OF_SEVERAL = ("MPO", "HEIF")
 # Numbers of the components of a camera's JPEG that is neither JFIF nor Adobe.
 _YCC_PARTS = [1, 2, 3]
+# JPEGs that are decoded at a half or less of their size may have so many times more pixels.
+_REDUCED = 4
 # Thumbnails are made from this many pixels a side: more make no visible difference.
 _ENOUGH = 4 * SIDE
 
@@ -168,8 +170,8 @@ def _read(path: Path, wanted: Wanted) -> Picture:
             msg = f'{path} is HEIC, which is not supported: pip install "setwise[heif]".'
             raise NotSupportedError(msg)
         formats = (*FORMATS, "HEIF") if _reads_heif() else FORMATS
-        image = stack.enter_context(Image.open(file, formats=formats))
-        _check_header(path, image, wanted.max_pixels)
+        image = stack.enter_context(_opened(file, formats))
+        _check_header(path, image, wanted)
         # A JPEG can be decoded at a half, a quarter or an eighth, and without its colours,
         # which is much faster; twice the wanted size leaves the resampling its work.
         aim = None if wanted.size is None else (2 * max(wanted.size),) * 2
@@ -192,6 +194,20 @@ def _read(path: Path, wanted: Wanted) -> Picture:
     }
     told = tuple(remark for remark, holds in remarks.items() if holds)
     return Picture(np.asarray(plain), told, time, thumbnail)
+
+
+def _opened(file: BinaryIO, formats: Sequence[str]) -> Image:
+    """The image of a file, its pixels unread; also a JPEG that Pillow finds too large."""
+    from PIL import Image, JpegImagePlugin
+
+    try:
+        return Image.open(file, formats=formats)
+    except Image.DecompressionBombError:
+        file.seek(0)
+        if not file.read(len(JPEG)) == JPEG:
+            raise
+        file.seek(0)
+        return JpegImagePlugin.jpeg_factory(file)
 
 
 def _draft_mode(image: Image, wanted: Wanted) -> str:
@@ -219,9 +235,14 @@ def _turned(image: Image, turn: str | None) -> Image:
     return image if turn is None else image.transpose(pillow.Transpose[turn])
 
 
-def _check_header(path: Path, image: Any, max_pixels: int) -> None:
+def _check_header(path: Path, image: Any, wanted: Wanted) -> None:
     """Refuse large and multi-frame images before any pixel is decoded."""
     width, height = image.size
+    max_pixels = wanted.max_pixels
+    # A progressive JPEG is held as a whole, whatever the size that is asked for.
+    is_reduced = image.format in ("JPEG", "MPO") and "progressive" not in image.info
+    if is_reduced and wanted.size is not None and 4 * max(wanted.size) <= min(image.size):
+        max_pixels *= _REDUCED
     if width * height > max_pixels:
         problem = f"has {width} x {height} pixels, more than max_pixels={max_pixels}"
         reject(f"{path} {problem}. Make it smaller, or raise max_pixels if you trust it.")

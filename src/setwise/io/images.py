@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from itertools import chain, takewhile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -26,10 +27,24 @@ from setwise._support.parameters import (
 )
 from setwise._support.progress import Progress, reported
 from setwise.errors import DataError, reject
-from setwise.io.decode import NotSupportedError, Picture, Wanted, decode, pillow_at_work
-from setwise.io.layouts import LAYOUTS, Layout, SetOfFiles, decide_layout, group_into_sets
+from setwise.io.decode import (
+    SUFFIXES,
+    NotSupportedError,
+    Picture,
+    Wanted,
+    decode,
+    pillow_at_work,
+)
+from setwise.io.layouts import (
+    LAYOUTS,
+    Layout,
+    SetOfFiles,
+    decide_given,
+    decide_layout,
+    group_into_sets,
+)
 from setwise.io.loading_report import LoadedSets, LoadReport, Skipped, warn_left_out
-from setwise.io.scan import FoundFile, Scan, check_exclude, scan
+from setwise.io.scan import FoundFile, Scan, check_exclude, given_photos, scan
 from setwise.io.untrusted import check_path
 from setwise.sets import SetBatch
 from setwise.sets.origins import Origins
@@ -41,7 +56,7 @@ THUMBNAIL_BYTES = 2000
 
 
 def load_images(
-    root: str | Path,
+    root: str | Path | Sequence[str | Path],
     *,
     layout: str = "auto",
     size: int | tuple[int, int] | None = 64,
@@ -49,7 +64,7 @@ def load_images(
     gap_s: float = 30.0,
     on_error: str = "raise",
     max_bad: float = 0.05,
-    max_pixels: int = 25_000_000,
+    max_pixels: int = 64_000_000,
     max_files: int = 100_000,
     exclude: str | Sequence[str] = (),
     follow_links: bool = False,
@@ -68,8 +83,9 @@ def load_images(
 
     Parameters
     ----------
-    root : str or Path
-        The folder. Links are followed where they stay inside it.
+    root : str, Path or sequence of them
+        A folder, in which links are followed where they stay inside it. Or photos by name, of
+        which those in one folder are a set.
     layout : str, default="auto"
         ``"class/set"`` (``root/class/set/image``: with labels), ``"set"`` (``root/set/image``)
         or ``"single"`` (``root/image``: one set); ``"auto"`` tells these three apart, and
@@ -88,7 +104,8 @@ def load_images(
     max_bad : float, default=0.05
         With ``"skip"``, the share of files that may be left out.
     max_pixels, max_files : int
-        Largest image, checked before decoding; most files and folders below the root.
+        Largest image, checked before decoding; four times as large for JPEGs that are decoded
+        at a reduced size. Most files and folders below the root.
     exclude : str or sequence of str, default=()
         Patterns of names or of paths below the root, such as ``"thumbs"`` or ``"raw/*"``.
     follow_links : bool, default=False
@@ -128,9 +145,14 @@ def load_images(
     check_progress("load_images", progress)
     check_shape("load_images", "size", size, optional=True)
     patterns = check_exclude("load_images", exclude)
-    folder = check_path("load_images", root, "root")
-    scanned = scan(folder, max_files, exclude=patterns, follow_links=follow_links)
-    shape = decide_layout(scanned, layout, labelled)
+    photos = photos_by_name("load_images", root)
+    if photos:
+        scanned = given_photos(photos)
+        shape = decide_given(scanned, layout, labelled)
+    else:
+        folder = check_path("load_images", root, "root")
+        scanned = scan(folder, max_files, exclude=patterns, follow_links=follow_links)
+        shape = decide_layout(scanned, layout, labelled)
     height_width = None if size is None else pair(size)
     wanted = Wanted(height_width, colour, max_pixels, shape.by_time, thumbnails)
     read = _Images(scanned, wanted, {"raise": None, "skip": max_bad, "list": 1.0}[on_error])
@@ -143,6 +165,17 @@ def load_images(
         warn_left_out("load_images", f"{n_images} images", read.skipped)
     read.skipped += lost
     return LoadedSets(_batch(read, sets, shape), _report(read, sets, shape, started))
+
+
+def photos_by_name(owner: str, given: Any) -> list[Path]:
+    """The photos that are given by name; none if a folder or another file is given."""
+    several = list(given) if isinstance(given, list | tuple) else [given]
+    paths = [check_path(owner, one, "source") for one in several]
+    others = [path for path in paths if path.is_dir() or path.suffix.lower() not in SUFFIXES]
+    if not others or (len(paths) == 1 and not isinstance(given, list | tuple)):
+        return [] if others else paths
+    what = str(others[0]) if others else "nothing"
+    return reject(f"{owner}: expected a folder, or photos by name, got {what} among them.")
 
 
 class _Images:
@@ -218,7 +251,7 @@ class _Images:
         if isinstance(error, NotSupportedError):  # no fault of the file
             return
         if self.max_bad is None:
-            raise error
+            reject(f'{error} To leave out all such files: on_error="skip".', error)
         self.bad.append(left)
         n_images = len(self.scanned.images)
         if len(self.bad) > self.max_bad * n_images:

@@ -62,6 +62,8 @@ _ALL = (
     Layout("class/bursts", 1, None, has_labels=True, by_time=True),
 )
 LAYOUTS = {layout.name: layout for layout in _ALL}
+# Photos that are given by name: those of a folder are a set.
+GIVEN = Layout("photos", 0, None)
 _SHAPES = (
     "'class/set' (root/class/set/image), 'class' (root/class/image, one set per class), 'set' "
     "(root/set/image), 'single' (root/image), 'bursts' (by time, at any depth) or "
@@ -97,6 +99,13 @@ def decide_layout(scanned: Scan, name: str, labelled: bool = False) -> Layout:
                 f"it, or choose another layout: {_SHAPES}."
             )
     return layout
+
+
+def decide_given(scanned: Scan, name: str, labelled: bool) -> Layout:
+    """The layout of photos that are given by name: a set per folder, or bursts."""
+    if labelled:
+        refuse_unlabelled(scanned.root, "photos given by name have none")
+    return LAYOUTS["bursts"] if name == "bursts" else GIVEN
 
 
 def refuse_unlabelled(source: Path, reason: str) -> NoReturn:

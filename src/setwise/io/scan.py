@@ -20,6 +20,11 @@ from setwise.io.decode import SUFFIXES
 Parts: TypeAlias = tuple[str, ...]
 # A folder may hold a new kind in every file: only so many are named.
 MOST_KINDS = 20
+# What cameras write beside, or instead of, JPEG.
+RAW = frozenset((
+    ".3fr", ".arw", ".cr2", ".cr3", ".dng", ".iiq", ".nef", ".nrw", ".orf", ".pef", ".raf",
+    ".rw2", ".srw", ".x3f",
+))  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -66,6 +71,9 @@ class Scan:
             told[MOST_KINDS:] = ["further kinds"] * (len(told) > MOST_KINDS)
             n_files = sum(map(len, self.ignored.values()))
             notes.append(f"ignored, no {self.what}: {n_files} ({', '.join(told)})")
+        n_raw = sum(len(paths) for kind, paths in self.ignored.items() if kind in RAW)
+        if n_raw:
+            notes.append(f"{n_raw} RAW photos are not read: export them as JPEG to use them")
         used = {i.parts[:n] for i in self.images for n in range(1, len(i.parts))}
         bare = ["/".join(folder) for folder in self.folders if folder not in used]
         if bare:
@@ -80,6 +88,20 @@ def _tally(paths: list[str]) -> str:
 def _first(paths: list[str]) -> str:
     first = min(paths)
     return first if first.isprintable() else repr(first)
+
+
+def given_photos(paths: Sequence[Path]) -> Scan:
+    """Photos that are given by name, with the folders that tell them apart."""
+    if len(paths) == 1:
+        return Scan(paths[0], "images", [FoundFile(paths[0], (paths[0].name,))])
+    real = [Path(os.path.abspath(path)) for path in paths]  # noqa: PTH100 (follows no links)
+    root = Path(os.path.commonpath([path.parent for path in real]))
+    found = [
+        FoundFile(path, where.relative_to(root).parts)
+        for path, where in sorted(zip(paths, real, strict=True), key=lambda pair: pair[1].parts)
+    ]
+    found.sort(key=lambda i: (i.parts[:-1], natural_key(i.parts[-1])))
+    return Scan(root, "images", found)
 
 
 @dataclass(frozen=True)

@@ -12,17 +12,18 @@ from setwise._support.progress import Progress
 from setwise.errors import reject
 from setwise.io.arrays import load_arrays
 from setwise.io.decode import SUFFIXES
-from setwise.io.images import load_images
+from setwise.io.images import load_images, photos_by_name
 from setwise.io.layouts import LAYOUTS, refuse_unlabelled
 from setwise.io.loading_report import LoadedSets, Skipped, warn_left_out
 from setwise.io.mat import load_mat
 from setwise.io.scan import check_exclude, scan
+from setwise.io.tables import TABLES, load_table
 from setwise.io.untrusted import check_path
 from setwise.io.video import VIDEO_SUFFIXES, load_video, load_videos
 
 
 def load_sets(
-    source: str | Path,
+    source: str | Path | Sequence[str | Path],
     *,
     layout: str = "auto",
     labelled: bool = False,
@@ -32,7 +33,7 @@ def load_sets(
     gap_s: float = 30.0,
     on_error: str = "raise",
     max_bad: float = 0.05,
-    max_pixels: int = 25_000_000,
+    max_pixels: int = 64_000_000,
     max_files: int = 100_000,
     exclude: str | Sequence[str] = (),
     follow_links: bool = False,
@@ -42,17 +43,18 @@ def load_sets(
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> LoadedSets:
-    """Read sets from a folder of photos or clips, a video, a MATLAB file or a NumPy archive.
+    """Read sets from photos or clips, a MATLAB file, a NumPy archive or a table of vectors.
 
     Each kind has a loader of its own with more options: :func:`load_images`,
-    :func:`load_videos`, :func:`load_video`, :func:`load_mat`, :func:`load_arrays`. A folder of
+    :func:`load_videos`, :func:`load_video`, :func:`load_mat`, :func:`load_arrays`. A ``.csv``
+    or ``.parquet`` file is read as :meth:`SetBatch.from_frame` reads a frame. A folder of
     both photos and clips is read as what most of its files are, photos if equal; the others are
     left out, listed in ``report.skipped``, and warned of.
 
     Parameters
     ----------
-    source : str or Path
-        A folder, or a file.
+    source : str, Path or sequence of them
+        A folder, a file, or several photos: those in one folder are a set.
     layout : str, default="auto"
         For folders; in ``"class/set"`` and ``"set"``, a clip is a set.
     labelled : bool, default=False
@@ -63,7 +65,8 @@ def load_sets(
     follow_links, n_jobs
         As for :func:`load_images`.
     variable, labels, groups
-        As for :func:`load_mat`; ``variable`` is the ``vectors`` of :func:`load_arrays`.
+        As for :func:`load_mat`; ``variable`` is the ``vectors`` of :func:`load_arrays`. Of a
+        table, columns: of vectors (by default all others), classes, and sets (``"set"``).
     progress : callable, optional
         Called with the name of the step, the steps done, and the number of steps.
 
@@ -79,11 +82,16 @@ def load_sets(
     check_choice("load_sets", "layout", layout, ("auto", *LAYOUTS))
     check_choice("load_sets", "labelled", labelled, (False, True))
     check_progress("load_sets", progress)
-    path = check_path("load_sets", source, "source")
+    photos = photos_by_name("load_sets", source)
     pictures: dict[str, Any] = {
         "size": size, "colour": colour, "thumbnails": thumbnails, "on_error": on_error,
         "max_bad": max_bad, "max_pixels": max_pixels, "progress": progress,
     }  # fmt: skip
+    if photos:
+        options = {"layout": "bursts" if layout == "bursts" else "auto", "n_jobs": n_jobs}
+        options |= pictures
+        return load_images(photos, gap_s=gap_s, labelled=labelled, **options)
+    path = check_path("load_sets", source, "source")
     if not path.is_dir():
         named = {"variable": variable, "labels": labels, "groups": groups}
         return _load_file(path, named, pictures, labelled)
@@ -111,10 +119,13 @@ def _load_file(
     elif suffix in (".npz", ".npy"):
         keys = {"vectors" if k == "variable" else k: name for k, name in given.items()}
         loaded = load_arrays(path, **keys)
+    elif suffix in TABLES:
+        loaded = load_table(path, **given)
     else:
         reject(
             f"{path}: nothing is known of files ending in {suffix!r}. Expected a folder, a "
-            f"video ({', '.join(sorted(VIDEO_SUFFIXES))}), .mat, .npz or .npy."
+            f"photo, a video ({', '.join(sorted(VIDEO_SUFFIXES))}), .mat, .npz, .npy, .csv or "
+            ".parquet."
         )
     if labelled and loaded.labels is None:
         refuse_unlabelled(path, f"its {len(loaded)} sets have none")
@@ -133,10 +144,13 @@ def _load_folder(
         if of_photos["labelled"] and loose is not None:
             refuse_unlabelled(root, f"{loose.path} lies in no folder")
         loaded, left_out = load_videos(root, **search, **options), photos
-        reason = "is an image among videos. Move it elsewhere, or use load_images."
+        reason = "is an image among videos. Put images into a folder of their own."
     else:
         loaded, left_out = load_images(root, **search, **options, **of_photos), clips
-        reason = "is a video among images. Move it elsewhere, or use load_videos."
+        reason = (
+            "is a video among images. Put videos into a folder of their own; `setwise faces` "
+            "reads the people of both."
+        )
     if not left_out:
         return loaded
     others = [Skipped(file.path, reason) for file in left_out]

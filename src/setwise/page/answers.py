@@ -67,7 +67,7 @@ def answer_words(
     answer: Answer, parts: Sequence[payload.Part] = (), farthest: float = np.inf
 ) -> str:
     """The answer in a few words: class, confidence, and photos that do not belong."""
-    kind, label = kind_of(answer), str(answer.label)
+    kind, label = kind_of(answer), str(answer.nearest)
     if parts:
         labels = [part.label for part in parts if part.label is not None]
         things = f"{counted(len(labels), 'different person or thing')}"
@@ -99,7 +99,7 @@ def is_far(answer: Answer, farthest: float) -> bool:
 
 def reason(answer: Answer, parts: Sequence[payload.Part] = ()) -> str:
     """Why, in one short sentence: how the ways of looking vote, or which photos are whose."""
-    kind, label = kind_of(answer), str(answer.label)
+    kind, label = kind_of(answer), str(answer.nearest)
     if parts:
         each = [
             f"{counted(len(one.images), 'photo')} of {one.label or 'no one'}" for one in parts
@@ -108,7 +108,7 @@ def reason(answer: Answer, parts: Sequence[payload.Part] = ()) -> str:
     if kind == "guess":
         return "No way of looking finds anything in common."
     tops = answer.votes.argmax(axis=1)[answer.votes.any(axis=1)]
-    n_for = int((answer.classes[tops] == answer.label).sum())
+    n_for = int((answer.classes[tops] == answer.nearest).sum())
     ways = f"{n_for} of {len(tops)} ways of looking say {label}"
     if n_for == len(tops):
         ways = f"All {n_for} ways of looking say {label}"
@@ -177,8 +177,8 @@ def answer_fields(
         second = runner_up_probability(answer)
         runner_up = payload.Candidate(label=str(answer.runner_up), probability=second)
     return {
-        "label": None if is_stranger else str(answer.label),
-        "most_like": str(answer.label),
+        "label": None if is_stranger else str(answer.nearest),
+        "most_like": str(answer.nearest),
         "is_known": answer.is_known,
         "is_far": is_far(answer, farthest),
         "probability": answer.probability,

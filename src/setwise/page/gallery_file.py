@@ -16,6 +16,7 @@ from setwise._support.types import FloatArray, IntArray
 from setwise.classify import CVC, Gallery, load
 from setwise.errors import SetwiseError
 from setwise.features.vectors import unit_rows
+from setwise.gallery.journal import file_digest
 from setwise.sets.labels import typed_label
 
 CHUNK = 4096  # vectors of the gallery that are compared at once
@@ -130,12 +131,6 @@ def content_digest(vectors: Any) -> str:
     """Digest of vectors, equal for equal numbers of any type."""
     plain = np.ascontiguousarray(vectors, dtype=np.float32)
     return hashlib.sha256(plain.tobytes()).hexdigest()
-
-
-def file_digest(path: Path) -> str:
-    """SHA-256 of a file."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 class GalleryFile:

@@ -40,7 +40,7 @@ def parts_of(state: GalleryState, vectors: FloatArray) -> list[Part]:
             with quiet("", NoInformationWarning):
                 answer = Inference.of(gallery, vectors[images]).answer()
             if kind_of(answer) == "known":
-                named.setdefault(str(answer.label), []).extend(images.tolist())
+                named.setdefault(str(answer.nearest), []).extend(images.tolist())
     if len(named) < 2:
         return []
     parts = [Part(label=label, images=sorted(images)) for label, images in named.items()]

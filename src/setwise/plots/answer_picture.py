@@ -65,7 +65,7 @@ class AnswerPicture:
 def kinds_of(answer: Answer | Explanation) -> dict[str, str]:
     """The kind of each label: "first" is the answer, "second" the runner-up."""
     kinds = {} if answer.runner_up is None else {str(answer.runner_up): "second"}
-    return kinds | ({str(answer.label): "first"} if answer.is_informed else {})
+    return kinds | ({str(answer.nearest): "first"} if answer.is_informed else {})
 
 
 def bars(answer: Answer | Explanation, most: int = _MOST_BARS) -> tuple[Bar, ...]:

@@ -152,7 +152,7 @@ def _draw_votes(sheet: Sheet, top: float, why: Explanation, kinds: Mapping[str, 
         "Each vote compares the set with the gallery in one way, by one question. Bars: the "
         "classes that the votes went to, question by question."
     )
-    n_agree = sum(vote.label == why.label for vote in why.votes) if why.is_informed else 0
+    n_agree = sum(vote.label == why.nearest for vote in why.votes) if why.is_informed else 0
     title = f"What supports it: {n_agree} of {len(why.votes)} votes"
     top = draw_title(sheet, x, top, width, title, note)
     for evidence, counts in votes_by_evidence(why, kinds).items():

@@ -122,7 +122,7 @@ def _row(probes: SetBatch, i: int, answer: Answer, truth: str | None) -> AnswerR
         name=probes.names[i],
         kind=kind_of(answer),
         sureness=sureness(answer),
-        label=str(answer.label),
+        label=str(answer.nearest),
         runner_up="" if answer.runner_up is None else str(answer.runner_up),
         probability=answer.probability,
         runner_up_probability=runner_up_probability(answer),
@@ -139,7 +139,7 @@ def is_right(answer: Answer, truth: str) -> bool:
     """Whether an answer is true; of strangers, "unknown" and no answer are."""
     if kind_of(answer) in ("unknown", "guess"):
         return truth not in set(map(str, answer.classes))
-    return truth == str(answer.label)
+    return truth == str(answer.nearest)
 
 
 def answer_page(
@@ -178,7 +178,7 @@ def _alike(gallery: Gallery, probes: SetBatch, i: int, answer: Answer) -> tuple[
         return ()
     if not (has_photos(probes) and has_photos(gallery.sets)):
         return ()
-    labels = (answer.label, *[answer.runner_up] * (answer.runner_up is not None))
+    labels = (answer.nearest, *[answer.runner_up] * (answer.runner_up is not None))
     return likenesses(gallery, probes, i, answer.is_typical, labels, _MOST_PAIRS)
 
 

@@ -93,7 +93,7 @@ def draw_answer(
 def _picture(gallery: Gallery, probes: SetBatch, i: int, answer: Answer) -> AnswerPicture:
     n_vectors, noun = len(answer.is_typical), noun_of(probes)
     about = f"{n_vectors} {noun}{'' if n_vectors == 1 else 's'}"
-    labels = (answer.label, answer.runner_up) if answer.is_informed else ()
+    labels = (answer.nearest, answer.runner_up) if answer.is_informed else ()
     shown = tuple(label for label in labels if label is not None)
     looks = pictured(gallery, probes, i, answer.is_typical, shown)
     if_known = ", if it were known after all" if kind_of(answer) == "unknown" else ""

@@ -26,9 +26,11 @@ def read_frame(
     import narwhals.stable.v1 as nw
 
     try:
-        table = nw.from_native(frame, eager_only=True)
+        table = nw.from_native(_with_text_names(frame), eager_only=True)
     except TypeError:
         expected = "Expected a data frame (pandas, polars, ...)"
+        if hasattr(frame, "collect"):
+            expected = "Expected its rows: give frame.collect()"
         reject(f"{CALLER}: got {type(frame).__name__}. {expected}.")
     named = [column for column in (set, label, vector, file, time) if column is not None]
     for column in named:
@@ -41,6 +43,19 @@ def read_frame(
         vectors = _stacked(table[vector].to_numpy(), vector)
     labels = None if label is None else table[label].to_numpy()
     return vectors, table[set].to_numpy(), labels, _origins(table, file, time)
+
+
+def _with_text_names(frame: Any) -> Any:
+    """The frame with columns named by texts; pandas allows any names, such as numbers."""
+    if not hasattr(frame, "iloc"):
+        return frame
+    columns = list(frame.columns)
+    if all(isinstance(column, str) for column in columns):
+        return frame
+    if len(set(map(str, columns))) < len(columns):
+        twice = next(c for c in columns if list(map(str, columns)).count(str(c)) > 1)
+        reject(f"{CALLER}: two columns are called {str(twice)!r}. Expected different names.")
+    return frame.rename(columns=str)
 
 
 def _features(table: Any, columns: list[str]) -> Array:
