@@ -140,7 +140,7 @@ def test_options_choose_frames_and_tracks(looks, tmp_path):
     usual = CliRunner().invoke(app, ["faces", str(path), str(tmp_path / "usual"), "--json"])
     assert [row["n_faces"] for row in json.loads(usual.stdout)["tracks"]] == [10]
     refused = run(path, tmp_path / "long", "--every-s", 0)
-    assert "every_s must be a positive number" in refused.stderr
+    assert "--every-s must be a positive number" in refused.stderr
     refused = run(path, tmp_path / "long", "--min-length", 21)
     assert refused.exit_code == 1
     assert "Expected min_length = 21" in refused.stderr
