@@ -16,7 +16,8 @@ from skimage import data
 # Places of faces in `lfw_subset` that dlib finds when they are enlarged, of which each two are
 # more than 0.62 apart by its network.
 FOUND = (
-    0, 1, 2, 5, 7, 12, 15, 17, 18, 20, 21, 26, 31, 34, 45, 46, 50, 52, 62, 66, 72, 84, 85, 88, 93,
+    0, 1, 2, 5, 7, 12, 15, 17, 18, 20, 21, 26, 31,
+    34, 45, 46, 50, 52, 62, 66, 72, 84, 85, 88, 93,
 )  # fmt: skip
 
 
