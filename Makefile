@@ -1,6 +1,6 @@
 # Every target makes .venv and installs what it needs by itself, and is quick the second time.
 .DEFAULT_GOAL := help
-.PHONY: help demo page test test-all test-extras test-min test-pythons fuzz lint bench accuracy images reproduce evidence docs release figures clean
+.PHONY: help demo page compiled test test-all test-extras test-min test-pythons fuzz lint bench accuracy images reproduce evidence docs release figures clean
 
 PYTHON := python3
 VENV := .venv
@@ -41,7 +41,11 @@ lint: $(STAMP) ## ruff, types and the import contract
 
 PYTEST := $(BIN)/pytest --numprocesses 2 --dist worksteal
 
-test: lint ## lint, types, the tests and their coverage: what CI runs
+# Two processes of tests would each compile every kernel.
+compiled: $(STAMP)
+	@$(BIN)/python tests/compile_kernels.py
+
+test: lint compiled ## lint, types, the tests and their coverage: what CI runs
 	$(PYTEST) --cov --cov-report=term:skip-covered
 	$(BIN)/coverage report --include='$(subst $(space),,$(MATHEMATICS))' --omit='*/*kernels.py' --fail-under=90
 
@@ -51,7 +55,7 @@ comma := ,
 space := $(subst ,, )
 MATHEMATICS := $(foreach step,sets io faces features basis lasso graph cut cluster gallery classify baselines evaluation plots,*/setwise/$(step)/*$(comma))*/setwise_paper/*
 
-test-all: $(STAMP) ## every test, those marked slow too
+test-all: compiled ## every test, those marked slow too
 	$(PYTEST) -m ""
 
 fuzz: $(STAMP) ## the properties alone, on many random examples, other ones each time

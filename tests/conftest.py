@@ -41,7 +41,7 @@ def _own_cache(tmp_path_factory):
         yield
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def seed() -> int:
     """One seed by default; SETWISE_TEST_SEED picks another."""
     return int(os.environ.get("SETWISE_TEST_SEED", "0"))

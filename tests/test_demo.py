@@ -53,7 +53,7 @@ def test_sets_depend_on_the_seed_alone():
     assert not np.array_equal(once.probes.vectors, other.probes.vectors)
 
 
-def test_strangers_may_all_be_of_one_digit_and_hidden_digits_are_not_in_the_gallery():
+def test_outliers_may_all_be_of_one_digit_and_hidden_digits_are_not_in_the_gallery():
     images, digits = load_digits(return_X_y=True)
     digit_of = {row: int(digit) for row, digit in zip(rows(images), digits, strict=True)}
     data = digit_sets(3, 4, 8, 3, one_other=True, hidden=(2, 7))
@@ -129,9 +129,9 @@ def test_the_sets_shown_are_identified_from_the_saved_gallery(result):
 def test_result_is_json(result):
     assert json.loads(json.dumps(result, allow_nan=False)) == result
     assert result["n_probes"] == {"plain": 8, "mixed": 8, "unknown": 4}
-    mixed, stranger = result["identified"]
+    mixed, unknown = result["identified"]
     assert len(mixed["images_of_another_digit"]) == 4
-    assert stranger["images_of_another_digit"] == []
+    assert unknown["images_of_another_digit"] == []
     assert list(result["seconds"]) == ["classify", "save and identify", "explain", "total"]
 
 

@@ -23,7 +23,7 @@ MET = {
         "test_a_card_is_read_in_bursts_whatever_folder_they_lie_in"
     ),
     "false tracks: a forehead inside a face": "test_a_forehead_inside_a_face_is_no_set",
-    "no way to refuse strangers": "test_strangers_are_unknown_where_wanted",
+    "no way to refuse strangers": "test_sets_of_other_classes_are_unknown_where_wanted",
     ".mat with X and gnd": "test_a_matrix_with_labels_and_groups",
     "probes read as auto, no --gap, no recursion": "test_bursts_lie_at_any_depth",
     "gallery/anna/*.jpg is refused": "test_fit_says_what_is_in_the_file",

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
-from setwise_paper.plan import Item
 from setwise_paper.runner import run_items
 from setwise_paper.store import RESULTS, Store, _read
+from setwise_paper.worker import Item
 
 
 class Draw(Item):

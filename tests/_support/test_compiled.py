@@ -52,6 +52,7 @@ def package(tmp_path):
             text=True,
             check=True,
         )
+        run.said = done.stderr
         *result, hits, misses = (float(word) for word in done.stdout.split())
         return result, (hits, misses)
 
@@ -61,9 +62,11 @@ def package(tmp_path):
 def test_what_is_compiled_is_kept_until_a_kernel_changes_or_the_cache_is_damaged(package):
     folder, run = package
     assert run() == ([3.0, 1.0], (0, 1))
+    assert run.said.count("compiling, once") == 1
     for path in [folder / "lasso" / "solver.py", folder / "_support" / "compiled.py"]:
         path.write_text(path.read_text() + "\n# A comment.\n")
     assert run() == ([3.0, 1.0], (1, 0))  # from the cache
+    assert run.said == ""
     for kind in ("nbc", "nbi"):  # what was compiled, and the index of it
         (cached,) = (folder.parent / "cache").rglob(f"*find_changed*.{kind}")
         cached.write_bytes(cached.read_bytes()[:-20])

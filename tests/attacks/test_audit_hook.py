@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -74,14 +75,20 @@ LIES = {
 }
 
 
-def saved(path: Path, above: int, lie: dict[str, object]) -> Path:
-    """A gallery of eight classes, with a shortlist above so many, and what it claims."""
+@cache
+def fitted(above: int) -> setwise.CVC:
+    """A gallery of eight classes, with a shortlist above so many."""
     sets, labels = toy_sets(3, n_classes=8, n_sets=2)
     names = np.array([f"class {code}" for code in labels])
     near = Shortlist(n_classes=3, n_compared=6, above=above)
     index = FaissIndex(n_candidates=10)
-    clf = setwise.CVC((1, 2), shortlist=near, index=index, random_state=0).fit(sets, names)
-    document, arrays = read_tensors(clf.save(path), "test", 2)
+    clf = setwise.CVC((1,), shortlist=near, index=index, random_state=0)
+    return clf.fit(sets, names)
+
+
+def saved(path: Path, above: int, lie: dict[str, object]) -> Path:
+    """The file of such a gallery, with what it claims."""
+    document, arrays = read_tensors(fitted(above).save(path), "test", 2)
     document["description"]["index"] = lie or document["description"]["index"]
     del document["sha256"]
     write_tensors(path, document, arrays)

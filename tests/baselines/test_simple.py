@@ -85,11 +85,11 @@ def test_robust_mean_is_that_of_the_nearer_half(seed):
     assert MeanCosine(robust=True).fit([rows[:2], rows[:1]], [0, 1]).predict([rows[:1]]) == [1]
 
 
-def test_robust_mean_resists_strangers_that_turn_the_mean():
-    good, stranger = np.array([[1.0, 0.0, 0.1]]), np.array([[-1.0, 0.3, 0.0]])
-    clf = [MeanCosine(robust=robust).fit([good, stranger], [*"gs"]) for robust in (False, True)]
-    # Three vectors of five are good, but the two strangers outweigh them by what is common.
-    weak = np.vstack([np.tile([0.3, 0.0, 1.0], (3, 1)), np.tile(stranger, (2, 1))])
+def test_robust_mean_resists_outliers_that_turn_the_mean():
+    good, outlier = np.array([[1.0, 0.0, 0.1]]), np.array([[-1.0, 0.3, 0.0]])
+    clf = [MeanCosine(robust=robust).fit([good, outlier], [*"gs"]) for robust in (False, True)]
+    # Three vectors of five are good, but the two outliers outweigh them by what is common.
+    weak = np.vstack([np.tile([0.3, 0.0, 1.0], (3, 1)), np.tile(outlier, (2, 1))])
     assert [c.predict([weak])[0] for c in clf] == ["s", "g"]
 
 

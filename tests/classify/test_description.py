@@ -223,7 +223,10 @@ def test_what_no_part_wrote_down_is_refused(config, words):
 def test_giving_the_default_gives_the_default(seed):
     sets, labels = toy_sets(seed, noise=1.0)
     spelled_out = CVC(
-        representations=[("plain", "mean"), ("whitened", "svd"), ("plain", "centred")],
+        representations=[
+            ("plain", "mean"), ("whitened", "svd"), ("plain", "centred"),
+            ("plain", "vectors"), ("whitened", "vectors"),
+        ],
         dims=(3, 5, 8), fusion="pool", outliers="drop",
         evidence=[ClusterOverlap("middle"), "edges", "smallest angle", "all angles"],
         graph=LassoGraph(0.05), clusterer="shc", distance="bhattacharyya", random_state=0,
@@ -233,6 +236,7 @@ def test_giving_the_default_gives_the_default(seed):
     own_whitener = CVC(
         representations=[
             ("plain", "mean"), (("whitened", Whitener()), "svd"), ("plain", "centred"),
+            ("plain", "vectors"), ("whitened", "vectors"),
         ],
         random_state=0,
     ).fit(sets, labels)  # fmt: skip

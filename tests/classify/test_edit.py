@@ -72,11 +72,11 @@ for i in range(n_sets):
 def test_two_at_once_lose_no_update(saved):
     path, sets, _ = saved
     command = [sys.executable, "-W", "ignore", "-c", ENROLLING, path]
-    at_work = [subprocess.Popen([*command, name, "4"]) for name in ("left", "right")]
+    at_work = [subprocess.Popen([*command, name, "2"]) for name in ("left", "right")]
     assert [process.wait(timeout=200) for process in at_work] == [0, 0]
     names = setwise.load(path).gallery_.sets.names
-    assert len(names) == len(sets) + 8
-    assert {f"{side} {i}" for side in ("left", "right") for i in range(4)} < set(names)
+    assert len(names) == len(sets) + 4
+    assert {f"{side} {i}" for side in ("left", "right") for i in range(2)} < set(names)
 
 
 def test_waiting_for_a_lock_ends_in_words(saved):

@@ -55,7 +55,7 @@ def assert_same_classifier(changed, fresh, probes):
     np.testing.assert_allclose(one.gallery_points, other.gallery_points, atol=1e-9)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def sets_and_labels(seed):
     return toy_sets(seed, n_classes=4, n_sets=5, noise=0.3)
 
@@ -184,15 +184,28 @@ def bad_calls(sets, labels):
             lambda c: c.forget(sets="set 1"),
             r"sets must be a sequence.*\['set 1'\]",
         ),
+        "a scalar array": (lambda c: c.forget(np.array(1)), "labels must be a sequence"),
+        "a set by an array": (
+            lambda c: c.forget(sets=[np.array([1, 2])]),
+            r"no set named array",
+        ),
         "all": (lambda c: c.forget([0, 1, 2, 3]), "nothing would be left"),
     }
 
 
-@pytest.mark.parametrize("case", bad_calls(None, None))
-def test_a_refused_change_changes_nothing(sets_and_labels, case):
+@pytest.fixture(scope="module")
+def fitted(sets_and_labels):
+    """One classifier for the calls that are refused, with its answers."""
     sets, labels = sets_and_labels
     clf = CVC(**FAST).fit(sets, labels)
-    before, ensemble = clf.predict_proba(sets[:3]), clf.gallery_
+    return clf, clf.predict_proba(sets[:3])
+
+
+@pytest.mark.parametrize("case", bad_calls(None, None))
+def test_a_refused_change_changes_nothing(sets_and_labels, fitted, case):
+    sets, labels = sets_and_labels
+    clf, before = fitted
+    ensemble = clf.gallery_
     call, message = bad_calls(sets, labels)[case]
     with pytest.raises(DataError, match=message):
         call(clf)

@@ -29,7 +29,7 @@ LEARNT = (
 )
 SETTINGS = {
     "default": {},
-    "strangers": {"unknown": 0.3, "unknown_label": -1},
+    "unknown": {"unknown": 0.3, "unknown_label": -1},
     "each set a row": {"distributions": "set"},
     "gaussian": {"graph": "gaussian"},
     "evenly": {"weights": None, "outliers": None},

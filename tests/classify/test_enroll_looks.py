@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import sys
 from collections import Counter
 from importlib import import_module
@@ -11,9 +12,10 @@ import pytest
 from sklearn.pipeline import make_pipeline
 from tests.striped_sets import striped_sets
 
-from setwise import CVC
+from setwise import CVC, load
 from setwise.classify import Inference
 from setwise.features import Pixels, Whitener
+from setwise.gallery import update
 
 LOOKED: Counter[bytes] = Counter()
 
@@ -94,10 +96,38 @@ def test_a_question_looks_once_at_the_probe_alone(gallery, ask):
     assert looks_during(lambda: getattr(clf, ask)(probe)) == images_of(gallery[[0]])
 
 
-def test_enrolling_into_a_small_gallery_looks_once(gallery):
-    clf = make(outliers=None).fit(gallery[1:], gallery.labels[1:])
+@pytest.mark.parametrize("unknown", [None, 0.4])
+def test_a_gallery_that_learns_anew_looks_at_the_new_set_alone(gallery, unknown):
+    clf = make(outliers=None, unknown=unknown, unknown_label="nobody")
+    clf.fit(gallery[1:], gallery.labels[1:])
     looks = looks_during(lambda: clf.enroll(gallery[[0]], gallery.labels[[0]]))
-    assert looks == images_of(gallery)
+    assert looks == images_of(gallery[[0]])
+    assert not looks_during(lambda: clf.forget(sets=[2]))
+
+
+def test_a_file_keeps_what_was_seen(gallery, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules["setwise.features.views"]._STEPS, "Watched", Watched)
+    clf = make().fit(gallery[1:], gallery.labels[1:])
+    read = load(clf.save(tmp_path / "a.setwise"))
+    assert not looks_during(lambda: read.forget(sets=[2]))
+    np.testing.assert_array_equal(read.weights_, clf.forget(sets=[2]).weights_)
+
+
+def test_what_is_pickled_keeps_what_was_seen(gallery):
+    clf = pickle.loads(pickle.dumps(make().fit(gallery, gallery.labels)))
+    assert not looks_during(lambda: clf.forget(sets=[2]))
+
+
+def test_a_set_that_moves_is_not_looked_at_again(gallery):
+    clf = make().fit(gallery, gallery.labels)
+    moved, is_kept = gallery[[2]], np.arange(len(gallery)) != 2
+    other = gallery.labels[gallery.labels != gallery.labels[2]][:1]
+
+    def move():
+        clf.gallery_ = update(clf.gallery_, add=(moved, other), is_kept=is_kept)
+
+    assert not looks_during(move)
+    assert clf.gallery_.classes[clf.gallery_.codes[-1]] == other[0]
 
 
 def test_a_gallery_that_keeps_what_it_learnt_looks_at_the_new_set_alone(gallery, monkeypatch):

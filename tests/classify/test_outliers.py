@@ -1,4 +1,4 @@
-"""Strangers in probes: what the gallery knows of sets and classes gives them away."""
+"""Outliers in probes are found by what the gallery knows of sets and classes."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_too_few_vectors_and_copies_have_no_parts():
         assert is_larger.all()
 
 
-def test_the_album_of_one_stranger_in_a_probe_is_left_out(enrolled):
+def test_the_album_of_another_class_in_a_probe_is_left_out(enrolled):
     clf, probes = enrolled
     for own, other in ((0, 1), (2, 5), (4, 3)):
         mixed = np.vstack([probes[own], probes[other][:9]])

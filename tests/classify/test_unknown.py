@@ -36,17 +36,17 @@ def enrolled():
     return clf, [sets[i] for i in probes], names[probes], labels[probes] < 40
 
 
-def test_strangers_are_told_from_people_who_are_enrolled(enrolled):
+def test_sets_of_unknown_classes_are_told_from_enrolled_ones(enrolled):
     clf, probes, _, is_enrolled = enrolled
     answers = list(clf.judge(probes))
     assert roc_auc_score(is_enrolled, [a.nearness for a in answers]) > 0.99
     is_known = np.array([a.is_known for a in answers])
-    # 150 strangers, one in twenty of whom is to be let in.
+    # 150 sets of unknown classes; the target is to accept one in twenty.
     assert is_known[~is_enrolled].mean() < 0.12
     assert is_known[is_enrolled].mean() > 0.9
 
 
-def test_predict_calls_strangers_by_the_label_for_them(enrolled):
+def test_predict_gives_unknown_sets_the_label_for_them(enrolled):
     clf, probes, names, is_enrolled = enrolled
     known = np.array([answer.is_known for answer in clf.judge(probes)])
     labels = clf.predict(probes)
@@ -58,11 +58,11 @@ def test_predict_calls_strangers_by_the_label_for_them(enrolled):
 
 def test_an_explanation_says_unknown(enrolled):
     clf, probes, _, is_enrolled = enrolled
-    stranger = probes[int(np.flatnonzero(~is_enrolled)[3])]
-    why = clf.explain(stranger)
+    unknown = probes[int(np.flatnonzero(~is_enrolled)[3])]
+    why = clf.explain(unknown)
     assert why.is_known is False
     assert str(why).startswith("unknown, most like p")
-    assert why.nearness == next(iter(clf.judge([stranger]))).nearness
+    assert why.nearness == next(iter(clf.judge([unknown]))).nearness
 
 
 def test_nobody_is_unknown_unless_asked(enrolled):
@@ -101,19 +101,19 @@ def test_a_gallery_too_small_for_the_rate_says_so():
         CVC(**FAST, unknown=0.05, unknown_label=-1).fit(sets, labels)
 
 
-def test_the_label_for_strangers_is_of_the_kind_of_the_labels():
+def test_the_label_for_unknown_sets_is_of_the_kind_of_the_labels():
     sets, labels = identities(np.random.default_rng(1), 20, 2)
     with pytest.raises(ParameterError, match=r"unknown_label must be .* int64, such as -1"):
         CVC(**FAST, unknown=0.05).fit(sets, labels)
     with pytest.raises(ParameterError, match="unknown_label must be"):
         CVC(**FAST, unknown=0.05, unknown_label=[-1]).fit(sets, labels)
     clf = CVC(**FAST, unknown=0.05, unknown_label=-1).fit(sets, labels)
-    strangers, _ = identities(np.random.default_rng(2), 8, 1)
-    assert -1 in clf.predict(strangers)
-    assert clf.predict(strangers).dtype.kind == "i"
+    unknown, _ = identities(np.random.default_rng(2), 8, 1)
+    assert -1 in clf.predict(unknown)
+    assert clf.predict(unknown).dtype.kind == "i"
 
 
-def test_the_label_of_a_stranger_is_the_unknown_label(enrolled):
+def test_the_label_of_an_unknown_set_is_the_unknown_label(enrolled):
     clf, probes, _, _ = enrolled
     probes = probes[-20:]
     answers = clf.judge(probes)

@@ -69,9 +69,9 @@ def test_tables(result, monkeypatch):
     lines = [" ".join(line.split()) for line in found.stdout.splitlines() if line.strip()]
     assert lines[2] == ("% right 8 sets 8 with 4 images of another digit 4 of an unknown digit")
     assert [line.rsplit(" ", 3)[0] for line in lines[4:9]] == list(result["accuracy"])
-    mixed, stranger = result["identified"]
+    mixed, unknown = result["identified"]
     assert any(line.startswith(f"{mixed['set']}: {mixed['label']}") for line in lines)
-    assert any(line.startswith(f"{stranger['set']}: unknown; nearest to") for line in lines)
+    assert any(line.startswith(f"{unknown['set']}: unknown; nearest to") for line in lines)
     assert f"The gallery is one file, {result['gallery']}." in found.stdout
     assert lines[-1].startswith("Seconds: classify ")
     assert str(result["picture"]) in found.stdout

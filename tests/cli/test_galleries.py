@@ -201,16 +201,16 @@ def test_without_vectors_nothing_can_be_enrolled_and_it_says_so(albums, tmp_path
     assert "saved without its vectors" in refused.stderr
 
 
-def test_strangers_are_unknown_where_wanted(albums, tmp_path):
+def test_sets_of_other_classes_are_unknown_where_wanted(albums, tmp_path):
     out = tmp_path / "strict.setwise"
     run("fit", albums / "gallery", "-o", out, "--size", "32", "--unknown", "0.4")
     noise = np.random.default_rng(0).integers(0, 9, (9, 32, 32), dtype=np.uint8)
     noise[:, :8, :8] += 200  # a light in a corner of the dark
-    save_images(setwise.SetBatch.from_images([noise], ["night"]), tmp_path / "strangers")
-    (answer,) = document("identify", out, tmp_path / "strangers")["answers"]
+    save_images(setwise.SetBatch.from_images([noise], ["night"]), tmp_path / "unknown")
+    (answer,) = document("identify", out, tmp_path / "unknown")["answers"]
     assert (answer["label"], answer["is_known"]) == ("unknown", False)
     assert answer["note"] == f"most like {answer['nearest']}"
-    assert "unknown" in run("identify", out, tmp_path / "strangers").stdout
+    assert "unknown" in run("identify", out, tmp_path / "unknown").stdout
     refused = run("identify", albums / "people.setwise", albums / "probes", "--unknown", "0.1")
     assert refused.exit_code == 1
     assert "setwise fit ... --unknown 0.1" in refused.stderr

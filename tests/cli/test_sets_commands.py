@@ -96,9 +96,9 @@ def test_compare_needs_labels(album, tmp_path):
     assert found.exit_code == 1
     assert "the sets need classes" in found.stderr
     assert "gallery/anna/*.jpg" in found.stderr
-    strangers = run("compare", album / "gallery", album / "probes")
-    assert strangers.exit_code == 1
-    assert "'set 0', which is no class of the gallery" in strangers.stderr
+    others = run("compare", album / "gallery", album / "probes")
+    assert others.exit_code == 1
+    assert "'set 0', which is no class of the gallery" in others.stderr
 
 
 def test_archives_are_sets_too(album, tmp_path):

@@ -28,10 +28,10 @@ def made_sets(n_sets: int, seed: int) -> tuple[list[np.ndarray], np.ndarray]:
 @pytest.fixture(scope="module")
 def answers():
     """Of one classifier without a device, and of one with."""
-    gallery, labels = made_sets(16, 1)
+    gallery, labels = made_sets(12, 1)
     probes, _ = made_sets(6, 2)
-    plain = CVC(random_state=0).fit(gallery, labels)
-    device = CVC(random_state=0, device=PlainHost()).fit(gallery, labels)
+    plain = CVC(dims=(2, 4), random_state=0).fit(gallery, labels)
+    device = CVC(dims=(2, 4), random_state=0, device=PlainHost()).fit(gallery, labels)
     return plain, device, list(plain.judge(probes)), list(device.judge(probes))
 
 

@@ -93,7 +93,7 @@ def test_answers_of_cvc_are_kept_in_the_order_of_the_sets():
 
 
 class Refusing(CVC):
-    """Takes album 4 for a stranger, and knows all others."""
+    """Says that the class of album 4 is unknown, and of no other."""
 
     def judge(self, X, *, progress=None):
         answers = super().judge(X, progress=progress)

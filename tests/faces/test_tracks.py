@@ -450,7 +450,7 @@ def test_tracks_of_one_person_are_one_set(head):
 
 
 @pytest.fixture(scope="module")
-def strangers():
+def two_faces():
     """Two small faces of the Labeled Faces in the Wild, enlarged."""
     faces = pytest.importorskip("skimage.data").lfw_subset()[[3, 77]]
     images = [Image.fromarray((255 * face).astype(np.uint8)) for face in faces]
@@ -458,9 +458,9 @@ def strangers():
 
 
 @needs_dlib
-def test_one_face_in_the_place_of_another_is_another_set(strangers):
+def test_one_face_in_the_place_of_another_is_another_set(two_faces):
     """As at a cut: boxes go on as if nothing had happened; and the first comes back."""
-    first, second = (scene(face, 100) for face in strangers)
+    first, second = (scene(face, 100) for face in two_faces)
     frames = [first] * 3 + [second] * 3 + [first] * 3
     tracks = face_tracks(frames, min_length=3, name="s")
     assert tracks.names == (

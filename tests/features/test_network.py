@@ -223,7 +223,8 @@ def test_is_part_of_pipelines_views_and_caches(tmp_path):
     sets = SetBatch.from_images(pixels, labels=np.array([0, 1] * 3))
     view = ("network", SMALL)
     pairs = [(view, "mean"), (("whitened", make_pipeline(SMALL, Whitener())), "svd")]
-    clf = CVC(representations=pairs, random_state=0).fit(sets[:4], sets.labels[:4])
+    clf = CVC(dims=(2,), representations=pairs, random_state=0)
+    clf.fit(sets[:4], sets.labels[:4])
     again = pickle.loads(pickle.dumps(clf))
     assert again.predict(sets[4:]).tolist() == clf.predict(sets[4:]).tolist()
     cached = Cached(SMALL, tmp_path).fit(sets)

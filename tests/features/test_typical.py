@@ -16,11 +16,11 @@ def crowd(rng, n, centre, spread=0.1):
 
 
 @given(seed=st.integers(0, 200), n_own=st.integers(8, 30))
-def test_strangers_are_parted_from_their_set(seed, n_own):
+def test_outliers_are_parted_from_their_set(seed, n_own):
     rng = np.random.default_rng(seed)
     own, other = np.eye(30)[:2]
-    n_strangers = max(1, int(0.4 * n_own))
-    album = np.vstack([crowd(rng, n_own, own, 0.03), crowd(rng, n_strangers, other, 0.03)])
+    n_outliers = max(1, int(0.4 * n_own))
+    album = np.vstack([crowd(rng, n_own, own, 0.03), crowd(rng, n_outliers, other, 0.03)])
     typical = is_typical(album)
     assert not typical[n_own:].any()
     assert typical[:n_own].mean() > 0.7
@@ -32,11 +32,11 @@ def test_views_of_a_turning_object_are_kept_whole():
     assert is_typical(views).all()
 
 
-def test_of_few_vectors_nobody_is_a_stranger():
+def test_of_few_vectors_none_is_an_outlier():
     assert is_typical(np.eye(4)).all()
 
 
-def test_copies_of_one_vector_are_kept_and_one_stranger_is_not():
+def test_copies_of_one_vector_are_kept_and_one_outlier_is_not():
     album = np.repeat([[1.0, 2.0, 3.0]], 9, axis=0)
     assert is_typical(album).all()
     album[4] = [3.0, -2.0, 0.0]
@@ -67,15 +67,15 @@ def test_the_majority_is_found_whoever_comes_first(n):
 
 
 @pytest.mark.parametrize("noise", [0.1, 1.0])
-@pytest.mark.parametrize(("n_own", "n_strangers"), [(5, 0), (9, 0), (9, 2), (7, 4), (20, 5)])
-def test_noise_alone_puts_nobody_out_of_place(noise, n_own, n_strangers):
+@pytest.mark.parametrize(("n_own", "n_outliers"), [(5, 0), (9, 0), (9, 2), (7, 4), (20, 5)])
+def test_noise_alone_puts_no_vector_out_of_place(noise, n_own, n_outliers):
     """Bursts are nearly equal photos: an odd number of them must not look like two crowds."""
     rng = np.random.default_rng(0)
     scene, other = rng.normal(size=(2, 400))
     false, missed = 0, 0
     for _ in range(20):
         own = scene + noise * rng.normal(size=(n_own, 400))
-        vectors = np.vstack([own, other + noise * rng.normal(size=(n_strangers, 400))])
+        vectors = np.vstack([own, other + noise * rng.normal(size=(n_outliers, 400))])
         is_out = is_out_of_place(vectors, is_typical(vectors))
         false += is_out[:n_own].sum()
         missed += (~is_out[n_own:]).sum()

@@ -546,6 +546,7 @@ print(sum(sum(k.stats.cache_misses.values()) for k in compiled))
 """
 
 
+@pytest.mark.slow  # tests/_support/test_compiled.py shows it on one kernel
 def test_the_kernels_say_that_they_compile_and_do_it_once(tmp_path):
     # A copy, so that nobody edits a kernel between the two runs, which is to compile again.
     ignored = shutil.ignore_patterns("__pycache__")

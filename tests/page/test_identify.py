@@ -92,7 +92,7 @@ def test_photos_out_of_place_are_named(shared_page):
     assert [p["image"] for p in answer["photos"] if p["is_outlier"]] == [4]
 
 
-def test_a_stranger_is_called_one(shared_page):
+def test_an_unknown_set_is_called_unknown(shared_page):
     rng = np.random.default_rng(0)
     noise = [png(rng.integers(0, 255, (12, 16), dtype=np.uint8)) for _ in range(8)]
     files = [("files", (f"x/{i}.png", one, "image/png")) for i, one in enumerate(noise)]
@@ -109,10 +109,10 @@ def test_the_curve_shows_the_threshold_between_two_hills(shared_page):
             break
         time.sleep(0.1)
     curve = nearness["curve"]
-    x, known, strangers = (np.array(curve[key]) for key in ("x", "known", "strangers"))
+    x, known, unknown = (np.array(curve[key]) for key in ("x", "known", "strangers"))
     assert np.trapezoid(known, x) == pytest.approx(1, abs=0.06)
-    assert np.trapezoid(strangers, x) == pytest.approx(1, abs=0.06)
-    assert x[known.argmax()] > x[strangers.argmax()]
+    assert np.trapezoid(unknown, x) == pytest.approx(1, abs=0.06)
+    assert x[known.argmax()] > x[unknown.argmax()]
     assert x[0] < nearness["threshold"] < x[-1]
 
 

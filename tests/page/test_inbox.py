@@ -87,9 +87,9 @@ def test_rows_are_the_answers_of_judge(page, folders):
 
 def test_those_that_would_teach_most_are_told(page):
     found = list(rows(page).values())
-    strangers = [row["uncertainty"] for row in found if row["is_known"] is False]
+    unknown = [row["uncertainty"] for row in found if row["is_known"] is False]
     known = [row["uncertainty"] for row in found if row["is_known"]]
-    assert not strangers or not known or min(strangers) >= max(known)
+    assert not unknown or not known or min(unknown) >= max(known)
 
 
 def test_decisions_are_made_and_taken_back(page):

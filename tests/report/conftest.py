@@ -1,4 +1,4 @@
-"""Albums of stripes, judged once: known, mixed with strangers, and unknown ones."""
+"""Albums of stripes, judged once: known, with outliers, and unknown ones."""
 
 from __future__ import annotations
 

@@ -164,7 +164,7 @@ def test_names_never_become_part_of_the_page(hostile_page, albums):
 
 def test_truth_marks_right_and_wrong_and_wrong_ones_come_first(albums):
     truth = [answer.label for answer in albums.answers]
-    truth[4], truth[1], truth[5] = truth[0], "a stranger", None
+    truth[4], truth[1], truth[5] = truth[0], "somebody else", None
     html = render_answers(
         albums.gallery, albums.probes, albums.answers, truth=truth, most_pages=1
     )
@@ -219,7 +219,7 @@ def test_embeddings_have_bars_and_a_strip(tmp_path):
     assert "1 set of" in text
     assert "photo" not in text
     assert html.count("<img ") == 1  # the strip
-    assert "not checked" in text  # whether it is a stranger
+    assert "not checked" in text  # whether its class is unknown
     assert "How probable" in text
     assert "Most alike" not in text
 

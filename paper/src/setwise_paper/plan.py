@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
-from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -23,7 +22,8 @@ from threadpoolctl import threadpool_limits
 import setwise
 from setwise.errors import DataError
 from setwise_paper.data import StudyData, read_data
-from setwise_paper.spec import Data, Strict
+from setwise_paper.spec import Data
+from setwise_paper.worker import Item
 
 if TYPE_CHECKING:
     from setwise_paper.study import Study
@@ -69,20 +69,6 @@ def versions() -> dict[str, str]:
 def machine() -> str:
     """What kind of machine this is, without naming it."""
     return f"{platform.system()} {platform.machine()}, {os.cpu_count()} processors"
-
-
-class Item(Strict):
-    """One piece of work of some kind."""
-
-    kind: str
-
-    @abstractmethod
-    def perform(self, folder: Path | None = None) -> dict[str, Any]:
-        """Do it; the result is plain data, the same each time but for durations."""
-
-    def code(self) -> str:
-        """A hash of code outside this package that the result depends on."""
-        return ""
 
 
 def perform(item: Item, folder: Path | None = None) -> dict[str, Any]:

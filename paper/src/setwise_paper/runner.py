@@ -22,13 +22,13 @@ from joblib.externals.loky import get_reusable_executor
 from threadpoolctl import threadpool_limits
 
 from setwise.errors import DataError, MissingExtraError
-from setwise_paper.plan import Item
 from setwise_paper.store import Record, Store
 from setwise_paper.support import Progress, check_choice, refuse, reported
 from setwise_paper.worker import (
     Call,
     Done,
     Gate,
+    Item,
     Perform,
     children_ignore_interrupt,
     closed_by_interrupt,

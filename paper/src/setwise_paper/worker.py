@@ -1,4 +1,7 @@
-"""One item in the process or thread that does it, and what Ctrl-C means to it."""
+"""One item in the process or thread that does it, and what Ctrl-C means to it.
+
+Every worker process imports this, so it imports no data and no classifier.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ import threading
 import time
 import traceback
 import warnings
+from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
@@ -23,7 +27,22 @@ from joblib import parallel_config
 from threadpoolctl import threadpool_limits
 
 from setwise.errors import SetwiseWarning
-from setwise_paper.plan import Item
+from setwise_paper.spec import Strict
+
+
+class Item(Strict):
+    """One piece of work of some kind."""
+
+    kind: str
+
+    @abstractmethod
+    def perform(self, folder: Path | None = None) -> dict[str, Any]:
+        """Do it; the result is plain data, the same each time but for durations."""
+
+    def code(self) -> str:
+        """A hash of code outside this package that the result depends on."""
+        return ""
+
 
 Perform: TypeAlias = Callable[[Item], dict[str, Any]]
 logger = logging.getLogger("setwise")

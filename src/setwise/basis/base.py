@@ -11,9 +11,11 @@ import numpy as np
 from scipy import linalg
 from scipy.cluster.hierarchy import fcluster, linkage
 
+from setwise._support.parameters import check_count
 from setwise._support.parts import Part
 from setwise._support.types import FloatArray
 from setwise.features import unit_rows
+from setwise.features.typical import canonical_order
 
 
 class Basis(Part, ABC):
@@ -31,6 +33,8 @@ class Basis(Part, ABC):
     family: ClassVar[str] = "basis"
     #: Whether columns are orthonormal and of arbitrary sign, so that only their span matters.
     is_orthonormal: ClassVar[bool] = False
+    #: Whether columns are joined in a graph; without one, only angles compare them.
+    has_graph: ClassVar[bool] = True
     #: Smallest size of a set whose columns are informative.
     fewest: ClassVar[int] = 1
 
@@ -42,6 +46,10 @@ class Basis(Part, ABC):
     def offered(self, dims: Sequence[int]) -> tuple[int, ...]:
         """The dimensionalities of its bases, out of those requested."""
         return tuple(dims)
+
+    def most_columns(self, d: int) -> int:
+        """The most columns of a basis of dimensionality ``d``."""
+        return d
 
     @abstractmethod
     def columns(
@@ -222,6 +230,47 @@ class Mean(Basis):
     def columns(self, vectors: FloatArray, dims: Sequence[int], rng: Any) -> list[FloatArray]:
         """The mean of all vectors, or the main direction of vectors that cancel."""
         return means_bases(vectors, [1])
+
+
+@dataclass(frozen=True)
+class Vectors(Basis):
+    """The vectors of a set themselves, each compared with the nearest of another set.
+
+    No graph is made of them, so that only angles compare them. Larger sets are thinned, in
+    whatever order they are given.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from setwise.basis import Vectors
+    >>> vectors = np.array([[3.0, 0.0], [3.0, 4.0]])
+    >>> Vectors().columns(vectors, (1,), np.random.default_rng(0))[0].T
+    array([[1. , 0. ],
+           [0.6, 0.8]])
+    """
+
+    name: ClassVar[str] = "vectors"
+    has_graph: ClassVar[bool] = False
+    most: int = 100
+
+    def __post_init__(self) -> None:
+        check_count("Vectors", "most", self.most)
+
+    def offered(self, dims: Sequence[int]) -> tuple[int, ...]:
+        """One basis, whatever ``dims``."""
+        return (1,)
+
+    def most_columns(self, d: int) -> int:
+        """The most vectors of a set that are compared."""
+        return self.most
+
+    def columns(self, vectors: FloatArray, dims: Sequence[int], rng: Any) -> list[FloatArray]:
+        """The unit vectors, at most ``most`` of them."""
+        rows = vectors[vectors.any(axis=1)]
+        step = -(-len(rows) // self.most)
+        if step > 1:
+            rows = rows[np.sort(canonical_order(rows)[::step])]
+        return [unit_rows(rows).T.astype(np.float32)]
 
 
 def means_bases(vectors: FloatArray, dims: Sequence[int]) -> list[FloatArray]:

@@ -47,15 +47,21 @@ from setwise.gallery.evidence import (
 from setwise.gallery.file import save_gallery
 from setwise.gallery.fusion import Fusion
 from setwise.gallery.gallery import Gallery
-from setwise.gallery.solve import solve_checked, update
+from setwise.gallery.solve import learnt, solve_checked, update
 from setwise.graph import Graph, LassoGraph
 from setwise.index import Index
 from setwise.sets import SetBatch, SetClassifier, check_labels, check_sets
 from setwise.sets.classifier import one_set
 from setwise.sets.labels import join_labels, remaining_sets, same_label
 
-# Where a set is, what it spans, and how it varies.
-DEFAULT = (("plain", "mean"), ("whitened", "svd"), ("plain", "centred"))
+# Where a set is, what it spans, how it varies, and each of its vectors.
+DEFAULT = (
+    ("plain", "mean"),
+    ("whitened", "svd"),
+    ("plain", "centred"),
+    ("plain", "vectors"),
+    ("whitened", "vectors"),
+)
 # Trees of cuts, which take most of the time, at the middle dimensionality only.
 EVIDENCE = (ClusterOverlap(dims="middle"), EdgeShare(), SmallestAngle(), AllAngles())
 
@@ -82,11 +88,13 @@ class CVC(PartParameters, SetClassifier):
 
         A basis turns them into columns: ``"mean"`` (one column, whatever ``dims``), ``"svd"``,
         ``"centred"``, ``"means"`` (singular vectors of the set, of the set minus its mean,
-        means of its parts), ``"dictionary"`` (the paper's atoms, with an l1 bound), or one
-        with parameters such as ``Dictionary(radius=2.0, n_seeds=3)``.
+        means of its parts), ``"dictionary"`` (the paper's atoms, with an l1 bound),
+        ``"vectors"`` (the set's own vectors, each compared with the nearest), or one with
+        parameters such as ``Dictionary(radius=2.0, n_seeds=3)``.
 
         The default is *where a set is* (mean of the plain vectors), *what it spans* (singular
-        vectors of the whitened ones) and *how it varies* (centred ones of the plain ones).
+        vectors of the whitened ones), *how it varies* (centred ones of the plain ones) and
+        *which vectors it has* (plain and whitened).
     graph : str or Graph, default="lasso"
         Proximity of columns: ``"lasso"``, ``"gaussian"``, ``"least_squares"``, ``"omp"``, or
         one with parameters such as ``LassoGraph(alpha=0.01)``.
@@ -102,13 +110,14 @@ class CVC(PartParameters, SetClassifier):
     evidence : sequence of str or Evidence
         Of each layer: ``"clusters"`` (Algorithm 1), ``"edges"`` (share of the probe's),
         ``"smallest angle"``, ``"all angles"``. The default is all, clusters at the middle
-        dimensionality of each representation alone.
+        dimensionality of each representation alone. Vectors have no graph, and angles only.
     fusion : {"pool", "mode", "sum", "coefficient", "none"}, default="pool"
         Weighted mean of the members' probabilities, majority of labels, sum of distances, sum
         of overlaps, or the largest dimensionality alone.
     weights : {"gallery", None}, default="gallery"
         Weigh members (a kind of evidence of a layer) by how often they recognise gallery sets
-        that are left out in turn; halves of sets, where some class has a single set.
+        that are left out in turn; halves of sets, where some class has a single set. Equally
+        good members that compare single vectors have a third of the weight together.
     outliers : {"drop", None}, default="drop"
         Drop outliers from gallery sets and probes, see :func:`setwise.features.is_typical`.
     unknown : float, optional
@@ -357,12 +366,12 @@ class CVC(PartParameters, SetClassifier):
         """Share of left-out gallery sets that each member recognised."""
         return self.gallery_.calibration.accuracy
 
-    def enroll(self, X: Any, y: Any) -> Self:
+    def enroll(self, X: Any, y: Any, *, learn: str = "now") -> Self:
         """Add sets to the gallery: as if it had been fitted with them at its end.
 
         A gallery of more than 100 sets keeps its views, dimensionalities, weights, temperatures
-        and thresholds until more than a fifth of the sets have changed. To learn them before:
-        ``clf.fit(clf.gallery_.sets, clf.classes_[clf.gallery_.codes])``.
+        and thresholds until more than a fifth of the sets have changed, or :meth:`learn` is
+        called.
 
         Only what the new sets change is solved again. Threads that enroll or forget wait for
         each other; meanwhile others predict by the old gallery or the new one.
@@ -371,6 +380,9 @@ class CVC(PartParameters, SetClassifier):
         ----------
         X, y
             Sets and their classes, as for :meth:`fit`. Classes may be new.
+        learn : {"now", "later"}, default="now"
+            With ``"later"``, the gallery answers at once, by what was learnt before, until
+            :meth:`learn` is called, perhaps in another thread.
         """
         check_is_fitted(self)
         with self._lock():
@@ -378,10 +390,10 @@ class CVC(PartParameters, SetClassifier):
             new = gallery.check(X, "CVC.enroll")
             classes, codes = check_labels(y, len(new), caller="CVC.enroll", min_classes=1)
             labels = join_labels(gallery.classes[gallery.codes], classes[codes], "CVC.enroll")
-            self._update("CVC.enroll", add=(new, labels[len(gallery.codes) :]))
+            self._update("CVC.enroll", learn, add=(new, labels[len(gallery.codes) :]))
         return self
 
-    def forget(self, labels: Any = (), *, sets: Any = ()) -> Self:
+    def forget(self, labels: Any = (), *, sets: Any = (), learn: str = "now") -> Self:
         """Remove sets from the gallery: as if it had been fitted without them.
 
         Only what used them is solved again, see :meth:`enroll`.
@@ -392,6 +404,8 @@ class CVC(PartParameters, SetClassifier):
             Classes all of whose sets are removed.
         sets : sequence of str or int
             Single sets, by name or by place in the gallery.
+        learn : {"now", "later"}, default="now"
+            As for :meth:`enroll`.
         """
         check_is_fitted(self)
         with self._lock():
@@ -405,18 +419,42 @@ class CVC(PartParameters, SetClassifier):
                 caller="CVC.forget",
             )
             if not is_kept.all():
-                self._update("CVC.forget", is_kept=is_kept)
+                self._update("CVC.forget", learn, is_kept=is_kept)
         return self
+
+    def learn(self) -> Self:
+        """Learn views, weights and thresholds anew, if sets have changed since.
+
+        Afterwards everything is as if it had been fitted with the gallery's sets. Others
+        predict, enroll and forget meanwhile. If the gallery has changed when all is learnt, it
+        is learnt once more, so that no change is lost. ``gallery_.calibration.n_changed`` is
+        the number of sets that have changed since.
+        """
+        check_is_fitted(self)
+        while True:
+            gallery = self.gallery_
+            with on_device(self.device):
+                anew = learnt(gallery, n_jobs=self.n_jobs, caller="CVC.learn")
+            with self._lock():
+                if self.gallery_ is gallery:
+                    self.gallery_ = anew
+                    return self
 
     def _update(
         self,
         caller: str,
+        learn: str,
         *,
         add: tuple[SetBatch, npt.NDArray[Any]] | None = None,
         is_kept: BoolArray | None = None,
     ) -> None:
         self.gallery_ = update(
-            self.gallery_, add=add, is_kept=is_kept, n_jobs=self.n_jobs, caller=caller
+            self.gallery_,
+            add=add,
+            is_kept=is_kept,
+            learn=learn,
+            n_jobs=self.n_jobs,
+            caller=caller,
         )
 
     def save(self, path: str | Path, *, keep_vectors: bool = True) -> Path:
@@ -430,8 +468,9 @@ class CVC(PartParameters, SetClassifier):
         path : str or Path
             Such as ``people.setwise``; a file that is there is replaced.
         keep_vectors : bool, default=True
-            Write vectors of the sets, and small pictures, as well. A file without is smaller,
-            private and answers the same, but cannot enroll, forget or show nearest images.
+            Write vectors of the sets, and small pictures, as well. A file without is smaller
+            and private. It answers without the members that compare single vectors, and cannot
+            enroll, forget or show nearest images.
         """
         check_is_fitted(self)
         own = self._beside_gallery()

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 from typer import Option
 
+from setwise.cli.archives import backup, migrate, restore, verify
 from setwise.cli.common import DEBUG, EXIT_CODES
 from setwise.cli.compare import compare, evaluate
 from setwise.cli.demo import demo
@@ -66,5 +67,6 @@ def main(
 app.command("version", help=_VERSION)(lambda: _show_version(True))
 
 _OF_SETS = demo, fit, identify, enroll, forget, classify, evaluate, compare, inspect
-for function in (*_OF_SETS, faces, serve, doctor):
+_OF_FILES = verify, backup, restore, migrate
+for function in (*_OF_SETS, faces, serve, *_OF_FILES, doctor):
     add_command(app, function)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from copy import copy
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pickle import PicklingError
 from threading import Lock
@@ -11,14 +10,16 @@ from typing import Any
 
 import joblib
 import numpy as np
+import numpy.typing as npt
 from sklearn.base import clone
 
+from setwise._support.parallel import lazy
 from setwise._support.parameters import check_choice, check_known, refuse
 from setwise._support.types import BoolArray, FloatArray, IntArray
 from setwise.errors import ParameterError, reject
 from setwise.features.descriptors import HOG, LBP
 from setwise.features.faces import Faces
-from setwise.features.images import ImageFeature, Pixels, is_pipeline, steps_of
+from setwise.features.images import AT_ONCE, ImageFeature, Pixels, is_pipeline, steps_of
 from setwise.features.network import Network
 from setwise.features.vectors import Whitener, unit_rows
 
@@ -138,54 +139,142 @@ KNOWN = {
 }
 
 
-class _Table:
+class FeatureTable:
     """Values of one feature, a row per image, computed when first wanted."""
 
-    def __init__(self, feature: Any, vectors: FloatArray, shape: tuple[int, ...]) -> None:
-        self.feature = feature
-        self._vectors, self._shape = vectors, shape
-        self._is_made = np.zeros(len(vectors), dtype=np.bool_)
-        self._values: FloatArray | None = None
+    def __init__(
+        self, feature: Any, is_made: BoolArray, values: npt.NDArray[Any] | None = None
+    ) -> None:
+        self.feature, self.is_made, self.values = feature, is_made, values
         self._lock = Lock()  # two threads that want one image compute it once
 
-    def rows(self, rows: IntArray) -> FloatArray:
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the lock."""
+        return {"feature": self.feature, "is_made": self.is_made, "values": self.values}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(**state)  # type: ignore[misc]
+
+    def rows(self, rows: IntArray, images: Callable[[IntArray], FloatArray]) -> FloatArray:
+        """Values of some images, of which the missing ones are computed."""
         with self._lock:
-            missing = rows[~self._is_made[rows]]
-            if len(missing):
-                images = self._vectors[missing].reshape(-1, *self._shape)
-                made = np.asarray(self.feature.transform(images))
-                if made.ndim != 2 or len(made) != len(missing):
+            missing = rows[~self.is_made[rows]]
+            for start in range(0, len(missing), AT_ONCE):  # as doubles, all may be too large
+                part = missing[start : start + AT_ONCE]
+                made = np.asarray(self.feature.transform(images(part)))
+                if made.ndim != 2 or len(made) != len(part):
                     return made  # the view refuses it
-                if self._values is None:
-                    self._values = np.empty((len(self._vectors), made.shape[1]), made.dtype)
-                self._values[missing], self._is_made[missing] = made, True
-            assert self._values is not None  # noqa: S101
-            return self._values[rows]
+                if self.values is None:
+                    self.values = np.zeros((len(self.is_made), made.shape[1]), made.dtype)
+                self.values[part], self.is_made[part] = made, True
+            assert self.values is not None  # noqa: S101
+            return self.values[rows]
+
+    def copy_from(self, other: FeatureTable, own: IntArray, equal: IntArray) -> None:
+        """Take over the values of equal images in another table, where it has them."""
+        is_made = other.is_made[equal]
+        if other.values is None or not is_made.any():
+            return
+        own, equal = own[is_made], equal[is_made]
+        with self._lock:
+            if self.values is None:
+                self.values = np.zeros(
+                    (len(self.is_made), other.values.shape[1]), other.values.dtype
+                )
+            self.values[own], self.is_made[own] = other.values[equal], True
+
+    def taken(self, rows: IntArray) -> FeatureTable:
+        """The table of some of the images."""
+        values = None if self.values is None else self.values[rows]
+        return FeatureTable(self.feature, self.is_made[rows], values)
+
+    @classmethod
+    def joined(cls, tables: Sequence[FeatureTable]) -> FeatureTable:
+        """One table after the other, of one feature."""
+        is_made = np.concatenate([table.is_made for table in tables])
+        made = [table.values for table in tables if table.values is not None]
+        if not made:
+            return cls(tables[0].feature, is_made)
+        values = np.zeros((len(is_made), made[0].shape[1]), np.result_type(*made))
+        ends = np.cumsum([len(table.is_made) for table in tables])
+        for table, end in zip(tables, ends, strict=True):
+            if table.values is not None:
+                values[end - len(table.is_made) : end] = table.values
+        return cls(tables[0].feature, is_made, values)
 
 
 class Images:
     """Vectors, as rows or as images; parts share their features, each computed once."""
 
-    def __init__(self, vectors: FloatArray, shape: tuple[int, ...] | None) -> None:
-        self.vectors, self.shape = vectors, shape
+    def __init__(
+        self,
+        vectors: npt.NDArray[Any],
+        shape: tuple[int, ...] | None,
+        tables: Sequence[FeatureTable] = (),
+    ) -> None:
+        self.shape = shape
         self._rows: IntArray = np.arange(len(vectors))
         self._whole = vectors
-        self._tables: list[_Table] = []
+        self._tables = list(tables)
         self._lock = Lock()
+        if vectors.dtype == np.float64:
+            self.vectors = vectors
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the lock, and what is converted again when asked for."""
+        left_out = ("_lock", "vectors")
+        return {name: kept for name, kept in vars(self).items() if name not in left_out}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _lock=Lock())
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @lazy
+    def vectors(self) -> FloatArray:
+        """The vectors in double precision, which are not made before they are asked for."""
+        return np.asarray(self.compact, dtype=np.float64)
+
+    @property
+    def compact(self) -> npt.NDArray[Any]:
+        """The vectors as they were given."""
+        return self._whole[self._rows]
 
     def seen_by(self, feature: Any) -> FloatArray:
         """Values of an image feature; None leaves the vectors as they are."""
         if feature is None:
             return self.vectors
-        assert self.shape is not None  # noqa: S101
+        return self.table(feature).rows(self._rows, self._pixels)
+
+    def table(self, feature: Any) -> FeatureTable:
+        """The values of a feature, of all images that this is a part of."""
         with self._lock:
             for table in self._tables:
                 if are_equal(feature, table.feature):
-                    break
-            else:
-                table = _Table(feature, self._whole, self.shape)
-                self._tables.append(table)
-        return table.rows(self._rows)
+                    return table
+            table = FeatureTable(feature, np.zeros(len(self._whole), dtype=np.bool_))
+            self._tables.append(table)
+            return table
+
+    @property
+    def tables(self) -> tuple[FeatureTable, ...]:
+        """The values of all features that were asked for."""
+        with self._lock:
+            return tuple(self._tables)
+
+    def recall(self, others: Images, rows: IntArray) -> None:
+        """Take over the features of equal vectors among some of others' whole."""
+        places = {others._whole[row].tobytes(): row for row in rows}
+        found = [(i, places.get(vector.tobytes())) for i, vector in enumerate(self._whole)]
+        own = np.array([i for i, row in found if row is not None], dtype=np.int64)
+        equal = np.array([row for _, row in found if row is not None], dtype=np.int64)
+        for table in others.tables:
+            self.table(table.feature).copy_from(table, own, equal)
+
+    def _pixels(self, rows: IntArray) -> FloatArray:
+        assert self.shape is not None  # noqa: S101
+        return np.asarray(self._whole[rows], dtype=np.float64).reshape(-1, *self.shape)
 
     def part(self, start: int, stop: int) -> Images:
         """The vectors between two places."""
@@ -196,8 +285,11 @@ class Images:
         return self if rows.dtype == np.bool_ and rows.all() else self._of(rows)
 
     def _of(self, rows: Any) -> Images:
-        part = copy(self)
-        part.vectors, part._rows = self.vectors[rows], self._rows[rows]
+        part = Images.__new__(Images)
+        vars(part).update(vars(self), _rows=self._rows[rows])
+        vectors = vars(part).pop("vectors", None)
+        if vectors is not None and isinstance(rows, slice):  # others would be copied
+            part.vectors = vectors[rows]
         return part
 
 
@@ -244,10 +336,10 @@ class FittedView:
             values = self.rest.transform(values)
         values = np.asarray(values, dtype=np.float64)
         is_finite = bool(np.isfinite(values).all())
-        if values.ndim != 2 or len(values) != len(images.vectors) or not is_finite:
+        if values.ndim != 2 or len(values) != len(images) or not is_finite:
             reject(
                 f"view {self.name!r} made an array of shape {values.shape} of "
-                f"{len(images.vectors)} vectors, {'without' if is_finite else 'with'} NaN or "
+                f"{len(images)} vectors, {'without' if is_finite else 'with'} NaN or "
                 "inf. Expected one finite row for each vector: correct its transformer."
             )
         if self.has_lengths:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Lock
 
 import numpy as np
 
 from setwise._support.parallel import in_parts
 from setwise._support.types import BoolArray, FloatArray, IntArray
-from setwise.features.views import FittedView, Images
+from setwise.features.views import FeatureTable, FittedView, Images
 from setwise.gallery.description import Description, Layer, Representation
 from setwise.sets import SetBatch
 
@@ -55,16 +55,40 @@ class InlierSets:
 
     images: Images  # the vectors of all sets, one set after the other
     offsets: IntArray  # first vector of each set, and the end
+    is_inlier: BoolArray  # of all vectors that the images are a part of
 
     @classmethod
     def of(
         cls, description: Description, sets: SetBatch, n_jobs: int | None = None
     ) -> InlierSets:
-        """The inliers of a batch, in double precision."""
-        inliers = find_inliers(description, sets, n_jobs)
-        ends = np.concatenate([[0], np.cumsum(inliers)])
-        images = Images(np.asarray(sets.vectors, dtype=np.float64), sets.image_shape)
-        return cls(images.where(inliers), ends[sets.offsets])
+        """The inliers of a batch."""
+        return cls.known(sets, find_inliers(description, sets, n_jobs))
+
+    @classmethod
+    def known(
+        cls, sets: SetBatch, is_inlier: BoolArray, tables: Sequence[FeatureTable] = ()
+    ) -> InlierSets:
+        """The inliers of a batch, which were found before, and features that were computed."""
+        ends = np.concatenate([[0], np.cumsum(is_inlier)])
+        images = Images(sets.vectors, sets.image_shape, tables)
+        return cls(images.where(is_inlier), ends[sets.offsets], is_inlier)
+
+    def changed(self, sets: SetBatch, was_there: BoolArray, new: InlierSets) -> InlierSets:
+        """Of the sets that follow, where some vectors have gone and those of others come last.
+
+        Nothing is computed of the vectors that stay.
+        """
+        kept = np.flatnonzero(was_there)
+        is_inlier = np.concatenate([self.is_inlier[kept], new.is_inlier])
+        tables = [
+            FeatureTable.joined([table.taken(kept), new.images.table(table.feature)])
+            for table in self.images.tables
+        ]
+        return InlierSets.known(sets, is_inlier, tables)
+
+    def stored(self, sets: SetBatch) -> InlierSets:
+        """The same, without vectors that were converted to double precision."""
+        return InlierSets.known(sets, self.is_inlier, self.images.tables)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -82,12 +106,12 @@ class InlierSets:
 
     def vectors(self, i: int) -> FloatArray:
         """The vectors of a set."""
-        return self.images.vectors[self.offsets[i] : self.offsets[i + 1]]
+        return self[i].vectors
 
     def of_rows(self, parts: Sequence[IntArray]) -> InlierSets:
         """Other sets, each made of some of the vectors, given by their places."""
         offsets = np.concatenate([[0], np.cumsum([len(rows) for rows in parts])])
-        return InlierSets(self.images.where(np.concatenate(parts)), offsets)
+        return replace(self, images=self.images.where(np.concatenate(parts)), offsets=offsets)
 
     def take(self, chosen: IntArray) -> InlierSets:
         """Some of the sets."""
@@ -95,7 +119,7 @@ class InlierSets:
 
     def batch(self) -> SetBatch:
         """The vectors as sets, whose names are their numbers."""
-        return SetBatch(self.images.vectors, self.offsets, image_shape=self.images.shape)
+        return SetBatch(self.images.compact, self.offsets, image_shape=self.images.shape)
 
     def fitted_views(self, description: Description) -> dict[str, FittedView]:
         """The views of a description, fitted to these vectors."""
@@ -114,7 +138,7 @@ class SetBases:
         inliers: BoolArray | None = None,
         seen: Mapping[str, FloatArray] | None = None,
     ) -> None:
-        everything = np.ones(len(images.vectors), dtype=np.bool_)
+        everything = np.ones(len(images), dtype=np.bool_)
         self.inliers = everything if inliers is None else inliers
         self._images = images
         self._views = views

@@ -9,7 +9,7 @@ from setwise._support.warned import warn_user
 from setwise.errors import CalibrationWarning, GuessingWarning
 from setwise.gallery.bases import InlierSets
 from setwise.gallery.gallery import Gallery
-from setwise.gallery.trials import Trials, chosen_features, log_odds, survivors
+from setwise.gallery.trials import Trials, balanced, chosen_features, log_odds, survivors
 
 # Of the test whether left-out sets are recognised better than by guessing.
 LEVEL = 0.05
@@ -30,7 +30,8 @@ def calibrated(gallery: Gallery, inliers: InlierSets | None, n_jobs: int | None)
 
 def _weighed(gallery: Gallery, inliers: InlierSets | None, n_jobs: int | None) -> Gallery:
     """The gallery with weights, temperatures and shrinkage."""
-    solution = gallery.solution
+    solution, even = gallery.solution, gallery.calibration.weights
+    gallery = gallery.calibrated(weights=balanced(even, gallery.members))
     by_sets, chosen = solution.tried(gallery.codes)
     if not by_sets:
         trials = solution.halved(gallery, chosen, inliers, n_jobs)
@@ -40,7 +41,9 @@ def _weighed(gallery: Gallery, inliers: InlierSets | None, n_jobs: int | None) -
     trials = solution.left_out(gallery, chosen, n_jobs)
     if not trials.score_matrices:
         return gallery
-    weights = log_odds(trials.is_right(), trials.n_classes)
+    # Log odds are best for independent members. These depend on each other, and squares favour
+    # the best of them.
+    weights = log_odds(trials.is_right(), trials.n_classes) ** 2
     gallery, trials = _learnt(gallery, trials, weights, can_choose=True)
     judged = solution.recognised_by_others(gallery, inliers, n_jobs)
     if judged is None:
@@ -62,7 +65,7 @@ def _learnt(
     Features that the trials speak against are dropped, where these ``can_choose``: halves of
     sets are too alike for that.
     """
-    fusion = gallery.description.fusion
+    fusion, weights = gallery.description.fusion, balanced(weights, gallery.members)
     is_right = trials.is_right()[:, : len(trials.codes)]
     temperatures = trials.inverse_temperatures()
     trials = trials.counted(weights, temperatures)

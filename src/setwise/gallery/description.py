@@ -28,6 +28,7 @@ from setwise.gallery.distributions import Distance
 from setwise.gallery.evidence import Evidence
 from setwise.gallery.fusion import Fusion
 from setwise.graph import Graph
+from setwise.graph.base import NoGraph
 from setwise.index import ExactIndex, Index
 
 
@@ -39,7 +40,7 @@ class Representation:
     --------
     >>> from setwise import CVC
     >>> [str(one) for one in CVC().describe().representations]
-    ['plain mean', 'whitened svd', 'plain centred']
+    ['plain mean', 'whitened svd', 'plain centred', 'plain vectors', 'whitened vectors']
     """
 
     view: View
@@ -72,7 +73,8 @@ class Layer:
 
     def __str__(self) -> str:
         start = f", seed {self.start}" if self.start else ""
-        return f"{self.representation}{start}, d={self.n_columns}"
+        size = f", d={self.n_columns}" if self.representation.basis.has_graph else ""
+        return f"{self.representation}{start}{size}"
 
 
 @dataclass(frozen=True)
@@ -179,18 +181,27 @@ class Description:
             Layer(representation, d, start)
             for d in sorted({1, *dims})
             for representation in self.representations
-            if d in representation.basis.offered(dims)
+            if d in representation.basis.offered(dims) and self._is_asked(representation)
             for start in range(representation.basis.n_starts)
         )
         pairs = [
             (i, Member(layer, evidence))
             for i, layer in enumerate(layers)
             for evidence in self.evidence
+            if layer.representation.basis.has_graph or not evidence.needs_graph
             if layer.n_columns in evidence.asked_at(layer.representation.basis.offered(dims))
         ]
         members = tuple(member for _, member in pairs)
         columns = np.array([member.layer.n_columns for member in members])
         return Ensemble(layers, members, np.array([i for i, _ in pairs]), columns)
+
+    def _is_asked(self, representation: Representation) -> bool:
+        """Whether any kind of evidence can be read from its layers."""
+        return representation.basis.has_graph or not all(e.needs_graph for e in self.evidence)
+
+    def graph_of(self, representation: Representation) -> Graph:
+        """How columns of a representation are joined."""
+        return self.graph if representation.basis.has_graph else NoGraph()
 
     def columns(
         self, vectors: FloatArray, representation: Representation, start: int, dims: Any

@@ -321,6 +321,8 @@ class Evidence(Part, ABC):
     """One kind of evidence that layers give."""
 
     family: ClassVar[str] = "evidence"
+    #: Whether it is read from the graph; only layers that have one are asked for it.
+    needs_graph: ClassVar[bool] = True
 
     def asked_at(self, dims: Sequence[int]) -> tuple[int, ...]:
         """Dimensionalities of a representation at which it is used."""
@@ -379,6 +381,7 @@ class SmallestAngle(Evidence):
     """Cosine of the smallest angle between the probe and the nearest set of the target."""
 
     name: ClassVar[str] = "smallest angle"
+    needs_graph: ClassVar[bool] = False
 
     def overlaps(self, view: LayerView) -> FloatArray:
         """The largest cosine."""
@@ -390,6 +393,7 @@ class AllAngles(Evidence):
     """Mean squared cosine of all angles between probe and nearest set of the target."""
 
     name: ClassVar[str] = "all angles"
+    needs_graph: ClassVar[bool] = False
 
     def overlaps(self, view: LayerView) -> FloatArray:
         """The mean of the squares."""

@@ -1,13 +1,14 @@
 """A solved gallery as one file, and back.
 
 A file has the description, labels, names of sets, files and times of their vectors, and arrays:
-columns and codes of each layer, what views have learnt, weights. Graphs, residuals and Gram
-matrices are computed again when it is read, see ``restored.py``.
+columns and codes of each layer, features of images, what views have learnt, weights. Graphs,
+residuals and Gram matrices are computed again when it is read, see ``restored.py``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from glob import escape
 from importlib.metadata import version
@@ -22,16 +23,19 @@ from setwise._support.parallel import one_blas_thread
 from setwise._support.parameters import check_choice
 from setwise.errors import DataError, MissingExtraError, SetwiseError, reject
 from setwise.features import Whitener
+from setwise.gallery.bases import InlierSets
 from setwise.gallery.gallery import Gallery, Solution, SolvedLayer
 from setwise.gallery.restored import (
     Arrays,
     directory_arrays,
     first_columns,
+    image_features,
     restored,
     steps_of,
     trained_features,
 )
 from setwise.gallery.shortlist import ShortlistSolution
+from setwise.gallery.whole import WholeSolution
 from setwise.index import Index
 from setwise.io.tensors import read_tensors, write_tensors
 from setwise.io.untrusted import check_path
@@ -79,6 +83,8 @@ def write_gallery(
     for left in target.parent.glob(f".{escape(target.name)}.*.tmp"):
         left.unlink(missing_ok=True)  # of a process that was killed
     has_vectors, sets = keep_vectors and gallery.has_vectors, gallery.sets
+    if not has_vectors:
+        gallery = _without_vectors(gallery, caller)
     learnt, solution = gallery.calibration, gallery.solution
     arrays: Arrays = {
         "offsets": sets.offsets,
@@ -98,6 +104,8 @@ def write_gallery(
                 "around each probe, and cannot be saved without them."
             )
         arrays |= directory_arrays(solution)
+    elif isinstance(solution, WholeSolution) and has_vectors and solution.inliers is not None:
+        arrays |= _inlier_arrays(gallery, solution.inliers)
     for name, view in gallery.views.items():
         for k, step in enumerate(steps_of(view.rest)):
             if isinstance(step, Whitener):
@@ -133,6 +141,32 @@ def write_gallery(
     )
 
 
+def _without_vectors(gallery: Gallery, caller: str) -> Gallery:
+    """The gallery without the members that compare with its single vectors."""
+    how, solution, learnt = gallery.description, gallery.solution, gallery.calibration
+    representations = tuple(r for r in how.representations if r.basis.has_graph)
+    if representations == how.representations or not isinstance(solution, WholeSolution):
+        return gallery
+    stays = [m.layer.representation.basis.has_graph for m in gallery.members]
+    if not learnt.weights[stays].any():
+        reject(
+            f"{caller}: every member of the ensemble compares with single vectors of the "
+            "gallery, which is not saved without them. Fit it with other representations too."
+        )
+    names = [str(m) for m, is_kept in zip(gallery.members, stays, strict=True) if is_kept]
+    layers = [s for s in solution.layers if s.layer.representation.basis.has_graph]
+    smaller = replace(
+        gallery,
+        description=replace(how, representations=representations),
+        solution=WholeSolution(tuple(layers)),
+    )
+    return smaller.calibrated(
+        weights=learnt.weights[stays],
+        inverse_temperatures=learnt.inverse_temperatures[stays],
+        accuracy=learnt.accuracy and {name: learnt.accuracy[name] for name in names},
+    )
+
+
 def _publish(solution: Solution) -> None:
     """Bring an index that is kept elsewhere to the saved version."""
     if isinstance(solution, ShortlistSolution):
@@ -147,6 +181,16 @@ def _compact(vectors: npt.NDArray[Any]) -> npt.NDArray[Any]:
         if np.array_equal(smaller, vectors):
             return smaller
     return vectors
+
+
+def _inlier_arrays(gallery: Gallery, inliers: InlierSets) -> Arrays:
+    """Which vectors are inliers, and their image features, to be read instead of computed."""
+    arrays: Arrays = {"is kept": inliers.is_inlier}
+    for k, feature in enumerate(image_features(gallery.views)):
+        table = inliers.images.table(feature)
+        if table.values is not None and table.is_made[inliers.is_inlier].all():
+            arrays[f"feature {k}"] = _compact(table.values[inliers.is_inlier])
+    return arrays
 
 
 def _origin_arrays(origins: Origins, arrays: Arrays, *, with_thumbnails: bool) -> None:
@@ -172,6 +216,9 @@ def _layer_arrays(gallery: Gallery, arrays: Arrays) -> list[dict[str, Any]]:
     """
     written = []
     for i, solved in enumerate(gallery.layers):
+        if not solved.layer.representation.basis.has_graph:
+            written.append({})  # made again of the vectors
+            continue
         columns = solved.graph.columns
         largest = _largest(gallery, i)
         nested = largest != i and _equals_first(solved, gallery.layers[largest])

@@ -97,16 +97,20 @@ def _solved_part(
         make_bases_on(device, bases, representation, dims)
     made = reported((one.of(representation, start) for one in bases), len(bases), what)
     return [
-        _from_scratch(description, layer, list(of_sets), n_jobs)
+        solved_layer(description, layer, list(of_sets), n_jobs)
         for layer, of_sets in zip(layers, zip(*made, strict=True), strict=True)
     ]
 
 
-def _from_scratch(
-    description: Description, layer: Layer, bases: list[FloatArray], n_jobs: int | None
+def solved_layer(
+    description: Description,
+    layer: Layer,
+    bases: list[FloatArray],
+    n_jobs: int | None = None,
 ) -> SolvedLayer:
+    """One layer from the columns of each set."""
     column_sets = np.repeat(np.arange(len(bases)), [basis.shape[1] for basis in bases])
-    graph = description.graph.solve(np.hstack(bases), n_jobs=n_jobs)
+    graph = description.graph_of(layer.representation).solve(np.hstack(bases), n_jobs=n_jobs)
     return SolvedLayer(layer, graph, column_sets)
 
 
@@ -124,13 +128,14 @@ def _updated(
     description: Description, old: SolvedLayer, change: Change, n_jobs: int | None
 ) -> SolvedLayer:
     """A layer from the old one and the columns of the new sets."""
-    how, layer, solution, plan = description.graph, old.layer, old.graph, change.plan
+    layer, solution, plan = old.layer, old.graph, change.plan
+    how = description.graph_of(layer.representation)
     stays = plan.stays[old.column_sets]
     new = [one[layer] for one in change.new]
     sizes = [basis.shape[1] for basis in new]
     if not how.can_update(solution, int(stays.sum()) + sum(sizes)):
         bases = [one[layer] for one in change.everything()]
-        return _from_scratch(description, layer, bases, n_jobs)
+        return solved_layer(description, layer, bases, n_jobs)
     number = np.cumsum(plan.stays) - 1
     added = plan.n_kept + np.arange(len(new))
     column_sets = [number[old.column_sets[stays]], np.repeat(added, sizes)]

@@ -12,7 +12,7 @@ import numpy as np
 
 from setwise._support.types import IntArray
 from setwise.gallery.bases import every
-from setwise.gallery.description import Description
+from setwise.gallery.description import Description, Representation
 from setwise.index import ExactIndex
 from setwise.sets import SetBatch
 
@@ -101,18 +101,26 @@ def bytes_of_large(how: Description, shape: GalleryShape, widths: Mapping[str, i
 
 
 def _graphs(how: Description, shape: GalleryShape, widths: Mapping[str, int]) -> int:
-    return sum(
-        how.graph.memory(widths[m.representation.view.name], shape.n_columns(m.n_columns))
-        for m in how.ensemble(how.dims).layers
-    )
+    total = 0
+    for layer in how.ensemble(how.dims).layers:
+        r = layer.representation
+        n_columns = shape.n_columns(r.basis.most_columns(layer.n_columns))
+        total += how.graph_of(r).memory(widths[r.view.name], n_columns)
+    return total
 
 
 def _bases(how: Description, shape: GalleryShape, widths: Mapping[str, int]) -> int:
     """Columns of all sets, before they stand side by side."""
     return sum(
-        8 * widths[r.view.name] * shape.n_columns(max(r.basis.offered(how.dims)))
+        8 * widths[r.view.name] * shape.n_columns(_most_columns(r, how.dims))
         for r in how.representations
     )
+
+
+def _most_columns(representation: Representation, dims: Sequence[int]) -> int:
+    """Columns of a set in the largest basis of a representation."""
+    basis = representation.basis
+    return max(basis.most_columns(d) for d in basis.offered(dims))
 
 
 def n_tried(n_sets: int, most: int) -> int:
@@ -154,7 +162,7 @@ def _learning(how: Description, shape: GalleryShape, most: int | None = None) ->
 
 def cached_sets(how: Description, dims: Sequence[int], width: int) -> tuple[int, int]:
     """Sets whose columns are cached, and bytes of those of one."""
-    n_bytes = 8 * width * max(dims) * len(how.representations)
+    n_bytes = 8 * width * sum(_most_columns(r, dims) for r in how.representations)
     return max(CACHE_BYTES // n_bytes, FEWEST_CACHED), n_bytes
 
 

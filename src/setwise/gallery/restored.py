@@ -14,18 +14,29 @@ import numpy as np
 import numpy.typing as npt
 
 from setwise._support.memory import require_memory
-from setwise._support.types import IntArray
+from setwise._support.parallel import lazy
+from setwise._support.types import BoolArray, IntArray
 from setwise.features import Whitener
 from setwise.features.images import fingerprint_of
-from setwise.features.views import FittedView, View, shown_widths
+from setwise.features.views import (
+    FeatureTable,
+    FittedView,
+    Images,
+    View,
+    are_equal,
+    shown_widths,
+)
+from setwise.gallery.bases import InlierSets, SetBases
 from setwise.gallery.description import Description, Layer
 from setwise.gallery.evidence import spans_of_sets
 from setwise.gallery.gallery import Calibration, Gallery, Solution, SolvedLayer
 from setwise.gallery.index_rows import costly_views, index_width
+from setwise.gallery.layers import solved_layer
 from setwise.gallery.outliers import NO_COSINES
 from setwise.gallery.shortlist import ShortlistSolution
 from setwise.gallery.whole import WholeSolution
 from setwise.graph import Graph
+from setwise.graph.base import NoGraph
 from setwise.index import Index
 from setwise.sets import Origins, SetBatch
 
@@ -109,9 +120,11 @@ def restored(document: Mapping[str, Any], arrays: Arrays, index: Index | None) -
             contradiction("a gallery of many classes is without its vectors")
         solution = _shortlist(description, sets, codes, views, dims, stored)
     else:
-        layers = _layers(description, dims, document["members"], stored, len(sets))
+        inliers = _inliers(stored, views, sets) if has_vectors else None
+        vectors = _VectorLayers(description, dims, sets, views, inliers)
+        layers = _layers(description, dims, document["members"], stored, len(sets), vectors)
         _check_widths(layers, views, sets)
-        solution = WholeSolution(layers)
+        solution = WholeSolution(layers, inliers)
     learnt = _calibration(document, stored, len(description.ensemble(dims).members))
     return Gallery(
         description, sets, classes, codes, dims, views, solution, learnt, has_vectors
@@ -152,9 +165,7 @@ def _shortlist(
     stored: _Stored,
 ) -> ShortlistSolution:
     """The solution of a large gallery; its index is the one that was built with it."""
-    is_kept = stored.get("is kept", "b", (len(sets.vectors),))
-    if (np.add.reduceat(is_kept, sets.offsets[:-1], dtype=np.int64) < 1).any():
-        contradiction("nothing of a set is kept")
+    is_kept = _is_kept(stored, sets)
     widths = shown_widths(views, sets.n_features, sets.image_shape)
     seen = {
         name: stored.get(f"seen {name}", "f", (len(sets.vectors), widths[name]))
@@ -167,6 +178,41 @@ def _shortlist(
         contradiction("keys of the sets do not ascend")
     index = how.index.open(rows, keys, stored.of("index "))
     return ShortlistSolution(sets, codes, is_kept, views, seen, how, dims, rows, keys, index)
+
+
+def image_features(views: Mapping[str, FittedView]) -> list[Any]:
+    """The image features of views, each once, in their order."""
+    features: list[Any] = []
+    for view in views.values():
+        if view.feature is not None and not any(are_equal(view.feature, f) for f in features):
+            features.append(view.feature)
+    return features
+
+
+def _inliers(
+    stored: _Stored, views: Mapping[str, FittedView], sets: SetBatch
+) -> InlierSets | None:
+    """Inliers of the sets and features of their images; None in the first files."""
+    if "is kept" not in stored.arrays:
+        return None
+    is_kept, tables = _is_kept(stored, sets), []
+    blank = Images(np.ones((1, sets.n_features)), sets.image_shape)
+    for k, feature in enumerate(image_features(views)):
+        if f"feature {k}" in stored.arrays:
+            shape = int(is_kept.sum()), blank.seen_by(feature).shape[1]
+            written = stored.get(f"feature {k}", "uf", shape)
+            values = np.zeros((len(is_kept), shape[1]), written.dtype)
+            values[is_kept] = written
+            tables.append(FeatureTable(feature, is_kept.copy(), values))
+    return InlierSets.known(sets, is_kept, tables)
+
+
+def _is_kept(stored: _Stored, sets: SetBatch) -> BoolArray:
+    """Which vectors are inliers, at least one of each set."""
+    is_kept = stored.get("is kept", "b", (len(sets.vectors),))
+    if (np.add.reduceat(is_kept, sets.offsets[:-1], dtype=np.int64) < 1).any():
+        contradiction("nothing of a set is kept")
+    return is_kept
 
 
 def _number(value: Any, within: tuple[float, float] = (-np.inf, np.inf)) -> float:
@@ -240,16 +286,48 @@ def _classes(document: Mapping[str, Any]) -> npt.NDArray[Any]:
     return classes
 
 
+@dataclass(frozen=True)
+class _VectorLayers:
+    """Layers of the vectors themselves, which are made again of the sets."""
+
+    description: Description
+    dims: tuple[int, ...]
+    sets: SetBatch
+    views: Mapping[str, FittedView]
+    inliers: InlierSets | None
+
+    @lazy
+    def bases(self) -> list[SetBases]:
+        inliers = self.inliers or InlierSets.of(self.description, self.sets)
+        return [SetBases(one, self.views, self.description, self.dims) for one in inliers]
+
+    def solved(self, layer: Layer) -> SolvedLayer:
+        view, sets = self.views[layer.representation.view.name], self.sets
+        width = shown_widths({view.name: view}, sets.n_features, sets.image_shape)[view.name]
+        need = NoGraph().memory(width, len(sets.vectors))
+        require_memory(need, f"{layer} of the gallery", "Read the file on a larger machine.")
+        return solved_layer(self.description, layer, [one[layer] for one in self.bases])
+
+
 def _layers(
-    description: Description, dims: tuple[int, ...], written: Any, stored: _Stored, n_sets: int
+    description: Description,
+    dims: tuple[int, ...],
+    written: Any,
+    stored: _Stored,
+    n_sets: int,
+    vectors: _VectorLayers,
 ) -> tuple[SolvedLayer, ...]:
     described = description.ensemble(dims).layers
     if len(written) != len(described):
         contradiction(f"{len(written)} layers are written, {len(described)} described")
     solved: dict[int, SolvedLayer] = {}
     # Layers in which others are nested come first.
-    for i in sorted(range(len(described)), key=lambda i: written[i]["nested_in"] is not None):
-        solved[i] = _layer(described[i], i, written[i], stored, solved, n_sets)
+    is_nested = [one.get("nested_in") is not None for one in written]
+    for i in sorted(range(len(described)), key=is_nested.__getitem__):
+        if described[i].representation.basis.has_graph:
+            solved[i] = _layer(described[i], i, written[i], stored, solved, n_sets)
+        else:
+            solved[i] = vectors.solved(described[i])
     return tuple(solved[i] for i in range(len(described)))
 
 

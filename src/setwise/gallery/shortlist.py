@@ -104,7 +104,8 @@ class ShortlistSolution(Solution):
     def _solved(self, layer: Layer, bases: Sequence[SetBases]) -> SolvedLayer:
         parts = [one[layer] for one in bases]
         column_sets = np.repeat(np.arange(len(parts)), [part.shape[1] for part in parts])
-        graph = self.description.graph.for_one_probe(np.hstack(parts))
+        how = self.description.graph_of(layer.representation)
+        graph = how.for_one_probe(np.hstack(parts))
         return SolvedLayer(layer, graph, column_sets)
 
     def nearest_classes(self, probe: SetBases, hidden: Collection[int] = ()) -> IntArray:

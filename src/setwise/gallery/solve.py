@@ -1,7 +1,8 @@
 """From a description and labelled sets to a solved gallery, and from one to the next.
 
-A large gallery keeps its views, dimensionalities and calibration until many sets have changed.
-Everything else (columns, graphs, candidates) is exactly as solving its sets afresh would give.
+Views, dimensionalities and calibration are learnt from all sets together. A large gallery keeps
+them until many sets have changed, and any gallery where they are to be learnt later. Everything
+else (columns, graphs, candidates) is exactly as solving its sets afresh would give.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from setwise._support.parallel import one_blas_thread
+from setwise._support.parameters import check_choice
 from setwise._support.types import BoolArray, IntArray
 from setwise._support.warned import warn_user
 from setwise.errors import LengthsWarning, reject
@@ -22,7 +24,13 @@ from setwise.gallery.description import Description
 from setwise.gallery.gallery import Gallery, UpdatePlan
 from setwise.gallery.memory import GalleryShape, known_widths
 from setwise.gallery.shortlist import solve_with_shortlist
-from setwise.gallery.whole import require_memory_of, solve_whole
+from setwise.gallery.whole import (
+    changed_inliers,
+    new_inliers,
+    require_memory_of,
+    solve_whole,
+    with_inliers,
+)
 from setwise.sets import SetBatch, check_labels, check_sets
 
 # Ratio of a set's longest to its shortest vector from which a warning says that normalising
@@ -33,6 +41,8 @@ MOST_MEASURED = 100
 # Sets up to which everything is learnt anew with every change, which takes about a second; in
 # larger galleries, when more than this share of the sets have changed.
 MOST_ANEW, MOST_CHANGED = 100, 0.2
+# When views, weights and thresholds are learnt from the sets of a changed gallery.
+LEARN = ("now", "later")
 
 
 def solve(
@@ -120,9 +130,19 @@ def _solved(
     least = usable_dims(description.dims, sets.sizes, sets.n_features)
     shape, widths = GalleryShape.of(sets, codes), known_widths(description, sets.n_features)
     require_memory_of(replace(description, dims=least), least, shape, widths)
-    inliers = InlierSets.of(description, sets, n_jobs)
+    inliers = _inliers(description, sets, plan, n_jobs)
     gallery = solve_whole(description, sets, classes, codes, inliers, plan=plan, n_jobs=n_jobs)
-    return calibrated(gallery, inliers, n_jobs)
+    return with_inliers(calibrated(gallery, inliers, n_jobs), inliers)
+
+
+def _inliers(
+    description: Description, sets: SetBatch, plan: UpdatePlan | None, n_jobs: int | None
+) -> InlierSets:
+    """The inliers of all sets; of those that stay, nothing is computed again."""
+    changed = None
+    if plan is not None:
+        changed = changed_inliers(plan, sets, new_inliers(description, plan, sets, n_jobs))
+    return changed or InlierSets.of(description, sets, n_jobs)
 
 
 def update(
@@ -130,6 +150,7 @@ def update(
     *,
     add: tuple[SetBatch, npt.NDArray[Any]] | None = None,
     is_kept: BoolArray | None = None,
+    learn: str = "now",
     n_jobs: int | None = None,
     caller: str = "update",
 ) -> Gallery:
@@ -137,7 +158,8 @@ def update(
 
     Exactly as if it had been solved from scratch, but only what has changed is solved again. A
     gallery of more than 100 sets keeps its calibration, views and dimensionalities until a
-    fifth of its sets have changed. Nothing is written: an index is written with its gallery.
+    fifth of its sets have changed, and any gallery with ``learn="later"``, until it is given to
+    :func:`learnt`. Nothing is written: an index is written with its gallery.
 
     Parameters
     ----------
@@ -147,6 +169,10 @@ def update(
         Sets that :meth:`Gallery.check` has passed, and labels of the gallery's type.
     is_kept : array of bool, shape (n_sets,), optional
         Which of the old sets stay; all by default.
+    learn : {"now", "later"}, default="now"
+        With ``"later"``, it is judged by what was learnt before, and
+        ``calibration.n_changed`` counts the changes since. A gallery that grows beyond the
+        classes that are judged whole, or shrinks to them, learns now.
 
     Examples
     --------
@@ -158,6 +184,7 @@ def update(
     >>> len(update(gallery, is_kept=labels != 2).sets)
     6
     """
+    check_choice(caller, "learn", learn, LEARN)
     _check_vectors(gallery, caller)
     stays = np.ones(len(gallery.codes), dtype=np.bool_) if is_kept is None else is_kept
     kept = np.flatnonzero(stays)
@@ -168,7 +195,45 @@ def update(
         labels = np.concatenate([labels, add[1]])
     classes, codes = check_labels(labels, len(sets), caller=caller)
     with one_blas_thread():
-        return _updated(UpdatePlan(gallery, stays), sets, classes, codes, n_jobs, caller)
+        plan = UpdatePlan(gallery, stays)
+        return _updated(plan, sets, classes, codes, learn, n_jobs, caller)
+
+
+def learnt(gallery: Gallery, *, n_jobs: int | None = None, caller: str = "learnt") -> Gallery:
+    """The gallery, with everything learnt anew from its sets, if these have changed since.
+
+    As if it had been solved with its sets; features of images are not computed again.
+
+    Parameters
+    ----------
+    gallery, n_jobs, caller
+        As for :func:`solve`.
+
+    Examples
+    --------
+    >>> from setwise import CVC
+    >>> from setwise.evaluation.testing import separable_sets
+    >>> from setwise.gallery import learnt, update
+    >>> sets, labels = separable_sets()
+    >>> gallery = CVC().fit(sets, labels).gallery_
+    >>> changed = update(gallery, is_kept=labels != 2, learn="later")
+    >>> changed.calibration.n_changed, learnt(changed).calibration.n_changed
+    (3, 0)
+    """
+    if not gallery.calibration.n_changed:
+        return gallery
+    _check_vectors(gallery, caller)
+    _check_not_zero(gallery.sets, caller)
+    everything = UpdatePlan(gallery, np.ones(len(gallery.codes), dtype=np.bool_))
+    with one_blas_thread():
+        return _solved(
+            gallery.description,
+            gallery.sets,
+            gallery.classes,
+            gallery.codes,
+            everything,
+            n_jobs,
+        )
 
 
 def _check_vectors(gallery: Gallery, caller: str) -> None:
@@ -197,6 +262,7 @@ def _updated(
     sets: SetBatch,
     classes: npt.NDArray[Any],
     codes: IntArray,
+    learn: str,
     n_jobs: int | None,
     caller: str,
 ) -> Gallery:
@@ -204,7 +270,8 @@ def _updated(
     n_changed = old.calibration.n_changed + len(old.codes) + len(sets) - 2 * plan.n_kept
     is_large = old.description.is_large(len(classes))
     keeps = len(sets) > MOST_ANEW and n_changed <= MOST_CHANGED * len(sets)
-    if not (keeps and is_large and old.solution.is_shortlist):  # then vectors are used again
+    keeps = keeps or learn == "later"
+    if not (keeps and is_large == old.solution.is_shortlist):  # then vectors are used again
         _check_not_zero(sets, caller)
     if is_large != old.solution.is_shortlist:
         return _solved(old.description, sets, classes, codes, None, n_jobs)

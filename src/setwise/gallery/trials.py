@@ -19,7 +19,7 @@ from setwise.basis import centred_svd_bases
 from setwise.features import unit_rows
 from setwise.gallery.bases import tried_sets
 from setwise.gallery.candidates import Candidates
-from setwise.gallery.description import Ensemble
+from setwise.gallery.description import Ensemble, Member
 from setwise.gallery.fusion import Fusion, ScoreMatrix, fuse, standardised
 from setwise.gallery.gallery import Calibration
 
@@ -28,6 +28,8 @@ from setwise.gallery.gallery import Calibration
 LEVEL = 0.01
 # Inverse temperature of a member without trials, and the largest.
 INVERSE_TEMPERATURE, LARGEST_INVERSE_TEMPERATURE = 2.0, 6.0
+# Weight of all members that compare single vectors to that of all others, if equally good.
+VECTORS_TO_OTHERS = 0.5
 # Vectors of a set whose halves say anything.
 FEWEST_TO_HALVE = 6
 # Sets that are judged by views that never saw them: dearer than trials inside one graph, and
@@ -178,6 +180,20 @@ def log_odds(is_right: FloatArray, n_classes: int) -> FloatArray:
     hits, n = is_right.sum(axis=1), is_right.shape[1]
     odds = np.log((hits + 0.5) / (n - hits + 0.5)) + np.log(max(n_classes - 1, 1))
     return np.maximum(odds, 0.0) if (odds > 0).any() else np.ones(len(odds))
+
+
+def balanced(weights: FloatArray, members: Sequence[Member]) -> FloatArray:
+    """Weights in which members that compare single vectors count more often than once.
+
+    So often that all of them have half the weight of all others, were members equally good.
+    They are few and the others alike: without this they would be outvoted where the nearest
+    vector is right and what a set spans is not.
+    """
+    is_single = np.array([not m.layer.representation.basis.has_graph for m in members])
+    if not is_single.any() or is_single.all():
+        return weights
+    times = VECTORS_TO_OTHERS * (~is_single).sum() / is_single.sum()
+    return np.where(is_single, times * weights, weights)
 
 
 def survivors(is_right: FloatArray, *, level: float = LEVEL) -> FloatArray:

@@ -48,6 +48,8 @@ class WholeSolution(Solution):
 
     is_shortlist: ClassVar[bool] = False
     layers: tuple[SolvedLayer, ...] = ()
+    # What the vectors of the gallery's sets give; None, to be computed, after some files.
+    inliers: InlierSets | None = None
 
     def around(
         self, gallery: Gallery, probe: SetBases, overrides: Overrides | None = None
@@ -63,13 +65,18 @@ class WholeSolution(Solution):
         widths = {name: len(matrix) for name, matrix in columns.items()}
         require_memory_of(how, changed.dims, GalleryShape.of(sets, changed.codes), widths)
 
-        def bases_of(some: SetBatch) -> list[SetBases]:
-            inliers = InlierSets.of(how, some, n_jobs)
-            return [SetBases(images, changed.views, how, changed.dims) for images in inliers]
+        new = new_inliers(how, plan, sets, n_jobs)
 
-        new = bases_of(sets[np.arange(plan.n_kept, len(sets))])
-        change = Change(plan, new, cache(lambda: bases_of(sets)))
-        return WholeSolution(update_layers(changed, change, n_jobs))
+        def bases_of(some: InlierSets) -> list[SetBases]:
+            return [SetBases(images, changed.views, how, changed.dims) for images in some]
+
+        def everything() -> list[SetBases]:
+            return bases_of(
+                changed_inliers(plan, sets, new) or InlierSets.of(how, sets, n_jobs)
+            )
+
+        layers = update_layers(changed, Change(plan, bases_of(new), cache(everything)), n_jobs)
+        return WholeSolution(layers, changed_inliers(plan, sets, new))
 
     def tried(self, codes: IntArray) -> tuple[bool, IntArray]:
         """Whole sets, where every class has several."""
@@ -99,7 +106,7 @@ class WholeSolution(Solution):
         self, gallery: Gallery, chosen: IntArray, inliers: InlierSets | None, n_jobs: int | None
     ) -> Trials | None:
         """Halves of sets, each judged by all others in a gallery of halves."""
-        inliers = inliers or InlierSets.of(gallery.description, gallery.sets, n_jobs)
+        inliers = inliers or self.known_inliers(gallery, n_jobs)
         is_enough = inliers.sizes[chosen] >= FEWEST_TO_HALVE
         halved = chosen[is_enough]
         twice = np.repeat(gallery.codes[halved], 2)
@@ -120,7 +127,7 @@ class WholeSolution(Solution):
         """Sets that a gallery of every other set recognises, if views may have overfitted."""
         if not may_overfit(gallery):
             return None
-        inliers = inliers or InlierSets.of(gallery.description, gallery.sets, n_jobs)
+        inliers = inliers or self.known_inliers(gallery, n_jobs)
         known, probes = alternate_sets(gallery.codes)
         plain = replace(gallery.description, unknown=None)
         codes, kept = gallery.codes, inliers.take(known)
@@ -142,11 +149,15 @@ class WholeSolution(Solution):
         answers = list(in_threads(code_of, map(int, probes), n_jobs))
         return np.array(answers) == codes[probes], codes[probes]
 
+    def known_inliers(self, gallery: Gallery, n_jobs: int | None) -> InlierSets:
+        """The inliers of the gallery's sets, with all that was computed of them."""
+        return self.inliers or InlierSets.of(gallery.description, gallery.sets, n_jobs)
+
     def unknown_nearness(
         self, gallery: Gallery, inliers: InlierSets | None, n_jobs: int | None
     ) -> FloatArray:
         """Of groups of classes in turn, with views that are fitted without them."""
-        inliers = inliers or InlierSets.of(gallery.description, gallery.sets, n_jobs)
+        inliers = inliers or self.known_inliers(gallery, n_jobs)
         n_groups = min(N_FOLDS, gallery.n_classes)
         group = (np.arange(gallery.n_classes) % n_groups)[gallery.codes]
         tried = tried_sets(gallery.codes, MOST_UNKNOWN)
@@ -175,6 +186,32 @@ class WholeSolution(Solution):
         ]
         codes = trials.fused_codes(gallery.description.fusion)
         return LeftOut(chosen, codes, np.array(nearness))
+
+
+def new_inliers(
+    how: Description, plan: UpdatePlan, sets: SetBatch, n_jobs: int | None
+) -> InlierSets:
+    """The inliers of the new sets; features of vectors that only move are kept."""
+    new = InlierSets.of(how, sets[np.arange(plan.n_kept, len(sets))], n_jobs)
+    known, gone = _known_inliers(plan.old), np.flatnonzero(~plan.stays)
+    if known is not None and len(gone):
+        offsets = plan.old.sets.offsets
+        rows = np.concatenate([np.arange(*offsets[i : i + 2]) for i in gone])
+        new.images.recall(known.images, rows)
+    return new
+
+
+def changed_inliers(plan: UpdatePlan, sets: SetBatch, new: InlierSets) -> InlierSets | None:
+    """The inliers of a changed gallery; None where those of the old one are not known."""
+    known, sizes = _known_inliers(plan.old), plan.old.sets.sizes
+    if known is None:
+        return None
+    return known.changed(sets, np.repeat(plan.stays, sizes), new)
+
+
+def _known_inliers(gallery: Gallery) -> InlierSets | None:
+    solution = gallery.solution
+    return solution.inliers if isinstance(solution, WholeSolution) else None
 
 
 def may_overfit(gallery: Gallery) -> bool:
@@ -237,12 +274,20 @@ def solve_whole(
     require_memory_of(description, dims, GalleryShape.of(sets, codes), widths)
     bases = [SetBases(images, views, description, dims) for images in inliers]
     bases[0] = SetBases(inliers[0], views, description, dims, seen=first)
-    solution = WholeSolution(solve_layers(description, dims, views, bases, plan, n_jobs))
+    layers = solve_layers(description, dims, views, bases, plan, n_jobs)
+    solution = WholeSolution(layers)
     cosines, compared = NO_COSINES, tried_sets(codes, MOST_COMPARED)
     if description.outliers is not None:
         cosines = outlier_range([inliers.vectors(i) for i in compared], codes[compared])
     learnt = even_calibration(description.ensemble(dims), inliers.sizes, cosines)
     return Gallery(description, sets, classes, codes, dims, views, solution, learnt)
+
+
+def with_inliers(gallery: Gallery, inliers: InlierSets) -> Gallery:
+    """The gallery, which keeps what its vectors gave."""
+    assert isinstance(gallery.solution, WholeSolution)  # noqa: S101
+    solution = replace(gallery.solution, inliers=inliers.stored(gallery.sets))
+    return replace(gallery, solution=solution)
 
 
 def require_memory_of(

@@ -65,6 +65,26 @@ class Graph(Part, ABC):
 
 
 @dataclass(frozen=True)
+class NoGraph(Graph):
+    """Columns without edges, which only angles compare; not a choice of the user.
+
+    Examples
+    --------
+    >>> from setwise.graph.base import NoGraph
+    >>> NoGraph().solve(np.eye(2)).adjacency.nnz
+    0
+    """
+
+    def adjacency(self, columns: FloatArray) -> sp.csr_array:
+        """No edge."""
+        return sp.csr_array((columns.shape[1], columns.shape[1]))
+
+    def memory(self, n_features: int, n_columns: int) -> int:
+        """The columns alone."""
+        return 8 * n_columns * n_features
+
+
+@dataclass(frozen=True)
 class GalleryGraph:
     """The graph of a gallery, solved once; inserting a probe does not change it.
 

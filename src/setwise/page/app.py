@@ -18,6 +18,8 @@ from starlette.exceptions import HTTPException
 from setwise.errors import SetwiseError
 from setwise.page.commands import ConflictError
 from setwise.page.guard import HEADERS, Guard
+from setwise.page.health import Observer
+from setwise.page.health import router as health
 from setwise.page.payload import Problem
 from setwise.page.routes import router
 from setwise.page.settings import Settings
@@ -37,6 +39,7 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
         408: "The request took too long.",
         409: "The gallery has changed meanwhile.",
         413: "Too much at once.",
+        429: "Too many requests of this client; try again later.",
         422: "The request cannot be carried out; the sentence says why.",
         503: "Too busy; try again later.",
     }.items()
@@ -78,10 +81,12 @@ def create_app(settings: Settings) -> FastAPI:
         responses=PROBLEMS,
     )
     app.state.setwise = state
+    app.include_router(health)
     app.include_router(router)
     app.mount("/", StaticFiles(directory=STATIC, html=True, check_dir=False), name="static")
     _handle_errors(app)
     app.add_middleware(Guard, settings=settings)
+    app.add_middleware(Observer, metrics=state.metrics)  # the outermost
     # Now and not with the first request: FastAPI changes the warning filters of all threads.
     app.openapi()
     return app

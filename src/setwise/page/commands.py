@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import Lock
 from typing import Any, TypeAlias
@@ -36,6 +36,8 @@ class Commands:
     def __init__(self, file: GalleryFile, history: History) -> None:
         self.file, self.history = file, history
         self.transfer: FileTransfer | None = None
+        # Called with each change that is done: command, sentence, revision.
+        self.told: Callable[[str, str, str], None] = lambda *_: None
         self._lock = Lock()
 
     def recover(self) -> None:
@@ -101,7 +103,7 @@ class Commands:
         """Copy or move files, with a way back."""
         with self._alone() as state:
             self.history.transfer(words, state.digest, moves, transfer)
-            return Done(revision=state.revision, words=words)
+            return self._done("transfer", words, state)
 
     @contextmanager
     def _alone(self) -> Iterator[GalleryState]:
@@ -129,7 +131,11 @@ class Commands:
         changed = copy.copy(state.classifier)
         changed.gallery_ = gallery
         self.history.commit(command, words, state.digest, changed.save)
-        return Done(revision=self.file.refreshed(surely=True).revision, words=words)
+        return self._done(command, words, self.file.refreshed(surely=True))
+
+    def _done(self, command: str, words: str, state: GalleryState) -> Done:
+        self.told(command, words, state.revision)
+        return Done(revision=state.revision, words=words)
 
     def _travel(self, command: Command, said: str, revision: Revision) -> Done:
         with self._alone() as state:
@@ -137,7 +143,7 @@ class Commands:
                 msg = "The gallery has changed meanwhile. Look again at what to undo or redo."
                 raise ConflictError(msg)
             words = self.history.travel(command, state.digest, self.transfer)
-            return Done(revision=self.file.refreshed(surely=True).revision, words=said + words)
+            return self._done(command, said + words, self.file.refreshed(surely=True))
 
     def _check_classes(self, state: GalleryState, labels: Iterable[str], old: Revision) -> None:
         """Refuse labels whose class was added or removed since the client looked."""

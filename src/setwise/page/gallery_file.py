@@ -14,6 +14,7 @@ import numpy as np
 from setwise._support.parallel import lazy
 from setwise.classify import CVC, Gallery, load
 from setwise.errors import SetwiseError
+from setwise.gallery.journal import file_digest
 from setwise.sets.labels import typed_label
 
 MOST_REMEMBERED = 200  # revisions with their classes, which say what a command meant
@@ -99,17 +100,11 @@ def content_digest(vectors: Any) -> str:
     return hashlib.sha256(plain.tobytes()).hexdigest()
 
 
-def file_digest(path: Path) -> str:
-    """SHA-256 of a file."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
 class GalleryFile:
     """A gallery file that other processes may replace at any time."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, *, is_read_only: bool = False) -> None:
+        self.path, self.is_read_only = path, is_read_only
         self.trouble: str | None = None  # why the file cannot be read now
         self._lock = Lock()
         self._seen = signature(path)
@@ -135,6 +130,8 @@ class GalleryFile:
         """Why the gallery cannot be changed; None if it can."""
         if self.trouble is not None:
             return f"The gallery file cannot be read now: {self.trouble}"
+        if self.is_read_only:
+            return "This server was started with --read-only."
         if not self.state.gallery.has_vectors:
             return "The gallery was saved without its photos, so it cannot be changed."
         if not os.access(self.path.parent, os.W_OK):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import hmac
+import math
 import re
 import socket
-from typing import Any
+from typing import Any, TypeAlias
 from urllib.parse import parse_qs, urlencode
 
 from starlette.datastructures import MutableHeaders
@@ -16,6 +17,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn import Config
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from setwise.page.access import Rate, Token
+from setwise.page.logs import request_fields
 from setwise.page.settings import Settings, ip_of, is_loopback
 
 COOKIE = "setwise_token"
@@ -31,6 +34,10 @@ HEADERS = {
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
 }
+ALIVE = ("/healthz", "/readyz")  # which anybody may ask by any name; they tell no secret
+ASKING = ("/api/identify",)  # which changes nothing, by any method
+Refusal: TypeAlias = tuple[int, str] | tuple[int, str, int]  # status, sentence, seconds to wait
+ANYONE = Token("", "anyone")
 SMALL_BODY, AROUND_FILES = 1_000_000, 2_000_000  # bytes without files, and around files
 # A name or an IPv6 address in brackets, and a port.
 HOST = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9._-]+))(?::[0-9]{1,5})?")
@@ -80,8 +87,11 @@ def server_config(app: Any, settings: Settings, **options: Any) -> Config:
         port=settings.port,
         http=_HeadLimit,
         ws="none",
-        log_level="warning",
+        log_config=None,
+        access_log=False,
         server_header=False,
+        proxy_headers=True,
+        forwarded_allow_ips=list(settings.proxies),
         limit_concurrency=MOST_CONNECTIONS,
         h11_max_incomplete_event_size=65536,
         **options,
@@ -97,7 +107,12 @@ class Guard:
 
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self.app, self.settings = app, settings
-        self.hosts = _own_names(settings.host)
+        self.hosts = _own_names(settings)
+        self.tokens = settings.all_tokens
+        self.requests = Rate(settings.limits.requests_per_minute)
+        self.wrong_tokens = Rate(settings.limits.wrong_tokens_per_minute)
+        public = settings.public
+        self.origin = None if public is None else f"{public.scheme}://{public.netloc}".lower()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it."""
@@ -108,24 +123,36 @@ class Guard:
                 await send({"type": "websocket.close", "code": 1008})
             return
         request = Request(scope)
-        refusal = self._refusal(request)
+        if scope["path"] in ALIVE and scope["method"] == "GET":
+            await self._pass_on(scope, receive, send)
+            return
+        token = self._token(request)
+        refusal = self._refusal(request, token)
         if refusal is not None:
+            scope["setwise.refused"] = True
             await _refusal_response(*refusal)(scope, receive, send)
-        elif self.settings.token and scope["method"] == "GET" and _tokens(request):
-            await self._welcome(scope)(scope, receive, send)
+        elif token and token.value and scope["method"] == "GET" and _tokens(request):
+            await self._welcome(scope, token)(scope, receive, send)
         else:
             await self._pass_on(scope, receive, send)
 
-    def _refusal(self, request: Request) -> tuple[int, str] | None:
+    def _refusal(self, request: Request, token: Token | None) -> Refusal | None:
         headers = request.headers
         host = headers.get("host", "")
+        late = self._wait_s(request, token)
+        if late:
+            seconds = math.ceil(late)
+            return 429, f"Too many requests. Try again in {seconds} s.", seconds
         if not self._is_own(host):
             return 421, "Unknown host name. Open the address that the server printed."
-        is_own = headers.get("origin") in (None, f"http://{host}", f"https://{host}")
+        origin = headers.get("origin")
+        is_own = origin in (None, f"http://{host}", f"https://{host}", self.origin)
         if not is_own or headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
             return 403, "Requests of other sites are refused."
-        if not self._knows_token(request):
+        if token is None:
             return 401, "The token is missing. Open the address that the server printed."
+        if not self._may(token, request.scope):
+            return 403, "This server, or this token, does not allow changes."
         if headers.get("upgrade", "").lower() == "websocket":
             return 400, "This server speaks HTTP only, no WebSocket."
         length, most = headers.get("content-length", "0"), self._most_bytes(request.scope)
@@ -143,23 +170,53 @@ class Guard:
         is_open = not is_loopback(self.settings.host)
         return name in self.hosts or (is_open and ip_of(name) is not None)
 
-    def _knows_token(self, request: Request) -> bool:
-        token = self.settings.token or ""
-        kind, _, bearer = request.headers.get("authorization", "").partition(" ")
-        given = [bearer.strip()] if kind.lower() == "bearer" else []
-        given += [request.cookies.get(COOKIE, ""), *_tokens(request)[:1]]
-        return any(hmac.compare_digest(one.encode(), token.encode()) for one in given)
+    def _token(self, request: Request) -> Token | None:
+        """The token that a request brings; None if it brings none that is known."""
+        if not self.tokens:
+            return ANYONE
+        for value in _given(request):
+            for token in self.tokens:
+                if hmac.compare_digest(value.encode(), token.value.encode()):
+                    fields = request_fields.get()
+                    if fields is not None:
+                        fields["who"] = token.name
+                    return token
+        return None
 
-    def _welcome(self, scope: Scope) -> Response:
+    def _may(self, token: Token, scope: Scope) -> bool:
+        """Whether a token allows a request: only some of them change something."""
+        if scope["method"] in ("GET", "HEAD", "OPTIONS"):
+            return True
+        is_asking = any(
+            scope["path"] == path or scope["path"].startswith(f"{path}/") for path in ASKING
+        )
+        return is_asking or (token.can_write and not self.settings.is_read_only)
+
+    def _wait_s(self, request: Request, token: Token | None) -> float:
+        """Seconds that a client has to wait, which is usually none."""
+        if not self.tokens:
+            return 0.0
+        client = request.client.host if request.client else ""
+        late = self.wrong_tokens.wait_s(client)
+        if token is None and any(_given(request)):
+            self.wrong_tokens.count(client)
+        late = late or self.requests.wait_s(client)
+        if not late:
+            self.requests.count(client)
+        return late
+
+    def _welcome(self, scope: Scope, token: Token) -> Response:
         """Keep the token in a cookie, out of the browser's address history."""
         query = parse_qs(scope["query_string"].decode("latin-1"))
         query.pop("token", None)
         rest = urlencode(query, doseq=True)
         # Never two slashes at the beginning, which would be another host.
         path = "/" + scope["path"].lstrip("/\\") if scope["path"].isascii() else "/"
+        secure = "; Secure" if (self.origin or "").startswith("https:") else ""
+        cookie = f"{COOKIE}={token.value}; HttpOnly; SameSite=Strict; Path=/{secure}"
         headers = {
             "location": path + ("?" + rest if rest else ""),
-            "set-cookie": f"{COOKIE}={self.settings.token}; HttpOnly; SameSite=Strict; Path=/",
+            "set-cookie": cookie,
             "cache-control": "no-store",
         }
         return Response(status_code=303, headers=headers | HEADERS)
@@ -184,6 +241,7 @@ class Guard:
             await self.app(scope, self._limited(scope, receive), with_headers)
         except _RefusedError as error:
             if not has_begun:
+                scope["setwise.refused"] = True
                 await _refusal_response(*error.args)(scope, receive, send)
 
     def _limited(self, scope: Scope, receive: Receive) -> Receive:
@@ -208,15 +266,28 @@ class Guard:
         return limited
 
 
-def _refusal_response(status: int, words: str) -> Response:
-    return JSONResponse({"error": words}, status, HEADERS | {"connection": "close"})
+def _refusal_response(status: int, words: str, wait_s: int = 0) -> Response:
+    headers = HEADERS | {"connection": "close"}
+    if wait_s:
+        headers["retry-after"] = str(wait_s)
+    return JSONResponse({"error": words}, status, headers)
 
 
-def _own_names(host: str) -> frozenset[str]:
+def _own_names(settings: Settings) -> frozenset[str]:
+    host, public = settings.host, settings.public
     names = {"localhost", "127.0.0.1", "::1", host.strip("[]").lower()}
     if not is_loopback(host):
         names |= {socket.gethostname().lower(), socket.getfqdn().lower()}
-    return frozenset(names)
+    if public is not None:
+        names.add(public.hostname or "")
+    return frozenset(names | {name.lower() for name in settings.allowed_hosts})
+
+
+def _given(request: Request) -> list[str]:
+    """What a request brings as its token: in the header, the cookie or the address."""
+    kind, _, bearer = request.headers.get("authorization", "").partition(" ")
+    given = [bearer.strip()] if kind.lower() == "bearer" else []
+    return [one for one in (*given, request.cookies.get(COOKIE), *_tokens(request)[:1]) if one]
 
 
 def _tokens(request: Request) -> list[str]:

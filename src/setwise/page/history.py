@@ -8,20 +8,29 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from secrets import token_hex
 from threading import RLock
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from setwise._support.files import write_atomically, write_whole
+from setwise._support.files import write_whole
 from setwise.errors import reject
-from setwise.page.gallery_file import file_digest, signature
+from setwise.gallery.journal import (
+    JOURNAL,
+    SUFFIX,
+    Entry,
+    file_digest,
+    journal_of,
+    link,
+    read_entries,
+    settle,
+)
+from setwise.page.gallery_file import signature
 from setwise.page.payload import HistoryLine, LastCommand
 from setwise.page.settings import Limits
 
@@ -29,62 +38,7 @@ Moves: TypeAlias = dict[str, Any]
 Transfer: TypeAlias = Callable[[Moves, bool], None]  # True: forward, False: back
 Command: TypeAlias = Literal["undo", "redo"]
 Save: TypeAlias = Callable[[Path], object]
-MOST_LINES, SUFFIX = 1000, ".setwise"
-STATES = ("begun", "done", "undone", "gone")
-RENAMED = {"take_out": "remove_photos", "rename": "move", "carry": "transfer"}  # of 0.x
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One command, from ``before`` to ``after``: SHA-256 of the gallery file."""
-
-    n: int
-    time: str
-    command: str
-    words: str
-    before: str
-    after: str
-    # "begun": files are being copied or moved. "done". "undone": can be redone. "gone": cannot.
-    state: str = "done"
-    moves: dict[str, Any] = field(default_factory=dict)
-
-    @classmethod
-    def parsed(cls, line: str) -> Entry:
-        """The entry of one line of the file; ValueError if it is damaged."""
-        content = json.loads(line)
-        if isinstance(content, dict) and "act" in content:
-            content["command"] = content.pop("act")
-        entry = cls(**content)
-        if not entry._is_sound():
-            msg = f"values of other types than expected in {line[:80]!r}"
-            raise ValueError(msg)
-        return replace(entry, command=RENAMED.get(entry.command, entry.command))
-
-    @property
-    def undone(self) -> bool:
-        """Whether the command is not in force now."""
-        return self.state != "done"
-
-    def _is_sound(self) -> bool:
-        """Whether all values have their types and can be used as names of files."""
-        texts = (self.time, self.command, self.words, self.before, self.after)
-        return (
-            type(self.n) is int
-            and all(isinstance(text, str) for text in texts)
-            and all(re.fullmatch("[0-9a-f]{64}", text) for text in (self.before, self.after))
-            and self.state in STATES
-            and (self.moves == {} or _are_moves(self.moves))
-        )
-
-
-def _are_moves(moves: Any) -> bool:
-    files = moves.get("files") if isinstance(moves, dict) else None
-    return (
-        isinstance(files, list)
-        and moves.get("how") in ("copy", "move")
-        and all(isinstance(pair, list) and len(pair) == 2 for pair in files)
-        and all(isinstance(name, str) for pair in files for name in pair)
-    )
+MOST_LINES = 1000
 
 
 class _Way(NamedTuple):
@@ -101,8 +55,8 @@ class History:
 
     def __init__(self, gallery: Path, limits: Limits) -> None:
         self.gallery, self.limits = gallery, limits
-        self.folder = gallery.with_name(f"{gallery.name}.journal")
-        self.file = self.folder / "journal.jsonl"
+        self.folder = journal_of(gallery)
+        self.file = self.folder / JOURNAL
         self._lock = RLock()
         self._seen: object = None
         self._entries: list[Entry] = []
@@ -114,7 +68,7 @@ class History:
         with self._lock:
             seen = self._stamp()
             if seen != self._seen:
-                self._remember(_read(self.file), seen)
+                self._remember(read_entries(self.file), seen)
             return self._entries
 
     @property
@@ -134,6 +88,15 @@ class History:
             return None
         is_kept = way.end == digest or self._state(way.end).is_file()
         return LastCommand.model_validate(way.entry) if is_kept else None
+
+    def kept_files(self) -> list[os.stat_result]:
+        """Size and identity of each file that the history keeps."""
+        found = []
+        with suppress(OSError):
+            for path in self.folder.iterdir():
+                with suppress(OSError):  # pruned meanwhile
+                    found.append(path.stat())
+        return found
 
     def _way(self, command: Command) -> _Way | None:
         wanted = "done" if command == "undo" else "undone"
@@ -165,7 +128,7 @@ class History:
         """Replace the gallery file by what ``save`` writes to a path, with a way back."""
         self.folder.mkdir(exist_ok=True)
         if not self._state(before).is_file():
-            _link(self.gallery, self._state(before))
+            link(self.gallery, self._state(before))
         staged = self.folder / f"next{SUFFIX}"
         try:
             save(staged)
@@ -227,11 +190,11 @@ class History:
             return
         beside = self.gallery.with_name(f".{self.gallery.name}.{token_hex(4)}.tmp")
         try:
-            _link(self._state(digest), beside)
+            link(self._state(digest), beside)
             beside.replace(self.gallery)
         finally:
             beside.unlink(missing_ok=True)
-        _settle(self.gallery.parent)
+        settle(self.gallery.parent)
 
     def _add(self, *content: Any) -> Entry:
         """Write a new entry, after which undone ones cannot be redone."""
@@ -251,7 +214,7 @@ class History:
     def _write(self, entries: list[Entry]) -> None:
         kept = entries[-MOST_LINES:]
         write_whole(self.file, "".join(json.dumps(asdict(entry)) + "\n" for entry in kept))
-        _settle(self.folder)
+        settle(self.folder)
         self._remember(kept, self._stamp())
 
     def _remember(self, entries: list[Entry], seen: object) -> None:
@@ -277,38 +240,3 @@ class History:
         for path in self.folder.glob(f"*{SUFFIX}"):
             if path.name.removesuffix(SUFFIX) not in kept:
                 path.unlink(missing_ok=True)
-
-
-def _read(file: Path) -> list[Entry]:
-    """The entries of a file; a damaged file is refused, and never overwritten."""
-    try:
-        return [Entry.parsed(line) for line in file.read_text(encoding="utf-8").splitlines()]
-    except FileNotFoundError:
-        return []
-    except (OSError, ValueError, TypeError, RecursionError) as error:
-        reject(
-            f"{file}: the history is damaged ({error}). Move its folder away to begin a new "
-            "history. The gallery itself is intact.",
-            error,
-        )
-
-
-def _link(source: Path, target: Path) -> None:
-    """Give a file a second name, or copy it where the disk has no hard links."""
-    try:
-        os.link(source, target)
-    except FileExistsError:
-        return
-    except OSError:
-        with write_atomically(target) as partial:
-            shutil.copy2(source, partial)
-
-
-def _settle(folder: Path) -> None:
-    """Flush the names of a folder to the disk, where the system can."""
-    with suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

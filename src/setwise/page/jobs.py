@@ -122,6 +122,8 @@ class Queue:
         self._waiting: deque[Job] = deque()
         self._jobs: OrderedDict[str, Job] = OrderedDict()
         self._is_over = False
+        self.n_working = 0
+        self.told: Callable[[Job], None] = lambda _: None  # called with each job that ended
         self._changed = Condition()
         self._threads = [
             Thread(target=self._run, name=f"setwise-page-{i}", daemon=True)
@@ -132,6 +134,16 @@ class Queue:
         """Start the workers."""
         for thread in self._threads:
             thread.start()
+
+    @property
+    def n_waiting(self) -> int:
+        """Jobs that wait."""
+        return len(self._waiting)
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether all workers are there."""
+        return all(thread.is_alive() for thread in self._threads)
 
     def check_room(self) -> None:
         """Raise QueueFullError if no more jobs may wait."""
@@ -208,7 +220,13 @@ class Queue:
                     return
                 job = self._waiting.popleft()
                 job.began, job.state = time.monotonic(), "working"
-            self._do(job)
+                self.n_working += 1
+            try:
+                self._do(job)
+            finally:
+                with self._changed:
+                    self.n_working -= 1
+                self.told(job)
 
     def _do(self, job: Job) -> None:
         try:

@@ -24,6 +24,12 @@ class Problem(BaseModel):
     error: str
 
 
+class Health(BaseModel):
+    """One word about the server."""
+
+    status: str
+
+
 class LeftOut(BaseModel):
     """A file that cannot be used."""
 

@@ -15,7 +15,9 @@ from setwise.page.commands import Commands
 from setwise.page.gallery_file import GalleryFile
 from setwise.page.history import History
 from setwise.page.inbox import Inbox
-from setwise.page.jobs import Queue
+from setwise.page.jobs import Job, Queue
+from setwise.page.logs import tell
+from setwise.page.metrics import Metrics
 from setwise.page.overview import Insight
 from setwise.page.settings import Settings
 from setwise.page.transfer import FileTransfer
@@ -33,18 +35,21 @@ class AppState:
         settings.check()
         gallery = settings.gallery.resolve()  # behind a link, commands replace the file itself
         self.settings = replace(settings, gallery=gallery)
-        self.file = GalleryFile(gallery)
+        self.metrics = Metrics()
+        self.file = GalleryFile(gallery, is_read_only=settings.is_read_only)
         self.history = History(gallery, settings.limits)
         self.commands = Commands(self.file, self.history)
         self.insight = Insight()
         self.queue = Queue(settings.limits)
+        self.commands.told, self.queue.told = self._changed, self._answered
         self.uploads = Path()
         self.inbox = None
         if settings.inbox is not None:
             if settings.into is not None:
                 self.commands.transfer = FileTransfer(settings.inbox, settings.into)
             self.inbox = Inbox(settings.inbox, self.file, self.commands)
-        self.commands.recover()
+        if not settings.is_read_only:
+            self.commands.recover()
         self.n_streams = 0
         self.arriving: list[asyncio.Timeout] = []  # of uploads, the oldest first
         self.is_closed = Event()
@@ -78,11 +83,28 @@ class AppState:
             shutil.rmtree(self.uploads, ignore_errors=True)
 
     def _look(self) -> None:
+        seen = self.file.state.revision, self.file.trouble
         while not self.is_closed.wait(EVERY_S):
             try:
-                self.insight.known(self.file.refreshed())
+                state = self.file.refreshed()
+                self.insight.known(state)
             except Exception:  # the next request says so
                 logger.exception("The gallery file could not be read")
+                continue
+            if seen != (seen := (state.revision, self.file.trouble)):
+                level = logging.INFO if self.file.trouble is None else logging.ERROR
+                tell("gallery", level, revision=state.revision, trouble=self.file.trouble)
+
+    def _changed(self, command: str, words: str, revision: str) -> None:
+        self.metrics.add("setwise_changes_total", command=command)
+        tell("change", command=command, words=words, revision=revision)
+
+    def _answered(self, job: Job) -> None:
+        seconds = job.ended - job.began
+        self.metrics.add("setwise_questions_total", state=job.state)
+        self.metrics.observe("setwise_question_seconds", seconds)
+        spent = round(seconds * 1000, 1)
+        tell("question", state=job.state, images=job.n_images, ms=spent, error=job.error)
 
 
 def _remove_left_over() -> None:

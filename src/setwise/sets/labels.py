@@ -222,7 +222,8 @@ def remaining_sets(
 ) -> BoolArray:
     """Whether each set of a gallery stays when classes and single sets are forgotten."""
     for parameter, given in (("labels", labels), ("sets", sets)):
-        if isinstance(given, str) or not isinstance(given, Iterable):
+        is_scalar = isinstance(given, np.ndarray) and given.ndim == 0
+        if is_scalar or isinstance(given, str) or not isinstance(given, Iterable):
             expected = f"a sequence, got {given!r}. Write [{given!r}]"
             reject(f"{caller}: {parameter} must be {expected}.")
     stays = np.ones(len(codes), dtype=bool)
@@ -247,7 +248,8 @@ def _place_of(which: Any, names: Sequence[str], caller: str) -> int:
         if not 0 <= which < len(names):
             reject(f"{caller}: there is no set number {which}. Expected 0 to {len(names) - 1}.")
         return int(which)
-    places = [i for i, name in enumerate(names) if name == which]
+    is_name = isinstance(which, str)  # an array would be compared entry by entry
+    places = [i for i, name in enumerate(names) if is_name and name == which]
     if len(places) != 1:
         what = f"there is {f'{len(places)} sets' if places else 'no set'} named {which!r}"
         expected = "the name of one set, or its place in the gallery"

@@ -36,7 +36,7 @@ def write_set(folder: Path, photos: list[Image.Image]) -> Path:
 
 
 def write_gallery(root: Path) -> Path:
-    """A gallery file of nine sets of four classes, which knows strangers."""
+    """A gallery file of nine sets of four classes, with a threshold for unknown sets."""
     from setwise import CVC
     from setwise.io import load_images
 
@@ -50,13 +50,13 @@ def write_gallery(root: Path) -> Path:
 
 
 def write_probes(root: Path) -> dict[str, Path]:
-    """Sets to ask about: a cat among whose photos are two of coffee, and a stranger."""
+    """Sets to ask about: a cat among whose photos are two of coffee, and an unknown set."""
     mixed = cuts("chelsea", 77)
     mixed[2:4] = cuts("coffee", 78, 2)
     return {
         "cat": write_set(root / "a cat", cuts("chelsea", 76)),
         "mixed": write_set(root / "mixed", mixed),
-        "stranger": write_set(root / "a stranger", cuts("coins", 79)),
+        "unknown": write_set(root / "a stranger", cuts("coins", 79)),
     }
 
 

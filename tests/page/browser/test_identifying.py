@@ -71,8 +71,8 @@ def test_an_answer_is_corrected(window, probes):
     undo(window)
 
 
-def test_a_stranger_becomes_a_class_of_its_own(window, probes):
-    window.open("identify").ask(probes["stranger"])
+def test_an_unknown_set_becomes_a_class_of_its_own(window, probes):
+    window.open("identify").ask(probes["unknown"])
     assert "most like" in window.text(".answer .words")
     window.find(".curve figcaption", "unknown")
     window.click(".answer .button", "Someone or something new")

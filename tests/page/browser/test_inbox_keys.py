@@ -36,7 +36,7 @@ def decision(window, name):
 
 
 def test_what_teaches_most_is_on_top_and_keys_decide(window):
-    assert window.run(ROWS)[:2] == ["four", "five"]  # the stranger, then the mixed one
+    assert window.run(ROWS)[:2] == ["four", "five"]  # the unknown set, then the mixed one
     window.press("j", "j")
     name = window.run(f"return {CHOSEN}")
     assert (
@@ -65,7 +65,7 @@ def test_a_number_chooses_a_candidate_and_x_takes_it_back(window):
     window.until("document.querySelector('.inbox tr.decided') === null")
 
 
-def test_enter_on_a_stranger_asks_for_a_name_and_search_and_keys_are_found(window):
+def test_enter_on_an_unknown_set_asks_for_a_name_and_search_and_keys_are_found(window):
     window.press("j", "k", Keys.ENTER)
     window.choose_class("coins")
     window.until("document.querySelector('.inbox tr.decided') !== null")
