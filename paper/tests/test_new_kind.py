@@ -13,10 +13,10 @@ from setwise.errors import DataError
 from setwise_paper.accuracy import numbers
 from setwise_paper.kinds import KINDS
 from setwise_paper.kinds.base import Experiment, Section
-from setwise_paper.plan import Item
 from setwise_paper.report.render import render
 from setwise_paper.reproduction import reproduce
 from setwise_paper.study import read_study
+from setwise_paper.worker import Item
 
 COINS = """
 title = "Coins"

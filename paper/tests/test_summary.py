@@ -14,9 +14,10 @@ from setwise_paper.kinds.distributions import Distributions, DistributionsItem
 from setwise_paper.kinds.fusion import Fusion
 from setwise_paper.kinds.methods import Methods
 from setwise_paper.kinds.robustness import Robustness
-from setwise_paper.plan import Item, Planned
+from setwise_paper.plan import Planned
 from setwise_paper.spec import Data, Recipe
 from setwise_paper.study import Study, StudyResult
+from setwise_paper.worker import Item
 
 DATA = Data(name="eth80")
 COMMON = {"name": "x", "title": "Title", "shows": "Table 9", "data": DATA}

@@ -94,7 +94,7 @@ def lie_about(document, arrays, rng):
         lambda a: np.concatenate([a, a]),
         lambda a: a.reshape(-1),
         lambda a: a.astype(np.float32) if a.dtype.kind == "i" else a.astype(np.int32),
-        lambda a: -a,
+        lambda a: ~a if a.dtype.kind == "b" else -a,
         lambda a: np.zeros_like(a),
         lambda a: a * 10**6,
         lambda a: a[..., ::-1],

@@ -14,8 +14,10 @@ from tests.striped_sets import striped_sets
 
 from setwise import CVC, load
 from setwise.classify import Inference
+from setwise.errors import DataError
 from setwise.features import Pixels, Whitener
 from setwise.gallery import update
+from setwise.io.tensors import read_tensors, write_tensors
 
 LOOKED: Counter[bytes] = Counter()
 
@@ -111,6 +113,48 @@ def test_a_file_keeps_what_was_seen(gallery, tmp_path, monkeypatch):
     read = load(clf.save(tmp_path / "a.setwise"))
     assert not looks_during(lambda: read.forget(sets=[2]))
     np.testing.assert_array_equal(read.weights_, clf.forget(sets=[2]).weights_)
+
+
+def test_a_file_without_what_was_seen_computes_it_when_needed(gallery, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules["setwise.features.views"]._STEPS, "Watched", Watched)
+    clf = make().fit(gallery[1:], gallery.labels[1:])
+    document, arrays = read_tensors(clf.save(tmp_path / "a.setwise"), "test")
+    del document["sha256"], arrays["is kept"], arrays["feature 0"]
+    write_tensors(tmp_path / "old.setwise", document, arrays)
+    read = load(tmp_path / "old.setwise")
+    new = gallery[[0]], gallery.labels[[0]]
+    assert looks_during(lambda: read.enroll(*new, learn="later")) == images_of(new[0])
+    seen = set(images_of(read.gallery_.sets))
+    assert set(looks_during(read.learn)) <= seen
+    assert not looks_during(lambda: read.forget(sets=[0]))  # now they are known
+
+
+@pytest.mark.parametrize(
+    ("name", "spoil"),
+    [
+        ("feature 0", lambda values: values[:-1]),
+        ("feature 0", lambda values: values[:, :-1]),
+        ("feature 0", lambda values: values * np.nan),
+        ("is kept", lambda is_kept: ~is_kept),
+        ("is kept", lambda is_kept: is_kept[:-1]),
+    ],
+)
+def test_features_that_lead_astray_are_refused(gallery, tmp_path, name, spoil, monkeypatch):
+    monkeypatch.setitem(sys.modules["setwise.features.views"]._STEPS, "Watched", Watched)
+    clf = make(outliers=None, weights=None).fit(gallery, gallery.labels)
+    path = clf.save(tmp_path / "a.setwise")
+    document, arrays = read_tensors(path, "test")
+    arrays[name] = spoil(np.asarray(arrays[name]))
+    del document["sha256"]
+    write_tensors(path, document, arrays)
+    with pytest.raises(DataError, match="contradicts itself"):
+        load(path)
+
+
+def test_a_file_without_vectors_has_no_features(gallery, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules["setwise.features.views"]._STEPS, "Watched", Watched)
+    path = make().fit(gallery, gallery.labels).save(tmp_path / "a.setwise", keep_vectors=False)
+    assert not {"is kept", "feature 0"} & set(read_tensors(path, "test")[1])
 
 
 def test_what_is_pickled_keeps_what_was_seen(gallery):

@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import linalg
 from sklearn.base import clone
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
@@ -18,6 +19,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from tests.conftest import toy_sets
 
+import setwise.features.vectors as vectors_module
 from setwise import CVC, SetBatch, Whitener
 from setwise.errors import DataError, ParameterError
 from setwise.features.vectors import PerVector, closest_pairs, nearest_pairs, unit_rows
@@ -48,6 +50,34 @@ def test_equals_the_definition(seed, shape, strength, shrinkage):
     )
     found = Whitener(strength, shrinkage).fit(X).transform(Y)
     np.testing.assert_allclose(found, literal(X, Y, strength, shrinkage), atol=1e-10)
+
+
+def by_singular_values(centred):
+    return linalg.svd(centred, full_matrices=False)[1:]
+
+
+SEEN = {
+    "more vectors than features": lambda X: X[:, :20],
+    "fewer vectors than features": lambda X: X[:30],
+    "pixels that are always black": lambda X: X[:, :20] * (np.arange(20) % 3 > 0),
+    "black pixels, few vectors": lambda X: X[:30] * (np.arange(X.shape[1]) % 3 > 0),
+    "copies": lambda X: np.vstack([X[:20], X[:20]]),
+    "features that repeat each other": lambda X: np.hstack([X[:, :10], X[:, :10]]),
+    "directions that hardly vary": lambda X: X[:30] * np.geomspace(1, 1e-9, X.shape[1]),
+}
+
+
+@pytest.mark.parametrize("kind", SEEN)
+def test_eigenvectors_whiten_as_singular_values_do(seed, kind, monkeypatch):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(120, 4)) @ rng.normal(size=(4, 60)) + 0.1
+    X = SEEN[kind](X + 1e-3 * rng.normal(size=X.shape))
+    fast = Whitener().fit(X)
+    monkeypatch.setattr(vectors_module, "_principal", by_singular_values)
+    slow = Whitener().fit(X)
+    assert len(fast.gains_) == len(slow.gains_)
+    probes = np.vstack([X[:5], X[:5] + 0.1 * rng.normal(size=X[:5].shape)])
+    np.testing.assert_allclose(fast.transform(probes), slow.transform(probes), atol=1e-8)
 
 
 def test_directions_that_the_gallery_never_showed_are_dropped():

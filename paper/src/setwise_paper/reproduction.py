@@ -15,12 +15,13 @@ from setwise.errors import DataError, ParameterError
 from setwise_paper.kinds.base import Experiment
 from setwise_paper.kinds.methods import Methods
 from setwise_paper.kinds.robustness import Robustness
-from setwise_paper.plan import Item, Plan, follow_up, machine, perform, plan, versions
+from setwise_paper.plan import Plan, follow_up, machine, perform, plan, versions
 from setwise_paper.runner import run_items
 from setwise_paper.spec import Method, refuse_doubles
 from setwise_paper.store import Record, Store
 from setwise_paper.study import Failure, Study, StudyResult, study_named
 from setwise_paper.support import Progress, check_known
+from setwise_paper.worker import Item
 
 
 @dataclass(frozen=True)

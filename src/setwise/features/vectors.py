@@ -15,6 +15,10 @@ from setwise._support.types import FloatArray
 from setwise.errors import reject
 from setwise.sets import SetBatch, check_sets
 
+# Smallest of the eigenvalues of products of rows (or columns), relative to the largest, by
+# which whitened vectors are within 1e-8 of those by singular values.
+LEAST_OF_ROWS, LEAST_OF_COLUMNS = 1e-9, 1e-12
+
 
 def unit_rows(vectors: FloatArray) -> FloatArray:
     """Scale every row to unit norm, whatever its size; zero rows stay zero.
@@ -74,7 +78,7 @@ class Whitener(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_number("Whitener", "shrinkage", self.shrinkage)
         units = unit_rows(validate_data(self, X, dtype=np.float64))
         self.mean_: FloatArray = units.mean(axis=0)
-        _, strengths, directions = linalg.svd(units - self.mean_, full_matrices=False)
+        strengths, directions = _principal(units - self.mean_)
         variances = strengths**2 / len(units)
         floor = self.shrinkage * variances.sum() / units.shape[1]
         is_kept = strengths > strengths[0] * max(units.shape) * np.finfo(np.float64).eps
@@ -94,6 +98,29 @@ class Whitener(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         rounding = max(centred.shape[1], len(self.gains_)) * np.finfo(np.float64).eps
         inside[np.linalg.norm(inside, axis=1) <= rounding] = 0.0
         return unit_rows((inside * self.gains_) @ self.directions_)
+
+
+def _principal(centred: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Singular values, the largest first, and right singular vectors of rows that sum to zero.
+
+    By the eigenvectors of the smaller product, four times as fast as the decomposition, unless
+    its rounding could be taken for a direction: eigenvalues are squares.
+    """
+    is_used = centred.any(axis=0)
+    inner = centred if is_used.all() else centred[:, is_used]
+    is_wide = len(inner) <= inner.shape[1]
+    values, vectors = linalg.eigh(
+        inner @ inner.T if is_wide else inner.T @ inner, driver="evd", check_finite=False
+    )
+    # Rows that sum to zero leave one direction without variance, and none of columns.
+    n_zero, least = (1, LEAST_OF_ROWS) if is_wide else (0, LEAST_OF_COLUMNS)
+    if len(values) <= n_zero or values[n_zero] <= least * values[-1]:
+        return linalg.svd(centred, full_matrices=False)[1:]
+    strengths = np.sqrt(values[n_zero:][::-1])
+    found = vectors[:, n_zero:][:, ::-1].T
+    directions = np.zeros((len(strengths), centred.shape[1]))
+    directions[:, is_used] = (found @ inner) / strengths[:, None] if is_wide else found
+    return strengths, directions
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from threading import Lock
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from setwise._support.parallel import in_parts
 from setwise._support.types import BoolArray, FloatArray, IntArray
-from setwise.features.views import FeatureTable, FittedView, Images
+from setwise.features.views import FeatureTable, FittedView, Images, View
 from setwise.gallery.description import Description, Layer, Representation
 from setwise.sets import SetBatch
 
@@ -121,9 +121,11 @@ class InlierSets:
         """The vectors as sets, whose names are their numbers."""
         return SetBatch(self.images.compact, self.offsets, image_shape=self.images.shape)
 
-    def fitted_views(self, description: Description) -> dict[str, FittedView]:
-        """The views of a description, fitted to these vectors."""
-        return {r.view.name: r.view.fit(self.images) for r in description.representations}
+    def fitted(self, views: Iterable[View]) -> dict[str, FittedView]:
+        """Views, each once, fitted to these vectors."""
+        return {
+            name: view.fit(self.images) for name, view in {v.name: v for v in views}.items()
+        }
 
 
 class SetBases:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -146,15 +146,24 @@ def nearness_of(angles: Mapping[Layer, tuple[FloatArray, FloatArray]]) -> float:
     vectors. Of ensembles without either, the mean squared cosine over all layers. It tells
     known from unknown classes better than the cosine alone (docs/evidence.md).
     """
-    kinds: dict[type, list[FloatArray]] = {Mean: [], SVD: []}
-    for layer, (largest, mean) in angles.items():
-        kind = type(layer.representation.basis)
-        if kind in kinds:
-            kinds[kind].append(largest if kind is Mean else mean)
-    used = [values for values in kinds.values() if values]
-    used = used or [[mean for _, mean in angles.values()]]
-    total = np.sum([np.mean(values, axis=0) for values in used if values], axis=0)
+    means: dict[type, list[FloatArray]] = {}
+    for layer in nearness_layers(list(angles)):
+        kind, (largest, mean) = type(layer.representation.basis), angles[layer]
+        key = kind if kind in _OF_NEARNESS else object
+        means.setdefault(key, []).append(largest if kind is Mean else mean)
+    ordered = [means[kind] for kind in (*_OF_NEARNESS, object) if kind in means]
+    total = np.sum([np.mean(values, axis=0) for values in ordered], axis=0)
     return float(np.max(total, initial=0.0))
+
+
+# Bases by whose angles nearness is measured, where an ensemble has them.
+_OF_NEARNESS = (Mean, SVD)
+
+
+def nearness_layers(layers: Sequence[Layer]) -> list[Layer]:
+    """The layers by which nearness is measured: means and singular vectors, else all."""
+    kinds = [layer for layer in layers if type(layer.representation.basis) in _OF_NEARNESS]
+    return kinds or list(layers)
 
 
 @dataclass(frozen=True)

@@ -214,7 +214,7 @@ def _layer_arrays(gallery: Gallery, arrays: Arrays) -> list[dict[str, Any]]:
     Bases that nest are kept once: the columns of a smaller layer are the first columns of each
     set in the largest layer of its representation.
     """
-    written = []
+    written: list[dict[str, Any]] = []
     for i, solved in enumerate(gallery.layers):
         if not solved.layer.representation.basis.has_graph:
             written.append({})  # made again of the vectors

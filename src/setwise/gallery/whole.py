@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, ClassVar
@@ -13,9 +13,10 @@ import numpy.typing as npt
 from setwise._support.memory import require_memory
 from setwise._support.parallel import in_threads
 from setwise._support.types import BoolArray, FloatArray, IntArray
+from setwise.features.views import FittedView, Images
 from setwise.gallery.bases import InlierSets, SetBases, tried_sets, usable_dims
-from setwise.gallery.candidates import Candidates, nearness_of
-from setwise.gallery.description import Description
+from setwise.gallery.candidates import Candidates, nearness_layers, nearness_of
+from setwise.gallery.description import Description, Layer
 from setwise.gallery.evidence import set_angles, target_angles
 from setwise.gallery.gallery import (
     Gallery,
@@ -118,7 +119,11 @@ class WholeSolution(Solution):
         cut = inliers.of_rows(rows)
         plain = replace(gallery.description, outliers=None, unknown=None)
         batch, dims = cut.batch(), gallery.dims
-        tried = solve_whole(plain, batch, classes, codes, cut, n_jobs=n_jobs, dims=dims)
+        # The same vectors teach views the same.
+        views = gallery.views if len(cut.images) == len(inliers.images) else None
+        tried = solve_whole(
+            plain, batch, classes, codes, cut, views=views, n_jobs=n_jobs, dims=dims
+        )
         return tried.solution.left_out(tried, np.arange(len(codes)), n_jobs)
 
     def recognised_by_others(
@@ -161,10 +166,20 @@ class WholeSolution(Solution):
         n_groups = min(N_FOLDS, gallery.n_classes)
         group = (np.arange(gallery.n_classes) % n_groups)[gallery.codes]
         tried = tried_sets(gallery.codes, MOST_UNKNOWN)
-        parts = [
-            _nearness_to_others(gallery, inliers, group != k, tried[group[tried] == k], n_jobs)
-            for k in range(n_groups)
-        ]
+        active = [gallery.ensemble.layers[i] for i in np.flatnonzero(gallery.layer_weights)]
+        layers = nearness_layers(active)
+        # Views that learn nothing show the sets as before, whichever classes are known.
+        views = gallery.views
+        fixed = [m for m in layers if not views[m.representation.view.name].learns]
+        known = _columns_of(gallery, inliers, views, fixed, n_jobs)
+        parts = []
+        for k in range(n_groups):
+            is_known, rest = group != k, [m for m in layers if m not in fixed]
+            learning = [m.representation.view for m in rest]
+            views = inliers.take(np.flatnonzero(is_known)).fitted(learning)
+            columns = known | _columns_of(gallery, inliers, views, rest, n_jobs)
+            of_group = tried[group[tried] == k]
+            parts.append(_nearness_to_others(gallery, columns, is_known, of_group, n_jobs))
         return np.concatenate(parts)
 
     def judged_left_out(self, gallery: Gallery, n_jobs: int | None) -> LeftOut:
@@ -220,39 +235,52 @@ def may_overfit(gallery: Gallery) -> bool:
     return learns and len(gallery.sets.vectors) <= gallery.sets.n_features
 
 
-def _nearness_to_others(
+def _columns_of(
     gallery: Gallery,
     inliers: InlierSets,
+    views: Mapping[str, FittedView],
+    layers: Sequence[Layer],
+    n_jobs: int | None,
+) -> dict[Layer, list[FloatArray]]:
+    """Columns of all sets in some layers, by some views."""
+
+    def columns(images: Images) -> list[FloatArray]:
+        bases = SetBases(images, views, gallery.description, gallery.dims)
+        return [bases[layer] for layer in layers]
+
+    if not layers:
+        return {}
+    by_set = in_threads(columns, inliers, n_jobs)
+    return {m: list(of) for m, of in zip(layers, zip(*by_set, strict=True), strict=True)}
+
+
+def _nearness_to_others(
+    gallery: Gallery,
+    columns: Mapping[Layer, Sequence[FloatArray]],
     is_known: BoolArray,
     tried: IntArray,
     n_jobs: int | None,
 ) -> FloatArray:
     """Nearness of some sets to the known ones, as judging would find it."""
-    how, known = gallery.description, inliers.take(np.flatnonzero(is_known))
-    views = known.fitted_views(how)
-    layers = [gallery.ensemble.layers[i] for i in np.flatnonzero(gallery.layer_weights)]
-
-    def columns_of(images: Any) -> list[FloatArray]:
-        bases = SetBases(images, views, how, gallery.dims)
-        return [bases[layer] for layer in layers]
-
-    columns = list(zip(*in_threads(columns_of, known, n_jobs), strict=True))
-    classes, codes = np.unique(gallery.codes[is_known], return_inverse=True)
-    target_classes = how.target_classes(codes, len(classes))
+    how, known = gallery.description, np.flatnonzero(is_known)
+    classes, codes = np.unique(gallery.codes[known], return_inverse=True)
+    n_targets = len(how.target_classes(codes, len(classes)))
     set_targets = np.arange(len(codes)) if how.distributions == "set" else codes
-    sets = [np.repeat(np.arange(len(p)), [one.shape[1] for one in p]) for p in columns]
-    matrices = [np.hstack(part) for part in columns]
+    matrices, sets = {}, {}
+    for layer, of_sets in columns.items():
+        parts = [of_sets[i] for i in known]
+        matrices[layer] = np.hstack(parts)
+        sets[layer] = np.repeat(np.arange(len(parts)), [part.shape[1] for part in parts])
 
-    def nearness(images: Any) -> float:
+    def nearness(i: int) -> float:
         found = {}
-        for i, probe in enumerate(columns_of(images)):
-            basis = layers[i].representation.basis
-            to_sets = set_angles(probe.T @ matrices[i], sets[i], basis)
-            present = set_targets[np.unique(sets[i])]
-            found[layers[i]] = target_angles(to_sets, present, len(target_classes))
+        for layer, matrix in matrices.items():
+            basis, own = layer.representation.basis, sets[layer]
+            to_sets = set_angles(columns[layer][i].T @ matrix, own, basis)
+            found[layer] = target_angles(to_sets, set_targets[np.unique(own)], n_targets)
         return nearness_of(found)
 
-    return np.array(list(in_threads(nearness, inliers.take(tried), n_jobs)))
+    return np.array(list(in_threads(nearness, map(int, tried), n_jobs)))
 
 
 def solve_whole(
@@ -263,11 +291,12 @@ def solve_whole(
     inliers: InlierSets,
     *,
     plan: UpdatePlan | None = None,
+    views: Mapping[str, FittedView] | None = None,
     dims: tuple[int, ...] | None = None,
     n_jobs: int | None = None,
 ) -> Gallery:
     """A gallery whose members have equal weights; parts that are solved already are reused."""
-    views = inliers.fitted_views(description)
+    views = views or inliers.fitted(r.view for r in description.representations)
     first = {name: view.show(inliers[0]) for name, view in views.items()}
     widths = {name: shown.shape[1] for name, shown in first.items()}
     dims = dims or usable_dims(description.dims, sets.sizes, max(widths.values()))

@@ -215,7 +215,7 @@ def _opened(file: BinaryIO, formats: Sequence[str]) -> Image:
     from PIL import Image, JpegImagePlugin
 
     try:
-        return Image.open(file, formats=formats)
+        return Image.open(file, formats=list(formats))
     except Image.DecompressionBombError:
         file.seek(0)
         if not file.read(len(JPEG)) == JPEG:

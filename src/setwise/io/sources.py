@@ -88,9 +88,10 @@ def load_sets(
         "max_bad": max_bad, "max_pixels": max_pixels, "progress": progress,
     }  # fmt: skip
     if photos:
-        options = {"layout": "bursts" if layout == "bursts" else "auto", "n_jobs": n_jobs}
-        options |= pictures
-        return load_images(photos, gap_s=gap_s, labelled=labelled, **options)
+        how = "bursts" if layout == "bursts" else "auto"
+        return load_images(
+            photos, layout=how, gap_s=gap_s, labelled=labelled, n_jobs=n_jobs, **pictures
+        )
     path = check_path("load_sets", source, "source")
     if not path.is_dir():
         named = {"variable": variable, "labels": labels, "groups": groups}

@@ -21,10 +21,11 @@ from setwise.sets import SetBatch
 from setwise_paper.data import StudyData, read_data
 from setwise_paper.datasets import Corrupted, corrupt_sets
 from setwise_paper.kinds.base import Experiment
-from setwise_paper.plan import Item, Planned, Planner
+from setwise_paper.plan import Planned, Planner
 from setwise_paper.recipes import code_of, made_by
 from setwise_paper.spec import Count, Data, Method, Published, Recipe, Strict
 from setwise_paper.support import FloatArray, IntArray, seed_for
+from setwise_paper.worker import Item
 
 # Images of a probe beside the gallery's, and points of the gallery in the plane.
 MOST_PAIRS, MOST_POINTS = 8, 400

@@ -29,9 +29,10 @@ from setwise_paper.data import StudyData, read_data
 from setwise_paper.figures.clusters import plot_distances, plot_distributions, plot_points
 from setwise_paper.figures.svg import picture
 from setwise_paper.kinds.base import Experiment, PicturesOf, Section, Words
-from setwise_paper.plan import Finished, Item, Planned, Planner, Result
+from setwise_paper.plan import Finished, Planned, Planner, Result
 from setwise_paper.spec import Count, Data, Strict
 from setwise_paper.support import FloatArray, IntArray, check_known, seed_for
+from setwise_paper.worker import Item
 
 # What the paper does to the columns of its sets is done to the images themselves here.
 ALPHA, CUT = 0.01, "paper"

@@ -16,9 +16,10 @@ from setwise.graph import GaussianGraph
 from setwise_paper.figures.gaussians import plot_by_size, plot_clouds, plot_switch_errors
 from setwise_paper.figures.svg import picture
 from setwise_paper.kinds.base import Experiment, PicturesOf, Section, Words
-from setwise_paper.plan import Finished, Item, Planned, Planner, Result
+from setwise_paper.plan import Finished, Planned, Planner, Result
 from setwise_paper.spec import Count
 from setwise_paper.support import BoolArray, IntArray, seed_for
+from setwise_paper.worker import Item
 
 MOST_SWITCHES = 2  # points that switched more often are counted with these
 MEASURES = ("connectivity", "error", "exact_error", "switches")
