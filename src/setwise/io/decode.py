@@ -6,7 +6,7 @@ import io
 import stat
 import threading
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -210,7 +210,7 @@ def _read(path: Path, wanted: Wanted) -> Picture:
     return Picture(np.asarray(plain), told, time, thumbnail, full_size)
 
 
-def _opened(file: BinaryIO, formats: Sequence[str]) -> Image:
+def _opened(file: BinaryIO, formats: tuple[str, ...]) -> Image:
     """The image of a file, its pixels unread; also a JPEG that Pillow finds too large."""
     from PIL import Image, JpegImagePlugin
 
