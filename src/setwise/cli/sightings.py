@@ -80,7 +80,7 @@ def _of_photos(source: Path, found: PhotoFaces) -> Iterator[Sighting]:
             path=root / face.photo,
             files=(named,),
             album=str(PurePosixPath(photo).parent),
-            vectors=vector[None],
+            vectors=vector[None].astype(np.float64),
             pictures=(picture,),
             times=(face.time,),
             places=frozenset([photo]),
@@ -120,7 +120,7 @@ def _of_clip(path: Path, name: str, progress: Progress | None) -> Iterator[Sight
             path=path,
             files=tuple(f"{name}, {frames[row]}" for row in chosen),
             album=name,
-            vectors=Faces("dlib").compute(tracks.images[chosen]),
+            vectors=Faces("dlib").compute(tracks.images[chosen]).astype(np.float64),
             pictures=tuple(origins.thumbnails[row] for row in chosen),
             times=(None,) * len(chosen),
             places=frozenset(f"{name}, {frame}" for frame in frames.values()),
@@ -167,8 +167,8 @@ def people_of(
 
 
 def _new_people(
-    groups: Sequence[int], new: Sequence[Sighting], named: dict[int, str], taken: Collection[str],
-    min_faces: int,
+    groups: Sequence[int], new: Sequence[Sighting], named: dict[int, str],
+    taken: Collection[str], min_faces: int,
 ) -> dict[int, str]:  # fmt: skip
     counts = Counter[int]()
     for group, one in zip(groups, new, strict=True):
