@@ -76,7 +76,7 @@ MET = {
     ),
     "fit -o overwrites": "test_fit_keeps_a_file_that_is_there",
     "Answer.label names somebody for a stranger": (
-        "test_the_label_of_a_stranger_is_the_unknown_label"
+        "test_the_label_of_an_unknown_set_is_the_unknown_label"
     ),
     "repr of an answer is 22 kB, and no to_dict": (
         "test_an_answer_is_short_to_read_and_goes_into_json"

@@ -216,7 +216,8 @@ class GivenClusterer(_Estimators):
         kind = type(self.given)
         if _public_clusterers().get(kind.__name__) is not kind:
             return super().to_config()
-        parameters = {key: _as_python(v) for key, v in self.given.get_params().items()}
+        given = self.given.get_params().items()
+        parameters = {k: v.item() if isinstance(v, np.generic) else v for k, v in given}
         return _OfScikitLearn(kind.__name__, parameters).to_config()
 
     def estimator(self, n_clusters: int, seed: int) -> Any:
@@ -249,12 +250,7 @@ class _OfScikitLearn(_Estimators):
 
     def to_config(self) -> dict[str, Any]:
         """Name and parameters, as JSON values."""
-        plain = {"kind": self.kind, "parameters": dict(self.parameters)}
-        return {"name": SCIKIT_LEARN} | plain
-
-
-def _as_python(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
+        return {"name": SCIKIT_LEARN, "kind": self.kind, "parameters": dict(self.parameters)}
 
 
 def _public_clusterers() -> dict[str, Any]:
