@@ -61,6 +61,52 @@ MET = {
     "README and accuracy.md differ": "test_the_readme_has_the_numbers_that_were_measured",
     "the picture shows no image and no name": "test_report_pictures_and_table_are_written",
     "cross-validation on one's own folder, --folds 2": "test_evaluate_on_ones_own_folder",
+    "photos above 25 megapixels are refused": (
+        "test_a_photo_of_many_megapixels_is_decoded_at_a_reduced_size"
+    ),
+    "a .jpg is refused as a probe": "test_one_photo_is_a_probe",
+    "album/*.jpg is refused": "test_photos_by_name_are_a_set_per_folder",
+    "only the largest face of a photo": "test_all_faces_of_all_photos",
+    "faces of photos/ is refused": "test_faces_of_photos_get_folders_a_table_and_a_sheet",
+    "nothing groups people": "test_faces_become_people_and_one_seen_once_is_unsure",
+    "a second run starts again": "test_a_second_run_looks_at_new_photos_alone",
+    "no tags of people for other programs": "test_names_and_regions_are_read_back",
+    "no sorting from the shell": (
+        "test_table_folders_and_sidecars_change_only_where_people_do"
+    ),
+    "fit -o overwrites": "test_fit_keeps_a_file_that_is_there",
+    "Answer.label names somebody for a stranger": (
+        "test_the_label_of_an_unknown_set_is_the_unknown_label"
+    ),
+    "repr of an answer is 22 kB, and no to_dict": (
+        "test_an_answer_is_short_to_read_and_goes_into_json"
+    ),
+    "0.99 for a tomato": "test_a_gallery_that_cannot_say_unknown_says_so_once",
+    "nothing lists the sets of a gallery file": (
+        "test_inspect_lists_classes_and_sets_of_a_gallery_file"
+    ),
+    "a bad file hides --skip-bad": "test_messages_name_options_of_the_shell",
+    "first estimates are far too long": "test_results_pass_and_the_estimate_falls",
+    "inner progress runs backwards": "test_parts_of_a_step_do_not_show_their_own_progress",
+    "labels and file names are cut": "test_labels_and_file_names_are_never_cut",
+    "a file forgets bursts and gap": "test_a_gallery_file_remembers_bursts_and_gap",
+    "--features auto changes, --features of identify is ignored": (
+        "test_auto_features_are_told_and_a_gallery_pins_them"
+    ),
+    "the same album twice": "test_the_same_album_twice_is_noticed",
+    "the same photos in two classes": "test_equal_photos_in_two_classes_are_named_by_fit",
+    "27648 features, but the gallery has 512": (
+        "test_a_gallery_of_vectors_refuses_photos_in_words"
+    ),
+    "identify with swapped arguments": "test_swapped_arguments_are_named_before_any_work",
+    "parquet is unknown to the shell": "test_tables_of_vectors",
+    "a frame with numbers for names": "test_columns_may_be_numbers",
+    "a LazyFrame": "test_a_lazy_frame_is_named_with_what_to_do",
+    "a bare PCA in a pipeline": "test_a_bare_transformer_of_rows_is_told_of_per_vector",
+    "a clusterer of scikit-learn cannot be saved": (
+        "test_a_clusterer_of_scikit_learn_is_saved_and_loaded"
+    ),
+    ".CR2, and clips among photos": "test_raw_photos_and_clips_among_photos_say_what_to_do",
 }
 REFUSED = {
     "unknown / empty photos of a camera trap": (

@@ -13,5 +13,5 @@ def test_lines_come_now_and_then_with_an_estimate(monkeypatch, capsys):
         say("items", done, 4)
     assert capsys.readouterr().err.splitlines() == [
         "items ...",
-        "items: 50 % done, about 12 s left",
+        "items: 50 % done, about 14 s left",
     ]

@@ -11,6 +11,7 @@ import pytest
 from tests.io.made_videos import numbered_frames, write_video
 from typer.testing import CliRunner
 
+import setwise
 from setwise.cli import app
 from setwise.faces import HaarFaces
 from setwise.features.faces import has_face_models
@@ -85,6 +86,8 @@ def test_one_clip(looks, tmp_path):
         "table": str(out / "tracks.csv"),
         "contact_sheet": str(out / "contact.pdf"),
         "n_clips": 1,
+        "n_photos": 0,
+        "faces": [],
         "tracks": [track],
         "notes": [{"clip": str(path), "note": note} for note in notes],
         "skipped": [],
@@ -140,12 +143,12 @@ def test_options_choose_frames_and_tracks(looks, tmp_path):
     usual = CliRunner().invoke(app, ["faces", str(path), str(tmp_path / "usual"), "--json"])
     assert [row["n_faces"] for row in json.loads(usual.stdout)["tracks"]] == [10]
     refused = run(path, tmp_path / "long", "--every-s", 0)
-    assert "every_s must be a positive number" in refused.stderr
+    assert "--every-s must be a positive number" in refused.stderr
     refused = run(path, tmp_path / "long", "--min-length", 21)
     assert refused.exit_code == 1
-    assert "Expected min_length = 21" in refused.stderr
+    assert "Expected --min-length 21" in refused.stderr
     refused = run(path, tmp_path / "large", "--min-size", 31)
-    assert "smaller than min_size = 31 pixels" in refused.stderr
+    assert "smaller than --min-size 31 pixels" in refused.stderr
     # A folder with nothing in it would be in the way of the next try.
     assert not (tmp_path / "long").exists()
     assert not (tmp_path / "large").exists()
@@ -178,8 +181,8 @@ def test_the_example_of_the_help_works(looks, tmp_path, monkeypatch):
     clip(tmp_path / "clips" / "anna.mp4", 24)
     monkeypatch.chdir(tmp_path)
     shown = " ".join(run("--help").stdout.split())
-    example = re.search(r"Example: setwise (faces [^&]*) && setwise (inspect \S*)", shown)
-    for command in example.groups():
+    (example,) = re.findall(r"setwise (faces clips/ \S+ \S+ \S+ \S+)", shown)
+    for command in (example, "inspect tracks/"):
         done = CliRunner().invoke(app, command.split())
         assert done.exit_code == 0, done.output
         assert "anna" in done.stdout
@@ -368,3 +371,27 @@ def test_a_person_who_comes_back_is_one_folder(tmp_path):
     assert load_images(tmp_path / "tracks").sizes.tolist() == [12]
     apart = document(path, tmp_path / "apart", "--every-s", 0.2, "--no-join")
     assert [row["n_tracks"] for row in apart["tracks"]] == [1, 1]
+
+
+def test_faces_of_photos_get_folders_a_table_and_a_sheet(tmp_path, monkeypatch):
+    pytest.importorskip("dlib")
+    pytest.importorskip("skimage")
+    from tests.faces.made_people import photo
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    photo(tmp_path / "photos" / "beach" / "two.jpg", [(0, 0), (1, 0)])
+    photo(tmp_path / "photos" / "one.jpg", [(1, 1)])
+    out = tmp_path / "faces"
+    found = CliRunner().invoke(app, ["faces", f"{tmp_path}/photos", "-o", str(out), "--json"])
+    assert found.exit_code == 0, found.output
+    told = json.loads(found.stdout)
+    assert [face["photo"] for face in told["faces"]] == ["one.jpg", *["beach/two.jpg"] * 2]
+    assert (out / "beach_two.jpg face 2" / "0000.png").is_file()
+    assert (out / "contact.pdf").read_bytes().startswith(b"%PDF")
+    with (out / "faces.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [float(row["size"]) for row in rows] == [face["size"] for face in told["faces"]]
+    sets = setwise.load_sets(out, layout="set")
+    assert sets.sizes.tolist() == [1, 1, 1]
+    people = CliRunner().invoke(app, ["faces", f"{tmp_path}/photos", str(tmp_path / "again")])
+    assert "3 faces of 2 photos in" in people.stdout

@@ -12,7 +12,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.pipeline import make_pipeline
 from tests.conftest import toy_sets
 
-from setwise import CVC, SKMS, SSC
+from setwise import CVC, SKMS, SSC, load
 from setwise.cluster import PROBE, SHC, Clusterer, GivenClusterer
 from setwise.errors import DataError, NoInformationWarning, ParameterError
 
@@ -226,3 +226,37 @@ def test_components_of_the_graph_are_no_reason_to_warn():
     make = cluster_maker("spectral", "sweep", blocks, lambda: np.eye(12))
     codes = np.repeat([0, 1, 2], 4)
     assert adjusted_rand_score(make(codes).labels, codes) == 1.0  # warnings are errors here
+
+
+def test_a_clusterer_of_scikit_learn_is_saved_and_loaded(tmp_path):
+    rng = np.random.default_rng(0)
+    sets = [rng.normal(size=(8, 12)) + 3 * np.eye(12)[i % 2] for i in range(8)]
+    clf = CVC(dims=(1, 2), clusterer=AgglomerativeClustering(np.int64(3)), evidence="clusters")
+    clf.fit(sets[:6], ["anna", "bert"] * 3)
+    again = load(clf.save(tmp_path / "a.setwise"))
+    np.testing.assert_array_equal(again.predict_proba(sets), clf.predict_proba(sets))
+    assert again.gallery_.description.clusterer.to_config()["kind"] == "AgglomerativeClustering"
+    assert (
+        again.save(tmp_path / "b.setwise").read_bytes() == (tmp_path / "a.setwise").read_bytes()
+    )
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        {"kind": "os.system", "parameters": {}},
+        {"kind": "KMeans", "parameters": {"nonsense": 1}},
+        {"kind": "AgglomerativeClustering", "parameters": {"memory": "/tmp/place"}},
+        {"kind": "KMeans", "parameters": {"init": {"a": 1}}},
+        {"kind": "KMeans"},
+    ],
+)
+def test_a_file_names_no_other_clusterer_and_no_place(config):
+    with pytest.raises(ParameterError):
+        Clusterer.from_config({"name": "scikit-learn"} | config)
+
+
+def test_a_clusterer_with_parts_that_are_no_numbers_cannot_be_saved():
+    given = Clusterer.of(KMeans(3, random_state=np.random.RandomState(0)), "CVC")
+    with pytest.raises(ParameterError, match="random_state must be a number, a text or None"):
+        given.to_config()

@@ -30,6 +30,7 @@ NEEDS = {
     "start": ["skimage", "fastapi", "uvicorn", "jinja2"],
     "camera_traps": ["skimage"],
     "faces": ["skimage", "av", "dlib", "face_recognition_models"],
+    "people": ["skimage", "dlib", "face_recognition_models"],
     "embeddings": ["pandas"],
     "large_galleries": ["faiss"],
     "dask": ["distributed"],

@@ -127,6 +127,11 @@ class Page:
         return self.post("/api/commands/enroll", {"job": job, "label": label} | body)
 
 
+def uploaded(page: Page) -> set[Path]:
+    """The folders of all uploads that are kept."""
+    return {path for path in page.state.questions.folder.iterdir() if path.is_dir()}
+
+
 @contextmanager
 def served(settings: Settings, *, learns: bool = False) -> Iterator[Page]:
     """A server in a thread, on any free port; most tests need not know what is weak."""

@@ -454,8 +454,8 @@ PLACES = [
     ("file_digest", 1, "old"),
     ("History._add", 1, "old"),
     ("History._put", 1, "old"),
-    ("_settle", 1, "old"),
-    ("_settle", 2, "new"),
+    ("settle", 1, "old"),
+    ("settle", 2, "new"),
     ("History._prune", 1, "new"),
 ]
 # One process imports and compiles everything; forks of it do the work, and die.

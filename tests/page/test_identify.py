@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
 import stat
 import struct
 import time
@@ -13,7 +14,7 @@ import httpx
 import numpy as np
 import pytest
 from PIL import Image
-from tests.page.page_server import album, gallery_sets, photos, png, zipped
+from tests.page.page_server import album, gallery_sets, photos, png, uploaded, zipped
 
 from setwise import load, load_images
 from setwise.page import Limits, identify, uploads
@@ -178,7 +179,7 @@ def test_damaged_photos_are_left_out_by_the_names_of_their_sender(shared_page):
     found = shared_page.answered(files)
     assert found["answers"][0]["label"] == "flat"
     assert {left["name"] for left in found["left_out"]} == {"album/bad.jpg", "album/notes.pdf"}
-    assert str(shared_page.state.uploads) not in json.dumps(found)
+    assert str(shared_page.state.questions.folder) not in json.dumps(found)
 
 
 def test_nothing_but_damaged_photos_fails_in_a_sentence_without_our_paths(shared_page):
@@ -186,7 +187,7 @@ def test_nothing_but_damaged_photos_fails_in_a_sentence_without_our_paths(shared
     found = shared_page.question(shared_page.ask(files))
     assert found["state"] == "failed"
     assert "album/bad.jpg" in found["error"]
-    assert str(shared_page.state.uploads) not in found["error"]
+    assert str(shared_page.state.questions.folder) not in found["error"]
 
 
 def test_an_image_that_is_a_bomb_is_left_out(shared_page):
@@ -259,8 +260,10 @@ def test_no_path_of_a_client_reaches_the_file_system(page, tmp_path):
     # The folder of the page itself, which leads to its first file and no further.
     found = page.get("/api/identify/..%2f..", follow_redirects=True)
     assert found.status_code == 404 or found.text == page.get("/").text
+    for folder in uploaded(page):
+        assert {path.parent for path in folder.iterdir()} == {folder}
+        shutil.rmtree(folder)
     assert sorted(path for path in tmp_path.rglob("*")) == before
-    assert not any(page.state.uploads.iterdir())
 
 
 # ------------------------------------------------------------------------- zip files
@@ -271,6 +274,7 @@ def read_zip(content: bytes, folder, **limits):
 
 
 def test_a_zip_bomb_is_refused_by_what_it_declares(shared_page):
+    before = uploaded(shared_page)
     bomb = zipped({"a.png": bytes(300_000_000)})
     assert len(bomb) < 400_000
     found = shared_page.client.post(
@@ -278,7 +282,7 @@ def test_a_zip_bomb_is_refused_by_what_it_declares(shared_page):
     )
     assert found.status_code == 413
     assert "unpacks to more than 200 MB" in found.json()["error"]
-    assert not any(shared_page.state.uploads.iterdir())
+    assert uploaded(shared_page) == before
 
 
 def test_a_zip_that_lies_about_its_size_is_stopped_while_it_is_unpacked(tmp_path):
@@ -432,9 +436,14 @@ def test_bodies_that_bring_nothing_are_refused_in_a_sentence(shared_page, body, 
     assert len(found.json()["error"]) > 20
 
 
-def test_uploads_are_gone_when_the_answer_is_there(shared_page):
-    shared_page.answered(album())
-    assert not any(shared_page.state.uploads.iterdir())
+def test_uploads_are_kept_with_the_answer_and_gone_with_it(shared_page):
+    before = uploaded(shared_page)
+    job = shared_page.answered(album())["id"]
+    (folder,) = uploaded(shared_page) - before
+    assert len(list(folder.glob("*.png"))) == 8
+    assert not (folder / "sets").exists()
+    shared_page.client.delete(f"/api/identify/{job}")
+    assert uploaded(shared_page) == before
 
 
 def test_eight_clients_at_once_get_the_answers_of_one_after_the_other(gallery_file, tmp_path):
@@ -467,6 +476,8 @@ def test_eight_clients_at_once_get_the_answers_of_one_after_the_other(gallery_fi
 def test_a_client_that_hangs_up_in_the_middle_leaves_nothing(shared_page):
     address = httpx.URL(shared_page.address)
 
+    before = uploaded(shared_page)
+
     def half():
         yield b'--x\r\nContent-Disposition: form-data; name="files"; filename="a.png"\r\n\r\n'
         yield bytes(1000)
@@ -478,8 +489,8 @@ def test_a_client_that_hangs_up_in_the_middle_leaves_nothing(shared_page):
             content=half(),
             headers={"Content-Type": "multipart/form-data; boundary=x"},
         )
+    assert uploaded(shared_page) == before
     assert shared_page.answered(album())["answers"][0]["label"] == "flat"
-    assert not any(shared_page.state.uploads.iterdir())
 
 
 def test_the_faces_of_a_clip_are_answered_in_their_order(gallery_file, tmp_path, monkeypatch):

@@ -82,7 +82,7 @@ def test_rows_are_the_answers_of_judge(page, folders):
         assert row["is_known"] == answer.is_known
         assert row["candidates"][0]["label"] == answer.label
         assert 0 <= row["uncertainty"] <= 1
-        assert page.get(row["photos"][0]).content.startswith(b"\xff\xd8\xff")
+        assert page.get(row["photos"][0]["url"]).content.startswith(b"\xff\xd8\xff")
 
 
 def test_those_that_would_teach_most_are_told(page):
@@ -256,7 +256,7 @@ def test_addresses_of_photos_change_with_their_content(gallery_file, tmp_path, f
     settings = settings_for(gallery_file, tmp_path, inbox=folders[0])
     with served(settings) as page:
         old = rows(page)
-        shown = page.get(old["a"]["photos"][0])
+        shown = page.get(old["a"]["photos"][0]["url"])
         assert "immutable" in shown.headers["cache-control"]
     for i, one in enumerate(photos("steep", 6, seed=99)):
         (folders[0] / "a" / f"{i}.png").write_bytes(one)

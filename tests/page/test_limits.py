@@ -13,7 +13,7 @@ from contextlib import ExitStack, suppress
 
 import httpx
 import pytest
-from tests.page.page_server import album, served, settings_for
+from tests.page.page_server import album, served, settings_for, uploaded
 
 from setwise.page import Limits, guard, identify
 from setwise.page.jobs import Job, Queue, QueueFullError, StoppedError
@@ -55,7 +55,7 @@ def test_a_body_without_a_length_is_counted_while_it_comes(gallery_file, tmp_pat
         except httpx.TransportError:
             pass  # closed while the client was still sending
         assert sent[0] < 100_000_000
-        assert not any(page.state.uploads.iterdir())
+        assert not uploaded(page)
         assert page.overview()["n_sets"] == 9
 
 
@@ -129,7 +129,7 @@ def test_a_question_can_be_stopped_while_it_waits_and_while_it_is_worked_on(
             assert page.get(f"/api/identify/{ask}").json()["state"] == "cancelled"
         slow.go.set()
         page.answered(album())
-        assert not any(page.state.uploads.iterdir())
+        assert len(uploaded(page)) == 1
 
 
 def test_uploads_to_a_killed_server_are_removed_by_the_next(

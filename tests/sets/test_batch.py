@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.decomposition import PCA
 from sklearn.dummy import DummyClassifier
 from sklearn.model_selection import KFold, cross_val_score, train_test_split
 
@@ -266,3 +267,25 @@ def test_a_set_joined_after_others_were_taken_out_gets_a_name_of_its_own():
     left = SetBatch.from_rows(np.ones((4, 2)))[[0, 3]]
     joined = SetBatch.join([left, SetBatch.from_rows(np.ones((2, 2)))])
     assert joined.names == ("set 0", "set 3", "set 4", "set 5")
+
+
+def test_columns_may_be_numbers():
+    wide = pd.DataFrame(np.arange(12.0).reshape(4, 3)).assign(track=list("aabb"), person=1)
+    batch = SetBatch.from_frame(wide, set="track", label="person")
+    np.testing.assert_array_equal(batch.vectors, np.arange(12.0).reshape(4, 3))
+    twice = pd.DataFrame(np.ones((2, 2)), columns=[1, "1"]).assign(track="a")
+    with pytest.raises(DataError, match="two columns are called '1'"):
+        SetBatch.from_frame(twice, set="track")
+
+
+def test_a_lazy_frame_is_named_with_what_to_do():
+    lazy = pl.DataFrame({"track": ["a"], "x": [1.0]}).lazy()
+    with pytest.raises(
+        DataError, match=r"got LazyFrame. Expected its rows: give frame.collect"
+    ):
+        SetBatch.from_frame(lazy, set="track")
+
+
+def test_a_bare_transformer_of_rows_is_told_of_per_vector(batch):
+    with pytest.raises(DataError, match=r"PerVector\(PCA\(50\)\)"):
+        PCA(1).fit(batch)

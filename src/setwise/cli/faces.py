@@ -1,6 +1,7 @@
-"""``setwise faces``: from clips to one folder of face images per track.
+"""``setwise faces``: from clips and photos to one folder of images per track or face.
 
 ``--json`` prints ``folder``, ``table``, ``contact_sheet``, ``n_clips`` (those with tracks),
+``n_photos``, ``faces`` (of photos, with the columns of ``faces.csv``: boxes in pixels),
 ``notes`` and ``skipped`` (of each ``clip``), and ``tracks``, whose fields are the columns of
 ``tracks.csv``: ``class`` is the folder of the clip or null, frames count from 0,
 ``median_size`` is in pixels, and ``n_tracks`` is more than 1 where tracks were joined.
@@ -10,32 +11,44 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 from typer import Argument, Option
 
+from setwise._support.extras import require
 from setwise._support.text import distinct_file_names, spreadsheet_cell
-from setwise.cli.common import say, text_table
+from setwise.cli.common import counted, say, text_table
 from setwise.cli.options import Output, command
+from setwise.cli.photo_faces import (
+    faces_of,
+    photos_and_clips,
+    sheet_rows,
+    write_faces,
+    write_table,
+)
 
 if TYPE_CHECKING:
     from setwise._support.progress import Progress
+    from setwise.faces.contact_sheet import SheetRow
     from setwise.faces.tracks import FaceTrack, FaceTracks
 
 OWNER, MAX_FILES = "setwise faces", 100_000
 # Heads seldom move by more than half of their width in this time, and more frames add little.
 EVERY_S = 0.2
+MIN_SIZE = 30
+_SMALLEST = "Least side of a face: by default 30 pixels in clips, 1/40 of the width of photos."
 COLUMNS = (
     "clip", "class", "folder", "first_frame", "last_frame", "start_s", "seconds", "n_faces",
     "median_size", "n_tracks",
 )  # fmt: skip
 
-_CLIPS = "Clips, or folders of them: root/clip.mp4 or root/class/clip.mp4."
+_CLIPS = "Photos, clips, or folders of them; without -o, the last one is OUT."
 Sources = Annotated[list[Path], Argument(metavar="SOURCE...", help=_CLIPS)]
 _JOIN = "Join tracks of one person in a clip; by default if dlib is installed."
 Join = Annotated[bool | None, Option("--join/--no-join", help=_JOIN, show_default=False)]
@@ -44,39 +57,56 @@ Join = Annotated[bool | None, Option("--join/--no-join", help=_JOIN, show_defaul
 @command
 def faces(
     sources: Sources,
-    out: Annotated[Path, Argument(metavar="OUT", help="New or empty folder.")],
     output: Output,
+    out: Annotated[
+        Path | None, Option("--out", "-o", metavar="OUT", help="New or empty folder.")
+    ] = None,
     size: Annotated[int, Option(min=1, help="Pixels of a side of the images.")] = 30,
     equalise: Annotated[bool, Option("--equalise", help="Equalise histograms.")] = False,
     min_length: Annotated[int, Option(min=1, help="Least faces of a track.")] = 5,
-    min_size: Annotated[int, Option(min=1, help="Least side of a face, in pixels.")] = 30,
+    min_size: Annotated[int | None, Option(min=1, help=_SMALLEST, show_default=False)] = None,
     every_s: Annotated[float, Option(help="Seconds between frames read.")] = EVERY_S,
     every: Annotated[int | None, Option(min=1, help="Read each n-th frame.")] = None,
     margin: Annotated[float, Option(min=0, help="Share added at each side.")] = 0.0,
     join: Join = None,
-    skip_bad: Annotated[bool, Option("--skip-bad", help="List bad clips, and go on.")] = False,
+    skip_bad: Annotated[bool, Option("--skip-bad", help="List bad files, and go on.")] = False,
+    no_cache: Annotated[bool, Option("--no-cache", help="Look at all photos again.")] = False,
 ) -> None:
-    """Find and follow the faces of clips, and write each track as a set of images.
+    """Find all faces of photos, and follow those of clips; each becomes a set of images.
 
     Faces are found by dlib if it is installed; tracks of one person are then joined.
-    All other commands read OUT. A track of clip.mp4 goes to OUT/clip/track 1 (...)/, and
-    one of anna/clip.mp4 to OUT/anna/clip_track 1 (...)/, with the class anna.
+    All other commands read OUT. Each face of a photo goes to OUT/photo face 1/, and
+    OUT/faces.csv has its box and quality; photos seen before take no time. A track of
+    clip.mp4 goes to OUT/clip/track 1 (...)/, and one of anna/clip.mp4 to
+    OUT/anna/clip_track 1 (...)/, with the class anna.
     OUT/contact.pdf shows all tracks: delete the folders of tracks that are no faces.
     OUT/tracks.csv lists the times of each. Finished clips stay if a later one fails.
 
-    Example: setwise faces clips/ tracks/ --min-length 10 && setwise inspect tracks/
+    Example:
+      setwise faces photos/ clips/ -o faces/
+      setwise faces clips/ -o tracks/ --min-length 10
     """
+    if out is None:
+        *sources, out = sources
+        if not sources:
+            msg = "name the folder to write, too: setwise faces photos/ -o faces/"
+            raise typer.BadParameter(msg)
     options = {
-        "size": size, "equalise": equalise, "min_length": min_length, "min_size": min_size,
-        "every": every or 1, "every_s": every_s if every is None else None, "margin": margin,
+        "size": size, "equalise": equalise, "min_length": min_length,
+        "min_size": min_size or MIN_SIZE, "every": every or 1,
+        "every_s": every_s if every is None else None, "margin": margin,
         "join": join, "on_error": "skip" if skip_bad else "raise",
     }  # fmt: skip
     with output.progress() as progress:
         from setwise.io.save import claim_folder
 
-        clips, notes = _find_clips(sources)
+        photos, of_clips = photos_and_clips(sources)
+        for module in (*(("av",) if of_clips else ()), *(("dlib",) if photos else ())):
+            require(module, "faces")
+        clips, notes = _find_clips(of_clips)
         work = _Work(claim_folder(OWNER, out), options, skip_bad, notes=notes)
-        work.do_all(clips, progress)
+        how = {"min_size": min_size, "skip_bad": skip_bad, "cache": not no_cache}
+        work.do_all(clips, progress, dict.fromkeys(photos, how))
     if output.as_json:
         typer.echo(json.dumps(work.to_dict(), indent=2))
     elif output.quiet:
@@ -125,32 +155,49 @@ class _Work:
     rows: list[_Row] = field(default_factory=list)
     notes: list[tuple[Path, str]] = field(default_factory=list)
     skipped: list[tuple[Path, str]] = field(default_factory=list)
+    faces: list[dict[str, Any]] = field(default_factory=list)
+    sheet: list[SheetRow] = field(default_factory=list)
+    n_photos: int = 0
 
     @property
     def n_clips(self) -> int:
         return len({row.clip for row in self.rows})
 
-    def do_all(self, clips: list[_Clip], progress: Progress | None) -> None:
-        """Read all clips; each finished one has its rows."""
+    def do_all(
+        self,
+        clips: list[_Clip],
+        progress: Progress | None,
+        photos: Mapping[Path, dict[str, Any]] = MappingProxyType({}),
+    ) -> None:
+        """Read all clips and photos; each finished one has its rows."""
         from setwise.errors import reject
 
         with self._kept(len(clips)):
+            for source, how in photos.items():
+                self._do_photos(source, how, progress)
             lengths = self._open_all(clips, progress)
             n_before, n_all = 0, sum(lengths.values())
             for clip, n_frames in lengths.items():
                 with self._skipping(clip):
                     self._do(clip, progress and _shifted(progress, n_before, n_frames, n_all))
                 n_before += n_frames
-            if not self.rows:
+            if clips and not self.rows and not self.faces:
                 _, reason = self.skipped[0]
                 reject(f"{OWNER}: none of {len(clips)} clips gives a track. First: {reason}")
+            if not clips and not self.faces:
+                reject(
+                    f"{OWNER}: no face was found in {counted(self.n_photos, 'photo')}. "
+                    "Expected faces that look at the camera; --min-size 40 finds smaller ones."
+                )
 
     def to_dict(self) -> dict[str, Any]:
         return {
             "folder": str(self.out),
-            "table": str(self.out / "tracks.csv"),
+            "table": str(self.out / ("tracks.csv" if self.rows else "faces.csv")),
             "contact_sheet": str(self.out / "contact.pdf"),
             "n_clips": self.n_clips,
+            "n_photos": self.n_photos,
+            "faces": self.faces,
             "tracks": [row.cells() for row in self.rows],
             "notes": [{"clip": str(path), "note": note} for path, note in self.notes],
             "skipped": [{"clip": str(path), "reason": why} for path, why in self.skipped],
@@ -161,14 +208,18 @@ class _Work:
         # Single frames of a finished clip may be skipped.
         n_left_out = len({path for path, _ in self.skipped} - done)
         left_out = f", {n_left_out} clips left out" if n_left_out else ""
-        return f"{len(self.rows)} tracks of {self.n_clips} clips in {self.out}{left_out}"
+        tracks = f"{len(self.rows)} tracks of {self.n_clips} clips"
+        faces = f"{counted(len(self.faces), 'face')} of {counted(self.n_photos, 'photo')}"
+        told = [faces] * bool(self.n_photos) + [tracks] * bool(self.rows or not self.n_photos)
+        return f"{' and '.join(told)} in {self.out}{left_out}"
 
     def show(self) -> None:
         from rich.console import Console
 
         columns = ("track", "start", "length", "faces", "size")
         table = text_table(columns, [row.shown() for row in self.rows], are_numbers=True)
-        Console(highlight=False).print(table)
+        if self.rows:
+            Console(highlight=False).print(table)
         for path, note in self.notes:
             say(f"{path}: {note}")
         for path, reason in self.skipped:
@@ -187,6 +238,13 @@ class _Work:
             with self._skipping(clip), open_video(OWNER, clip.path, reading) as video:
                 lengths[clip] = video.expected
         return lengths
+
+    def _do_photos(self, source: Path, how: dict[str, Any], progress: Progress | None) -> None:
+        found = faces_of(source, progress=progress, **how)
+        self.faces += write_faces(found, self.out, self.options["size"])
+        self.sheet += sheet_rows(found)
+        self.n_photos += len(found.photos)
+        self.skipped += [(left.path, left.reason) for left in found.skipped]
 
     def _do(self, clip: _Clip, progress: Progress | None) -> None:
         import numpy as np
@@ -226,7 +284,7 @@ class _Work:
                 say(f"{done}; they stay in {self.out}", err=True)
             raise
         finally:
-            if self.rows:
+            if self.rows or self.faces:
                 self._write()
             else:
                 with suppress(OSError):  # another program may have put something there
@@ -235,6 +293,11 @@ class _Work:
     def _write(self) -> None:
         from setwise.faces.contact_sheet import SheetRow, save_contact_sheet
 
+        if self.faces:
+            write_table(self.faces, self.out / "faces.csv")
+        if not self.rows:
+            save_contact_sheet(self.sheet, self.out / "contact.pdf")
+            return
         with (self.out / "tracks.csv").open("w", newline="", encoding="utf-8") as file:
             table = csv.writer(file)
             table.writerow(COLUMNS)
@@ -250,7 +313,7 @@ class _Work:
             size, several = f"of {track.median_size:.0f} px", f"in {track.n_tracks} tracks"
             faces = f"{track.n_faces} faces {several if track.n_tracks > 1 else size}"
             rows.append(SheetRow(clip.name, title, (frames, faces), row.pictures))
-        save_contact_sheet(rows, self.out / "contact.pdf")
+        save_contact_sheet([*self.sheet, *rows], self.out / "contact.pdf")
 
 
 def _find_clips(sources: Sequence[Path]) -> tuple[list[_Clip], list[tuple[Path, str]]]:

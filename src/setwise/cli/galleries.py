@@ -57,7 +57,7 @@ def fit(
     reading.check()
     check_asked(unknown, jobs)
     check_output(out, "--out")
-    _check_free(out, force)
+    check_free(out, force)
     with output.progress() as progress:
         sets = load(gallery, reading.of_gallery(), output, progress, labelled=True)
         tell_repeated(sets, labels_of(sets), 0, output)
@@ -74,7 +74,7 @@ def _backup(path: Path) -> Path:
     return path.with_name(f"{path.name}.bak")
 
 
-def _check_free(out: Path, force: bool) -> None:
+def check_free(out: Path, force: bool) -> None:
     """Refuse to replace a file, with all that was enrolled, unless it is wanted."""
     if out.exists() and not force:
         msg = (

@@ -21,7 +21,7 @@ from sklearn.base import BaseEstimator, ClusterMixin, clone
 from sklearn.utils.validation import validate_data
 
 from setwise._support.parallel import quiet
-from setwise._support.parameters import refuse
+from setwise._support.parameters import check_known, refuse
 from setwise._support.parts import Part
 from setwise._support.types import FloatArray, IntArray
 from setwise.cluster.tree import LOCAL_ABOVE, PROBE, CutTree, HierarchicalClusters, shc
@@ -29,6 +29,9 @@ from setwise.cut import CutRule
 from setwise.errors import SetwiseError, reject
 from setwise.features import unit_rows
 from setwise.graph import Graph
+
+# Name in files of clusterers of sklearn.cluster.
+SCIKIT_LEARN = "scikit-learn"
 
 
 @dataclass(frozen=True)
@@ -89,6 +92,16 @@ class Clusterer(Part, ABC):
             return super().of(value, owner)
         names = ", ".join(map(repr, known))
         return refuse(owner, "clusterer", f"None, one of {names}, or have fit_predict", value)
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any]) -> Self:
+        """The clusterer for the result of :meth:`to_config`."""
+        if not isinstance(config, Mapping) or config.get("name") != SCIKIT_LEARN:
+            return super().from_config(config)
+        kind, parameters = config.get("kind"), config.get("parameters")
+        if not isinstance(kind, str) or not isinstance(parameters, Mapping):
+            refuse("clusterer", "config", "kind and parameters", config)
+        return _OfScikitLearn(kind, parameters)  # type: ignore[return-value]
 
     @abstractmethod
     def start(
@@ -198,9 +211,53 @@ class GivenClusterer(_Estimators):
     given: Any
     counts_classes: ClassVar[bool] = False
 
+    def to_config(self) -> dict[str, Any]:
+        """Name and parameters of a clusterer of ``sklearn.cluster``; others have none."""
+        kind = type(self.given)
+        if _public_clusterers().get(kind.__name__) is not kind:
+            return super().to_config()
+        given = self.given.get_params().items()
+        parameters = {k: v.item() if isinstance(v, np.generic) else v for k, v in given}
+        return _OfScikitLearn(kind.__name__, parameters).to_config()
+
     def estimator(self, n_clusters: int, seed: int) -> Any:
         """A copy of the object."""
         return clone(self.given)
+
+
+@dataclass(frozen=True)
+class _OfScikitLearn(_Estimators):
+    """A clusterer of ``sklearn.cluster`` by its name, as files hold it."""
+
+    kind: str
+    parameters: Mapping[str, Any]
+    counts_classes: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        kinds = _public_clusterers()
+        check_known("clusterer", "kind", self.kind, kinds)
+        known = kinds[self.kind]().get_params(deep=False)
+        for parameter, value in dict(self.parameters).items():
+            check_known(self.kind, "parameter", parameter, known)
+            # A folder to cache in would be a place that a file names.
+            is_plain = value is None or isinstance(value, str | int | float | bool)
+            if not is_plain or (parameter == "memory" and value is not None):
+                refuse(self.kind, parameter, "a number, a text or None, to be saved", value)
+
+    def estimator(self, n_clusters: int, seed: int) -> Any:
+        """A new clusterer."""
+        return _public_clusterers()[self.kind](**self.parameters)
+
+    def to_config(self) -> dict[str, Any]:
+        """Name and parameters, as JSON values."""
+        return {"name": SCIKIT_LEARN, "kind": self.kind, "parameters": dict(self.parameters)}
+
+
+def _public_clusterers() -> dict[str, Any]:
+    from sklearn import cluster
+
+    named = {name: getattr(cluster, name) for name in cluster.__all__}
+    return {name: kind for name, kind in named.items() if hasattr(kind, "fit_predict")}
 
 
 # scikit-learn's clusterers take long to import, and SHC needs none of them.

@@ -1,6 +1,7 @@
-"""From clips to sets of face images, one set per person."""
+"""Faces of clips and photos: found, followed, and grouped by person."""
 
 from setwise.faces.detectors import DlibFaces, HaarFaces
+from setwise.faces.photos import PhotoFace, PhotoFaces, find_faces
 from setwise.faces.tracks import face_tracks
 
-__all__ = ["DlibFaces", "HaarFaces", "face_tracks"]
+__all__ = ["DlibFaces", "HaarFaces", "PhotoFace", "PhotoFaces", "face_tracks", "find_faces"]

@@ -65,8 +65,13 @@ def model_path(name: str) -> Path:
     return weights.locate()
 
 
-def find_faces(grey: Bytes, scale: float = 1.0, min_score: float = 0.0) -> FloatArray:
-    """Boxes ``(left, top, width, height)`` of faces of ``80 / scale`` pixels, by score."""
+def find_faces(
+    grey: Bytes, scale: float = 1.0, min_score: float = 0.0, *, scored: bool = False
+) -> FloatArray:
+    """Boxes ``(left, top, width, height)`` of faces of ``80 / scale`` pixels, by score.
+
+    With ``scored`` a fifth column has the scores.
+    """
     from PIL import Image
 
     height, width = (max(round(side * scale), 1) for side in grey.shape)
@@ -76,10 +81,11 @@ def find_faces(grey: Bytes, scale: float = 1.0, min_score: float = 0.0) -> Float
         seen = np.asarray(image)
     if not hasattr(_OF_THREAD, "detector"):
         _OF_THREAD.detector = require("dlib", FACES_EXTRA).get_frontal_face_detector()
-    boxes, _, _ = _OF_THREAD.detector.run(seen, 0, min_score)
+    boxes, scores, _ = _OF_THREAD.detector.run(seen, 0, min_score)
     found = [(box.left(), box.top(), box.width(), box.height()) for box in boxes]
     stretch = np.array([grey.shape[1] / width, grey.shape[0] / height] * 2)
-    return np.array(found, dtype=np.float64).reshape(-1, 4) * stretch
+    placed = np.array(found, dtype=np.float64).reshape(-1, 4) * stretch
+    return np.column_stack([placed, scores]) if scored else placed
 
 
 def aligned_face(pixels: Bytes, box: FloatArray | None = None) -> Bytes:
@@ -101,6 +107,12 @@ def steady_box(pixels: Bytes, box: FloatArray) -> FloatArray:
     if is_inside and 0.5 < found.width() / box[2] < 2:
         return np.array([found.left(), found.top(), found.width(), found.height()])
     return box
+
+
+def eyes_and_nose(pixels: Bytes, box: FloatArray) -> FloatArray:
+    """Places ``(x, y)`` of the corners of both eyes, two each, and of the nose."""
+    parts = _eyes_and_nose(np.ascontiguousarray(pixels), box).parts()
+    return np.array([(point.x, point.y) for point in parts], dtype=np.float64)
 
 
 def _eyes_and_nose(pixels: Bytes, box: FloatArray) -> Any:

@@ -6,7 +6,7 @@ import io
 import stat
 import threading
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -61,6 +61,7 @@ _TURNS = dict(enumerate(
     ("FLIP_LEFT_RIGHT", "ROTATE_180", "FLIP_TOP_BOTTOM", "TRANSPOSE", "ROTATE_270",
      "TRANSVERSE", "ROTATE_90"), start=2,
 ))  # fmt: skip
+_ON_THEIR_SIDE = ("TRANSPOSE", "ROTATE_270", "TRANSVERSE", "ROTATE_90")
 
 
 def fitted_size(size: tuple[int, int], side: int = SIDE) -> tuple[int, int]:
@@ -100,6 +101,16 @@ class Wanted:
     max_pixels: int
     needs_time: bool = False  # an image without a time of its own is left out
     thumbnail: bool = False
+    longest: int | None = None  # with no ``size``: JPEGs are reduced to no less than this
+
+    def aim(self, size: tuple[int, int]) -> tuple[int, int] | None:
+        """Least width and height to which a JPEG of this size may be reduced."""
+        if self.size is not None:  # twice the wanted size leaves the resampling its work
+            return (2 * max(self.size),) * 2
+        if self.longest is None:
+            return None
+        width, height = (max(1, side * self.longest // max(size)) for side in size)
+        return width, height
 
     @property
     def mode(self) -> str:
@@ -115,6 +126,7 @@ class Picture:
     remarks: tuple[str, ...] = ()
     time: datetime | None = None
     thumbnail: bytes = b""
+    full_size: tuple[int, int] = (0, 0)  # (width, height) of the upright photo
 
 
 class NotSupportedError(DataError):
@@ -173,9 +185,9 @@ def _read(path: Path, wanted: Wanted) -> Picture:
         image = stack.enter_context(_opened(file, formats))
         _check_header(path, image, wanted)
         # A JPEG can be decoded at a half, a quarter or an eighth, and without its colours,
-        # which is much faster; twice the wanted size leaves the resampling its work.
-        aim = None if wanted.size is None else (2 * max(wanted.size),) * 2
-        image.draft(_draft_mode(image, wanted), aim)
+        # which is much faster.
+        full_size = image.size
+        image.draft(_draft_mode(image, wanted), wanted.aim(image.size))
         exif = _exif(image)
         turn = _TURNS.get((exif or {}).get(_ORIENTATION, 1))
         time = None if exif is None else time_taken(exif)
@@ -193,10 +205,12 @@ def _read(path: Path, wanted: Wanted) -> Picture:
         ROTATED: turn is not None,
     }
     told = tuple(remark for remark, holds in remarks.items() if holds)
-    return Picture(np.asarray(plain), told, time, thumbnail)
+    if turn in _ON_THEIR_SIDE:
+        full_size = full_size[::-1]
+    return Picture(np.asarray(plain), told, time, thumbnail, full_size)
 
 
-def _opened(file: BinaryIO, formats: Sequence[str]) -> Image:
+def _opened(file: BinaryIO, formats: tuple[str, ...]) -> Image:
     """The image of a file, its pixels unread; also a JPEG that Pillow finds too large."""
     from PIL import Image, JpegImagePlugin
 
@@ -241,7 +255,8 @@ def _check_header(path: Path, image: Any, wanted: Wanted) -> None:
     max_pixels = wanted.max_pixels
     # A progressive JPEG is held as a whole, whatever the size that is asked for.
     is_reduced = image.format in ("JPEG", "MPO") and "progressive" not in image.info
-    if is_reduced and wanted.size is not None and 4 * max(wanted.size) <= min(image.size):
+    aim = wanted.aim(image.size)
+    if is_reduced and aim is not None and width >= 2 * aim[0] and height >= 2 * aim[1]:
         max_pixels *= _REDUCED
     if width * height > max_pixels:
         problem = f"has {width} x {height} pixels, more than max_pixels={max_pixels}"

@@ -145,7 +145,7 @@ def load_images(
     check_progress("load_images", progress)
     check_shape("load_images", "size", size, optional=True)
     patterns = check_exclude("load_images", exclude)
-    photos = photos_by_name("load_images", root)
+    photos = photos_by_name("load_images", root, "root")
     if photos:
         scanned = given_photos(photos)
         shape = decide_given(scanned, layout, labelled)
@@ -167,10 +167,10 @@ def load_images(
     return LoadedSets(_batch(read, sets, shape), _report(read, sets, shape, started))
 
 
-def photos_by_name(owner: str, given: Any) -> list[Path]:
+def photos_by_name(owner: str, given: Any, parameter: str = "source") -> list[Path]:
     """The photos that are given by name; none if a folder or another file is given."""
     several = list(given) if isinstance(given, list | tuple) else [given]
-    paths = [check_path(owner, one, "source") for one in several]
+    paths = [check_path(owner, one, parameter) for one in several]
     others = [path for path in paths if path.is_dir() or path.suffix.lower() not in SUFFIXES]
     if not others or (len(paths) == 1 and not isinstance(given, list | tuple)):
         return [] if others else paths

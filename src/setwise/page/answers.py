@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from setwise._support.types import IntArray
 from setwise.classify import Answer, Explanation
-from setwise.classify.answer import kind_of, runner_up_probability, sureness
+from setwise.classify.answer import QUITE_SURE, kind_of, runner_up_probability, sureness
 from setwise.classify.explanation import CutStep
-from setwise.features.vectors import unit_rows
 from setwise.page import payload
 from setwise.page.gallery_file import GalleryState, content_digest
 from setwise.page.jobs import STEPS, Job, Queue
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from setwise.page.overview import Insight
 
 MOST_CANDIDATES, MOST_PHOTOS = 8, 120
+LITTLE = 0.005  # less is no probability to speak of
 FEW = 3  # photos, that say little
 NARROW = 1.05  # ratio of the two smallest distances, below which a vote is narrow
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -41,6 +42,8 @@ class Found:
     reasons: list[Explanation | None]
     left_out: list[tuple[str, str]]  # name and reason
     notes: list[str]
+    paths: list[list[Path]] = field(default_factory=list)  # of each photo of each set
+    parts: list[list[payload.Part]] = field(default_factory=list)  # of each set
     shown: list[payload.Answer] = field(default_factory=list)  # the answers as JSON shows them
 
 
@@ -50,21 +53,31 @@ def counted(number: int, noun: str) -> str:
     return f"{shown} {noun}" + "s" * (number != 1)
 
 
-def confidence(answer: Answer) -> payload.Confidence:
+def confidence(answer: Answer, parts: Sequence[payload.Part] = ()) -> payload.Confidence:
     """``"sure"``, ``"quite sure"``, ``"not sure"`` or ``"a guess"``."""
     kind = kind_of(answer)
     if kind == "guess":
         return "a guess"
-    if kind != "known":
+    if kind != "known" or parts:
         return "not sure"
     return "sure" if sureness(answer) == "sure" else "quite sure"
 
 
-def answer_words(answer: Answer) -> str:
+def answer_words(
+    answer: Answer, parts: Sequence[payload.Part] = (), farthest: float = np.inf
+) -> str:
     """The answer in a few words: class, confidence, and photos that do not belong."""
     kind, label = kind_of(answer), str(answer.nearest)
+    if parts:
+        labels = [part.label for part in parts if part.label is not None]
+        things = f"{counted(len(labels), 'different person or thing')}"
+        if len(labels) > 1:
+            things = things.replace("person or things", "people or things")
+        return f"This looks like {things}: {_listed(labels)}"
     if kind == "guess":
         words = "No idea: this is like nothing in the gallery"
+    elif is_far(answer, farthest):
+        words = f"Probably {label}, but farther than usual"
     elif kind == "unknown":
         words = f"Unknown, most like {label}"
     else:
@@ -76,6 +89,40 @@ def answer_words(answer: Answer) -> str:
         belong = "does not belong" if n_out == 1 else "do not belong"
         words += f"; {counted(n_out, 'photo')} {belong}"
     return words
+
+
+def is_far(answer: Answer, farthest: float) -> bool:
+    """Whether a set is called unknown, but some albums of the gallery are as far away."""
+    is_probable = kind_of(answer) == "unknown" and answer.probability >= QUITE_SURE
+    return is_probable and answer.nearness >= farthest
+
+
+def reason(answer: Answer, parts: Sequence[payload.Part] = ()) -> str:
+    """Why, in one short sentence: how the ways of looking vote, or which photos are whose."""
+    kind, label = kind_of(answer), str(answer.nearest)
+    if parts:
+        each = [
+            f"{counted(len(one.images), 'photo')} of {one.label or 'no one'}" for one in parts
+        ]
+        return f"Compared one by one: {_listed(each)}."
+    if kind == "guess":
+        return "No way of looking finds anything in common."
+    tops = answer.votes.argmax(axis=1)[answer.votes.any(axis=1)]
+    n_for = int((answer.classes[tops] == answer.nearest).sum())
+    ways = f"{n_for} of {len(tops)} ways of looking say {label}"
+    if n_for == len(tops):
+        ways = f"All {n_for} ways of looking say {label}"
+    if kind == "unknown":
+        return f"{ways}, but it is farther away than albums of the gallery are."
+    chance = runner_up_probability(answer)
+    if chance < LITTLE:
+        return f"{ways}; nothing else comes near."
+    return f"{ways}; next comes {answer.runner_up}, {round(100 * chance)}\u00a0%."
+
+
+def _listed(labels: Sequence[str | None]) -> str:
+    named = [str(label) for label in labels]
+    return " and ".join([", ".join(named[:-1]), named[-1]] if len(named) > 1 else named)
 
 
 def picture(sets: SetBatch, i: int, j: int) -> tuple[bytes, str] | None:
@@ -118,7 +165,12 @@ def job_payload(job: Job, queue: Queue, insight: Insight, revision: str) -> payl
     )
 
 
-def answer_fields(answer: Answer, most: int = MOST_CANDIDATES) -> dict[str, Any]:
+def answer_fields(
+    answer: Answer,
+    most: int = MOST_CANDIDATES,
+    parts: Sequence[payload.Part] = (),
+    farthest: float = np.inf,
+) -> dict[str, Any]:
     """Fields that answers and rows of the inbox share."""
     is_stranger, runner_up = kind_of(answer) in ("guess", "unknown"), None
     if answer.runner_up is not None:
@@ -128,9 +180,12 @@ def answer_fields(answer: Answer, most: int = MOST_CANDIDATES) -> dict[str, Any]
         "label": None if is_stranger else str(answer.nearest),
         "most_like": str(answer.nearest),
         "is_known": answer.is_known,
+        "is_far": is_far(answer, farthest),
         "probability": answer.probability,
-        "confidence": confidence(answer),
-        "words": answer_words(answer),
+        "confidence": confidence(answer, parts),
+        "words": answer_words(answer, parts, farthest),
+        "reason": reason(answer, parts),
+        "parts": list(parts),
         "runner_up": runner_up,
         "candidates": list(map(payload.Candidate.model_validate, bars(answer, most))),
     }
@@ -139,8 +194,9 @@ def answer_fields(answer: Answer, most: int = MOST_CANDIDATES) -> dict[str, Any]
 def _answer(job: str, found: Found, k: int) -> payload.Answer:
     answer, why = found.answers[k], found.reasons[k]
     threshold = found.state.gallery.calibration.threshold
+    parts = found.parts[k] if found.parts else ()
     return payload.Answer(
-        **answer_fields(answer),
+        **answer_fields(answer, parts=parts, farthest=found.state.farthest),
         set=payload.ProbeSet(name=answer.name, n_images=len(answer.is_typical)),
         margin=answer.margin,
         nearness=payload.Nearness(value=answer.nearness, threshold=threshold),
@@ -154,7 +210,9 @@ def _answer(job: str, found: Found, k: int) -> payload.Answer:
 
 def _notes(found: Found, k: int) -> list[str]:
     answer, notes = found.answers[k], list(found.notes)
-    if content_digest(found.sets[k]) in found.state.contents:
+    vectors = found.sets[k]
+    same = {content_digest(vectors), content_digest(vectors[answer.is_typical])}
+    if not same.isdisjoint(found.state.contents):
         notes.append("Exactly this album is in the gallery already.")
     if answer.n_repaired_cuts:
         notes.append("Some groups were hard to separate, so the answer is a little less sure.")
@@ -190,7 +248,7 @@ def _photos(job: str, found: Found, k: int) -> list[payload.ProbePhoto]:
     """Photos of a set, evenly spread if there are many, with the most similar ones."""
     is_out = ~found.answers[k].is_typical
     shown = choose(is_out, MOST_PHOTOS)
-    nearest = _nearest(found.state, found.sets[k][shown], found.answers[k].nearest)
+    nearest = _nearest(found.state, found.sets[k][shown])
     return [
         payload.ProbePhoto(
             image=int(j),
@@ -203,29 +261,24 @@ def _photos(job: str, found: Found, k: int) -> list[payload.ProbePhoto]:
     ]
 
 
-def _nearest(state: GalleryState, vectors: Any, label: Any) -> list[NearestPhoto | None]:
-    """The most similar photo of a class for each vector."""
-    gallery = state.gallery
-    if not gallery.has_vectors or gallery.sets.image_shape is None:
+def _nearest(state: GalleryState, vectors: Any) -> list[NearestPhoto | None]:
+    """The most similar photo of the whole gallery for each vector."""
+    sets = state.gallery.sets
+    if not state.gallery.has_vectors or sets.image_shape is None:
         return [None] * len(vectors)
-    from sklearn.metrics.pairwise import euclidean_distances
-
-    inside = np.flatnonzero(gallery.classes[gallery.codes] == label)
-    of_class = gallery.sets[inside]
-    distances = euclidean_distances(unit_rows(vectors), unit_rows(of_class.vectors))
-    rows: IntArray = distances.argmin(axis=1)
-    places = np.searchsorted(of_class.offsets, rows, side="right") - 1
-    images = (rows - of_class.offsets[places]).tolist()
-    ids = [state.set_ids[i] for i in inside[places]]
+    rows, distances = state.nearest(vectors)
+    places = np.searchsorted(sets.offsets, rows, side="right") - 1
+    images = rows - sets.offsets[places]
+    each = zip(places.tolist(), images.tolist(), distances.tolist(), strict=True)
     return [
         NearestPhoto(
-            set_id=set_id,
+            set_id=state.set_ids[place],
             image=image,
-            url=f"/api/sets/{set_id}/images/{image}",
-            label=str(label),
+            url=f"/api/sets/{state.set_ids[place]}/images/{image}",
+            label=state.labels[place],
             distance=distance,
         )
-        for set_id, image, distance in zip(ids, images, distances.min(axis=1), strict=True)
+        for place, image, distance in each
     ]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -12,11 +12,14 @@ from typing import Any
 import numpy as np
 
 from setwise._support.parallel import lazy
+from setwise._support.types import FloatArray, IntArray
 from setwise.classify import CVC, Gallery, load
 from setwise.errors import SetwiseError
+from setwise.features.vectors import unit_rows
 from setwise.gallery.journal import file_digest
 from setwise.sets.labels import typed_label
 
+CHUNK = 4096  # vectors of the gallery that are compared at once
 MOST_REMEMBERED = 200  # revisions with their classes, which say what a command meant
 
 
@@ -26,6 +29,12 @@ class GalleryState:
 
     classifier: CVC
     digest: str
+    learnt: dict[str, float] = field(default_factory=dict, compare=False)
+
+    @property
+    def farthest(self) -> float:
+        """Nearness of the farthest of the gallery's own albums; infinite until it is known."""
+        return self.learnt.get("farthest", np.inf)
 
     @property
     def gallery(self) -> Gallery:
@@ -77,6 +86,30 @@ class GalleryState:
     def contents(self) -> frozenset[str]:
         """Digests of all sets, to find out whether a set is in the gallery."""
         return frozenset(self._contents)
+
+    @lazy
+    def _norms(self) -> FloatArray:
+        """Length of each vector of the gallery; 1 for those of zeros."""
+        vectors = self.gallery.sets.vectors
+        norms = np.sqrt([float(np.square(row, dtype=np.float64).sum()) for row in vectors])
+        return np.where(norms > 0, norms, 1.0)
+
+    def nearest(self, vectors: FloatArray) -> tuple[IntArray, FloatArray]:
+        """Row of the most similar vector of the whole gallery for each, and its distance.
+
+        Vectors are compared as they are, scaled to unit length.
+        """
+        units, every = unit_rows(np.asarray(vectors, np.float64)), self.gallery.sets.vectors
+        rows = np.zeros(len(units), dtype=np.int64)
+        best = np.full(len(units), -np.inf)
+        for first in range(0, len(every), CHUNK):
+            part = slice(first, first + CHUNK)
+            cosines = units @ (every[part].T / self._norms[part])
+            near = cosines.argmax(axis=1)
+            largest = cosines[np.arange(len(units)), near]
+            rows = np.where(largest > best, near + first, rows)
+            best = np.maximum(largest, best)
+        return rows, np.sqrt(np.maximum(2.0 - 2.0 * best, 0.0))
 
     @lazy
     def places(self) -> dict[str, int]:

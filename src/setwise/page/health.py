@@ -79,6 +79,7 @@ def gauges(app: AppState) -> dict[str, dict[Labels, float]]:
         "setwise_history_bytes": sum(kept.values()),
         "setwise_ready": not problems(app),
     }
+    found: dict[str, dict[Labels, float]]
     found = {name: {(): float(value)} for name, value in one_value.items()}
     found["setwise_info"] = {(("version", version("setwise")),): 1.0}
     found["setwise_disk_free_bytes"] = {

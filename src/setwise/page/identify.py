@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,10 +23,12 @@ from setwise.io import LoadedSets, load_images, load_video
 from setwise.page.answers import Found
 from setwise.page.gallery_file import GalleryState
 from setwise.page.jobs import Job
-from setwise.page.uploads import FilesOfSets, Received, ReceivedFile
+from setwise.page.parts import parts_of
+from setwise.page.uploads import FilesOfSets, Received, ReceivedFile, linked
 from setwise.sets import Origins, SetBatch
 
 MOST_LEFT_OUT, MOST_FRAMES, EVERY_S = 200, 3000, 0.2  # seconds between frames of a clip
+UNREADABLE = "cannot be read as a photo: it is damaged, or no photo at all."
 Looked: TypeAlias = tuple[Answer, Explanation | None]
 
 
@@ -34,9 +37,11 @@ def find_answers(job: Job, state: GalleryState, received: Received) -> Found:
     with job.at("reading", len(received.files)):
         reader = _Reader(state.gallery, job.report("reading"))
         sets = reader.read(received)
-        job.n_images, job.n_bytes = len(sets.vectors), sets.vectors.nbytes
+        n_bytes = sum(file.path.stat().st_size for file in received.files)
+        job.n_images, job.n_bytes = len(sets.vectors), sets.vectors.nbytes + n_bytes
         job.steps["looking"].total = job.steps["comparing"].total = len(sets)
-    found = Found(state, sets, [], [], [], reader.notes)
+    paths = [reader.paths.get(name, []) for name in sets.names]
+    found = Found(state, sets, [], [], [], reader.notes, paths)
     with job.at("looking", len(sets)):
         told, checked = job.report("looking"), state.gallery.check(sets, "identify")
         for i, (name, vectors) in enumerate(zip(checked.names, checked, strict=True)):
@@ -45,6 +50,7 @@ def find_answers(job: Job, state: GalleryState, received: Received) -> Found:
             answer, why = look(state, name, vectors, explains=explains)
             found.answers.append(answer)
             found.reasons.append(why)
+            found.parts.append(parts_of(state, vectors) if reader.paths.get(name) else [])
     found.left_out.extend((received.left_out + reader.left_out)[:MOST_LEFT_OUT])
     return found
 
@@ -78,6 +84,7 @@ class _Reader:
         self.options = loading_options(gallery)
         self.left_out: list[tuple[str, str]] = []
         self.notes: list[str] = []
+        self.paths: dict[str, list[Path]] = {}  # file of each photo, by the name of its set
 
     def read(self, received: Received) -> SetBatch:
         named, batches = received.sets(), []
@@ -96,19 +103,26 @@ class _Reader:
     def _photos(self, named: FilesOfSets, folder: Path) -> dict[str, SetBatch]:
         """All photos, read at once from one numbered folder per set."""
         names, own = list(named), folder / "sets"
+        shutil.rmtree(own, ignore_errors=True)
         words: dict[Path, ReceivedFile] = {}
         for i, files in enumerate(named.values()):
             home = own / f"{i:06d}"
             home.mkdir(parents=True)
             for j, file in enumerate(files):
-                words[file.path.rename(home / f"{j:06d}{file.path.suffix}")] = file
+                words[linked(file.path, home / f"{j:06d}{file.path.suffix}")] = file
         try:
             with quiet("", SkippedFilesWarning):
                 loaded = load_images(own, layout="set", progress=self.progress, **self.options)
         except DataError as error:
-            first = next(iter(words.values()))
-            self.left_out.append((first.words, _without_paths(str(error), words)))
+            path = next(iter(words))
+            why = str(error).rpartition(f"{path}, which ")[2]
+            reasons = [why if why != str(error) else UNREADABLE]
+            reasons += [UNREADABLE] * (len(words) - 1)
+            told = zip(words.values(), reasons, strict=True)
+            self.left_out += [(file.words, _without_paths(why, words)) for file, why in told]
             return {}
+        finally:
+            shutil.rmtree(own, ignore_errors=True)
         for left in loaded.report.skipped:
             if left.path in words:
                 reason = _without_paths(left.reason, words)
@@ -117,13 +131,19 @@ class _Reader:
             self.notes.append("Some photos were turned upright.")
         batch = _with_files(loaded, [words[path].words for path in loaded.report.files])
         own_names = [names[int(number)] for number in loaded.names]
+        for i, name in enumerate(own_names):
+            first, end = loaded.offsets[i : i + 2].tolist()
+            self.paths[name] = [words[path].path for path in loaded.report.files[first:end]]
         return {name: batch[[i]].replaced(names=[name]) for i, name in enumerate(own_names)}
 
     def _clip(self, name: str, file: ReceivedFile) -> list[SetBatch]:
         try:
             loaded, notes = _read(self.gallery, file.path, self.progress)
         except DataError as error:
-            self.left_out.append((file.words, _without_paths(str(error), {file.path: file})))
+            reason = _without_paths(str(error), {file.path: file})
+            for caller in ("load_video:", "face_tracks:", repr(file.words), file.words):
+                reason = reason.removeprefix(caller).strip()
+            self.left_out.append((file.words, reason))
             return []
         self.notes += [f"{name}: {note}" for note in notes]
         batch = _with_files(loaded, [f"{name}, {i + 1}" for i in range(len(loaded.vectors))])

@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from threading import Condition, Thread
 from typing import Any
 
 import numpy as np
 
-from setwise._support.files import write_whole
 from setwise._support.parallel import quiet
 from setwise._support.text import spreadsheet
 from setwise.classify import Answer
 from setwise.classify.answer import kind_of
 from setwise.errors import SetwiseError, SkippedFilesWarning, reject
-from setwise.io import LoadedSets, load_sets
+from setwise.io import LoadedSets, LoadReport, load_sets
 from setwise.page import payload
 from setwise.page.answers import answer_fields
 from setwise.page.commands import Commands
 from setwise.page.gallery_file import GalleryFile, content_digest, distinct_ids
 from setwise.page.identify import loading_options, look
+from setwise.page.inbox_rows import Decision, Decisions, Row
 from setwise.page.jobs import StoppedError
+from setwise.page.parts import parts_of
+from setwise.page.watch import Watch
 from setwise.plots.answer_picture import choose
+from setwise.sets import SetBatch
 
 logger = logging.getLogger("setwise")
 
@@ -35,37 +36,31 @@ COLUMNS = (
     "state", "words",
 )  # fmt: skip
 MOST_PHOTOS, MOST_CANDIDATES, MOST_LEFT_OUT = 8, 9, 200  # 9 keys have a digit
+PAUSE_S = 0.05  # between two looks whether questions are answered
 NO_ANSWER: dict[str, Any] = dict.fromkeys(
-    ("label", "most_like", "probability", "runner_up", "is_known", "confidence")
+    ("label", "most_like", "probability", "runner_up", "is_known", "is_far", "confidence")
 )
 
 
-@dataclass
-class _Row:
-    """A set of the inbox, its answer and its decision."""
-
-    id: str
-    i: int
-    content: str
-    answer: Answer | None = None
-    judged_by: str = ""
-    error: str = ""
-    decided: str | None = None
-
-
 class Inbox:
-    """The sets of a folder, judged again whenever the gallery changes."""
+    """The sets of a folder, read and judged again whenever folder or gallery change."""
 
-    def __init__(self, folder: Path, file: GalleryFile, commands: Commands) -> None:
-        self.folder, self.file, self.commands = folder, file, commands
-        self._file_of_decisions = commands.history.folder / "inbox.json"
-        self._decisions = _read_decisions(self._file_of_decisions)
+    def __init__(
+        self,
+        folder: Path,
+        file: GalleryFile,
+        commands: Commands,
+        is_busy: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self.folder, self.file, self.commands, self.is_busy = folder, file, commands, is_busy
+        self._decisions = Decisions(commands.history.folder / "inbox.json")
         self.state = "reading"
         self.error: str | None = None
         self.done = self.total = self.changes = 0
         self._began = time.monotonic()
-        self._sets: LoadedSets | None = None
-        self._rows: dict[str, _Row] = {}
+        self._watch = Watch(folder)
+        self._report: LoadReport | None = None
+        self._rows: dict[str, Row] = {}
         self._is_over = False
         self._changed = Condition()
         self._thread = Thread(target=self._run, name="setwise-page-inbox", daemon=True)
@@ -88,7 +83,7 @@ class Inbox:
 
     def as_payload(self) -> payload.Inbox:
         """All rows as JSON."""
-        skipped = () if self._sets is None else self._sets.report.skipped[:MOST_LEFT_OUT]
+        skipped = () if self._report is None else self._report.skipped[:MOST_LEFT_OUT]
         named = [(_below(one.path, self.folder), one.reason) for one in skipped]
         moved = self._moved()
         return payload.Inbox(
@@ -100,9 +95,14 @@ class Inbox:
             rows=[self._row_payload(row, moved) for row in self._rows.values()],
         )
 
-    def photo_place(self, row_id: str) -> tuple[LoadedSets, int]:
-        """All sets, and the index of a row among them."""
-        return self._loaded, self._row(row_id).i
+    def photo_place(self, row_id: str) -> tuple[SetBatch, int]:
+        """A batch of sets, and the index of a row's set in it."""
+        return self._row(row_id).one, 0
+
+    def photo_file(self, row_id: str, j: int) -> Path | None:
+        """The file of a photo; None if there is none."""
+        files = self._row(row_id).files
+        return files[j] if j < len(files) else None
 
     def as_csv(self) -> str:
         """All rows as a table, safe for spreadsheets."""
@@ -112,39 +112,45 @@ class Inbox:
             row |= {"set": row["name"], "runner_up": second and second.label}
         return spreadsheet(COLUMNS, rows)
 
-    def _row(self, row_id: str) -> _Row:
+    def _row(self, row_id: str) -> Row:
         if row_id not in self._rows:
             reject("There is no such album in the inbox.")
         return self._rows[row_id]
 
-    @property
-    def _loaded(self) -> LoadedSets:
-        if self._sets is None:
-            reject("The inbox is still being read.")
-        return self._sets
-
     def _moved(self) -> frozenset[str]:
         return frozenset() if self.commands.transfer is None else self.commands.history.moved
 
-    def _row_payload(self, row: _Row, moved: frozenset[str]) -> payload.InboxRow:
-        sets, answer = self._loaded, row.answer
-        shown = choose(np.zeros(int(sets.sizes[row.i]), dtype=np.bool_), MOST_PHOTOS)
-        fields = NO_ANSWER | {"words": row.error, "candidates": []}
+    def _row_payload(self, row: Row, moved: frozenset[str]) -> payload.InboxRow:
+        answer, out = row.answer, set(row.outliers)
+        is_out = np.zeros(row.n_images, dtype=np.bool_)
+        is_out[list(out)] = True
+        fields = NO_ANSWER | {"words": row.error, "reason": "", "candidates": [], "parts": []}
         if answer is not None:
-            fields = answer_fields(answer, MOST_CANDIDATES)
+            farthest = self.file.state.farthest
+            fields = answer_fields(answer, MOST_CANDIDATES, row.parts, farthest)
         return payload.InboxRow(
             **fields,
             id=row.id,
-            name=sets.names[row.i],
-            n_images=int(sets.sizes[row.i]),
+            name=row.name,
+            n_images=row.n_images,
             state=self._state_of(row, moved),  # type: ignore[arg-type]
-            uncertainty=_uncertainty(answer),
+            uncertainty=1.0 if row.parts else _uncertainty(answer),
             decided=row.decided,
-            photos=[f"/api/inbox/{row.id}/photos/{j}" for j in shown],
+            outliers=list(row.outliers),
+            without=list(row.without),
+            is_part=row.origin is not None,
+            photos=[
+                payload.RowPhoto(
+                    image=int(j),
+                    url=f"/api/inbox/{row.id}/photos/{j}",
+                    is_outlier=int(j) in out,
+                )
+                for j in choose(is_out, MOST_PHOTOS)
+            ],
         )
 
-    def _state_of(self, row: _Row, moved: frozenset[str]) -> str:
-        if row.content in self.file.state.contents:
+    def _state_of(self, row: Row, moved: frozenset[str]) -> str:
+        if not row.contents().isdisjoint(self.file.state.contents):
             return "enrolled"
         if self._is_moved(row, moved):
             return "transferred"
@@ -152,14 +158,10 @@ class Inbox:
             return "failed"
         return "waiting" if row.answer is None else "done"
 
-    def _is_moved(self, row: _Row, moved: frozenset[str]) -> bool:
+    def _is_moved(self, row: Row, moved: frozenset[str]) -> bool:
         transfer = self.commands.transfer if moved else None
-        return transfer is not None and transfer.source(self._files(row)[0]) in moved
-
-    def _files(self, row: _Row) -> list[Path]:
-        """The files of a set, each once."""
-        first, end = self._loaded.offsets[row.i : row.i + 2].tolist()
-        return list(dict.fromkeys(self._loaded.report.files[first:end]))
+        files = row.kept_files()
+        return transfer is not None and bool(files) and transfer.source(files[0]) in moved
 
     def _estimate(self) -> float | None:
         if self.state in ("ready", "failed"):
@@ -168,27 +170,56 @@ class Inbox:
             return None
         return (time.monotonic() - self._began) / self.done * (self.total - self.done)
 
-    def decide(self, row_id: str, label: str | None) -> payload.InboxRow:
-        """Set the class of a set, or take that back."""
-        row = self._row(row_id)
-        decided = None if label is None else str(self.file.state.typed(label))
+    def decide(self, wanted: Sequence[payload.RowDecision]) -> list[payload.InboxRow]:
+        """Set the classes of sets, or take that back, all at once."""
+        rows = [self._row(one.id) for one in wanted]
+        decided: dict[str, Decision | None] = {}
+        for row, one in zip(rows, wanted, strict=True):
+            decided[row.content] = None if one.label is None else self._decision(row, one)
         with self._changed:
-            labels = {one: old for one, old in self._decisions.items() if one != row.content}
-            labels |= {row.content: decided} if decided is not None else {}
-            text = json.dumps(labels, indent=0, ensure_ascii=False)
-            write_whole(self._file_of_decisions, text)
-            self._decisions, row.decided = labels, decided
+            self._decisions.set(decided)
+            for row in self._rows.values():
+                if row.content in decided:
+                    row.decision = decided[row.content]
         self._tell()
-        return self._row_payload(row, self._moved())
+        moved = self._moved()
+        return [self._row_payload(row, moved) for row in rows]
+
+    def _decision(self, row: Row, one: payload.RowDecision) -> Decision:
+        without = one.without
+        if without is None and row.answer is not None:
+            without = list(row.outliers)  # as people have seen them
+        out = None if without is None else tuple(sorted(set(without)))
+        if out and (out[-1] >= row.n_images or len(out) == row.n_images):
+            reject(f"{row.name} has {row.n_images} photos, and one at least must be kept.")
+        return Decision(str(self.file.state.typed(one.label or "")), out)
+
+    def split(self, row_id: str, *, is_joined: bool) -> None:
+        """Take the parts of an album for albums of their own, or take that back."""
+        row = self._row(row_id)
+        if is_joined:
+            self._decisions.split((row.origin or row).content, None)
+        elif not row.parts:
+            reject(f"{row.name} shows one person or thing, so there is nothing to split.")
+        else:
+            self._decisions.split(row.content, [part.images for part in row.parts])
+        whole = row.origin or row
+        known = {whole.id} | {one.id for one in self._rows.values() if one.origin is whole}
+        kept = {one.id: one for one in self._rows.values() if one.id not in known}
+        self._rows = kept | self._made(whole)
+        self._tell()
 
     def enroll(self, ids: Sequence[str], revision: str | None) -> payload.Done:
-        """Add sets to the classes that were decided on, with one command."""
+        """Add sets to the classes that were decided on, without what does not belong."""
         rows = [self._row(row_id) for row_id in dict.fromkeys(ids)]
-        rows = [row for row in rows if row.content not in self.file.state.contents]
+        known = self.file.state.contents
+        rows = [row for row in rows if row.contents().isdisjoint(known)]
         if not rows:
             reject("All of these albums are in the gallery already.")
-        sets = self._loaded.take([row.i for row in rows])
-        done = self.commands.enroll(sets, [self._decided(row) for row in rows], revision)
+        labels = [row.label() for row in rows]
+        done = self.commands.enroll(
+            SetBatch.join([row.kept() for row in rows]), labels, revision
+        )
         self._tell()
         return done
 
@@ -203,17 +234,11 @@ class Inbox:
         rows = [row for row in rows if not self._is_moved(row, moved)]
         if not rows:
             reject("There is nothing to copy or move: decide first whose the albums are.")
-        names = self._loaded.names
-        wanted = [(self._decided(row), names[row.i], self._files(row)) for row in rows]
+        wanted = [(row.label(), row.name, row.kept_files()) for row in rows]
         moves = transfer.plan(how, wanted)
         done = self.commands.transfer_files(transfer.words(moves, len(rows)), moves, transfer)
         self._tell()
         return payload.Transferred(**done.model_dump(), n_files=len(moves["files"]))
-
-    def _decided(self, row: _Row) -> str:
-        if row.decided is None:
-            reject(f"{self._loaded.names[row.i]}: decide first whose album it is.")
-        return row.decided
 
     def _tell(self) -> None:
         with self._changed:
@@ -222,76 +247,108 @@ class Inbox:
 
     def _run(self) -> None:
         try:
-            self._read()
+            while not self._is_over:
+                if self._watch.has_changed():
+                    self._read()
+                row = self._next()
+                if row is not None:
+                    self._wait_for_questions()
+                    self._judge(row)
+                    continue
+                if self.state == "looking":
+                    self.state = "ready"
+                with self._changed:
+                    if not self._is_over:
+                        self._changed.wait(timeout=0.5)
+        except StoppedError:
+            return
+
+    def _wait_for_questions(self) -> None:
+        while self.is_busy():
+            self._check()
+            time.sleep(PAUSE_S)
+        self._check()
+
+    def _check(self) -> None:
+        if self._is_over:
+            raise StoppedError
+
+    def _read(self) -> None:
+        try:
+            self._read_folder()
         except SetwiseError as error:
             self.state, self.error = "failed", str(error)
         except StoppedError:
-            return
+            raise
         except Exception:
             logger.exception("The inbox could not be read")
             self.state, self.error = "failed", "The inbox cannot be read. The log says why."
-        while not self._is_over:
-            row = self._next()
-            if row is not None:
-                self._judge(row)
-                continue
-            if self.state == "looking":
-                self.state = "ready"
-            with self._changed:
-                if not self._is_over:
-                    self._changed.wait(timeout=0.5)
+        self.changes += 1
 
-    def _read(self) -> None:
+    def _read_folder(self) -> None:
         def told(what: str, done: int, total: int) -> None:
-            if self._is_over:
-                raise StoppedError
+            self._wait_for_questions()
             self.done, self.total = done, total
 
+        self.state, self.error = "reading", None
+        # What was moved away stays in view, and so does all until the new rows are there.
+        moved = self._moved()
+        gone = {row.id: row for row in self._rows.values() if self._is_moved(row, moved)}
         options = loading_options(self.file.state.gallery)
-        with quiet("", SkippedFilesWarning):
-            sets = load_sets(self.folder, progress=told, **options)
-        contents = list(map(content_digest, sets))
-        ids = distinct_ids(zip(sets.names, contents, strict=True))
-        rows = {
-            row_id: _Row(row_id, i, content, decided=self._decisions.get(content))
-            for i, (row_id, content) in enumerate(zip(ids, contents, strict=True))
-        }
-        self._sets, self._rows = sets, rows  # in this order: rows need sets
-        self.done, self.total, self._began = 0, len(sets), time.monotonic()
+        try:
+            with quiet("", SkippedFilesWarning):
+                sets = load_sets(self.folder, progress=told, **options)
+        except SetwiseError:
+            self._rows = gone
+            if not gone:
+                raise
+            self.state, self.total = "looking", len(gone)
+            return
+        rows = self._rows_of(sets)
+        missing = {row_id: row for row_id, row in gone.items() if row_id not in rows}
+        self._rows, self._report = rows | missing, sets.report
+        self.done, self.total, self._began = 0, len(self._rows), time.monotonic()
         self.state = "looking"
 
-    def _next(self) -> _Row | None:
+    def _rows_of(self, sets: LoadedSets) -> dict[str, Row]:
+        contents = list(map(content_digest, sets))
+        ids = distinct_ids(zip(sets.names, contents, strict=True))
+        rows: dict[str, Row] = {}
+        for i, (row_id, content) in enumerate(zip(ids, contents, strict=True)):
+            first, end = sets.offsets[i : i + 2].tolist()
+            files = sets.report.files[first:end]
+            rows |= self._made(Row(row_id, SetBatch.take(sets, [i]), files, content))
+        return rows
+
+    def _made(self, row: Row) -> dict[str, Row]:
+        """A row as it was, or the rows of its parts if people have split it."""
+        split = self._decisions.split_of(row.content)
+        made = [row] if split is None else row.divided(split)
+        for one in made:
+            one.decision = self._decisions.of(one.content)
+        return {one.id: self._rows.get(one.id, one) for one in made}
+
+    def _next(self) -> Row | None:
         """A set not yet judged by the gallery as it is now, new ones first."""
-        rows, digest = self._rows.values(), self.file.state.digest
+        rows, digest = list(self._rows.values()), self.file.state.digest
         old = [row for row in rows if row.judged_by != digest]
         old = [row for row in old if row.decided is None or not row.judged_by]
         if old and self.state == "ready":
             self.state, self._began = "looking", time.monotonic()
-        self.done = self.total - len(old) if self._rows else self.done
-        return min(old, key=lambda row: (row.answer is not None, row.i), default=None)
+        self.done = len(rows) - len(old) if rows else self.done
+        return min(old, key=lambda row: row.answer is not None, default=None)
 
-    def _judge(self, row: _Row) -> None:
+    def _judge(self, row: Row) -> None:
         state = self.file.state
         try:
-            one = state.gallery.check(self._loaded[[row.i]], "inbox")
+            one = state.gallery.check(row.one, "inbox")
             row.answer, _ = look(state, one.names[0], one[0], explains=False)
+            row.parts = parts_of(state, one[0])
             row.error = ""
         except SetwiseError as error:
             row.answer, row.error = None, str(error)
         row.judged_by = state.digest
         self.changes += 1
-
-
-def _read_decisions(file: Path) -> dict[str, str]:
-    """Decisions by content of the set."""
-    try:
-        found = json.loads(file.read_text(encoding="utf-8"))
-        return {str(content): str(label) for content, label in found.items()}
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError, AttributeError, RecursionError) as error:
-        words = f"{file}: the decisions about the inbox cannot be read ({error}). Move that"
-        reject(f"{words} file away to begin anew. The gallery itself is intact.", error)
 
 
 def _uncertainty(answer: Answer | None) -> float:

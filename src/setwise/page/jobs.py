@@ -51,10 +51,11 @@ class Job:
 
     id: str  # which cannot be guessed
     work: Work  # its value is the result
-    clean_up: Callable[[], None]  # called once, after the work or instead of it
+    clean_up: Callable[[], None]  # called once, when the job is forgotten or has failed
     limit_s: float
     name: str = ""
     n_images: int = 0
+    asked: float = field(default_factory=time.time)  # by the clock, to be shown
     state: str = "waiting"
     error: str | None = None
     result: Any = None
@@ -150,12 +151,31 @@ class Queue:
         if len(self._waiting) >= self.limits.waiting:
             raise QueueFullError
 
-    def add(self, work: Work, clean_up: Callable[[], None], **about: Any) -> Job:
-        """Add a job at the end of the queue; QueueFullError if there is no room."""
-        job = Job(secrets.token_urlsafe(12), work, clean_up, self.limits.seconds, **about)
+    @property
+    def is_busy(self) -> bool:
+        """Whether a job waits or is worked on, so that background work should wait."""
+        return bool(self._waiting) or self.n_working > 0
+
+    @property
+    def jobs(self) -> list[Job]:
+        """All jobs that are kept, newest first."""
+        with self._changed:
+            self._forget_old()
+            return list(reversed(self._jobs.values()))
+
+    def add(
+        self, work: Work, clean_up: Callable[[], None], job_id: str = "", **about: Any
+    ) -> Job:
+        """Add a job at the end of the queue; QueueFullError if there is no room.
+
+        A job with an id was asked before the server was started again, and always has room.
+        """
+        name = job_id or secrets.token_urlsafe(12)
+        job = Job(name, work, clean_up, self.limits.seconds, **about)
         job.steps["reading"].total = job.n_images
         with self._changed:
-            self.check_room()
+            if not job_id:
+                self.check_room()
             self._forget_old()
             self._jobs[job.id] = job
             self._waiting.append(job)
@@ -174,13 +194,13 @@ class Queue:
     def cancel(self, job: Job) -> None:
         """Stop a job, or forget it once it is over."""
         with self._changed:
+            is_working = job.state == "working"
             if job.is_over:
                 self._jobs.pop(job.id, None)
-            is_waiting = job in self._waiting
-            if is_waiting:
+            if job in self._waiting:
                 self._waiting.remove(job)
             job.end("cancelled")
-        if is_waiting:
+        if not is_working:
             job.clean_up()
 
     def estimate(self, job: Job) -> float | None:
@@ -202,12 +222,11 @@ class Queue:
         """Cancel all jobs; those at work end with their next step."""
         with self._changed:
             self._is_over = True
-            waiting, self._waiting = list(self._waiting), deque()
+            self._waiting = deque()
             for job in self._jobs.values():
+                job.clean_up = _nothing  # a server that is started again answers it
                 job.end("cancelled")
             self._changed.notify_all()
-        for job in waiting:
-            job.clean_up()
         for thread in self._threads:
             if thread.is_alive():
                 thread.join(timeout=5.0)
@@ -230,10 +249,7 @@ class Queue:
 
     def _do(self, job: Job) -> None:
         try:
-            try:
-                job.result = job.work(job)
-            finally:
-                job.clean_up()
+            job.result = job.work(job)
             job.end("done")
             self._learn_pace(job)
         except StoppedError:
@@ -246,6 +262,7 @@ class Queue:
         finally:
             if job.state != "done":
                 job.result = None
+                job.clean_up()
             job.work = lambda _: None  # the work holds the files of the job
 
     def _learn_pace(self, job: Job) -> None:
@@ -264,3 +281,8 @@ class Queue:
             is_old = time.monotonic() - job.ended > self.limits.kept_seconds
             if is_old or n_kept >= self.limits.kept or n_bytes > self.limits.kept_bytes:
                 del self._jobs[job.id]
+                job.clean_up()
+
+
+def _nothing() -> None:
+    """Nothing is to be cleaned up."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import time
+from collections.abc import Callable
 from threading import Condition, Thread
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -20,7 +22,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("setwise")
 
+PAUSE_S = 0.05  # between two looks whether questions are answered
 MOST_STATES, FEWEST_IMAGES, POINTS = 8, 5, 64
+SELDOM = 0.05  # share of a gallery's own albums that are farther than is usual
 OFTEN = 0.25  # share of left-out sets taken for another class, that makes a class weak
 
 
@@ -91,7 +95,8 @@ def _classes(state: GalleryState, weak: dict[str, Weakness]) -> list[payload.Gal
 class Insight:
     """Weak classes and curves, computed in a thread once per state of the gallery."""
 
-    def __init__(self) -> None:
+    def __init__(self, is_busy: Callable[[], bool] = lambda: False) -> None:
+        self._is_busy = is_busy  # whether questions come first
         self._known: dict[str, Known] = {}
         self._wanted: GalleryState | None = None  # the last one that was asked for
         self._is_over = False
@@ -121,11 +126,14 @@ class Insight:
             with self._changed:
                 self._changed.wait_for(lambda: self._wanted or self._is_over)
                 state, self._wanted = self._wanted, None
+            while self._is_busy() and not self._is_over:
+                time.sleep(PAUSE_S)
             if state is None or state.digest in self._known or self._is_over:
                 continue
             try:
                 with one_blas_thread():
                     known = Known(weaknesses(state), _curve(state.gallery))
+                state.learnt["farthest"] = farthest(state.gallery)
             except Exception:  # the page works without
                 logger.exception("The gallery could not be tried on itself")
                 known = Known({}, None)
@@ -162,6 +170,14 @@ def weaknesses(state: GalleryState) -> dict[str, Weakness]:
             sentences.append(f"{wrong} of its {len(given)} {look} more like {who}.")
         found[label] = Weakness(tuple(sentences), tuple(rivals))
     return found
+
+
+def farthest(gallery: Gallery) -> float:
+    """Nearness of the gallery's own albums, of which nearly all are nearer."""
+    left_out = gallery.left_out()
+    is_right = left_out.codes == gallery.codes[left_out.sets]
+    nearness = left_out.nearness[is_right]
+    return float(np.quantile(nearness, SELDOM)) if len(nearness) else np.inf
 
 
 def _curve(gallery: Gallery) -> payload.Curve | None:

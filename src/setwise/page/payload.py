@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 Word = Annotated[str, Field(min_length=1, max_length=200)]
 Place = Annotated[int, Field(ge=0, le=10_000_000)]
 Confidence = Literal["sure", "quite sure", "not sure", "a guess"]
+JobState = Literal["waiting", "working", "done", "failed", "cancelled"]
 StepName = Literal["reading", "looking", "comparing"]
 
 
@@ -138,6 +139,24 @@ class Candidate(BaseModel):
     probability: float
 
 
+class Part(BaseModel):
+    """Photos of an album that show someone or something of their own."""
+
+    label: str | None = Field(description="None for the photos that are left.")
+    images: list[int] = Field(description="Photos of the part, counted from 0.")
+
+
+class Question(BaseModel):
+    """A question that is kept, in short."""
+
+    id: str
+    state: JobState
+    name: str
+    n_images: int
+    asked: float = Field(description="Seconds since 1970.")
+    words: list[str] = Field(description="The answer for each set, once they are there.")
+
+
 class Curve(BaseModel):
     """Distribution of nearness for sets of known classes and for strangers."""
 
@@ -155,7 +174,7 @@ class Nearness(BaseModel):
 
 
 class NearestPhoto(BaseModel):
-    """The most similar photo of the answered class."""
+    """The most similar photo of the gallery, whatever its class."""
 
     set_id: str
     image: int
@@ -192,9 +211,12 @@ class Answer(BaseModel):
     label: str | None = Field(description="None for a stranger, and if nothing is in common.")
     most_like: str = Field(description="The nearest class, even if it is not near enough.")
     is_known: bool | None
+    is_far: bool = Field(description="Unknown, but no farther than some in the gallery.")
     probability: float
     confidence: Confidence
     words: str
+    reason: str = Field(description="Why, in one short sentence.")
+    parts: list[Part] = Field(description="If the album shows several: its parts, else none.")
     runner_up: Candidate | None
     margin: float
     candidates: list[Candidate]
@@ -209,7 +231,7 @@ class Answer(BaseModel):
 class Job(Accepted, ProbeSet):
     """A job, its progress, and its answers once it is done."""
 
-    state: Literal["waiting", "working", "done", "failed", "cancelled"]
+    state: JobState
     step: StepName
     steps: list[StepProgress]
     estimate_s: float | None
@@ -253,7 +275,9 @@ class EnrollBody(Body):
     job: Word
     answer: Place = 0
     label: Word
-    without: list[Place] = Field(default_factory=list, max_length=100_000)
+    without: list[Place] | None = Field(
+        None, max_length=100_000, description="None: the photos that do not belong."
+    )
 
 
 class ForgetBody(Body):
@@ -281,6 +305,14 @@ class Done(BaseModel):
     words: str
 
 
+class RowPhoto(BaseModel):
+    """A photo of a row of the inbox."""
+
+    image: int
+    url: str
+    is_outlier: bool
+
+
 class InboxRow(ProbeSet):
     """One set of the inbox."""
 
@@ -292,11 +324,17 @@ class InboxRow(ProbeSet):
     runner_up: Candidate | None
     candidates: list[Candidate]
     is_known: bool | None
+    is_far: bool | None = Field(description="Unknown, but no farther than some in the gallery.")
     confidence: Confidence | None
     words: str
+    reason: str
+    parts: list[Part]
+    is_part: bool = Field(description="Whether it is part of an album that was split.")
     uncertainty: float = Field(description="From 0 to 1: the most uncertain sets come first.")
     decided: str | None
-    photos: list[str]
+    outliers: list[int] = Field(description="Photos that do not belong, counted from 0.")
+    without: list[int] = Field(description="Photos that will be left out.")
+    photos: list[RowPhoto] = Field(description="Some of its photos.")
 
 
 class Inbox(BaseModel):
@@ -316,6 +354,21 @@ class DecideBody(Body):
     """Class of a set of the inbox; null takes the decision back."""
 
     label: Word | None
+    without: list[Place] | None = Field(
+        None, max_length=100_000, description="None: the photos that do not belong."
+    )
+
+
+class RowDecision(DecideBody):
+    """A decision on one set of several."""
+
+    id: Word
+
+
+class DecideManyBody(Body):
+    """Decisions on several sets, made at once."""
+
+    decisions: list[RowDecision] = Field(min_length=1, max_length=10_000)
 
 
 class InboxEnrollBody(Body):

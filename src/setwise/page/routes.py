@@ -7,20 +7,21 @@ from collections.abc import AsyncIterator
 from functools import partial
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, HTTPException, Path, Request, Response
+from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException as AnyHTTPException
 from starlette.requests import ClientDisconnect
 from starlette.responses import StreamingResponse
 
+from setwise.io.decode import SIDE
 from setwise.page import payload
-from setwise.page.answers import Found, describe, job_payload, picture, tree_payload
+from setwise.page.answers import Found, job_payload, picture, tree_payload
 from setwise.page.commands import without_rows
-from setwise.page.identify import find_answers
 from setwise.page.inbox import Inbox
 from setwise.page.jobs import Job, QueueFullError
 from setwise.page.overview import overview
+from setwise.page.pictures import below, from_file
 from setwise.page.state import AppState
 from setwise.page.uploads import Received, receive
 
@@ -48,6 +49,7 @@ def app_state(request: Request) -> AppState:
 App = Annotated[AppState, Depends(app_state)]
 Id = Annotated[str, Path(max_length=64)]
 Place = Annotated[int, Path(ge=0, le=10_000_000)]
+Side = Annotated[int, Query(ge=SIDE, le=2048, description="Pixels of the longer side.")]
 
 
 def inbox_of(app: App) -> Inbox:
@@ -73,11 +75,16 @@ def gallery(app: App) -> payload.Overview:
 
 
 @get_picture("/sets/{set_id}/images/{i}", tags=["gallery"])
-def gallery_image(app: App, set_id: Id, i: Place) -> Response:
-    """A small picture of a photo of the gallery."""
+def gallery_image(app: App, set_id: Id, i: Place, side: Side = SIDE) -> Response:
+    """A picture of a photo of the gallery; a large one if its file is on disk."""
     state = app.file.state
-    place = state.places.get(set_id, -1)
-    return _image(picture(state.gallery.sets, place, i) if state.gallery.has_vectors else None)
+    sets, place = state.gallery.sets, state.places.get(set_id, -1)
+    small = picture(sets, place, i) if state.gallery.has_vectors else None
+    if small is None or sets.origins is None:
+        return _image(small)
+    name = sets.origins.files[int(sets.offsets[place]) + i]
+    path = below((app.settings.photos, app.settings.inbox), name)
+    return _image(from_file(path, side) or small)
 
 
 @router.get("/events", tags=["gallery"], response_class=StreamingResponse)
@@ -125,10 +132,11 @@ def history(app: App) -> list[payload.HistoryLine]:
 @router.post("/commands/enroll", tags=["commands"])
 def enroll(app: App, body: payload.EnrollBody) -> payload.Done:
     """Add the set of an answer to a class, which may be new."""
-    found = _found(app, body.job)
-    if body.answer >= len(found.answers):
-        raise HTTPException(404, "There is no such answer.")
-    one = without_rows(found.sets[[body.answer]], body.without)
+    found, k = _found(app, body.job), _checked(_found(app, body.job), body.answer)
+    without = body.without
+    if without is None:
+        without = found.shown[k].outliers
+    one = without_rows(found.sets[[k]], without)
     return app.commands.enroll(one, [body.label], body.revision)
 
 
@@ -167,10 +175,24 @@ async def identify(app: App, request: Request) -> payload.Accepted:
     """Find out whose photos these are: folders, photos, clips or zip files."""
     try:
         app.queue.check_room()
-        job = _queued(app, await _received(app, request))
+        job = app.questions.ask(await _received(app, request))
     except QueueFullError:
         words = "Too many questions wait already. Try again in a moment."
         raise HTTPException(503, words, headers={"Retry-After": "5"}) from None
+    return payload.Accepted(id=job.id, revision=app.file.state.revision)
+
+
+@router.get("/identify", tags=["identify"])
+def questions(app: App) -> list[payload.Question]:
+    """All questions that are kept, newest first."""
+    return app.questions.lines()
+
+
+@router.post("/identify/{job_id}/answers/{k}/split", tags=["identify"], status_code=202)
+def split(app: App, job_id: Id, k: Place) -> payload.Accepted:
+    """Identify the parts of an album that shows several people or things."""
+    found = _found(app, job_id)
+    job = app.questions.split(found, _checked(found, k))
     return payload.Accepted(id=job.id, revision=app.file.state.revision)
 
 
@@ -188,9 +210,12 @@ def cancel(app: App, job_id: Id) -> Response:
 
 
 @get_picture("/identify/{job_id}/answers/{k}/photos/{i}", tags=["identify"])
-def photo(app: App, job_id: Id, k: Place, i: Place) -> Response:
-    """A small picture of an uploaded photo."""
-    return _image(picture(_found(app, job_id).sets, k, i))
+def photo(app: App, job_id: Id, k: Place, i: Place, side: Side = SIDE) -> Response:
+    """A picture of an uploaded photo."""
+    found = _found(app, job_id)
+    paths = found.paths[k] if k < len(found.paths) else []
+    path = paths[i] if i < len(paths) else None
+    return _image(from_file(path, side) or picture(found.sets, k, i))
 
 
 @router.get("/identify/{job_id}/answers/{k}/tree", tags=["identify"])
@@ -211,7 +236,9 @@ async def _received(app: AppState, request: Request) -> Received:
     try:
         parts = [part for _, part in form.multi_items() if isinstance(part, UploadFile)]
         named = [(part.filename or "", part.file) for part in parts]
-        return await run_in_threadpool(receive, named, app.new_folder(), app.settings.limits)
+        return await run_in_threadpool(
+            receive, named, app.questions.new_folder(), app.settings.limits
+        )
     finally:
         await form.close()
 
@@ -242,21 +269,6 @@ async def _form(app: AppState, request: Request) -> FormData:
     raise HTTPException(status, words)
 
 
-def _queued(app: AppState, received: Received) -> Job:
-    def work(job: Job) -> Found:
-        found = find_answers(job, app.file.refreshed(), received)
-        with job.at("comparing", len(found.sets)):
-            describe(job, found)
-        return found
-
-    about = {"name": received.name, "n_images": len(received.files)}
-    try:
-        return app.queue.add(work, received.forget, **about)
-    except QueueFullError:
-        received.forget()
-        raise
-
-
 def _job(app: AppState, job_id: str) -> Job:
     job = app.queue.get(job_id)
     if job is None:
@@ -273,6 +285,12 @@ def _found(app: AppState, job_id: str) -> Found:
     return found
 
 
+def _checked(found: Found, k: int) -> int:
+    if k >= len(found.answers):
+        raise HTTPException(404, "There is no such answer.")
+    return k
+
+
 @router.get("/inbox", tags=["inbox"])
 def inbox_rows(inbox: TheInbox) -> payload.Inbox:
     """All sets of the inbox, as far as they are judged."""
@@ -287,15 +305,37 @@ def inbox_table(inbox: TheInbox) -> Response:
 
 
 @get_picture("/inbox/{row_id}/photos/{i}", tags=["inbox"])
-def inbox_photo(inbox: TheInbox, row_id: Id, i: Place) -> Response:
-    """A small picture of a photo of the inbox."""
-    return _image(picture(*inbox.photo_place(row_id), i))
+def inbox_photo(inbox: TheInbox, row_id: Id, i: Place, side: Side = SIDE) -> Response:
+    """A picture of a photo of the inbox."""
+    large = from_file(inbox.photo_file(row_id, i), side)
+    return _image(large or picture(*inbox.photo_place(row_id), i))
 
 
 @router.post("/inbox/{row_id}/decide", tags=["inbox"])
 def decide(inbox: TheInbox, row_id: Id, body: payload.DecideBody) -> payload.InboxRow:
     """Set the class of a set of the inbox; null takes that back."""
-    return inbox.decide(row_id, body.label)
+    one = payload.RowDecision(id=row_id, label=body.label, without=body.without)
+    return inbox.decide([one])[0]
+
+
+@router.post("/inbox/decide", tags=["inbox"])
+def decide_many(inbox: TheInbox, body: payload.DecideManyBody) -> list[payload.InboxRow]:
+    """Set the classes of several sets of the inbox at once."""
+    return inbox.decide(body.decisions)
+
+
+@router.post("/inbox/{row_id}/split", tags=["inbox"])
+def split_row(inbox: TheInbox, row_id: Id) -> payload.Inbox:
+    """Take the parts of an album for albums of their own."""
+    inbox.split(row_id, is_joined=False)
+    return inbox.as_payload()
+
+
+@router.post("/inbox/{row_id}/join", tags=["inbox"])
+def join_row(inbox: TheInbox, row_id: Id) -> payload.Inbox:
+    """Take the parts of an album for one album again."""
+    inbox.split(row_id, is_joined=True)
+    return inbox.as_payload()
 
 
 @router.post("/inbox/enroll", tags=["inbox"])

@@ -8,6 +8,7 @@ import os
 import shutil
 import tempfile
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from threading import Event, Thread
 
@@ -19,6 +20,7 @@ from setwise.page.jobs import Job, Queue
 from setwise.page.logs import tell
 from setwise.page.metrics import Metrics
 from setwise.page.overview import Insight
+from setwise.page.questions import Questions
 from setwise.page.settings import Settings
 from setwise.page.transfer import FileTransfer
 
@@ -39,15 +41,19 @@ class AppState:
         self.file = GalleryFile(gallery, is_read_only=settings.is_read_only)
         self.history = History(gallery, settings.limits)
         self.commands = Commands(self.file, self.history)
-        self.insight = Insight()
         self.queue = Queue(settings.limits)
+        is_busy = partial(getattr, self.queue, "is_busy")
+        self.insight = Insight(is_busy)
+        self.temporary = Path()
+        root = self.history.folder / "questions"
+        kept = None if settings.is_read_only else root
+        self.questions = Questions(kept, self.file, self.queue)
         self.commands.told, self.queue.told = self._changed, self._answered
-        self.uploads = Path()
         self.inbox = None
         if settings.inbox is not None:
             if settings.into is not None:
                 self.commands.transfer = FileTransfer(settings.inbox, settings.into)
-            self.inbox = Inbox(settings.inbox, self.file, self.commands)
+            self.inbox = Inbox(settings.inbox, self.file, self.commands, is_busy)
         if not settings.is_read_only:
             self.commands.recover()
         self.n_streams = 0
@@ -55,23 +61,24 @@ class AppState:
         self.is_closed = Event()
         self._watch = Thread(target=self._look, name="setwise-page-watch", daemon=True)
 
+    @property
+    def uploads(self) -> Path:
+        """The folder of uploads."""
+        return self.questions.folder
+
     def open(self) -> None:
-        """Start all threads, and make a folder for uploads."""
+        """Start all threads, and ask again what an earlier server was asked."""
         _remove_left_over()
-        self.uploads = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
+        self.temporary = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
+        self.questions.open(self.temporary)
         self.queue.start()
         self.insight.start()
         if self.inbox is not None:
             self.inbox.start()
         self._watch.start()
 
-    def new_folder(self) -> Path:
-        """An empty folder for one upload."""
-        self.uploads.mkdir(exist_ok=True)  # systems tidy up their temporary folders
-        return Path(tempfile.mkdtemp(dir=self.uploads))
-
     def close(self) -> None:
-        """Stop all threads, and remove all uploads."""
+        """Stop all threads; the next server answers what this one was asked."""
         self.is_closed.set()
         self.queue.close()
         self.insight.close()
@@ -79,8 +86,9 @@ class AppState:
             self.inbox.close()
         if self._watch.is_alive():
             self._watch.join(timeout=5.0)
-        if self.uploads != Path():
-            shutil.rmtree(self.uploads, ignore_errors=True)
+        self.questions.close()
+        if self.temporary != Path():
+            shutil.rmtree(self.temporary, ignore_errors=True)
 
     def _look(self) -> None:
         seen = self.file.state.revision, self.file.trouble

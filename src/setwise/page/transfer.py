@@ -11,8 +11,8 @@ from typing import Any
 
 from setwise._support.text import distinct_file_names, file_name, free_name
 from setwise.errors import DataError, reject
+from setwise.gallery.journal import file_digest
 from setwise.page.answers import counted
-from setwise.page.gallery_file import file_digest
 
 LONGEST = 120  # bytes of the name of a folder
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import lzma
+import os
 import shutil
 import stat
 import struct
@@ -99,6 +100,15 @@ class Received:
     def forget(self) -> None:
         """Remove everything."""
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def linked(old: Path, new: Path) -> Path:
+    """The same file under another name; a copy where links cannot be made."""
+    try:
+        os.link(old, new)
+    except OSError:
+        shutil.copyfile(old, new)
+    return new
 
 
 def plain_parts(name: str) -> tuple[str, ...]:

@@ -247,6 +247,13 @@ class SetBatch:
         """``(n_sets,)``: to scikit-learn, a batch is a sequence of sets."""
         return (len(self),)
 
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        """Refuse to be an array, which transformers of rows would misread."""
+        reject(
+            "a SetBatch is no array. To transform the vectors of sets in a pipeline, wrap the "
+            "transformer: setwise.features.PerVector(PCA(50)). All vectors are in .vectors."
+        )
+
     def __len__(self) -> int:
         return len(self.offsets) - 1
 

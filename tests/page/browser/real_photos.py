@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-SIDE, N_PHOTOS = 48, 8
+SIDE, N_PHOTOS = 160, 8
 # Which picture a class is cut out of; the rocket has one set only, and so is weak.
 PICTURES = {"cat": "chelsea", "astronaut": "astronaut", "coffee": "coffee", "rocket": "rocket"}
 N_SETS = {"cat": 3, "astronaut": 3, "coffee": 2, "rocket": 1}
@@ -45,7 +45,8 @@ def write_gallery(root: Path) -> Path:
             photos = cuts(PICTURES[label], seed=10 * i + len(label))
             write_set(root / "photos" / label / f"day {i + 1}", photos)
     sets = load_images(root / "photos", size=24, colour=True, labelled=True)
-    clf = CVC(dims=(1, 2, 3), unknown=0.3, random_state=0)
+    looks = (("plain", "mean"), ("plain", "svd"))  # few, so that many tests are quick
+    clf = CVC(dims=(1, 2, 3), representations=looks, unknown=0.3, random_state=0)
     return clf.fit(sets, sets.labels).save(root / "people.setwise")
 
 
@@ -61,9 +62,13 @@ def write_probes(root: Path) -> dict[str, Path]:
 
 
 def write_inbox(root: Path) -> Path:
-    """Five sets that nobody has named."""
+    """Six sets that nobody has named: one of two things, one with two photos out of place."""
     given = {"one": "chelsea", "two": "astronaut", "three": "coffee", "four": "coins"}
     for i, (name, picture) in enumerate(given.items()):
         write_set(root / name, cuts(picture, 100 + i))
     write_set(root / "five", [*cuts("chelsea", 110, 4), *cuts("astronaut", 111, 4)])
+    six = cuts("chelsea", 120)
+    six[2:4] = cuts("coffee", 121, 2)
+    write_set(root / "six", six)
+    (root / "one" / "broken.png").write_bytes(b"no photo")
     return root

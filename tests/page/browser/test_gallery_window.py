@@ -45,7 +45,7 @@ def test_a_set_is_moved_to_a_class_found_by_typing_and_back_by_ctrl_z(window):
     window.open()
     window.click(".set[aria-label*='album of cat']", "day 2")
     window.click("dialog .button", "Move to someone")
-    window.choose_class("coff")
+    window.find("dialog.chooser input").send_keys("coff", Keys.ARROW_DOWN, Keys.ENTER)
     window.find(".toast")
     window.until("document.querySelectorAll('.set[aria-label*=\"of cat\"]').length === 2")
     assert len(window.sets_of("coffee")) == 3

@@ -23,7 +23,7 @@ def window(driver, served):
         if row["decided"] is not None:  # by an earlier test
             served.post(f"/api/inbox/{row['id']}/decide", {"label": None})
     window = Window(driver, served.address).open("inbox")
-    window.until("document.querySelectorAll('.inbox tr.done, .inbox tr.decided').length === 5")
+    window.until("document.querySelectorAll('.inbox tr.done, .inbox tr.decided').length === 6")
     window.until("document.querySelector('#view-inbox .lead').textContent.includes('decide')")
     yield window
     log = window.complaints()
@@ -55,18 +55,18 @@ def test_what_teaches_most_is_on_top_and_keys_decide(window):
 
 
 def test_a_number_chooses_a_candidate_and_x_takes_it_back(window):
-    window.press("j", "k")
+    window.press("j", "k", "j")
     assert window.run(f"return {CHOSEN}") == "four"
     second = window.text(".candidates li:nth-child(2) .label")
     window.press("2")
     window.until("document.querySelector('.inbox tr.decided') !== null")
     assert second in decision(window, "four")
-    window.press("k", "k", "k", "k", "x")
+    window.click(".inbox tr.decided .button", "Take back")
     window.until("document.querySelector('.inbox tr.decided') === null")
 
 
 def test_enter_on_an_unknown_set_asks_for_a_name_and_search_and_keys_are_found(window):
-    window.press("j", "k", Keys.ENTER)
+    window.press("j", "k", "j", Keys.ENTER)
     window.choose_class("coins")
     window.until("document.querySelector('.inbox tr.decided') !== null")
     assert "coins" in decision(window, "four")
@@ -78,12 +78,13 @@ def test_enter_on_an_unknown_set_asks_for_a_name_and_search_and_keys_are_found(w
     window.find("dialog.keys", "next album, previous album")
     window.press(Keys.ESCAPE)
     window.fill("#view-inbox input", "")
-    window.press("k", "k", "k", "k", "x")
+    window.click(".inbox tr.decided .button", "Take back")
     window.until("document.querySelector('.inbox tr.decided') === null")
 
 
 def test_sure_ones_are_accepted_exported_enrolled_and_undone(window):
     window.click(".actions .button", "Accept sure ones")
+    window.click("dialog.sheet .button", "Accept")
     window.find(".toast", "accepted")
     decided = window.run("return document.querySelectorAll('.inbox tr.decided').length")
     with urlopen(f"{window.address}/api/inbox.csv") as answer:
@@ -102,6 +103,7 @@ def test_sure_ones_are_accepted_exported_enrolled_and_undone(window):
 def test_files_are_copied_only_after_a_question_that_says_what_will_happen(window, served):
     into = served.gallery.parent / "sorted"
     window.click(".actions .button", "Accept sure ones")
+    window.click("dialog.sheet .button", "Accept")
     window.find(".toast", "accepted")
     window.click(".actions .button", "Copy files")
     assert "Nothing is overwritten" in window.find("dialog.question").text

@@ -2,6 +2,7 @@
 
 import time
 
+from tests.page.browser.real_photos import cuts, write_set
 from tests.page.browser.serving import own_copy, serving
 from tests.page.browser.window import Window
 
@@ -33,3 +34,20 @@ def test_a_server_killed_while_it_enrolls_comes_back_whole(
         ]
         assert refused == []
         driver.get("about:blank")  # or it would miss the server
+
+
+def test_a_question_outlives_a_killed_server(driver, real_gallery, tmp_path):
+    gallery = own_copy(real_gallery, tmp_path)
+    folder = write_set(tmp_path / "many", cuts("chelsea", 6, 60))
+    with serving(gallery) as first:
+        window = Window(driver, first.address).open("identify")
+        driver.find_element("id", "choose-folder").send_keys(str(folder))
+        window.until("!document.querySelector('.question-card')?.dataset.sending")
+        first.kill()
+        port = int(first.address.rpartition(":")[2])
+        window.find(".question-card", "does not answer")
+    with serving(gallery, port=port):
+        window.until("document.querySelector('.answer .words')", "the answer after all")
+        assert window.text(".answer .words").startswith("cat")
+        driver.get("about:blank")
+    window.complaints()  # of requests that failed meanwhile

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -86,8 +87,15 @@ class Window:
         return self.run(FIND, selector, words) is not None
 
     def click(self, selector: str, words: str = "") -> None:
-        self.run("arguments[0].scrollIntoView({ block: 'center' })", self.find(selector, words))
-        self.find(selector, words).click()
+        from selenium.common.exceptions import StaleElementReferenceException
+
+        for _ in range(5):  # it may be drawn again meanwhile
+            with suppress(StaleElementReferenceException):
+                one = self.find(selector, words)
+                self.run("arguments[0].scrollIntoView({ block: 'center' })", one)
+                one.click()
+                return
+        raise AssertionError(f"{selector} with {words!r} does not stay")
 
     def press(self, *keys: str) -> None:
         """Keys, to whatever has the focus."""
@@ -105,6 +113,7 @@ class Window:
         field = self.find("dialog.chooser input")
         field.clear()
         field.send_keys(name, Keys.ENTER)
+        self.until("!document.querySelector('dialog.chooser')", "a chosen name")
 
     def ask(self, folder: Path) -> None:
         """Choose a folder, and wait for the answer."""

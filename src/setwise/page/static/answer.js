@@ -3,7 +3,7 @@
 import { get } from "./api.js";
 import { curveFigure } from "./curve.js";
 import { chooseClass } from "./dialogs.js";
-import { button, el, thumb } from "./dom.js";
+import { button, el, photo } from "./dom.js";
 import { photoTiles } from "./set_dialog.js";
 import { command, current } from "./state.js";
 import { term } from "./terms.js";
@@ -11,6 +11,7 @@ import { treeSection } from "./tree.js";
 import { counted, lookWords, percent, voteWords } from "./words.js";
 
 const PAIRS_SHOWN = 8,
+  PART_SHOWN = 12,
   CURVE_MS = 2000,
   CURVE_TRIES = 60,
   UNLIKE = "It looks unlike the other photos of this album.";
@@ -48,8 +49,8 @@ const pair = ({ name, url, nearest, is_outlier: isOut }) =>
     el(
       "span",
       { class: "couple" },
-      thumb(url, `Yours: ${name}`),
-      thumb(nearest.url, `In the gallery: ${nearest.label}`),
+      photo(url, `Yours: ${name}`),
+      photo(nearest.url, `In the gallery: ${nearest.label}`),
     ),
     el("small", {}, el("b", {}, nearest.label), ` · ${name}`),
   );
@@ -71,7 +72,7 @@ const pairs = (photos) => {
     : null;
   return block(
     term("most alike", "Most alike in the gallery"),
-    el("p", { class: "small" }, `Left your photo, right the most similar photo of ${withNearest[0].nearest.label}.`),
+    el("p", { class: "small" }, "Left your photo, right the most similar photo of the whole gallery, pixel by pixel."),
     list,
     more,
   );
@@ -119,7 +120,7 @@ const votesBlock = (answer) => {
   const every = el(
     "details",
     {},
-    el("summary", {}, `All ${answer.votes.length} votes`),
+    el("summary", {}, `All ${answer.votes.length} votes, in words`),
     el(
       "ul",
       { class: "votes" },
@@ -158,12 +159,13 @@ const curveOf = (id, k, answer) => {
 };
 
 /** What can be done with an answer: accept, correct, a new class, all without the marked photos. */
-const actions = (id, k, answer, marked) => {
+const actions = (id, k, answer, marked, onSplit) => {
   const done = el("p", { class: "done-words", role: "status" });
   const row = el("div", { class: "actions" });
   const enroll = async (label) => {
     if (label === null) return;
     for (const one of row.children) one.disabled = true;
+    done.textContent = `Adding to ${label}…`;
     const isDone = await command("enroll", {
       job: id,
       answer: k,
@@ -171,12 +173,12 @@ const actions = (id, k, answer, marked) => {
       without: [...marked].sort((a, b) => a - b),
     });
     for (const one of row.children) one.disabled = false;
-    if (!isDone) return;
-    row.hidden = true;
-    done.textContent = `✓ Added to ${label}.`;
+    done.textContent = isDone ? `✓ Added to ${label}.` : "";
+    row.hidden = isDone;
   };
+  const likely = answer.candidates;
   const best = answer.label ?? answer.most_like ?? null;
-  const pick = (title, options) => async () => enroll(await chooseClass(title, options));
+  const pick = (title, options) => async () => enroll(await chooseClass(title, { likely, ...options }));
   const correct = button("No, it is…", pick("Who or what is it?", { without: [best] }));
   const newClass = (properties) =>
     button(
@@ -185,17 +187,45 @@ const actions = (id, k, answer, marked) => {
       properties,
     );
   const accept = (words, properties) => best !== null && button(words, () => enroll(best), properties);
-  if (answer.label === null)
-    row.append(
-      ...[
-        newClass({ class: "button primary" }),
-        accept(`It is ${best} after all`),
-        button("It is…", pick("Who or what is it?")),
-      ].filter(Boolean),
-    );
-  else row.append(accept(`Yes, add to ${best}`, { class: "button primary" }), correct, newClass());
+  const primary = { class: "button primary" };
+  const buttons = answer.parts.length
+    ? [
+        button(`Split into ${counted(answer.parts.length, "album")}`, onSplit, primary),
+        accept(`No, all of it is ${best}`),
+        button("All of it is…", pick("Who or what is all of it?")),
+      ]
+    : answer.label !== null
+      ? [accept(`Yes, add to ${best}`, primary), correct, newClass()]
+      : answer.is_far
+        ? [accept(`Yes, it is ${best}`, primary), correct, newClass()]
+        : [newClass(primary), accept(`It is ${best} after all`), button("It is…", pick("Who or what is it?"))];
+  row.append(...buttons.filter(Boolean));
   return [row, done];
 };
+
+/** An album that shows several: the photos of each part. */
+const partsBlock = (id, k, answer) =>
+  answer.parts.length > 0 &&
+  block(
+    "What it seems to show",
+    el(
+      "ul",
+      { class: "parts" },
+      ...answer.parts.map(({ label, images }) => {
+        const photos = images.map((j) => ({
+          image: j,
+          name: `Photo ${j + 1}`,
+          url: `/api/identify/${encodeURIComponent(id)}/answers/${k}/photos/${j}`,
+        }));
+        return el(
+          "li",
+          {},
+          el("p", {}, el("b", {}, label ?? "the rest"), ` · ${counted(images.length, "photo")}`),
+          photoTiles(photos.slice(0, PART_SHOWN), null, () => {}, ""),
+        );
+      }),
+    ),
+  );
 
 const photosBlock = (answer, marked) => {
   const outliers = new Set(answer.outliers);
@@ -203,7 +233,7 @@ const photosBlock = (answer, marked) => {
   const describe = () => {
     hint.textContent = marked.size
       ? `${counted(marked.size, "photo")} will be left out. Click a photo to change that.`
-      : "All of them will be added. Click a photo to leave it out.";
+      : "All of them will be added. Click a photo to leave it out; Space shows it large.";
   };
   describe();
   return block(
@@ -227,7 +257,7 @@ const photosBlock = (answer, marked) => {
   );
 };
 
-export const answerArticle = (id, k, answer) => {
+export const answerArticle = (id, k, answer, onSplit) => {
   const marked = new Set(answer.outliers);
   const isUnknown = answer.label === null;
   const canChange = current()?.can_change;
@@ -244,9 +274,11 @@ export const answerArticle = (id, k, answer) => {
         { class: isUnknown ? "words unknown" : "words" },
         ...spoken(answer.words, isUnknown ? best : answer.label),
       ),
+      el("p", { class: "reason" }, answer.reason),
       ...(answer.notes ?? []).map((note) => el("p", { class: "small" }, note)),
-      canChange ? actions(id, k, answer, marked) : el("p", { class: "small" }, current()?.reason_it_cannot),
+      canChange ? actions(id, k, answer, marked, onSplit) : el("p", { class: "small" }, current()?.reason_it_cannot),
     ),
+    partsBlock(id, k, answer),
     photosBlock(answer, marked),
     el(
       "div",

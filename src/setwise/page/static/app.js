@@ -6,7 +6,8 @@ import * as identify from "./identify.js";
 import * as inbox from "./inbox.js";
 import { isTyping, byId } from "./dom.js";
 import { keysDialog } from "./dialogs.js";
-import { command, follow, refresh, subscribe } from "./state.js";
+import { droppedFiles } from "./drop.js";
+import { follow, redo, refresh, subscribe, undo, ways } from "./state.js";
 import { explainTerms } from "./terms.js";
 
 const VIEWS = { gallery, identify, inbox, history };
@@ -20,7 +21,7 @@ const viewOf = (hash) => {
 const show = (isFirst = false) => {
   if (location.hash === "#main") return;
   const name = viewOf(location.hash);
-  if (name === shown) return;
+  if (name === shown) return VIEWS[name].show?.();
   shown = name;
   for (const other of Object.keys(VIEWS)) byId(`view-${other}`).hidden = other !== name;
   for (const link of document.querySelectorAll(".bar nav a")) {
@@ -38,25 +39,24 @@ const show = (isFirst = false) => {
 const showGallery = (now) => {
   byId("file").textContent = now.file.split(/[\\/]/).at(-1);
   byId("to-inbox").hidden = !now.inbox;
-  for (const [id, way] of [
-    ["undo", now.can_undo],
-    ["redo", now.can_redo],
-  ]) {
-    const words = way ? `${id === "undo" ? "Undo" : "Redo"}: ${way.words}` : `Nothing to ${id}`;
-    byId(id).disabled = !way;
+  showWays();
+};
+
+const showWays = () => {
+  for (const [id, done] of Object.entries(ways())) {
+    const words = done ? `${id === "undo" ? "Undo" : "Redo"}: ${done}` : `Nothing to ${id}`;
+    byId(id).disabled = !done;
     byId(id).title = words;
     byId(id).setAttribute("aria-label", words);
   }
 };
-
-const undo = () => (shown === "inbox" && inbox.undoDecision()) || command("undo");
 
 const onKey = (event) => {
   const isUndo = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "z";
   if (isTyping(event)) return;
   if (isUndo) {
     event.preventDefault();
-    if (event.shiftKey) command("redo");
+    if (event.shiftKey) redo();
     else undo();
     return;
   }
@@ -74,16 +74,40 @@ const onKey = (event) => {
 for (const [name, view] of Object.entries(VIEWS)) view.start(byId(`view-${name}`));
 explainTerms();
 subscribe("gallery", showGallery);
+subscribe("ways", showWays);
+subscribe("busy", (n) => {
+  byId("busy").hidden = n === 0;
+});
 subscribe("offline", (sentence) => {
   byId("offline").hidden = !sentence;
   byId("offline").textContent = sentence ? `${sentence} What you see may be old.` : "";
 });
-byId("undo").addEventListener("click", () => command("undo"));
-byId("redo").addEventListener("click", () => command("redo"));
+byId("undo").addEventListener("click", () => undo());
+byId("redo").addEventListener("click", () => redo());
 byId("help").addEventListener("click", keysDialog);
 document.addEventListener("keydown", onKey);
 window.addEventListener("hashchange", () => show());
-// A file dropped beside the place for it must not replace the page.
-for (const type of ["dragover", "drop"]) window.addEventListener(type, (event) => event.preventDefault());
+// Files may be dropped anywhere.
+const holdsFiles = (event) => event.dataTransfer?.types.includes("Files");
+let depth = 0;
+const mark = (change) => {
+  depth = Math.max(0, depth + change);
+  document.body.classList.toggle("dropping", depth > 0);
+};
+window.addEventListener("dragenter", (event) => holdsFiles(event) && mark(1));
+window.addEventListener("dragleave", (event) => holdsFiles(event) && mark(-1));
+window.addEventListener("dragover", (event) => {
+  event.preventDefault();
+  if (holdsFiles(event)) event.dataTransfer.dropEffect = "copy";
+});
+window.addEventListener("drop", async (event) => {
+  event.preventDefault();
+  mark(-depth);
+  if (!holdsFiles(event)) return;
+  const files = droppedFiles(event.dataTransfer);
+  document.querySelectorAll("dialog[open]").forEach((dialog) => dialog.close());
+  location.hash = "#identify";
+  identify.send(await files);
+});
 refresh().then(follow);
 show(true);

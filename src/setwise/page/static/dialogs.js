@@ -1,8 +1,8 @@
 // Questions in <dialog>s: who is it, are you sure, which keys.
 
-import { add, button, el, thumb } from "./dom.js";
-import { current } from "./state.js";
-import { counted, folded } from "./words.js";
+import { add, button, el, photo } from "./dom.js";
+import { knownNames } from "./state.js";
+import { counted, folded, percent } from "./words.js";
 
 /** Show a dialog; resolves with what was chosen, or null. Focus goes back where it was. */
 export const ask = (dialog) =>
@@ -44,15 +44,25 @@ export const confirm = (title, paragraphs, yes) => {
   return ask(dialog);
 };
 
-const matching = (typed, without) => {
+/** Names for what was typed: an exact one first, then what begins so; the probable ones if nothing was. */
+const matching = (typed, without, likely) => {
   const wanted = folded(typed);
-  const names = current().classes.filter(
-    ({ name }) => !without.includes(name) && folded(name).includes(wanted),
-  );
-  // Those that begin so come first.
-  return names
-    .sort((one, two) => folded(two.name).startsWith(wanted) - folded(one.name).startsWith(wanted))
-    .slice(0, 60);
+  const chance = new Map(likely.map(({ label, probability }) => [label, probability]));
+  const rank = ({ name }) => {
+    if (!wanted) return 1 - (chance.get(name) ?? 0);
+    return folded(name) === wanted ? 0 : folded(name).startsWith(wanted) ? 1 : 2;
+  };
+  return knownNames()
+    .filter(({ name }) => !without.includes(name) && folded(name).includes(wanted))
+    .sort((one, two) => rank(one) - rank(two) || one.name.localeCompare(two.name, undefined, { numeric: true }))
+    .slice(0, 60)
+    .map((one) => ({ ...one, chance: wanted ? undefined : chance.get(one.name) }));
+};
+
+const noteOf = (one) => {
+  if (one.isNew) return "new, not yet in the gallery";
+  const size = `${counted(one.n_sets, "album")}, ${counted(one.n_images, "photo")}`;
+  return one.chance === undefined ? size : `${percent(one.chance)} · ${size}`;
 };
 
 const option = (i, label, note, url, pick) =>
@@ -64,12 +74,12 @@ const option = (i, label, note, url, pick) =>
       "aria-selected": "false",
       on: { click: () => pick(label), mousedown: (event) => event.preventDefault() },
     },
-    url ? thumb(url) : el("span", { class: "plus", "aria-hidden": "true" }, "+"),
+    url ? photo(url) : el("span", { class: "plus", "aria-hidden": "true" }, "+"),
     el("span", {}, el("b", {}, label), el("small", {}, note)),
   );
 
 /** Which person or thing? Type to find it, or to name a new one. Resolves with a name or null. */
-export const chooseClass = (title, { without = [], typed = "", hint = "" } = {}) => {
+export const chooseClass = (title, { without = [], typed = "", hint = "", likely = [] } = {}) => {
   const dialog = el("dialog", { class: "chooser", "aria-labelledby": "chooser-title" });
   const list = el("ul", { role: "listbox", id: "options", "aria-label": "People and things" });
   const field = el("input", {
@@ -82,32 +92,32 @@ export const chooseClass = (title, { without = [], typed = "", hint = "" } = {})
     placeholder: "Type a name",
     autocomplete: "off",
     spellcheck: "false",
-    maxlength: 200,
+    maxlength: 100,
   });
-  let at = 0;
+  const foot = el("p", { class: "small", "aria-live": "polite" });
+  let at = -1;
   const mark = () => {
     [...list.children].forEach((item, i) => item.setAttribute("aria-selected", String(i === at)));
     if (list.children[at]) {
       field.setAttribute("aria-activedescendant", `option-${at}`);
       list.children[at].scrollIntoView({ block: "nearest" });
     } else field.removeAttribute("aria-activedescendant");
+    const name = list.children[at]?.querySelector("b").textContent;
+    foot.textContent = name ? `Enter takes “${name}”.` : "Type a name, or choose one with ↓.";
   };
   const fill = () => {
     const name = field.value.trim();
-    const found = matching(name, without);
-    const items = found.map((one, i) =>
-      option(
-        i,
-        one.name,
-        `${counted(one.n_sets, "album")}, ${counted(one.n_images, "photo")}`,
-        one.sets[0]?.shown ? `/api/sets/${encodeURIComponent(one.sets[0].id)}/images/0` : null,
-        dialog.choose,
-      ),
-    );
-    const isThere = current().classes.some((one) => one.name === name);
-    if (name && !isThere) items.push(option(items.length, name, "new in the gallery", null, dialog.choose));
-    list.replaceChildren(...items);
-    at = 0;
+    const found = matching(name, without, likely);
+    const coverOf = ({ sets }) =>
+      sets[0]?.shown ? `/api/sets/${encodeURIComponent(sets[0].id)}/images/0` : null;
+    const known = found.map((one) => [one.name, noteOf(one), coverOf(one)]);
+    // Enter takes an exact name or the new one, never one that only begins so.
+    const nExact = name ? found.filter((one) => folded(one.name) === folded(name)).length : 0;
+    const isThere = knownNames().some((one) => one.name === name);
+    if (name && !isThere && !nExact) known.unshift([name, "new in the gallery", null]);
+    else if (name && !isThere) known.splice(nExact, 0, [name, "new, written like this", null]);
+    list.replaceChildren(...known.map((one, i) => option(i, ...one, dialog.choose)));
+    at = name && known.length ? 0 : -1;
     mark();
   };
   field.addEventListener("input", fill);
@@ -116,7 +126,7 @@ export const chooseClass = (title, { without = [], typed = "", hint = "" } = {})
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step && length) {
       event.preventDefault();
-      at = (at + step + length) % length;
+      at = at < 0 ? (step > 0 ? 0 : length - 1) : (at + step + length) % length;
       mark();
     }
     if (event.key === "Enter") {
@@ -131,6 +141,7 @@ export const chooseClass = (title, { without = [], typed = "", hint = "" } = {})
     hint && el("p", { class: "small" }, hint),
     field,
     list,
+    foot,
   );
   const answer = ask(dialog);
   field.value = typed;
@@ -148,6 +159,7 @@ const KEYS = [
       ["/", "search"],
       ["Ctrl Z", "undo"],
       ["Ctrl Shift Z", "redo"],
+      ["Space", "photos large; arrows go on"],
       ["Esc", "close what is open"],
     ],
   ],
@@ -158,8 +170,9 @@ const KEYS = [
       ["Enter", "accept the answer"],
       ["1 – 9", "choose a candidate"],
       ["c", "choose another name, or a new one"],
+      ["p", "all photos of the album"],
       ["x", "take this decision back"],
-      ["u", "take back what was done last"],
+      ["u", "undo what was done last"],
     ],
   ],
 ];

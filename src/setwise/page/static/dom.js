@@ -47,6 +47,12 @@ export const thumb = (url, alt = "", properties = {}) => {
   return image;
 };
 
+/** The address of a photo so large, where its file is at hand. */
+export const sized = (url, side) => `${url}?side=${side}`;
+
+/** A photo to be looked at: large enough for a sharp screen. */
+export const photo = (url, alt = "", properties = {}) => thumb(sized(url, 320), alt, properties);
+
 export const byId = (id) => document.getElementById(id);
 
 /** Whether letters typed now are meant for a field, or for an open dialog. */

@@ -1,7 +1,8 @@
 // Gallery: every person or thing with its albums.
 
-import { el, thumb } from "./dom.js";
-import { openSet } from "./set_dialog.js";
+import { el, photo } from "./dom.js";
+import { openLightbox } from "./lightbox.js";
+import { openSet, photosOf } from "./set_dialog.js";
 import { current, subscribe } from "./state.js";
 import { term } from "./terms.js";
 import { counted, countedClasses, folded, nameOf } from "./words.js";
@@ -24,7 +25,7 @@ const cover = (set) => {
   return el(
     "span",
     { class: `cover covers-${shown}` },
-    ...Array.from({ length: shown }, (_, i) => thumb(url(i))),
+    ...Array.from({ length: shown }, (_, i) => photo(url(i))),
   );
 };
 
@@ -37,7 +38,14 @@ const setCard = (set, label) =>
       {
         type: "button",
         class: "set",
-        on: { click: () => openSet(set.id) },
+        on: {
+          click: () => openSet(set.id),
+          keydown: (event) => {
+            if (event.key !== " " || !set.shown) return;
+            event.preventDefault();
+            openLightbox(photosOf(set));
+          },
+        },
         "aria-label": `${nameOf(set, label)}, an album of ${label}, ${counted(set.n_images, "photo")}`,
       },
       cover(set),

@@ -1,14 +1,16 @@
 // Identify: send photos, watch the work, read the answers.
 
-import { Refused, get, remove, upload } from "./api.js";
+import { Refused, get, post, remove, upload } from "./api.js";
 import { answerArticle } from "./answer.js";
 import { button, el } from "./dom.js";
-import { chosenFiles, droppedFiles } from "./drop.js";
+import { chosenFiles } from "./drop.js";
 import { current } from "./state.js";
 import { term } from "./terms.js";
-import { counted, duration, size } from "./words.js";
+import { warn } from "./toast.js";
+import { counted, duration, size, time } from "./words.js";
 
-const POLL_MS = 250;
+const POLL_MS = 250,
+  AWAY_MS = 700; // between two tries while the server is away
 const SENDING = { name: "sending", words: "Sending the photos" };
 let parts = null;
 
@@ -46,57 +48,83 @@ const stepItem = (step) => {
   );
 };
 
-/** The card of one question: its steps, then its answers. */
+/** The card of one question: its steps, then its answers. It outlives a reload and a restart. */
 class Question {
-  constructor(files) {
+  /** Of files that are to be sent, or of an id that the server knows. */
+  constructor({ files = null, id = null, title }) {
     this.files = files;
-    this.title = nameOf(files);
+    this.id = id;
+    this.title = title;
     this.isOver = false;
     this.steps = el("ol", { class: "steps" });
     this.status = el("p", { class: "small", role: "status" });
     this.cancel = button("Cancel", () => this.stop());
-    this.element = el(
-      "section",
-      { class: "question-card", "aria-label": this.title },
-      (this.progress = el(
-        "div",
-        { class: "progress" },
-        el("h2", {}, this.title),
-        this.status,
-        this.steps,
-        this.cancel,
-      )),
+    this.element = el("section", { class: "question-card", "aria-label": this.title });
+    this.start();
+  }
+
+  start() {
+    this.isOver = false;
+    this.progress = el(
+      "div",
+      { class: "progress" },
+      el("h2", {}, this.title),
+      this.status,
+      this.steps,
+      this.cancel,
     );
+    this.element.replaceChildren(this.progress);
     this.run().catch((error) => this.fail(error));
   }
 
   async run() {
-    this.showSending(0);
-    this.sending = upload("/api/identify", this.files, (share) => this.showSending(share));
-    const { id } = await this.sending.answer;
-    this.sending = null;
-    this.id = id;
-    this.files = null; // no need to hold them
-    if (this.isOver) return void remove(`/api/identify/${id}`).catch(() => {});
+    if (this.id === null) await this.send();
+    remember(this.id);
+    cards.set(this.id, this);
+    if (this.isOver) return this.forget();
     await this.watch();
   }
 
+  async send() {
+    for (;;) {
+      this.showSending(0);
+      this.element.dataset.sending = true;
+      this.sending = upload("/api/identify", this.files, (share) => this.showSending(share));
+      try {
+        ({ id: this.id } = await this.sending.answer);
+        return;
+      } catch (error) {
+        if (error.status !== 0 || (await isThere())) throw error;
+        // A server that was stopped gets the files again when it is back.
+        await this.untilItIsBack("The photos will be sent again when it is back.");
+      } finally {
+        this.sending = null;
+        delete this.element.dataset.sending;
+      }
+    }
+  }
+
   async watch() {
-    for (let misses = 0; !this.isOver;) {
+    while (!this.isOver) {
       try {
         const job = await get(`/api/identify/${encodeURIComponent(this.id)}`);
-        misses = 0;
         if (this.isOver) return;
         if (job.state === "done") return this.finish(job);
         if (job.state === "failed") throw new Refused(job.error ?? "That did not work.", 422);
         if (job.state === "cancelled") return this.finishCancelled();
         this.showWork(job);
       } catch (error) {
-        // A server that is silent for a moment may come back.
-        if (error.status !== 0 || ++misses > 20) throw error;
+        if (error.status !== 0) throw error;
+        await this.untilItIsBack("The answer comes when it is back.");
       }
       await new Promise((resolve) => setTimeout(resolve, POLL_MS));
     }
+  }
+
+  async untilItIsBack(words) {
+    this.status.textContent = `The server does not answer. ${words}`;
+    while (!this.isOver && !(await isThere())) await new Promise((resolve) => setTimeout(resolve, AWAY_MS));
+    if (this.isOver) throw new Refused("Cancelled.", -1);
   }
 
   showSending(share) {
@@ -120,28 +148,46 @@ class Question {
 
   finish(job) {
     this.isOver = true;
+    this.files = null; // no need to hold them
     this.progress.remove();
     const { left_out: leftOut = [], answers } = job;
-    const close = () => {
-      this.forget();
-      this.leave();
-    };
     const several = answers.length > 1;
     if (several)
       this.element.append(
         el("h2", {}, `${this.title}: ${counted(answers.length, "album")}`),
         contents(answers, job.id),
       );
-    this.element.append(...answers.map((answer, k) => answerArticle(job.id, k, answer)));
+    this.element.append(
+      ...answers.map((answer, k) => answerArticle(job.id, k, answer, () => this.split(k, answer))),
+    );
     if (leftOut.length) this.element.append(leftOutNote(leftOut));
     this.element.append(
-      button("×", close, { class: "icon close", "aria-label": `Close the answer on ${this.title}` }),
+      el("p", { class: "small" }, el("a", { href: `#identify/${job.id}` }, "The address of this answer")),
+      this.closer(),
     );
     const title = this.element.querySelector("h2");
     title.setAttribute("tabindex", "-1");
     parts.live.textContent = answers.map((answer) => `${answer.set.name}: ${answer.words}.`).join(" ");
     if (document.activeElement === document.body || this.element.contains(document.activeElement))
       title.focus({ preventScroll: true });
+  }
+
+  closer() {
+    const close = () => {
+      this.forget();
+      this.leave();
+    };
+    return button("×", close, { class: "icon close", "aria-label": `Close ${this.title}` });
+  }
+
+  async split(k, answer) {
+    try {
+      const { id } = await post(`/api/identify/${encodeURIComponent(this.id)}/answers/${k}/split`);
+      showCard(new Question({ id, title: `${answer.set.name}, split` }));
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      warn(error.message);
+    }
   }
 
   finishCancelled() {
@@ -154,10 +200,22 @@ class Question {
     if (error.status === -1) return this.finishCancelled();
     if (!(error instanceof Refused)) console.error(error);
     this.isOver = true;
+    const again = () => {
+      this.id = null;
+      this.start();
+    };
     this.progress.replaceChildren(
       el("h2", {}, this.title),
       el("p", { class: "notice", role: "alert" }, error.message),
-      button("Close", () => this.leave()),
+      el(
+        "div",
+        { class: "actions" },
+        this.files && button("Try again", again, { class: "button primary" }),
+        button("Close", () => {
+          this.forget();
+          this.leave();
+        }),
+      ),
     );
     return null;
   }
@@ -171,14 +229,84 @@ class Question {
   }
 
   leave() {
+    cards.delete(this.id);
     this.element.remove();
     showWhetherEmpty();
   }
 
   forget() {
-    if (this.id) remove(`/api/identify/${encodeURIComponent(this.id)}`).catch(() => {});
+    if (this.id === null) return;
+    remember(this.id, false);
+    remove(`/api/identify/${encodeURIComponent(this.id)}`).catch(() => {});
   }
 }
+
+const cards = new Map(); // by the id of their question
+
+const isThere = async () => {
+  try {
+    await get("/api/history");
+    return true;
+  } catch (error) {
+    return error.status !== 0;
+  }
+};
+
+// The questions of this window, so that a reload opens them again.
+const KEPT = "setwise-questions";
+const remembered = () => {
+  try {
+    return JSON.parse(sessionStorage.getItem(KEPT) ?? "[]");
+  } catch {
+    return [];
+  }
+};
+const remember = (id, isKept = true) => {
+  const ids = remembered().filter((one) => one !== id);
+  try {
+    sessionStorage.setItem(KEPT, JSON.stringify(isKept ? [...ids, id] : ids));
+  } catch {
+    /* not allowed here: a reload then shows it among the earlier ones */
+  }
+};
+
+const showCard = (question) => {
+  if (question.id !== null) cards.set(question.id, question);
+  parts.list.prepend(question.element);
+  showWhetherEmpty();
+};
+
+/** Questions that the server keeps: those of this window and of the address open, others by name. */
+const fetchQuestions = async () => {
+  let known;
+  try {
+    known = await get("/api/identify");
+  } catch {
+    return; // the strip at the top says so
+  }
+  const asked = location.hash.split("/")[1] ?? null;
+  const open = new Set([...remembered(), asked]);
+  for (const one of [...known].reverse())
+    if (open.has(one.id) && !cards.has(one.id) && one.state !== "cancelled")
+      showCard(new Question({ id: one.id, title: one.name }));
+  if (asked && !known.some(({ id }) => id === asked)) {
+    parts.refused.hidden = false;
+    parts.refused.textContent = "This answer is no longer kept. Drop the photos again.";
+  }
+  const ownIds = new Set([...cards.values()].map(({ id }) => id));
+  const others = known.filter((one) => !ownIds.has(one.id) && one.state !== "cancelled");
+  parts.earlier.hidden = !others.length;
+  parts.earlierList.replaceChildren(...others.map(earlierItem));
+  if (asked) cards.get(asked)?.element.scrollIntoView();
+};
+
+const earlierItem = ({ id, name, n_images: n, asked, words }) =>
+  el(
+    "li",
+    {},
+    el("a", { href: `#identify/${id}` }, name),
+    el("small", {}, ` · ${counted(n, "photo")} · ${time(asked)} · ${words.join("; ") || "not answered yet"}`),
+  );
 
 const contents = (answers, id) =>
   el(
@@ -214,14 +342,17 @@ const leftOutNote = (files) =>
 
 const showWhetherEmpty = () => parts.view.classList.toggle("has-questions", parts.list.childElementCount > 0);
 
-const send = (files) => {
+/** Ask whose photos these files are. */
+export const send = (files) => {
   const sentence = refusal(files);
   parts.refused.hidden = !sentence;
   parts.refused.textContent = sentence ?? "";
   if (sentence) return;
-  parts.list.prepend(new Question(files).element);
-  showWhetherEmpty();
+  showCard(new Question({ files, title: nameOf(files) }));
 };
+
+/** Read the list of questions whenever the view is shown. */
+export const show = () => fetchQuestions();
 
 const fieldOf = (id, words, properties) => {
   const field = el("input", { type: "file", id, class: "unseen", multiple: true, ...properties });
@@ -230,28 +361,6 @@ const fieldOf = (id, words, properties) => {
     field.value = "";
   });
   return [field, el("label", { for: id, class: "button" }, words)];
-};
-
-const acceptDrops = (zone) => {
-  let depth = 0;
-  const mark = (change) => {
-    depth = Math.max(0, depth + change);
-    zone.classList.toggle("over", depth > 0);
-  };
-  zone.addEventListener("dragenter", (event) => {
-    event.preventDefault();
-    mark(1);
-  });
-  zone.addEventListener("dragleave", () => mark(-1));
-  zone.addEventListener("dragover", (event) => {
-    event.preventDefault();
-    event.dataTransfer.dropEffect = "copy";
-  });
-  zone.addEventListener("drop", async (event) => {
-    event.preventDefault();
-    mark(-depth);
-    send(await droppedFiles(event.dataTransfer));
-  });
 };
 
 export const start = (view) => {
@@ -263,11 +372,13 @@ export const start = (view) => {
     live: el("p", { class: "unseen", role: "status" }),
     refused: el("p", { class: "notice", role: "alert", hidden: true }),
     list: el("div", { class: "questions" }),
+    earlier: el("details", { class: "earlier", hidden: true }),
+    earlierList: el("ul", {}),
   };
   const zone = el(
     "div",
     { class: "zone" },
-    el("p", { class: "zone-words" }, "Drop a folder, photos, a clip or a zip here"),
+    el("p", { class: "zone-words" }, "Drop a folder, photos, a clip or a zip here, or anywhere"),
     el("p", { class: "choices" }, files, filesLabel, folder, folderLabel),
     el(
       "p",
@@ -288,6 +399,11 @@ export const start = (view) => {
     parts.refused,
     parts.live,
     parts.list,
+    parts.earlier,
   );
-  acceptDrops(view);
+  parts.earlier.append(el("summary", {}, "Earlier questions"), parts.earlierList);
+  window.addEventListener("beforeunload", (event) => {
+    // What is not sent yet would be lost.
+    if ([...parts.list.children].some((card) => card.dataset.sending)) event.preventDefault();
+  });
 };

@@ -5,7 +5,9 @@ import { chooseClass, confirm } from "./dialogs.js";
 import { button, byId, el } from "./dom.js";
 import { rowOf } from "./inbox_row.js";
 import { candidatesOf, paneOf } from "./inbox_pane.js";
-import { command, current, refresh, subscribe } from "./state.js";
+import { confirmSure, openRow, rowPhotos } from "./inbox_sheet.js";
+import { openLightbox } from "./lightbox.js";
+import { commandAt, current, did, offerNames, subscribe, undo } from "./state.js";
 import { term } from "./terms.js";
 import { say, warn } from "./toast.js";
 import { counted, duration, folded } from "./words.js";
@@ -26,7 +28,6 @@ let isByHand = false; // until somebody chooses one, it is the first
 let fetching = false,
   isStale = false;
 const made = new Map();
-const decisions = []; // of this window, newest last: what `u` takes back
 
 const rowsShown = () => [...parts.body.children].map((tr) => tr.dataset.id).filter(Boolean);
 const rowWith = (id) => inbox?.rows.find((row) => row.id === id) ?? null;
@@ -42,8 +43,7 @@ const fetchInbox = async () => {
   try {
     do {
       isStale = false;
-      inbox = await get("/api/inbox");
-      fill();
+      take(await get("/api/inbox"));
     } while (isStale);
   } catch (error) {
     parts.progress.textContent = error.message;
@@ -51,6 +51,12 @@ const fetchInbox = async () => {
     fetching = false;
   }
   if (inbox && (inbox.state === "reading" || inbox.state === "looking")) setTimeout(fetchInbox, 1000);
+};
+
+const take = (given) => {
+  inbox = given;
+  offerNames(inbox.rows.map((row) => row.decided).filter(Boolean));
+  fill();
 };
 
 const choose = (id, { focus = false } = {}) => {
@@ -65,7 +71,7 @@ const choose = (id, { focus = false } = {}) => {
     for (const one of tr.querySelectorAll("button")) one.tabIndex = isChosen ? 0 : -1;
   }
   const row = rowWith(id);
-  parts.pane.replaceChildren(...(row ? paneOf(row, decide, ask) : []));
+  parts.pane.replaceChildren(...(row ? paneOf(row, acts) : []));
 };
 
 const move = (change) => {
@@ -83,12 +89,13 @@ const moveToOpen = () => {
   else choose(chosen, { focus: true });
 };
 
-const set = async (id, label) => {
+/** Decisions `{ id, label, without }`, sent at once; returns whether they are made. */
+const set = async (decisions) => {
   try {
-    await post(`/api/inbox/${encodeURIComponent(id)}/decide`, { label });
-    const row = rowWith(id);
-    if (row) row.decided = label;
-    fill();
+    const rows = new Map(
+      (await post("/api/inbox/decide", { decisions })).map((row) => [row.id, row]),
+    );
+    take({ ...inbox, rows: inbox.rows.map((row) => rows.get(row.id) ?? row) });
     return true;
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
@@ -97,35 +104,81 @@ const set = async (id, label) => {
   }
 };
 
-const decide = async (id, label) => {
+const asItIs = ({ id, decided, without }) =>
+  decided === null ? { id, label: null } : { id, label: decided, without };
+
+/** Make decisions, with a way back. */
+const make = async (decisions, words) => {
+  const before = decisions.map(({ id }) => asItIs(rowWith(id)));
+  if (!(await set(decisions))) return false;
+  const goTo = (done) => async () => {
+    if (!(await set(done))) return false;
+    if (!byId("view-inbox").hidden) choose(done[0].id, { focus: true });
+    return true;
+  };
+  did({ words, undo: goTo(before), redo: goTo(decisions) });
+  return true;
+};
+
+const decide = async (id, label, without = null) => {
   const row = rowWith(id);
   if (!row || row.state !== "done" || label === undefined) return;
-  const before = row.decided;
-  if (before === label || !(await set(id, label))) return;
-  decisions.push([[id, before]]);
-  parts.live.textContent = label === null ? `${row.name}: to decide again.` : `${row.name}: ${label}.`;
+  if (label === row.decided && without === null) return;
+  const words = label === null ? `${row.name} is to be decided again` : `${row.name} is ${label}`;
+  if (!(await make([{ id, label, without }], words))) return;
+  parts.live.textContent = `${words}.`;
   if (label !== null && id === chosen) moveToOpen();
 };
 
 const ask = async (id) => {
   const row = rowWith(id);
   if (!row || row.state !== "done") return;
-  const label = await chooseClass(`Who or what is “${row.name}”?`, { hint: row.words });
+  const label = await chooseClass(`Who or what is “${row.name}”?`, {
+    hint: row.words,
+    likely: candidatesOf(row),
+  });
   if (label !== null) await decide(id, label);
 };
 
-const accept = (row) => (row.label === null ? ask(row.id) : decide(row.id, row.label));
+const guessOf = (row) => row.label ?? (row.is_far ? row.most_like : null);
 
-/** Take back the last decision of this window; false where there is none. */
-export const undoDecision = () => {
-  const last = decisions.pop();
-  if (!last) return false;
-  (async () => {
-    for (const [id, before] of last) await set(id, before);
-    choose(last[0][0], { focus: true });
-    parts.live.textContent = `${rowWith(last[0][0])?.name ?? "It"}: decision taken back.`;
-  })();
-  return true;
+const accept = (row) => {
+  if (row.parts.length) return divide(row, "split");
+  return guessOf(row) === null ? ask(row.id) : decide(row.id, guessOf(row));
+};
+
+const divide = async (row, how) => {
+  const call = (id, which) => async () => {
+    try {
+      take(await post(`/api/inbox/${encodeURIComponent(id)}/${which}`));
+      return true;
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      warn(error.message);
+      return false;
+    }
+  };
+  const isSplit = how === "split";
+  if (!(await call(row.id, how)())) return;
+  const words = isSplit ? `${row.name} is split` : "an album is joined again";
+  if (isSplit) did({ words, undo: call(`${row.id}-1`, "join"), redo: call(row.id, "split") });
+  say(isSplit ? `${row.name} is ${counted(row.parts.length, "album")} now.` : "Joined again.");
+};
+
+const photosOf = async (row) => {
+  const without = await openRow(row, guessOf(row) ?? row.decided);
+  if (!without) return;
+  const label = row.decided ?? guessOf(row);
+  if (label === null) await ask(row.id);
+  else await decide(row.id, label, without);
+};
+
+const acts = {
+  onDecide: decide,
+  onAsk: ask,
+  onPhotos: (id) => photosOf(rowWith(id)),
+  onLarge: (row, at) => openLightbox(rowPhotos(row), at),
+  onJoin: (row) => divide(row, "join"),
 };
 
 const sureOnes = () =>
@@ -137,32 +190,31 @@ const transferable = () =>
   inbox.rows.filter((row) => row.decided !== null && (row.state === "done" || row.state === "enrolled"));
 
 const acceptSure = async () => {
-  const taken = [];
-  for (const row of sureOnes()) if (await set(row.id, row.label)) taken.push([row.id, null]);
-  if (!taken.length) return;
-  decisions.push(taken);
-  say(`${counted(taken.length, "sure answer")} accepted.`, { words: "Undo", act: undoDecision });
+  const chosenRows = await confirmSure(sureOnes());
+  if (!chosenRows?.length) return;
+  const decisions = chosenRows.map(({ id, label }) => ({ id, label, without: null }));
+  const words = `${counted(decisions.length, "sure answer")} accepted`;
+  if (await make(decisions, words)) say(`${words}.`, { words: "Undo", act: undo });
 };
 
-const change = async (path, body) => {
-  try {
-    const { words } = await post(path, { ...body, revision: current().revision });
-    decisions.length = 0; // commands are undone by the history
-    await refresh();
-    await fetchInbox();
-    say(words, { words: "Undo", act: () => command("undo") });
-  } catch (error) {
-    if (!(error instanceof Refused)) throw error;
-    warn(error.message);
-    refresh();
-  }
+const change = async (path, body, control, words) => {
+  const before = control.textContent;
+  control.disabled = true;
+  control.setAttribute("aria-busy", "true");
+  control.textContent = words;
+  await commandAt(path, body);
+  control.removeAttribute("aria-busy");
+  control.textContent = before;
+  await fetchInbox();
 };
 
-const enrollAll = () => change("/api/inbox/enroll", { ids: decidedOnes().map(({ id }) => id) });
+const enrollAll = () =>
+  change("/api/inbox/enroll", { ids: decidedOnes().map(({ id }) => id) }, parts.enroll, "Adding…");
 
 const transfer = (how) => async () => {
   const rows = transferable();
-  const photos = rows.reduce((sum, row) => sum + row.n_images, 0);
+  const photos = rows.reduce((sum, row) => sum + row.n_images - row.without.length, 0);
+  const nOut = rows.reduce((sum, row) => sum + row.without.length, 0);
   const labels = new Set(rows.map((row) => row.decided));
   const verb = how === "copy" ? "Copy" : "Move";
   const isSure = await confirm(
@@ -172,16 +224,20 @@ const transfer = (how) => async () => {
       how === "copy"
         ? "The inbox stays as it is. Nothing is overwritten."
         : "They will be gone from the inbox. Nothing is overwritten, and Undo brings them back.",
+      ...(nOut ? [`${counted(nOut, "photo")} that ${nOut === 1 ? "does" : "do"} not belong ${nOut === 1 ? "stays" : "stay"} in the inbox.`] : []),
     ],
     `${verb} ${counted(photos, "photo")}`,
   );
-  if (isSure) await change("/api/inbox/transfer", { how, ids: rows.map(({ id }) => id) });
+  if (!isSure) return;
+  const ids = rows.map(({ id }) => id);
+  await change("/api/inbox/transfer", { how, ids }, parts[how], how === "copy" ? "Copying…" : "Moving…");
 };
 
 const progressWords = () => {
   const { state, done, total, error, estimate_s: left } = inbox;
   if (state === "failed") return error ?? "The inbox could not be read.";
-  if (state === "reading") return "Reading the inbox…";
+  if (state === "reading")
+    return total ? `Reading the inbox: ${done} of ${counted(total, "photo")}.` : "Reading the inbox…";
   if (state === "looking")
     return `${done} of ${counted(total, "album")} compared${left ? `: ${duration(left)} left` : ""}.`;
   const open = inbox.rows.filter(isOpen).length;
@@ -189,21 +245,32 @@ const progressWords = () => {
     ? `${counted(open, "album")} to decide.`
     : inbox.rows.length
       ? "All albums are decided."
-      : "The inbox is empty.";
+      : "The inbox is empty. Albums that you put into its folder appear here.";
 };
 
 const label = (control, words, n) => {
+  if (control.getAttribute("aria-busy")) return;
   control.textContent = n ? `${words} (${n})` : words;
   control.disabled = !n;
+};
+
+const showLeftOut = () => {
+  const files = inbox.left_out;
+  parts.leftOut.hidden = !files.length;
+  parts.leftOut.replaceChildren(
+    el("summary", {}, `${counted(files.length, "file")} could not be used`),
+    el("ul", {}, ...files.map(({ name, reason }) => el("li", {}, el("code", {}, name), ` ${reason}`))),
+  );
 };
 
 const showHead = () => {
   const sentence = progressWords();
   if (parts.progress.textContent !== sentence) parts.progress.textContent = sentence;
-  parts.gauge.hidden = inbox.state !== "looking";
+  parts.gauge.hidden = inbox.state !== "looking" && inbox.state !== "reading";
+  showLeftOut();
   parts.gauge.style.setProperty("--share", inbox.total ? inbox.done / inbox.total : 0);
   byId("to-inbox-count").textContent = inbox.rows.filter(isOpen).length || "";
-  label(parts.acceptSure, "Accept sure ones", sureOnes().length);
+  label(parts.acceptSure, "Accept sure ones…", sureOnes().length);
   label(parts.enroll, "Add decided to the gallery", current().can_change ? decidedOnes().length : 0);
   for (const control of [parts.copy, parts.move]) {
     control.hidden = !current().into;
@@ -231,6 +298,9 @@ const trOf = (row) => {
       ask(row.id);
     },
     onClear: () => decide(row.id, null),
+    onLarge: (at) => acts.onLarge(rowWith(row.id), at),
+    onSplit: () => divide(rowWith(row.id), "split"),
+    onJoin: () => divide(rowWith(row.id), "join"),
   });
   made.set(row.id, { content, tr });
   return tr;
@@ -275,8 +345,14 @@ export const onKey = (event) => {
   else if (event.key === "c") {
     event.preventDefault();
     ask(row.id);
+  } else if (event.key === "p") photosOf(row);
+  else if (event.key === " " && !isOnControl) {
+    event.preventDefault();
+    acts.onLarge(row, 0);
   } else if (event.key === "x") decide(row.id, null);
-  else if (/^[1-9]$/.test(event.key)) decide(row.id, candidatesOf(row)[Number(event.key) - 1]?.label);
+  // Only what can be seen can be chosen.
+  else if (/^[1-9]$/.test(event.key) && parts.pane.querySelector(".candidates")?.getClientRects().length)
+    decide(row.id, candidatesOf(row)[Number(event.key) - 1]?.label);
 };
 
 export const start = (view) => {
@@ -291,23 +367,24 @@ export const start = (view) => {
       ...Object.entries(FILTERS).map(([value, [words]]) => el("option", { value }, words)),
     ),
     output: el("output", {}),
-    acceptSure: button("Accept sure ones", acceptSure),
+    leftOut: el("details", { class: "left-out", hidden: true }),
+    acceptSure: button("Accept sure ones…", acceptSure),
     enroll: button("Add decided to the gallery", enrollAll, { class: "button primary" }),
     copy: button("Copy files…", transfer("copy"), { hidden: true }),
     move: button("Move files…", transfer("move"), { hidden: true }),
     body: el("tbody", {}),
     pane: el("aside", { class: "pane", "aria-label": "The chosen album" }),
   };
-  const heads = ["Album", "Answer", "How sure", "Next", "Your decision"].map((words) =>
+  const heads = ["Album", "Answer, and why", "Your decision"].map((words) =>
     el("th", { scope: "col" }, words),
   );
   view.append(
     el(
       "header",
       { class: "head" },
-      el("p", { class: "eyebrow" }, "The most ", term("uncertain"), " albums come first"),
       el("h1", { id: "inbox-title", tabindex: "-1" }, "Inbox"),
       parts.progress,
+      el("p", { class: "small" }, "The most ", term("uncertain"), " albums come first."),
       parts.gauge,
     ),
     parts.live,
@@ -329,6 +406,8 @@ export const start = (view) => {
         "–",
         el("kbd", {}, "9"),
         " choose ",
+        el("kbd", {}, "Space"),
+        " large ",
         el("kbd", {}, "?"),
         " keys",
       ),
@@ -348,6 +427,7 @@ export const start = (view) => {
       el("table", { class: "inbox" }, el("thead", {}, el("tr", {}, ...heads)), parts.body),
       parts.pane,
     ),
+    parts.leftOut,
   );
   for (const control of [parts.search, parts.filter]) control.addEventListener("input", fill);
   subscribe("inbox", fetchInbox);

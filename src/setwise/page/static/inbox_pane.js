@@ -1,8 +1,8 @@
-// Beside the inbox, where there is room: the chosen album, large, and whom it may show.
+// Beside the inbox, or below it where there is less room: the chosen album, and whom it may show.
 
-import { button, el, thumb } from "./dom.js";
+import { button, el, photo } from "./dom.js";
 import { spoken } from "./answer.js";
-import { current } from "./state.js";
+import { current, knownNames } from "./state.js";
 import { percent } from "./words.js";
 
 const coverOf = (label) => {
@@ -10,14 +10,16 @@ const coverOf = (label) => {
   return set?.shown ? `/api/sets/${encodeURIComponent(set.id)}/images/0` : null;
 };
 
-/** Whom the keys 1 to 9 choose. */
-export const candidatesOf = (row) =>
-  (
-    row.candidates ??
-    [row.most_like && { label: row.most_like, probability: row.probability }, row.runner_up].filter(Boolean)
-  ).slice(0, 9);
+/** Whom the keys 1 to 9 choose: candidates, then names that are new. */
+export const candidatesOf = (row) => {
+  const likely = row.candidates ?? [];
+  const fresh = knownNames()
+    .filter(({ isNew, name }) => isNew && name !== row.decided)
+    .map(({ name }) => ({ label: name, probability: null }));
+  return [...likely.slice(0, 9 - Math.min(fresh.length, 4)), ...fresh].slice(0, 9);
+};
 
-const candidate = (row, { label, probability }, i, decide) => {
+const candidate = (row, { label, probability }, i, onDecide) => {
   const url = coverOf(label);
   return el(
     "li",
@@ -28,24 +30,49 @@ const candidate = (row, { label, probability }, i, decide) => {
         type: "button",
         class: "candidate",
         "aria-pressed": String(row.decided === label),
-        on: { click: () => decide(row.id, label) },
+        on: { click: () => onDecide(row.id, label) },
       },
       el("kbd", {}, String(i + 1)),
-      url ? thumb(url) : el("span", { class: "plus" }),
+      url ? photo(url) : el("span", { class: "plus" }, "+"),
       el("span", { class: "label" }, label),
-      el("span", { class: `gauge ${["first", "second"][i] ?? "other"}`, vars: { share: probability } }),
-      el("small", {}, percent(probability)),
+      probability === null
+        ? el("small", { class: "is-new" }, "new")
+        : [
+            el("span", { class: `gauge ${["first", "second"][i] ?? "other"}`, vars: { share: probability } }),
+            el("small", {}, percent(probability)),
+          ],
     ),
   );
 };
 
-export const paneOf = (row, decide, ask) =>
+export const paneOf = (row, { onDecide, onAsk, onPhotos, onLarge }) =>
   [
     el("h2", {}, row.name),
     row.words && el("p", { class: "pane-words" }, ...spoken(row.words, row.label ?? row.most_like)),
-    el("div", { class: "pane-photos" }, ...row.photos.map((url) => thumb(url))),
+    row.reason && el("p", { class: "reason" }, row.reason),
+    el(
+      "div",
+      { class: "pane-photos" },
+      ...row.photos.map(({ image, url, is_outlier: isOut }) =>
+        el(
+          "button",
+          {
+            type: "button",
+            class: isOut ? "tile odd" : "tile",
+            "aria-label": `Enlarge photo ${image + 1}`,
+            on: { click: () => onLarge(row, image) },
+          },
+          photo(url, "", { class: isOut ? "out" : null }),
+        ),
+      ),
+    ),
     row.state === "done" &&
-      el("ol", { class: "candidates" }, ...candidatesOf(row).map((one, i) => candidate(row, one, i, decide))),
+      el("ol", { class: "candidates" }, ...candidatesOf(row).map((one, i) => candidate(row, one, i, onDecide))),
     row.state === "done" &&
-      button([el("kbd", {}, "c"), " another name, or a new one…"], () => ask(row.id), { class: "button quiet" }),
+      el(
+        "p",
+        { class: "pane-more" },
+        button([el("kbd", {}, "c"), " another name…"], () => onAsk(row.id), { class: "button quiet" }),
+        button([el("kbd", {}, "p"), " all photos…"], () => onPhotos(row.id), { class: "button quiet" }),
+      ),
   ].filter(Boolean);

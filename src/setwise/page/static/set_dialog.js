@@ -1,7 +1,8 @@
 // One album of the gallery: all its photos, and what can be done with it.
 
 import { ask, chooseClass, closer } from "./dialogs.js";
-import { add, button, el, thumb } from "./dom.js";
+import { add, button, el, photo } from "./dom.js";
+import { openLightbox } from "./lightbox.js";
 import { command, current } from "./state.js";
 import { counted, nameOf } from "./words.js";
 
@@ -12,32 +13,58 @@ const find = (id) => {
   return [null, null];
 };
 
-/** Photos that can be marked; `onChange(marked)` hears which are. */
-export const photoTiles = (photos, marked, onChange, words) =>
-  el(
+/** Photos to look at, and to mark where `marked` is a set; `onChange(marked)` hears which are. */
+export const photoTiles = (photos, marked, onChange, words) => {
+  const tiles = new Map();
+  const toggle = (image) => {
+    if (!marked.delete(image)) marked.add(image);
+    tiles.get(image).setAttribute("aria-pressed", String(marked.has(image)));
+    onChange(marked);
+  };
+  const marks = marked && { has: (image) => marked.has(image), toggle, words: words[0].toUpperCase() + words.slice(1) };
+  const enlarge = (at) => openLightbox(photos, at, marks);
+  return el(
     "ol",
     { class: "tiles" },
-    ...photos.map(({ image, name, url, why }) => {
+    ...photos.map(({ image, name, url, why }, at) => {
       const tile = el(
         "button",
         {
           type: "button",
-          class: "tile",
-          "aria-pressed": String(marked.has(image)),
-          title: why ? `${name}: ${why}` : name,
+          class: why ? "tile odd" : "tile",
+          "aria-pressed": marked ? String(marked.has(image)) : null,
+          title: [why ? `${name}: ${why}` : name, "Space: large"].join(" · "),
           on: {
-            click: () => {
-              if (!marked.delete(image)) marked.add(image);
-              tile.setAttribute("aria-pressed", String(marked.has(image)));
-              onChange(marked);
+            click: () => (marked ? toggle(image) : enlarge(at)),
+            keydown: (event) => {
+              if (event.key !== " ") return;
+              event.preventDefault();
+              enlarge(at);
             },
+            // Or else Firefox clicks the button, too.
+            keyup: (event) => event.key === " " && event.preventDefault(),
           },
         },
-        thumb(url, `${name}: ${words}`),
+        photo(url, marked ? `${name}: ${words}` : name),
       );
-      return el("li", {}, tile);
+      tiles.set(image, tile);
+      const loupe = button("⤢", () => enlarge(at), {
+        class: "loupe",
+        tabindex: "-1",
+        "aria-label": `Enlarge ${name}`,
+      });
+      return el("li", {}, tile, marked && loupe);
     }),
   );
+};
+
+/** The photos of an album of the gallery, as the tiles and the lightbox want them. */
+export const photosOf = (set) =>
+  Array.from({ length: Math.min(set.shown, MOST_TILES) }, (_, i) => ({
+    image: i,
+    name: `Photo ${i + 1}`,
+    url: `/api/sets/${encodeURIComponent(set.id)}/images/${i}`,
+  }));
 
 export const openSet = async (id) => {
   const [label, set] = find(id);
@@ -53,7 +80,7 @@ export const openSet = async (id) => {
     takeOut.disabled = !marked.size || marked.size === set.n_images;
     takeOut.textContent = marked.size ? `Remove ${counted(marked.size, "photo")}` : "Remove photos";
     hint.textContent =
-      marked.size === set.n_images ? "To remove all of them, remove the album." : "Choose photos to remove.";
+      marked.size === set.n_images ? "To remove all of them, remove the album." : "Click photos to remove them. Space shows one large.";
   };
   const move = async () => {
     const chosen = await chooseClass(`Whose album is “${nameOf(set, label)}”?`, {
@@ -62,19 +89,13 @@ export const openSet = async (id) => {
     });
     if (chosen !== null) dialog.choose(["move", { label: chosen }]);
   };
-  const photos = Array.from({ length: Math.min(set.shown, MOST_TILES) }, (_, i) => ({
-    image: i,
-    name: `Photo ${i + 1}`,
-    url: `/api/sets/${encodeURIComponent(set.id)}/images/${i}`,
-  }));
+  const photos = photosOf(set);
   add(
     dialog,
     el("p", { class: "eyebrow" }, `An album of ${label} · ${counted(set.n_images, "photo")}`),
     el("h2", { id: "set-title" }, nameOf(set, label)),
     closer(dialog),
-    canChange
-      ? photoTiles(photos, marked, describe, "remove")
-      : el("ol", { class: "tiles" }, ...photos.map(({ name, url }) => el("li", {}, thumb(url, name)))),
+    photoTiles(photos, canChange ? marked : null, describe, "remove"),
     photos.length < set.n_images &&
       el("p", { class: "small" }, `${photos.length} of ${set.n_images} are shown.`),
   );

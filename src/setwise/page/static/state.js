@@ -5,8 +5,19 @@ import { say, warn } from "./toast.js";
 
 let gallery = null;
 let asking = null;
+let names = []; // decided on in the inbox, and not yet in the gallery
+const done = []; // what this window did, newest last: COMMAND, or { words, undo, redo }
+const undone = []; // what was undone since
+const COMMAND = "command";
 let again = null; // the timer of the next request, of which there is one at most
-const listeners = { gallery: new Set(), inbox: new Set(), offline: new Set() };
+let nWaiting = 0; // commands that are not done yet
+const listeners = {
+  gallery: new Set(),
+  inbox: new Set(),
+  offline: new Set(),
+  ways: new Set(),
+  busy: new Set(),
+};
 
 export const current = () => gallery;
 export const subscribe = (topic, act) => {
@@ -15,6 +26,49 @@ export const subscribe = (topic, act) => {
 const tell = (topic, value) => {
   for (const act of listeners[topic]) act(value);
 };
+
+/** Names that people may choose: those of the gallery, and those decided on since. */
+export const knownNames = () => {
+  const known = new Set(gallery?.classes.map(({ name }) => name));
+  return [
+    ...(gallery?.classes ?? []),
+    ...names.filter((name) => !known.has(name)).map((name) => ({ name, isNew: true, sets: [] })),
+  ];
+};
+export const offerNames = (decided) => {
+  names = [...new Set(decided)].sort();
+};
+
+/** Something this window did that is no command, and can be undone by itself. */
+export const did = (act) => {
+  done.push(act);
+  undone.length = 0;
+  tell("ways");
+};
+
+/** What Undo and Redo would do, in words: the last thing done, whatever it was. */
+export const ways = () => {
+  const of = (list, way) => {
+    const last = list.at(-1);
+    return last && last !== COMMAND ? last.words : (way?.words ?? null);
+  };
+  return { undo: of(done, gallery?.can_undo), redo: of(undone, gallery?.can_redo) };
+};
+
+const travel = (name) => async () => {
+  const [from, to] = name === "undo" ? [done, undone] : [undone, done];
+  const last = from.at(-1);
+  if (!last || last === COMMAND) return command(name);
+  from.pop();
+  to.push(last);
+  tell("ways");
+  const isDone = await last[name]();
+  if (isDone) say(`${name === "undo" ? "Undone" : "Redone"}: ${last.words}`);
+  return isDone;
+};
+/** Undo the last thing, be it a decision of this window or a change of the gallery. */
+export const undo = travel("undo");
+export const redo = travel("redo");
 
 const later = (ms) => {
   clearTimeout(again);
@@ -50,28 +104,47 @@ export const refresh = async () => {
 
 const perform = async (name, body) => {
   if ((name === "undo" && !gallery.can_undo) || (name === "redo" && !gallery.can_redo)) return false;
+  return act(`/api/commands/${name}`, body, name);
+};
+
+const act = async (path, body, name) => {
+  nWaiting += 1;
+  tell("busy", nWaiting);
   try {
-    const { words } = await post(`/api/commands/${name}`, { ...body, revision: gallery.revision });
+    const { words } = await post(path, { ...body, revision: gallery.revision });
+    const [from, to] = name === "undo" ? [done, undone] : [undone, done];
+    if (from.at(-1) === COMMAND) from.pop();
+    to.push(COMMAND);
+    if (name !== "undo" && name !== "redo") undone.length = 0;
     await refresh();
-    const undo = name === "undo" ? null : { words: "Undo", act: () => command("undo") };
-    say(words, name === "undo" ? { words: "Redo", act: () => command("redo") } : undo);
+    tell("ways");
+    if (name === "undo") say(words, { words: "Redo", act: redo });
+    else say(words, { words: "Undo", act: undo });
     return true;
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
     warn(error.message);
     refresh();
     return false;
+  } finally {
+    nWaiting -= 1;
+    tell("busy", nWaiting);
   }
 };
 
 let last = Promise.resolve();
 
-/** Change the gallery, one command after the other, and say what was done. Returns whether it was done. */
-export const command = (name, body = {}) => {
-  const done = last.then(() => perform(name, body));
-  last = done.catch(() => {});
-  return done;
+const inTurn = (work) => {
+  const result = last.then(work);
+  last = result.catch(() => {});
+  return result;
 };
+
+/** Change the gallery, one command after the other, and say what was done. Returns whether it was done. */
+export const command = (name, body = {}) => inTurn(() => perform(name, body));
+
+/** The same at another address, such as that of the inbox. */
+export const commandAt = (path, body) => inTurn(() => act(path, body, path));
 
 /** Follow what other windows and programs do. A hidden window lets go: browsers lend few connections. */
 export const follow = () => {

@@ -98,12 +98,12 @@ const topOf = (node) => [...node.classes].sort((a, b) => b.share - a.share)[0]?.
 
 const sentenceOf = ({ node, children }) => {
   const halves = children.map((child) => {
-    const what = topOf(child.node) ? `mostly ${topOf(child.node)}` : "your set alone";
+    const what = topOf(child.node) ? `mostly ${topOf(child.node)}` : "your album alone";
     const part = child.node.share_probe > 0 ? percent(child.node.share_probe) : "nothing";
-    return `${child.node.n_images_gallery} (${what}) with ${part} of your set`;
+    return `${child.node.n_images_gallery} (${what}) with ${part} of your album`;
   });
   const price = node.ncut === null ? "" : `, at a price of ${node.ncut.toPrecision(2)}`;
-  return `A heap of ${counted(node.n_images_gallery, "piece")} is cut in two${price}: ${halves.join("; ")}.`;
+  return `A group of ${counted(node.n_images_gallery, "piece")} is cut in two${price}: ${halves.join("; ")}.`;
 };
 
 const draw = (tree, answer) => {
@@ -119,7 +119,7 @@ const draw = (tree, answer) => {
     const { group, radius } = disc(place.node, kindOf, most);
     if (!place.children.length)
       group.append(
-        svg("text", { y: radius + 19, "text-anchor": "middle" }, shortened(topOf(place.node) ?? "your set")),
+        svg("text", { y: radius + 19, "text-anchor": "middle" }, shortened(topOf(place.node) ?? "your album")),
       );
     place.group = group;
     discs.append(group);
@@ -162,7 +162,10 @@ const endOf = (places) => {
   for (const { node, children } of places)
     if (!children.length) ends.set(topOf(node), (ends.get(topOf(node)) ?? 0) + node.share_probe);
   const [label, share] = [...ends].reduce((most, one) => (one[1] > most[1] ? one : most));
-  return ` In the end, ${percent(Math.min(share, 1))} of your set is ${label === null ? "by itself" : `with ${label}`}.`;
+  const part = percent(Math.min(share, 1));
+  return label === null
+    ? `${part} of your album ends up by itself.`
+    : `${part} of your album stays with ${label} to the end.`;
 };
 
 const player = (tree, answer) => {
@@ -185,8 +188,8 @@ const player = (tree, answer) => {
     }
     slider.value = at;
     words.textContent = at
-      ? `${at} of ${cuts.length}. ${sentenceOf(cuts[at - 1])}${at === cuts.length ? endOf(places) : ""}`
-      : "All sets and yours in one heap.";
+      ? `${at} of ${cuts.length}. ${sentenceOf(cuts[at - 1])}${at === cuts.length ? ` ${endOf(places)}` : ""}`
+      : "All albums and yours in one group.";
     if (at === cuts.length) stop();
   };
   const stop = () => {
@@ -221,6 +224,7 @@ const player = (tree, answer) => {
   if (!isCalm) start();
   return {
     elements: [
+      el("p", { class: "tree-end" }, endOf(places)),
       el(
         "div",
         { class: "tree-frame", tabindex: "0", role: "group", "aria-label": "Picture of the tree of cuts" },
@@ -251,7 +255,7 @@ export const treeSection = (id, k, answer) => {
       ", one ",
       term("cut"),
       " at a time. ",
-      "The ring is your set; colours are classes: ",
+      "The ring is your album; colours are people or things: ",
       key("first", answer.most_like),
       answer.runner_up && key("second", answer.runner_up.label),
       key("", "others"),

@@ -1,0 +1,251 @@
+"""``setwise people``, ``name``, ``merge`` and ``split``: who is in which photo.
+
+A file of people is a gallery file: a class per person, vectors of faces, and the photo and box
+that each is from. ``people --json`` prints ``gallery``, ``n_photos``, ``people`` (faces of
+each), ``n_unsure``, ``skipped`` and ``faces``: a row per face with the columns of ``--csv``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+
+import typer
+from typer import Argument, Option
+
+from setwise._support.text import free_names
+from setwise.cli.common import check_output, counted, say, show_rows
+from setwise.cli.galleries import check_free
+from setwise.cli.options import Output, command
+from setwise.cli.people_out import Outputs, face_rows
+from setwise.errors import DataError
+
+if TYPE_CHECKING:
+    from setwise import CVC, SetBatch
+    from setwise.cli.sightings import Seen, Sighting
+
+OWNER = "setwise people"
+PeopleFile: TypeAlias = Annotated[Path, Argument(help="A file of `setwise people`.")]
+_SOURCES = "Photos, clips, or folders of them."
+_GALLERY = "A file of people: who is known is recognised, who is new is added."
+
+
+@command
+def people(
+    sources: Annotated[list[Path], Argument(metavar="SOURCE...", help=_SOURCES)],
+    files: Outputs,
+    output: Output,
+    out: Annotated[Path | None, Option("--out", "-o", help="The file to write.")] = None,
+    gallery: Annotated[Path | None, Option(help=_GALLERY)] = None,
+    min_faces: Annotated[int, Option(min=2, help="Faces that make a person.")] = 2,
+    min_size: Annotated[int | None, Option(min=1, help="Least pixels of a face.")] = None,
+    skip_bad: Annotated[bool, Option("--skip-bad", help="List bad files, and go on.")] = False,
+    no_cache: Annotated[bool, Option("--no-cache", help="Look at all photos again.")] = False,
+) -> None:
+    """Find who is in photos and clips: faces are grouped by person, and kept in one file.
+
+    People are called "person 1", "person 2", ... until `setwise name` names them. Faces that
+    are like no other are left out as unsure, and tried again next time. Names and corrections
+    stay, whatever is added. Photos seen before take no time.
+
+    Example:
+      setwise people photos/ -o people.setwise
+      setwise name people.setwise "person 1" Anna
+      setwise people photos/ new/ --gallery people.setwise --csv who.csv --xmp
+    """
+    from setwise._support.extras import require
+
+    if (out is None) == (gallery is None):
+        msg = "give -o FILE for a new file of people, or --gallery FILE to add to one."
+        raise typer.BadParameter(msg)
+    for module in ("dlib", "face_recognition_models"):
+        require(module, "faces")
+    files.check()
+    if out is not None:
+        check_output(out, "--out")
+        check_free(out, force=False)
+    with output.progress() as progress:
+        from setwise.cli.sightings import find_sightings
+
+        seen = find_sightings(sources, min_size, skip_bad, not no_cache, progress)
+        if out is not None:
+            who = _first(out, seen, min_faces)
+        else:
+            who = _added(gallery, seen, min_faces)
+    rows = face_rows(seen.sightings, who)
+    _show(out or gallery, seen, who, rows, output)
+    for told in files.write(seen, who, rows):
+        say(told, err=True)
+
+
+def _first(out: Path, seen: Seen, min_faces: int) -> list[str | None]:
+    from setwise import CVC
+    from setwise.cli.sightings import people_of
+
+    who = people_of(seen.sightings, None, (), min_faces)
+    n_people = len(set(who) - {None})
+    if n_people < 2:
+        msg = (
+            f"{OWNER}: {counted(len(who), 'face')} of {counted(len(seen.photos), 'photo')} "
+            f"give {n_people} of at least 2 people with {min_faces} faces or more. Expected "
+            "photos of more people, or larger faces."
+        )
+        raise DataError(msg)
+    sets, labels = _sets(seen.sightings, who, ())
+    CVC(random_state=0).fit(sets, labels).save(out)
+    return who
+
+
+def _added(gallery: Path | None, seen: Seen, min_faces: int) -> list[str | None]:
+    from setwise import edit
+    from setwise.cli.sightings import people_of
+
+    assert gallery is not None  # noqa: S101 (checked above)
+    with edit(gallery) as clf:
+        known, owners = _people_in(gallery, clf)
+        who = people_of(seen.sightings, known, owners, min_faces)
+        there = set(known.origins.files) if known.origins else set[str]()
+        new = [i for i, one in enumerate(seen.sightings) if one.files[0] not in there]
+        chosen = [seen.sightings[i] for i in new]
+        sets, labels = _sets(chosen, [who[i] for i in new], known.names)
+        if labels:
+            clf.enroll(sets, labels)
+    return who
+
+
+def _people_in(path: Path, clf: CVC) -> tuple[SetBatch, list[str]]:
+    """Sets and people of a file, which has faces and where they are from."""
+    sets, owners = clf.gallery_.sets, clf.classes_[clf.gallery_.codes]
+    if not clf.gallery_.has_vectors or sets.n_features != 128 or sets.origins is None:
+        msg = f"{path} holds no people. Expected a file of `setwise people`."
+        raise DataError(msg)
+    return sets, [str(owner) for owner in owners]
+
+
+def _sets(
+    sightings: Sequence[Sighting], who: Sequence[str | None], taken: Sequence[str]
+) -> tuple[SetBatch, list[str]]:
+    """A set for each person and album, and its person."""
+    import numpy as np
+
+    from setwise import SetBatch
+    from setwise.sets import Origins
+
+    grouped: dict[tuple[str, str], list[Sighting]] = {}
+    for one, person in zip(sightings, who, strict=True):
+        if person is not None:
+            grouped.setdefault((person, one.album), []).append(one)
+    if not grouped:
+        return SetBatch.from_list([np.zeros((1, 128))]), []
+    names = free_names([album for _, album in grouped], taken)
+    vectors = [np.concatenate([one.vectors for one in group]) for group in grouped.values()]
+    each = [one for group in grouped.values() for one in group]
+    origins = Origins.of_files(
+        [file for one in each for file in one.files],
+        [time for one in each for time in one.times],
+        [picture for one in each for picture in one.pictures],
+    )
+    sets = SetBatch.from_list(vectors, names=names).replaced(origins=origins)
+    return sets, [person for person, _ in grouped]
+
+
+def _show(
+    path: Path | None, seen: Seen, who: Sequence[str | None], rows: list[dict[str, Any]],
+    output: Output,
+) -> None:  # fmt: skip
+    counts = Counter(person for person in who if person is not None)
+    n_unsure = sum(person is None for person in who)
+    told = (
+        f"{counted(len(counts), 'person')} in {counted(len(seen.photos), 'photo')}, "
+        f"{counted(n_unsure, 'face')} unsure: {path}"
+    ).replace("persons", "people")
+    if output.as_json:
+        skipped = [{"path": str(one.path), "reason": one.reason} for one in seen.skipped]
+        document = {"gallery": str(path), "n_photos": len(seen.photos), "people": dict(counts)}
+        document |= {"n_unsure": n_unsure, "skipped": skipped, "faces": rows}
+        typer.echo(json.dumps(document, indent=2))
+        return
+    if not output.quiet:
+        ranked = counts.most_common()
+        photos = {p: len({r["photo"] for r in rows if r["person"] == p}) for p in counts}
+        shown = [(person, str(n), str(photos[person])) for person, n in ranked]
+        show_rows(("person", "seen", "photos"), shown)
+        for left in seen.skipped:
+            say(f"left out {left.path}: {left.reason}", err=True)
+    say(told)
+
+
+@command
+def name(
+    gallery: PeopleFile,
+    person: Annotated[str, Argument(help='As the file has it, such as "person 1".')],
+    new: Annotated[str, Argument(metavar="NAME", help="The name.")],
+) -> None:
+    """Name a person of a file of people, or correct the name.
+
+    Example:
+      setwise name people.setwise "person 1" Anna
+    """
+    with _changing(gallery) as change:
+        change.check_known(person)
+        if new in change.owners:
+            msg = f"{new} is in {gallery} already. If both are one: setwise merge {gallery} "
+            msg += f'"{new}" "{person}"'
+            raise DataError(msg)
+        change.owners = [new if one == person else one for one in change.owners]
+    say(f"{person} is {new} in {gallery}")
+
+
+@command
+def merge(
+    gallery: PeopleFile,
+    person: Annotated[str, Argument(help="The person who stays.")],
+    others: Annotated[list[str], Argument(metavar="OTHER...", help="Who is the same.")],
+    force: Annotated[bool, Option("--force", help="Also if a photo shows both.")] = False,
+) -> None:
+    """Join people of a file who are one.
+
+    Example:
+      setwise merge people.setwise Anna "person 7" "person 12"
+    """
+    with _changing(gallery) as change:
+        for one in (person, *others):
+            change.check_known(one)
+        shown = Counter(p for one in {person, *others} for p in change.photos_of(one))
+        both = sorted(photo for photo, n in shown.items() if n > 1)
+        if both and not force:
+            msg = f"{both[0]} shows more than one of them. Expected one person; else --force."
+            raise DataError(msg)
+        change.owners = [person if one in others else one for one in change.owners]
+    say(f"{', '.join(others)}: now {person} in {gallery}")
+
+
+@command
+def split(
+    gallery: PeopleFile,
+    person: Annotated[str, Argument(help="Whose faces are of several people.")],
+    photo: Annotated[list[str], Option(help="Photo of somebody else; may be repeated.")],
+    to: Annotated[str | None, Option(help="Who that is; else a new person.")] = None,
+) -> None:
+    """Take the faces of some photos from a person, for another one.
+
+    Example:
+      setwise split people.setwise Anna --photo beach/IMG_7.jpg --photo IMG_9.jpg
+      setwise split people.setwise Anna --photo IMG_7.jpg --to Bert
+    """
+    from setwise.cli.sightings import free_people
+
+    with _changing(gallery) as change:
+        change.check_known(person)
+        target = to or next(free_people(change.owners))
+        n_moved = change.move(person, photo, target)
+    say(f"{counted(n_moved, 'face')} of {person}: now {target} in {gallery}")
+
+
+def _changing(gallery: Path) -> Any:
+    from setwise.cli.people_change import changing
+
+    return changing(gallery)

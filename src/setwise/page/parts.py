@@ -1,0 +1,49 @@
+"""Albums that show several people or things: which photos show which.
+
+Photos are grouped by the class of the most similar photo of the gallery, and each group is
+judged as a set of its own. Single photos say little; a group of them that the gallery names
+with confidence is someone.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from setwise._support.parallel import one_blas_thread, quiet
+from setwise._support.types import FloatArray
+from setwise.classify.answer import kind_of
+from setwise.classify.judge import Inference
+from setwise.device import on_device
+from setwise.errors import NoInformationWarning
+from setwise.page.gallery_file import GalleryState
+from setwise.page.payload import Part
+
+FEWEST, SHARE = 4, 0.1  # photos of a part, and their share of the album
+
+
+def parts_of(state: GalleryState, vectors: FloatArray) -> list[Part]:
+    """The parts of an album that shows several, the largest first; else none."""
+    gallery = state.gallery
+    fewest = max(FEWEST, round(SHARE * len(vectors)))
+    if len(vectors) < 2 * fewest or not gallery.has_vectors:
+        return []
+    with one_blas_thread(), on_device(state.classifier.device):
+        rows, _ = state.nearest(vectors)
+        sets = np.searchsorted(gallery.sets.offsets, rows, side="right") - 1
+        codes = gallery.codes[sets]
+        common = [code for code, n in enumerate(np.bincount(codes)) if n >= fewest]
+        if len(common) < 2:
+            return []
+        named: dict[str, list[int]] = {}
+        for code in common:
+            images = np.flatnonzero(codes == code)
+            with quiet("", NoInformationWarning):
+                answer = Inference.of(gallery, vectors[images]).answer()
+            if kind_of(answer) == "known":
+                named.setdefault(str(answer.nearest), []).extend(images.tolist())
+    if len(named) < 2:
+        return []
+    parts = [Part(label=label, images=sorted(images)) for label, images in named.items()]
+    parts.sort(key=lambda part: -len(part.images))
+    rest = np.setdiff1d(np.arange(len(vectors)), np.concatenate(list(named.values())))
+    return parts + [Part(label=None, images=rest.tolist())] * bool(len(rest))

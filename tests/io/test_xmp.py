@@ -1,0 +1,81 @@
+"""Sidecars, read back by a reader of XML that knows nothing of setwise."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pytest
+from PIL import Image, ImageOps
+
+from setwise.io.xmp import Region, as_stored, sidecar_of, write_sidecar
+
+NS = {
+    "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
+    "mwg": "http://www.metadataworkinggroup.com/schemas/regions/",
+    "area": "http://ns.adobe.com/xmp/sType/Area#",
+    "dim": "http://ns.adobe.com/xap/1.0/sType/Dimensions#",
+    "dc": "http://purl.org/dc/elements/1.1/",
+    "iptc": "http://iptc.org/std/Iptc4xmpExt/2008-02-29/",
+}
+ANNA = Region('Anna & "Bo" <x>', 0.25, 0.5, 0.1, 0.2)
+
+
+def test_names_and_regions_are_read_back(tmp_path):
+    photo = tmp_path / "a.jpg"
+    assert write_sidecar(photo, (400, 300), 1, [ANNA, Region(None, 0.5, 0.5, 0.1, 0.1)])
+    root = ET.parse(sidecar_of(photo)).getroot()
+    people = root.findall(".//mwg:RegionList/rdf:Bag/rdf:li/rdf:Description", NS)
+    assert [one.get(f"{{{NS['mwg']}}}Name") for one in people] == [ANNA.name, None]
+    area = people[0].find("mwg:Area", NS)
+    assert [float(area.get(f"{{{NS['area']}}}{key}")) for key in "xywh"] == [
+        0.25,
+        0.5,
+        0.1,
+        0.2,
+    ]
+    size = root.find(".//mwg:AppliedToDimensions", NS)
+    assert [size.get(f"{{{NS['dim']}}}{key}") for key in "wh"] == ["400", "300"]
+    for tag in ("dc:subject", "iptc:PersonInImage"):
+        assert [one.text for one in root.findall(f".//{tag}/rdf:Bag/rdf:li", NS)] == [ANNA.name]
+
+
+def test_only_what_changed_is_written(tmp_path):
+    photo = tmp_path / "a.jpg"
+    assert write_sidecar(photo, (400, 300), 1, []) is False
+    assert not sidecar_of(photo).exists()
+    assert write_sidecar(photo, (400, 300), 1, [ANNA])
+    assert write_sidecar(photo, (400, 300), 1, [ANNA]) is False
+    assert write_sidecar(photo, (400, 300), 1, [])
+    assert ANNA.name not in sidecar_of(photo).read_text()
+
+
+def test_the_sidecar_of_another_program_is_left_alone(tmp_path):
+    other = sidecar_of(tmp_path / "a.jpg")
+    other.write_text("<x:xmpmeta x:xmptk='darktable'/>")
+    assert write_sidecar(tmp_path / "a.jpg", (400, 300), 1, [ANNA]) is None
+    assert "darktable" in other.read_text()
+
+
+@pytest.mark.parametrize("orientation", range(1, 9))
+def test_regions_lie_where_the_pixels_are_stored(orientation):
+    stored = np.zeros((40, 60), np.uint8)
+    stored[4:10, 40:52] = 255
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    image = Image.fromarray(stored)
+    image.info["exif"] = exif.tobytes()
+    image.getexif()[0x0112] = orientation
+    upright = np.asarray(ImageOps.exif_transpose(image))
+    rows, columns = np.nonzero(upright)
+    height, width = upright.shape
+    box = Region(
+        None,
+        (columns.min() + columns.max() + 1) / 2 / width,
+        (rows.min() + rows.max() + 1) / 2 / height,
+        (np.ptp(columns) + 1) / width,
+        (np.ptp(rows) + 1) / height,
+    )
+    found = as_stored(box, orientation)
+    expected = (46 / 60, 7 / 40, 12 / 60, 6 / 40)
+    np.testing.assert_allclose((found.x, found.y, found.width, found.height), expected)
