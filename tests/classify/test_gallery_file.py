@@ -96,7 +96,7 @@ def test_equal_fits_give_equal_bytes(toy, saved, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "labels", [["b", "a", "ü"], [3, -1, 2], [1.0, 3.0, 2.0]], ids=["str", "int", "float"]
+    "labels", [["b", "a", "ü"], [3, -4, 2], [1.0, 3.0, 2.0]], ids=["str", "int", "float"]
 )
 def test_labels_keep_their_kind(seed, tmp_path, labels):
     sets, codes = toy_sets(seed)

@@ -4,6 +4,7 @@ from setwise.classify.answer import Answer
 from setwise.classify.cvc import CVC
 from setwise.classify.explanation import CutStep, Explanation, MemberVote
 from setwise.classify.judge import Inference, judge
+from setwise.classify.judge_together import judge_together
 from setwise.classify.saved import edit, load
 from setwise.gallery import (
     Description,
@@ -47,6 +48,7 @@ __all__ = [
     "fuse",
     "hellinger",
     "judge",
+    "judge_together",
     "load",
     "overlap",
     "signal_to_noise",

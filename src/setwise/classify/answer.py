@@ -50,6 +50,9 @@ class Answer:
     n_repaired_cuts: int  # made by another rule, where one did not converge or left no half
     score_matrix: ScoreMatrix
     unknown_label: Any = "unknown"  # of sets that are of no class of the gallery
+    #: Judged together: other unlabelled sets that it has its label from, and their shares. What
+    #: is missing to 1 comes from labelled sets. Scores and votes are of the set alone.
+    carried_by: tuple[tuple[str, float], ...] = ()
 
     @property
     def label(self) -> Any:

@@ -22,11 +22,13 @@ from setwise.classify.answer import Answer
 from setwise.classify.explanation import Explanation
 from setwise.classify.image_looks import image_looks, named_features
 from setwise.classify.judge import judge
+from setwise.classify.judge_together import judge_together, of_all_classes, transduced
 from setwise.classify.pictured import explain_set
 from setwise.cluster import Clusterer
 from setwise.cut import CutRule
 from setwise.device import check_device, on_device
 from setwise.errors import DataError, NoInformationWarning
+from setwise.gallery.defaults import DIMS, EVIDENCE, REPRESENTATIONS
 from setwise.gallery.description import (
     Description,
     Layer,
@@ -37,33 +39,16 @@ from setwise.gallery.description import (
     as_representations,
 )
 from setwise.gallery.distributions import Distance
-from setwise.gallery.evidence import (
-    AllAngles,
-    ClusterOverlap,
-    EdgeShare,
-    Evidence,
-    SmallestAngle,
-)
+from setwise.gallery.evidence import Evidence
 from setwise.gallery.file import save_gallery
 from setwise.gallery.fusion import Fusion
 from setwise.gallery.gallery import Gallery
 from setwise.gallery.solve import learnt, solve_checked, update
 from setwise.graph import Graph, LassoGraph
 from setwise.index import Index
-from setwise.sets import SetBatch, SetClassifier, check_labels, check_sets
+from setwise.sets import SetBatch, SetClassifier, check_labels, check_sets, check_some_labels
 from setwise.sets.classifier import one_set
 from setwise.sets.labels import join_labels, remaining_sets, same_label
-
-# Where a set is, what it spans, how it varies, and each of its vectors.
-DEFAULT = (
-    ("plain", "mean"),
-    ("whitened", "svd"),
-    ("plain", "centred"),
-    ("plain", "vectors"),
-    ("whitened", "vectors"),
-)
-# Trees of cuts, which take most of the time, at the middle dimensionality only.
-EVIDENCE = (ClusterOverlap(dims="middle"), EdgeShare(), SmallestAngle(), AllAngles())
 
 
 class CVC(PartParameters, SetClassifier):
@@ -147,9 +132,16 @@ class CVC(PartParameters, SetClassifier):
     ----------
     gallery_ : Gallery
         The solved gallery: one frozen object, replaced as a whole by :meth:`fit`,
-        :meth:`enroll` and :meth:`forget`. All other attributes are read from it.
+        :meth:`enroll` and :meth:`forget`. All others but the next four are read from it.
     reading_ : dict
         How the command read the sets: ``layout``, ``gap_s``, ``features``. Kept in files.
+    transduction_ : array of shape (n_sets,)
+        Label of each set that was fitted, where some were unlabelled.
+    label_distributions_ : array of shape (n_sets, n_classes)
+        Their class probabilities.
+    unlabelled_ : SetBatch
+        The unlabelled sets. They are related to sets that are judged together; a file that is
+        saved does not have them.
 
     Examples
     --------
@@ -175,9 +167,9 @@ class CVC(PartParameters, SetClassifier):
 
     def __init__(
         self,
-        dims: Sequence[int] = (3, 5, 8),
+        dims: Sequence[int] = DIMS,
         *,
-        representations: Sequence[tuple[Any, Any]] = DEFAULT,
+        representations: Sequence[tuple[Any, Any]] = REPRESENTATIONS,
         graph: str | Graph = "lasso",
         cut: str | CutRule = "sweep",
         clusterer: Any = "shc",
@@ -302,16 +294,28 @@ class CVC(PartParameters, SetClassifier):
         X : list of arrays of shape (n_vectors_i, n_features), SetBatch or 3-D array
             Gallery sets.
         y : array of shape (n_sets,)
-            Class of each set.
+            Class of each set. -1 among integers, or None among strings: a set without a label,
+            which gets one from the others, see ``transduction_``.
         """
         description = self.describe()
         batch = check_sets(X, caller="CVC.fit", is_compact=True)
-        classes, codes = check_labels(y, len(batch), caller="CVC.fit")
+        classes, codes = check_some_labels(y, len(batch), caller="CVC.fit")
         if description.unknown is not None:
             _check_unknown_label(self.unknown_label, classes)
+        known = codes >= 0
+        labelled = batch if known.all() else batch[np.flatnonzero(known)]
         with self._lock(), on_device(self.device):
-            solved = solve_checked(description, batch, classes, codes, n_jobs=self.n_jobs)
+            solved = solve_checked(
+                description, labelled, classes, codes[known], n_jobs=self.n_jobs
+            )
             self.gallery_: Gallery = solved
+            for name in ("unlabelled_", "transduction_", "label_distributions_"):
+                self.__dict__.pop(name, None)
+            if not known.all():
+                self.unlabelled_ = batch[np.flatnonzero(~known)]
+                self.transduction_, self.label_distributions_ = transduced(
+                    solved, self.unlabelled_, codes, self.unknown_label, n_jobs=self.n_jobs
+                )
         return self
 
     def _lock(self) -> RLock:
@@ -487,7 +491,9 @@ class CVC(PartParameters, SetClassifier):
             own["unknown_label"] = np.asarray(self.unknown_label).item()
         return own
 
-    def judge(self, X: Any, *, progress: Progress | None = None) -> list[Answer]:
+    def judge(
+        self, X: Any, *, progress: Progress | None = None, together: bool = False
+    ) -> list[Answer]:
         """Judge sets: one answer per set.
 
         Parameters
@@ -496,66 +502,80 @@ class CVC(PartParameters, SetClassifier):
             Probes. They are checked at once; each is judged alone.
         progress : callable, optional
             Called with the name of the step, how many sets are judged, and of how many.
+        together : bool, default=False
+            Judge all sets together, with the unlabelled sets of :meth:`fit`: labels also come
+            from other unlabelled sets, see :attr:`setwise.Answer.carried_by`. For few labels
+            and many sets, see :func:`setwise.classify.judge_together`.
         """
-        return list(self._judged(X, progress, "CVC.judge"))
+        return list(self._judged(X, "judge", progress=progress, together=together))
 
     def iter_judge(self, X: Any, *, progress: Progress | None = None) -> Iterator[Answer]:
-        """Judge sets as :meth:`judge` does, and give each answer as soon as it is ready.
+        """Judge sets alone, as :meth:`judge` does, and give each answer when it is ready.
 
         Parameters
         ----------
         X, progress
             As for :meth:`judge`.
         """
-        return self._judged(X, progress, "CVC.iter_judge")
+        return self._judged(X, "iter_judge", progress=progress)
 
-    def _judged(self, X: Any, progress: Progress | None, caller: str) -> Iterator[Answer]:
-        check_is_fitted(self)
-        with on_device(self.device):
-            answers = judge(
-                self.gallery_, X, n_jobs=self.n_jobs, progress=progress, caller=caller
-            )
-        return (replace(answer, unknown_label=self.unknown_label) for answer in answers)
-
-    def predict(self, X: Any) -> npt.NDArray[Any]:
+    def predict(self, X: Any, *, together: bool = False) -> npt.NDArray[Any]:
         """Label of each set; ``unknown_label`` where it is too far from all classes.
 
         A probe that has nothing in common with any class gets a label and a
-        :class:`setwise.errors.NoInformationWarning`.
+        :class:`setwise.errors.NoInformationWarning`. For ``together`` see :meth:`judge`.
         """
-        gallery, answers = self._answers(X, "predict", stop_early=self.stop_early)
+        gallery, answers = self._answers(
+            X, "predict", stop_early=self.stop_early, together=together
+        )
         labels = np.array([answer.nearest for answer in answers], dtype=gallery.classes.dtype)
         is_unknown = np.array([answer.is_known is False for answer in answers])
         if not is_unknown.any():
             return labels
         return np.where(is_unknown, np.array([self.unknown_label]), labels)
 
-    def predict_proba(self, X: Any) -> FloatArray:
+    def predict_proba(self, X: Any, *, together: bool = False) -> FloatArray:
         """Probability of each class for each set; uniform without information.
 
         With ``weights="gallery"``, calibrated on gallery sets that are left out: for a set of
-        an unknown class, probabilities only rank the known ones.
+        an unknown class, probabilities only rank the known ones. Those of sets that are judged
+        ``together`` are not calibrated.
         """
-        gallery, answers = self._answers(X, "predict_proba")
+        gallery, answers = self._answers(X, "predict_proba", together=together)
         rows = [answer.probabilities for answer in answers]
-        return _of_all_classes(gallery.classes, answers, rows)
+        return of_all_classes(gallery.classes, answers, rows)
 
     def _scores(self, X: Any, caller: str) -> FloatArray:
         gallery, answers = self._answers(X, caller)
         rows = [answer.scores for answer in answers]
-        return _of_all_classes(gallery.classes, answers, rows, [row.min() for row in rows])
+        return of_all_classes(gallery.classes, answers, rows, [row.min() for row in rows])
 
-    def _answers(
-        self, X: Any, caller: str, *, stop_early: bool = False
-    ) -> tuple[Gallery, list[Answer]]:
+    def _judged(
+        self,
+        X: Any,
+        caller: str,
+        *,
+        gallery: Gallery | None = None,
+        together: bool = False,
+        **how: Any,
+    ) -> Iterator[Answer]:
+        check_is_fitted(self)
+        gallery = gallery or self.gallery_
+        how |= {"n_jobs": self.n_jobs, "caller": f"CVC.{caller}"}
+        with on_device(self.device):
+            if together:
+                how.pop("stop_early", None)
+                company = getattr(self, "unlabelled_", None)
+                answers = iter(judge_together(gallery, X, company=company, **how))
+            else:
+                answers = judge(gallery, X, **how)
+        return (replace(answer, unknown_label=self.unknown_label) for answer in answers)
+
+    def _answers(self, X: Any, caller: str, **how: Any) -> tuple[Gallery, list[Answer]]:
         """The gallery, read once, and its answers."""
         check_is_fitted(self)
         gallery = self.gallery_
-        with on_device(self.device):
-            judged = judge(
-                gallery, X, n_jobs=self.n_jobs, stop_early=stop_early, caller=f"CVC.{caller}"
-            )
-        answers = list(judged)
+        answers = list(self._judged(X, caller, gallery=gallery, **how))
         lost = [answer.name for answer in answers if not answer.is_informed]
         if lost:
             warn_user(
@@ -580,20 +600,6 @@ class CVC(PartParameters, SetClassifier):
         with one_blas_thread():
             why = explain_set(gallery, batch)
         return replace(why, answer=replace(why.answer, unknown_label=self.unknown_label))
-
-
-def _of_all_classes(
-    classes: npt.NDArray[Any],
-    answers: Sequence[Answer],
-    rows: Sequence[FloatArray],
-    others: Any = 0.0,
-) -> FloatArray:
-    """Rows with a number for every class; ``others`` for those that are no candidates."""
-    everything = np.empty((len(answers), len(classes)))
-    everything[:] = np.reshape(others, (-1, 1))
-    for filled, answer, row in zip(everything, answers, rows, strict=True):
-        filled[np.searchsorted(classes, answer.classes)] = row
-    return everything
 
 
 def _check_unknown_label(label: Any, classes: npt.NDArray[Any]) -> None:

@@ -38,7 +38,7 @@ from setwise.lasso import Codes
 # Probes that a device inserts at once.
 BLOCK = 256
 # Least probability of a runner-up.
-_LEAST_RUNNER_UP = 0.005
+LEAST_RUNNER_UP = 0.005
 # Name and vectors of a set.
 _Probe = tuple[str, FloatArray]
 
@@ -143,7 +143,7 @@ class Inference:
         probabilities = learnt.calibrated(fused.probabilities)
         first, second = np.argsort(-probabilities, kind="stable")[:2]
         rival = second if first == fused.code else first
-        has_rival = fused.is_informed and fused.probabilities[rival] > _LEAST_RUNNER_UP
+        has_rival = fused.is_informed and fused.probabilities[rival] > LEAST_RUNNER_UP
         nearness = candidates.nearness(self.views)
         return Answer(
             name=name,

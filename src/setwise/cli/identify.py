@@ -59,6 +59,12 @@ class Files:
         check_output(self.csv, "--csv")
 
 
+Together = Annotated[
+    bool,
+    Option("--together", help="Let unlabelled sets pass labels on: for few labelled sets."),
+]
+
+
 @command
 def identify(
     gallery: Annotated[Path, Argument(help="A file of `setwise fit`, or a folder of sets.")],
@@ -67,6 +73,7 @@ def identify(
     reading: Reading,
     output: Output,
     unknown: Unknown = None,
+    together: Together = False,
     jobs: Jobs = -1,
 ) -> None:
     """Print the class of each set, how sure that is, and which photos look out of place.
@@ -75,8 +82,9 @@ def identify(
       setwise identify people.setwise album/
       setwise identify people.setwise DCIM/ --probe-layout bursts --gap 60 --csv bursts.csv
       setwise identify gallery/ albums/ --unknown 0.05 --report answers.html
+      setwise identify few.setwise albums/ --together
     """
-    _identify(gallery, probes, reading, output, files, unknown, jobs)
+    _identify(gallery, probes, reading, output, files, unknown, jobs, together)
 
 
 @command
@@ -99,7 +107,7 @@ def classify(
 
 def _identify(
     gallery: Path, probes: Sequence[Path], reading: Reading, output: Output, files: Files,
-    unknown: float | None, jobs: int,
+    unknown: float | None, jobs: int, together: bool = False,
 ) -> None:  # fmt: skip
     swapped = [one for one in probes if is_gallery_file(one)]
     if swapped:
@@ -110,6 +118,10 @@ def _identify(
     reading.check()
     check_asked(unknown, jobs)
     files.check()
+    if together and (files.report or files.explain):
+        name = "--report" if files.report else "--explain"
+        msg = f"{name} explains each set alone. Leave it or --together out."
+        raise ParameterError(msg)
     with output.progress() as progress:
         clf = _classifier(gallery, reading, output, unknown, jobs, progress)
         gc.enable()  # off until all is imported and loaded
@@ -119,7 +131,7 @@ def _identify(
         sets = joined(sources)
         whys: Mapping[int, Explanation] = {}
         if files.report is None:
-            answers = clf.judge(sets, progress=progress)
+            answers = clf.judge(sets, progress=progress, together=together)
         else:  # needs explanations, which take no second look at a set
             from setwise.report import judge_and_explain
 
@@ -244,6 +256,7 @@ def answer_row(answer: Answer, probes: SetBatch, i: int, unknown_label: str) -> 
         "out_of_place": _out_of_place(answer, origins),
         **when_and_where(origins),
         "note": _note(answer),
+        "carried_by": [{"set": name, "share": share} for name, share in answer.carried_by],
         "probabilities": {str(label): float(share) for label, share in shares},
     }
 
@@ -258,7 +271,10 @@ def _out_of_place(answer: Answer, origins: Origins | None) -> list[dict[str, Any
 def _note(answer: Answer) -> str:
     if not answer.is_informed:
         return "has nothing in common with any class: a guess"
-    return f"most like {answer.nearest}" if answer.is_known is False else ""
+    if answer.is_known is False:
+        return f"most like {answer.nearest}"
+    carriers = [f"{name} {share:.2f}" for name, share in answer.carried_by[:2]]
+    return f"by {', '.join(carriers)}" if carriers else ""
 
 
 def table_row(row: dict[str, Any]) -> tuple[str, ...]:

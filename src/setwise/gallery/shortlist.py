@@ -307,7 +307,7 @@ def solve_with_shortlist(
     shape, plain = GalleryShape.of(sets, codes), known_widths(description, sets.n_features)
     _require_memory(description, shape, plain)  # before any work, by what is known then
     inliers = find_inliers(description, sets, n_jobs)
-    views = _fitted(description, sets, codes, inliers)
+    views = fitted_to_sample(description, sets, codes, inliers)
     widths = shown_widths(views, sets.n_features, sets.image_shape)
     dims = usable_dims(description.dims, sets.sizes, max(widths.values()))
     _require_memory(replace(description, dims=dims), shape, widths)
@@ -325,7 +325,7 @@ def solve_with_shortlist(
     return Gallery(description, sets, classes, codes, dims, views, solution, learnt)
 
 
-def _fitted(
+def fitted_to_sample(
     description: Description, sets: SetBatch, codes: IntArray, inliers: BoolArray
 ) -> dict[str, FittedView]:
     """The views, fitted to the vectors of a sample of the sets."""

@@ -268,7 +268,7 @@ def _nearness_to_others(
     set_targets = np.arange(len(codes)) if how.distributions == "set" else codes
     matrices, sets = {}, {}
     for layer, of_sets in columns.items():
-        parts = [of_sets[i] for i in known]
+        parts = [of_sets[i] for i in known.tolist()]
         matrices[layer] = np.hstack(parts)
         sets[layer] = np.repeat(np.arange(len(parts)), [part.shape[1] for part in parts])
 

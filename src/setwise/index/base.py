@@ -81,6 +81,10 @@ class BuiltIndex(ABC):
     def nearest(self, query: Rows, n: int) -> IntArray:
         """Keys of ``n`` rows (or all) of largest inner products with a unit vector."""
 
+    def nearest_of_each(self, queries: Rows, n: int) -> IntArray:
+        """:meth:`nearest` for each of many vectors, shape (n_queries, n); for ``n`` rows."""
+        return np.stack([self.nearest(query, n) for query in queries])
+
     @abstractmethod
     def changed(self, rows: Rows, keys: IntArray) -> BuiltIndex:
         """The index of other rows, in memory; those of known keys are unchanged."""
@@ -151,6 +155,13 @@ class BuiltExact(BuiltIndex):
         least = np.partition(cosines, len(cosines) - n)[len(cosines) - n]
         found = np.flatnonzero(cosines >= least)
         return self.keys[found[np.argsort(-cosines[found], kind="stable")[:n]]]
+
+    def nearest_of_each(self, queries: Rows, n: int) -> IntArray:
+        """As :meth:`nearest`, by one product of matrices; equals come in any order."""
+        cosines = queries @ self.rows.T
+        found = np.argpartition(-cosines, n - 1, axis=1)[:, :n]
+        order = np.argsort(-np.take_along_axis(cosines, found, axis=1), axis=1, kind="stable")
+        return self.keys[np.take_along_axis(found, order, axis=1)]
 
     def changed(self, rows: Rows, keys: IntArray) -> BuiltExact:
         """The other rows themselves."""

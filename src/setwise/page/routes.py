@@ -314,7 +314,7 @@ def inbox_photo(inbox: TheInbox, row_id: Id, i: Place, side: Side = SIDE) -> Res
 @router.post("/inbox/{row_id}/decide", tags=["inbox"])
 def decide(inbox: TheInbox, row_id: Id, body: payload.DecideBody) -> payload.InboxRow:
     """Set the class of a set of the inbox; null takes that back."""
-    one = payload.RowDecision(id=row_id, label=body.label, without=body.without)
+    one = payload.RowDecision(id=row_id, **body.model_dump())
     return inbox.decide([one])[0]
 
 

@@ -5,6 +5,7 @@ only imported when something is drawn.
 """
 
 from setwise.plots.labels import plot_accuracy_time
+from setwise.plots.set_graph import plot_set_graph
 from setwise.plots.style import new_figure, tidy
 
-__all__ = ["new_figure", "plot_accuracy_time", "tidy"]
+__all__ = ["new_figure", "plot_accuracy_time", "plot_set_graph", "tidy"]

@@ -2,7 +2,7 @@
 
 from setwise.sets.batch import SetBatch
 from setwise.sets.classifier import SetClassifier
-from setwise.sets.gate import check_labels, check_sets
+from setwise.sets.gate import check_labels, check_sets, check_some_labels
 from setwise.sets.labels import gallery_probe_split, gallery_probe_splits
 from setwise.sets.origins import Origins
 
@@ -12,6 +12,7 @@ __all__ = [
     "SetClassifier",
     "check_labels",
     "check_sets",
+    "check_some_labels",
     "gallery_probe_split",
     "gallery_probe_splits",
 ]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from setwise._support.types import Array, FloatArray, IntArray
+from setwise._support.types import Array, BoolArray, FloatArray, IntArray
 from setwise.errors import reject
 from setwise.sets.batch import SetBatch, default_names
 from setwise.sets.labels import as_identifiers, is_missing, unique_identifiers
@@ -104,6 +104,46 @@ def check_labels(
             "only one class. Expected at least two classes to tell apart."
         )
     return classes, codes
+
+
+def check_some_labels(y: Any, n_sets: int, *, caller: str) -> tuple[Array, IntArray]:
+    """As :func:`check_labels`, where some sets are unlabelled; their code is -1.
+
+    Unlabelled sets are marked as in scikit-learn: -1 among integers, None among strings. -1
+    and one other number are two classes.
+
+    Examples
+    --------
+    >>> from setwise.sets import check_some_labels
+    >>> check_some_labels(["bert", None, "anna"], 3, caller="mine")
+    (array(['anna', 'bert'], dtype='<U4'), array([ 1, -1,  0]))
+    """
+    is_unlabelled = _is_unlabelled(y, n_sets, caller)
+    if not is_unlabelled.any():
+        return check_labels(y, n_sets, caller=caller)
+    kept = as_identifiers(y, caller)[~is_unlabelled]
+    if kept.dtype == object:
+        kept = kept.tolist()
+    classes, known = check_labels(kept, int((~is_unlabelled).sum()), caller=caller)
+    codes = np.full(n_sets, -1, dtype=np.int64)
+    codes[~is_unlabelled] = known
+    return classes, codes
+
+
+def _is_unlabelled(y: Any, n_sets: int, caller: str) -> BoolArray:
+    """Sets marked as unlabelled; none where -1 and one other number are two classes."""
+    nothing = np.zeros(n_sets, dtype=np.bool_)
+    if y is None:
+        return nothing
+    labels = as_identifiers(y, f"{caller}: y")
+    if labels.shape != (n_sets,):
+        return nothing
+    if labels.dtype.kind == "i":
+        marked: BoolArray = labels == -1
+        return marked if len(np.unique(labels[~marked])) > 1 else nothing
+    if labels.dtype != object or not all(isinstance(one, str | type(None)) for one in labels):
+        return nothing
+    return np.array([label is None for label in labels], dtype=np.bool_)
 
 
 def _check_classes(labels: Array, caller: str) -> None:

@@ -1,0 +1,49 @@
+"""The parts that are used where none are given."""
+
+from __future__ import annotations
+
+from setwise.cluster import Clusterer
+from setwise.cut import CutRule
+from setwise.gallery.description import Description, Shortlist, as_representations
+from setwise.gallery.distributions import Bhattacharyya
+from setwise.gallery.evidence import AllAngles, ClusterOverlap, EdgeShare, SmallestAngle
+from setwise.gallery.fusion import Pool
+from setwise.graph import Graph
+
+# Where a set is, what it spans, how it varies, and each of its vectors.
+REPRESENTATIONS = (
+    ("plain", "mean"),
+    ("whitened", "svd"),
+    ("plain", "centred"),
+    ("plain", "vectors"),
+    ("whitened", "vectors"),
+)
+# Trees of cuts, which take most of the time, at the middle dimensionality only.
+EVIDENCE = (ClusterOverlap(dims="middle"), EdgeShare(), SmallestAngle(), AllAngles())
+DIMS = (3, 5, 8)
+
+
+def default_description() -> Description:
+    """The description of ``CVC()``, with seed 0.
+
+    Examples
+    --------
+    >>> [str(one) for one in default_description().representations]
+    ['plain mean', 'whitened svd', 'plain centred', 'plain vectors', 'whitened vectors']
+    """
+    return Description(
+        dims=DIMS,
+        representations=as_representations(REPRESENTATIONS),
+        graph=Graph.of("lasso", "CVC"),
+        cut=CutRule.of("sweep", "CVC"),
+        clusterer=Clusterer.of("shc", "CVC"),
+        distance=Bhattacharyya(),
+        fusion=Pool(),
+        evidence=EVIDENCE,
+        distributions="class",
+        weights="gallery",
+        outliers="drop",
+        unknown=None,
+        seed=0,
+        shortlist=Shortlist(),
+    )
