@@ -32,8 +32,8 @@ def pyplot(monkeypatch, tmp_path):
         plt.close("all")
 
 
-def test_there_are_twelve_of_them_all_named_as_the_gallery_wants():
-    assert len(EXAMPLES) == 12
+def test_all_are_named_as_the_gallery_wants():
+    assert len(EXAMPLES) >= 12
     assert all(name.startswith("plot_") for name in EXAMPLES)
 
 

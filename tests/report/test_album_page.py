@@ -85,7 +85,7 @@ def test_the_top_counts_sets_and_photos(page):
 
 
 def test_unknown_is_said_in_row_and_page(page, albums):
-    label = albums.answers[1].label
+    label = albums.answers[1].nearest
     assert f"unknown most like {label}" in words(row_of(page, 1))
     assert f"It is most like {label}." in words(page_of(page, 1))
     assert "0." not in words(row_of(page, 1))  # its probability would mean nothing

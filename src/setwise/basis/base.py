@@ -246,7 +246,7 @@ class Vectors(Basis):
     >>> vectors = np.array([[3.0, 0.0], [3.0, 4.0]])
     >>> Vectors().columns(vectors, (1,), np.random.default_rng(0))[0].T
     array([[1. , 0. ],
-           [0.6, 0.8]])
+           [0.6, 0.8]], dtype=float32)
     """
 
     name: ClassVar[str] = "vectors"

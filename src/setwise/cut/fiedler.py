@@ -60,7 +60,8 @@ class Fiedler:
         FloatArray  #: unit eigenvector of the second smallest eigenvalue; top entry positive
     )
     connectivity: float  #: that eigenvalue, the algebraic connectivity
-    accuracy: float = 0.0  #: distance to the true vector at most: smaller entries may be zero
+    #: if converged, distance to the true vector at most: smaller entries may be zero
+    accuracy: float = 0.0
     n_iterations: int = 0  #: matrix applications or inverse iterations; 0 for a direct solver
     has_converged: bool = True  #: False at an iteration limit, or where two starts disagree
     #: how often each entry changed sign on the way; empty but for DFVC

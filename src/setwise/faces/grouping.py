@@ -46,7 +46,7 @@ def group_faces(
     --------
     >>> faces = np.array([[0.0], [0.1], [5.0], [0.05]])
     >>> group_faces(faces, [{"a"}, {"b"}, {"b"}, {"a"}])
-    array([0, 0, 1, 2])
+    array([0, 1, 2, 1])
     """
     values = np.asarray(vectors, dtype=np.float64)
     settled = np.full(len(values), -1) if known is None else np.asarray(known)

@@ -56,12 +56,15 @@ class PairScores:
 def without_clusters(how: Description) -> Description:
     """The description for graphs of sets, each a class of its own.
 
-    Trees of cuts take most of the time, and say less of pairs than edges and angles do. A
-    description of clusters alone keeps them.
+    Trees of cuts take most of the time, and say less of pairs than edges and angles do; single
+    vectors would have to be compared with those of every other set. A description of nothing
+    else keeps them.
     """
+    graphs = tuple(one for one in how.representations if one.basis.has_graph)
     pairwise = tuple(one for one in how.evidence if not isinstance(one, ClusterOverlap))
     return replace(
         how,
+        representations=graphs or how.representations,
         evidence=pairwise or how.evidence,
         distributions="set",
         weights=None,

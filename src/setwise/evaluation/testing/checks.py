@@ -222,7 +222,7 @@ def each_probe_is_judged_alone(classifier: Any) -> None:
 
 LABELS: dict[str, npt.NDArray[Any]] = {
     "strings": np.array(["ann", "bert", "carla"]),
-    "negative integers": np.array([-7, -1, 3]),
+    "negative integers": np.array([-7, -4, 3]),
     "small integers": np.array([0, 1, 2], dtype=np.int8),
     "whole floats": np.array([1.0, 2.0, 4.0]),
     "booleans": np.array([False, True]),
