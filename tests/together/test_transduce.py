@@ -84,6 +84,19 @@ def test_sets_of_the_fit_keep_themselves_no_company(sets, few):
     assert all(answer.name not in dict(answer.carried_by) for answer in answers)
 
 
+def test_an_explanation_says_what_carried_the_label(sets, few):
+    clf, _ = few
+    own, others = clf.unlabelled_[[0]], clf.judge(clf.unlabelled_, together=True)
+    why = clf.explain(own, together=True)
+    assert why.carried_by == others[0].carried_by
+    assert why.probabilities.tolist() == others[0].probabilities.tolist()
+    name, _ = why.carried_by[0]
+    assert f"The label came by way of {name} (" in why.sentence
+    again = type(why).from_dict(why.to_dict())
+    assert again.carried_by[0] == (name, pytest.approx(why.carried_by[0][1], rel=1e-5))
+    assert clf.explain(own).carried_by == ()
+
+
 def test_one_set_without_company_is_judged_alone(sets):
     vectors, labels = sets
     clf = CVC(**FAST).fit(vectors[:-1], labels[:-1])
