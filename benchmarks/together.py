@@ -119,7 +119,7 @@ def measured(row: Row, seed: int) -> dict[str, float]:
         found[name] = 100 * float((answers == truth)[is_known].mean())
         if not is_known.all():
             found[f"{name}, strangers let in"] = 100 * float((answers != -9)[~is_known].mean())
-            nearest = np.array([a.label for a in clf.judge(batch, together=how)])
+            nearest = np.array([a.nearest for a in clf.judge(batch, together=how)])
             found[f"{name}, nearest"] = 100 * float((nearest == truth)[is_known].mean())
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(found))
