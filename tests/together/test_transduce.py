@@ -169,6 +169,21 @@ def test_where_alone_is_better_all_answers_are_those_of_alone(sets, monkeypatch)
     assert all(answer.carried_by == () for answer in answers)
 
 
+@pytest.mark.parametrize(("n_wrong", "is_better"), [(1, True), (2, False)])
+def test_alone_has_to_be_better_by_over_a_standard_error(sets, monkeypatch, n_wrong, is_better):
+    vectors, _ = sets
+    clf = CVC(**FAST).fit([vectors[i] for i in (0, 1, 5, 6, 10, 11)], [0, 0, 1, 1, 2, 2])
+    truth = clf.gallery_.codes
+    assert (clf.gallery_.left_out(1).codes == truth[clf.gallery_.left_out(1).sets]).all()
+
+    def found(steps, codes, n_classes):
+        return np.where(np.arange(len(codes)) < n_wrong, -1, codes)
+
+    monkeypatch.setattr(sys.modules["setwise.together.transduce"], "left_out_together", found)
+    batch = clf.gallery_.check([vectors[i] for i in (2, 7, 12)], "me")
+    assert transduce(clf.gallery_, batch).is_better is is_better
+
+
 def test_left_out_labels_come_from_the_others():
     steps = np.zeros((6, 6))
     steps[[0, 1, 2], [1, 2, 0]] = 1.0
