@@ -586,19 +586,25 @@ class CVC(PartParameters, SetClassifier):
             )
         return gallery, answers
 
-    def explain(self, probe: Any) -> Explanation:
+    def explain(self, probe: Any, *, together: bool = False) -> Explanation:
         """Label of one set and its reasons: votes, distances, tree of cuts.
 
         Parameters
         ----------
         probe : array of shape (n_vectors, n_features), or a collection of one set
             One set. A batch of one, ``probes[[i]]``, keeps its name and photos for the picture.
+        together : bool, default=False
+            Judge it with the unlabelled sets of :meth:`fit`, as :meth:`judge` does. The answer
+            says which of them its label came through; votes and cuts are of the set alone.
         """
         check_is_fitted(self)
         gallery, caller = self.gallery_, "CVC.explain"
         batch = one_set(probe, lambda sets: gallery.check(sets, caller), caller)
+        answer = None
+        if together:
+            (answer,) = self._judged(batch, "explain", gallery=gallery, together=True)
         with one_blas_thread():
-            why = explain_set(gallery, batch)
+            why = explain_set(gallery, batch, answer)
         return replace(why, answer=replace(why.answer, unknown_label=self.unknown_label))
 
 
