@@ -139,7 +139,7 @@ class LayerView:
 
     With ``left_out``, a gallery set is the probe: its columns are in the graph already, and are
     hidden from the gallery's side. Functions in ``given`` compute attributes otherwise, such as
-    for many views at once, or on a device.
+    for many views at once.
 
     Examples
     --------
@@ -172,8 +172,7 @@ class LayerView:
     @lazy
     def adjacency(self) -> sp.csr_array:
         """Graph of the gallery's columns followed by the probe's."""
-        found: sp.csr_array = self._or_given("adjacency", lambda: self.graph.insert(self.probe))
-        return found
+        return self.graph.insert(self.probe)
 
     @lazy
     def edges(self) -> FloatArray:

@@ -1,7 +1,4 @@
-"""Solved lasso graphs of galleries, with a Gram matrix or with pools of likely atoms.
-
-Those solved on a device are the same: they can be saved, and asked without a device.
-"""
+"""Solved lasso graphs of galleries, with a Gram matrix or with pools of likely atoms."""
 
 from __future__ import annotations
 
@@ -15,7 +12,6 @@ import scipy.sparse as sp
 
 from setwise._support.parallel import lazy
 from setwise._support.types import BoolArray, FloatArray, IntArray
-from setwise.device import Device, DeviceAtoms, code_all, insert_all, pools_of_all
 from setwise.graph.base import GalleryGraph, Graph, graph_of_codes
 from setwise.lasso import (
     Codes,
@@ -242,69 +238,3 @@ def solved_codes(columns: FloatArray, alpha: float) -> tuple[Codes, FloatArray]:
 
 def _as_rows(columns: FloatArray) -> npt.NDArray[np.float32]:
     return np.ascontiguousarray(columns.T, dtype=np.float32)
-
-
-def solved_by_gram_on(
-    device: Device, graph: Graph, columns: FloatArray, alpha: float
-) -> GramLasso:
-    """As :meth:`GramLasso.solved`."""
-    columns = np.asarray(columns, dtype=np.float64)
-    with device.exclusive(f"the lasso graph of {columns.shape[1]} columns"):
-        found = code_all(DeviceAtoms.of(device, columns.T), alpha)
-    gram, codes = columns.T @ columns, found.codes
-    left = np.flatnonzero(~found.is_solved)
-    if len(left):
-        rank = min(columns.shape)
-        codes = codes.replaced(left, code_by_gram(gram, alpha, left, rank=rank))
-    return GramLasso.of_codes(graph, columns, alpha, codes, gram)
-
-
-def solved_by_pools_on(
-    device: Device, graph: Graph, columns: FloatArray, alpha: float
-) -> PooledLasso:
-    """As :meth:`PooledLasso.solved`."""
-    rows = np.ascontiguousarray(columns.T, dtype=np.float32)
-    with device.exclusive(f"the lasso graph of {len(rows)} columns"):
-        atoms = DeviceAtoms.of(device, rows)
-        found = code_all(atoms, alpha)
-        residuals = device.get(device.xp.astype(found.residuals, device.xp.float32))
-        places, counts, cutoffs = pools_of_all(atoms, found.residuals, POOL_SIZE)
-    pools = Pools(places, counts, np.maximum(alpha - cutoffs - SLACK, 0.0))
-    codes, left = found.codes, np.flatnonzero(~found.is_solved)
-    if len(left):
-        none = Codes.none(len(left))
-        new, residuals[left], new_pools = code_blocks(
-            rows, rows[:0], left, alpha, none, rows[left]
-        )
-        codes, pools = codes.replaced(left, new), pools.replaced(left, new_pools)
-    return PooledLasso.of_codes(graph, rows.T, alpha, codes, residuals, pools)
-
-
-def recoded_on(
-    device: Device, gallery: LassoGallery, probes: list[FloatArray]
-) -> list[tuple[IntArray, Codes]]:
-    """As :meth:`LassoGallery.recoded`, for each of many probes."""
-    dtype = gallery.columns.dtype  # in which a gallery of many columns is kept, probes too
-    rows = [probe.T.astype(dtype).astype(np.float64) for probe in probes]
-    with device.exclusive(f"inserting {len(probes)} probes"):
-        atoms, codes, residuals = device.cached(gallery, lambda: _on_device(device, gallery))
-        inserted = insert_all(atoms, codes, residuals, rows, gallery.alpha)
-    return [
-        (targets, found.codes) if found.is_solved.all() else gallery.recoded(probe)
-        for probe, (targets, found) in zip(probes, inserted, strict=True)
-    ]
-
-
-def _on_device(
-    device: Device, gallery: LassoGallery
-) -> tuple[DeviceAtoms, tuple[Any, Any, Any], Any]:
-    """Columns, codes and residuals of a gallery, on the device."""
-    rows = np.ascontiguousarray(gallery.columns.T)
-    atoms, codes = DeviceAtoms.of(device, rows), gallery.codes
-    width = max(1, int(codes.counts.max(initial=0)))
-    is_used = np.arange(width) < codes.counts[:, None]
-    table, values = np.zeros(is_used.shape, dtype=np.int64), np.zeros(is_used.shape)
-    table[is_used], values[is_used] = codes.atoms, codes.values
-    residuals = codes.residuals(rows.astype(np.float64), np.arange(len(rows)))
-    arrays = device.put(table), device.put(np.sign(values)), device.put(values)
-    return atoms, arrays, device.put(residuals)
