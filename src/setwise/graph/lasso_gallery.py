@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from setwise._support.compiled import kernels_of
 from setwise._support.parallel import lazy
 from setwise._support.types import BoolArray, FloatArray, IntArray
-from setwise.graph.base import GalleryGraph, Graph, graph_of_codes
+from setwise.graph.base import GalleryGraph, Graph, Insertion, graph_of_codes
 from setwise.lasso import (
     Codes,
     Pools,
     code_blocks,
     code_by_gram,
     code_changed,
-    codes_changed_by,
+    code_with_new,
     factors_of,
 )
 from setwise.lasso.pools import BLOCK_BYTES, POOL_SIZE, SLACK
@@ -45,7 +46,9 @@ class LassoGallery(GalleryGraph):
         return cls(graph, columns, graph_of_codes(codes), alpha, codes, *kept)
 
     @abstractmethod
-    def recoded(self, probe: FloatArray) -> tuple[IntArray, Codes]:
+    def recoded(
+        self, probe: FloatArray, cosines: FloatArray | None = None
+    ) -> tuple[IntArray, Codes]:
         """Columns whose codes are new with the probe's (which come last), and those codes."""
 
     @abstractmethod
@@ -66,16 +69,40 @@ class LassoGallery(GalleryGraph):
 
     def insert(self, probe: FloatArray) -> sp.csr_array:
         """Adjacency with the probe's columns last, solving only what the probe changes."""
-        return self.with_codes(*self.recoded(probe))
+        return self.insertion(probe).adjacency
 
-    def with_codes(self, targets: IntArray, codes: Codes) -> sp.csr_array:
-        """Adjacency with a probe's columns last, given what it changes."""
-        return graph_of_codes(self.codes, targets, codes)
+    def insertion(self, probe: FloatArray, cosines: FloatArray | None = None) -> LassoInsertion:
+        """See :meth:`GalleryGraph.insertion`."""
+        return LassoInsertion(self.codes, *self.recoded(probe, cosines))
+
+
+class LassoInsertion(Insertion):
+    """The codes that a probe has changed or added, from which graph and edges are made."""
+
+    def __init__(self, known: Codes, targets: IntArray, codes: Codes) -> None:
+        vars(self).update(known=known, targets=targets, codes=codes, n_gallery=len(known))
+
+    @lazy
+    def adjacency(self) -> sp.csr_array:  # type: ignore[override]
+        """The gallery's columns followed by the probe's."""
+        return graph_of_codes(self.known, self.targets, self.codes)
+
+    @lazy
+    def edges(self) -> FloatArray:
+        """Weights between the probe's columns (rows) and the gallery's."""
+        n_new = int((self.targets >= self.n_gallery).sum())
+        edges = np.zeros((n_new, self.n_gallery))
+        kernels_of("setwise.graph").join_probe(
+            self.targets, *self.codes.arrays, self.n_gallery, edges
+        )
+        return edges
 
 
 @dataclass(frozen=True)
 class GramLasso(LassoGallery):
     """A solved lasso graph that keeps the Gram matrix of its columns."""
+
+    needs_cosines: ClassVar[bool] = True
 
     gram: FloatArray
 
@@ -104,22 +131,18 @@ class GramLasso(LassoGallery):
         """All but the factors, which are made again more quickly than sent."""
         return {name: kept for name, kept in vars(self).items() if name != "factors"}
 
-    def recoded(self, probe: FloatArray) -> tuple[IntArray, Codes]:
-        """Columns whose codes are new with the probe's (which come last), and those codes."""
+    def recoded(
+        self, probe: FloatArray, cosines: FloatArray | None = None
+    ) -> tuple[IntArray, Codes]:
+        """See :meth:`LassoGallery.recoded`."""
         n, n_new = self.columns.shape[1], probe.shape[1]
-        tail = self.columns.T @ probe
-        changed = codes_changed_by(tail, self.alpha, self.codes)
-        targets = np.append(changed, np.arange(n, n + n_new))
-        kept, kept_at = self.factors
-        codes = code_by_gram(
-            self.gram, self.alpha, targets,
-            rank=min(self.columns.shape[0], n + n_new),
-            start=Codes.join([self.codes.take(changed), Codes.none(n_new)]),
-            border=np.hstack([tail.T, probe.T @ probe]),
-            is_optimal=True,
-            factors=(kept, np.append(kept_at[changed], np.full(n_new, -1))),
-        )  # fmt: skip
-        return targets, codes
+        border = np.empty((n_new, n + n_new))
+        border[:, :n] = probe.T @ self.columns if cosines is None else cosines
+        border[:, n:] = probe.T @ probe
+        rank, factors = min(self.columns.shape[0], n + n_new), self.factors
+        return code_with_new(
+            self.gram, self.alpha, border, rank=rank, known=self.codes, factors=factors
+        )
 
     def with_columns(self, columns: FloatArray) -> Self:
         """The gallery with more columns at its end."""
@@ -182,7 +205,9 @@ class PooledLasso(LassoGallery):
         """The columns, as rows."""
         return self.columns.T  # type: ignore[return-value]
 
-    def recoded(self, probe: FloatArray) -> tuple[IntArray, Codes]:
+    def recoded(
+        self, probe: FloatArray, cosines: FloatArray | None = None
+    ) -> tuple[IntArray, Codes]:
         """See :meth:`LassoGallery.recoded`."""
         return self._recoded(_as_rows(probe))[:2]
 
