@@ -44,6 +44,17 @@ def draw(item, log=None, seconds=0.0, slow_from=0):
     return {"draw": item.draw, "numbers": matrix[0].tolist(), "sum": float(matrix.sum())}
 
 
+def draw_at_once(item, log, folder, these=(1, 2)):
+    """As `draw`; each of these items waits until all of them have begun."""
+    (folder / f"{item.draw} has begun").touch()
+    until = time.monotonic() + 60
+    while item.draw in these and not all((folder / f"{k} has begun").exists() for k in these):
+        if time.monotonic() > until:
+            raise TimeoutError(f"of the items {these}, not all have begun")
+        time.sleep(0.01)
+    return draw(item, log, 0.02)
+
+
 def draw_but_one(item, culprit, way="raise"):
     """As `draw`, but for one item, which fails in one way or another."""
     if item.draw == culprit:

@@ -12,7 +12,7 @@ from importlib.metadata import version
 from typing import Any
 
 from fastapi import APIRouter, HTTPException, Request
-from fastapi.responses import PlainTextResponse
+from fastapi.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from setwise.page.logs import request_fields, tell
@@ -43,11 +43,16 @@ def readyz(request: Request) -> Health:
     return Health(status="ready")
 
 
-@router.get("/metrics", response_class=PlainTextResponse)
-def metrics(request: Request) -> PlainTextResponse:
+METRICS: dict[int | str, dict[str, Any]] = {
+    200: {"content": {"text/plain": {}}, "description": "Prometheus' text format."}
+}
+
+
+@router.get("/metrics", response_class=Response, responses=METRICS)
+def metrics(request: Request) -> Response:
     """Counters, times and sizes, in the text format of Prometheus."""
     app: AppState = request.app.state.setwise
-    return PlainTextResponse(app.metrics.text(gauges(app)), media_type=METRICS_TYPE)
+    return Response(app.metrics.text(gauges(app)), media_type=METRICS_TYPE)
 
 
 def problems(app: AppState) -> list[str]:

@@ -99,7 +99,7 @@ def test_a_new_name_is_a_candidate_at_once(sorting):
 
 def test_an_album_of_two_is_split_in_the_inbox_and_joined_by_undo(sorting):
     choose(sorting, "five")
-    sorting.find(".inbox tr[aria-current]", "astronaut and cat")
+    sorting.find(".inbox tr[aria-current]", "four photos of astronaut and four photos of cat")
     sorting.press(Keys.ENTER)
     sorting.find(".inbox .name", "five 2")
     sorting.until("document.querySelectorAll('.inbox tr.done').length === 7", "judged parts")
