@@ -118,6 +118,17 @@ class Record:
             apart=frozenset(pair for pair in apart if not is_one(pair)),
         )
 
+    def over(self, other: Record) -> Record:
+        """Both records; where they differ, what this one says."""
+        return Record(
+            groups={**other.groups, **self.groups},
+            given={**other.given, **self.given},
+            together=self.together | other.together,
+            apart=self.apart | other.apart,
+            folders={**other.folders, **self.folders},
+            entries={**other.entries, **self.entries},
+        )
+
     def links(
         self, sets: Sequence[str], together: Iterable[Pair] = (), apart: Iterable[Pair] = ()
     ) -> tuple[list[Link], list[Link]]:
