@@ -15,6 +15,7 @@ from setwise.cli.demo import demo
 from setwise.cli.doctor import doctor
 from setwise.cli.faces import faces
 from setwise.cli.galleries import enroll, fit, forget
+from setwise.cli.group import group
 from setwise.cli.identify import classify, identify
 from setwise.cli.options import add_command
 from setwise.cli.people import merge, name, people, split
@@ -69,5 +70,16 @@ app.command("version", help=_VERSION)(lambda: _show_version(True))
 
 _OF_SETS = demo, fit, identify, enroll, forget, classify, evaluate, compare, inspect
 _OF_FILES = verify, backup, restore, migrate
-for function in (*_OF_SETS, faces, people, name, merge, split, serve, *_OF_FILES, doctor):
+for function in (
+    *_OF_SETS,
+    group,
+    faces,
+    people,
+    name,
+    merge,
+    split,
+    serve,
+    *_OF_FILES,
+    doctor,
+):
     add_command(app, function)
