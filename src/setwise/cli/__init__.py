@@ -41,14 +41,17 @@ def run() -> None:
 
 def _status() -> int:
     """Run the command, and return its exit status."""
-    import click
+    import typer
 
     from setwise.cli.program import app
 
+    # Typer raises errors of Click or, in later versions, of a copy of its own.
+    kinds: dict[str, Any] = {kind.__name__: kind for kind in typer.BadParameter.__mro__}
+    usage_error = kinds["ClickException"]
     try:
         return int(app(standalone_mode=False) or 0)
-    except click.ClickException as error:
+    except usage_error as error:
         error.show()
-        return error.exit_code
-    except click.Abort:
+        return int(error.exit_code)
+    except typer.Abort:
         raise KeyboardInterrupt from None
