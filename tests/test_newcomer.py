@@ -106,6 +106,9 @@ MET = {
     "a clusterer of scikit-learn cannot be saved": (
         "test_a_clusterer_of_scikit_learn_is_saved_and_loaded"
     ),
+    "compare has one split": "test_accuracies_of_splits_are_those_of_the_method",
+    "no test over repeated splits": ("test_the_corrected_test_is_that_of_nadeau_and_bengio"),
+    "no test over datasets": "test_methods_over_datasets",
     ".CR2, and clips among photos": "test_raw_photos_and_clips_among_photos_say_what_to_do",
 }
 REFUSED = {

@@ -16,7 +16,7 @@ from evidence.run import Clock, Store, measured, missing_jobs, run
 from evidence.tasks import UNKNOWN, Split, Task, bursts, half_enrolled, scattered_points, tasks
 from evidence.write import write_page
 from setwise import SetBatch
-from setwise.evaluation.table import chance_of_difference
+from setwise.evaluation.significance import chance_of_difference
 
 
 def numbered_sets(n_sets, n_vectors=10):

@@ -8,7 +8,7 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
-from setwise.cli import app
+from setwise.cli import app, run
 from setwise.cli.common import shown_progress
 from setwise.demo import run_demo
 from setwise.errors import DataError
@@ -172,6 +172,20 @@ def test_ctrl_c_in_the_middle(tmp_path):
 )
 def test_wrong_usage_is_status_2(arguments):
     assert CliRunner().invoke(app, arguments).exit_code == 2
+
+
+def test_wrong_usage_of_the_program_is_a_line_without_a_traceback(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["setwise", "fit", "--no-such-option"])
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        with pytest.raises(SystemExit) as ended:
+            run()
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert ended.value.code == 2
+    told = capsys.readouterr().err
+    assert "No such option: --no-such-option" in told
+    assert "Traceback" not in told
 
 
 def test_out_that_is_a_file_is_wrong_usage(tmp_path):

@@ -10,7 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import beta
 
-from setwise.evaluation.table import accuracy_interval, adjusted_for_many, chance_of_difference
+from setwise.evaluation.significance import (
+    accuracy_interval,
+    adjusted_for_many,
+    chance_of_difference,
+)
 
 
 @given(st.integers(1, 200), st.data())

@@ -28,6 +28,7 @@ def compare(
     output: Output,
     methods: Annotated[list[str] | None, Option(help='As "CVC,MSM,mean vector".')] = None,
     pixels: Annotated[int, Option(help="Side of images for other methods.")] = 20,
+    splits: Annotated[int, Option(min=1, help="Deal all sets anew so often.")] = 1,
     jobs: Jobs = 1,
     picture: Annotated[
         Path | None, Option(help="Draw accuracy against time (.png, .svg).")
@@ -36,7 +37,8 @@ def compare(
     """Compare methods on your own sets: one table, with confidence intervals.
 
     Of images, `CVC for images` and `CVC for turntables` get all, read at --size. Other methods
-    get the pixels at --pixels.
+    get the pixels at --pixels. With --splits 10, gallery and probes are put together and dealt
+    again ten times, so that the table holds for other choices of sets, too.
 
     Example:
       setwise compare gallery/ labelled/ --methods "CVC, mean cosine" --picture table.png
@@ -57,7 +59,7 @@ def compare(
         chosen: Any = names
         if known.image_shape is not None:
             chosen = _on_images(names, pixels, reading.features)
-        how = {"methods": chosen, "n_jobs": jobs, "progress": progress}
+        how = {"methods": chosen, "n_jobs": jobs, "n_splits": splits, "progress": progress}
         comparison = compare_methods(known, known.labels, judged, judged.labels, **how)
     output.show(comparison.to_dict(), comparison.summary(), str(comparison))
     if picture is not None:  # after the table, which an error must not lose

@@ -10,6 +10,7 @@ from setwise.evaluation.compare import (
     timed_answers,
 )
 from setwise.evaluation.cross_validation import cross_validate
+from setwise.evaluation.datasets import DatasetComparison, compare_datasets
 from setwise.evaluation.evaluation import Evaluation, JudgedSet
 from setwise.evaluation.table import Comparison, MethodResult, plot_accuracy_time
 
@@ -17,12 +18,14 @@ __all__ = [
     "METHODS",
     "SLOW",
     "Comparison",
+    "DatasetComparison",
     "Evaluation",
     "JudgedSet",
     "MethodResult",
     "TimedAnswers",
     "check_methods",
     "compare",
+    "compare_datasets",
     "cross_validate",
     "evaluate",
     "plot_accuracy_time",

@@ -6,7 +6,7 @@ import time
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ from setwise import baselines
 from setwise._support.cluster import spread
 from setwise._support.parallel import quiet
 from setwise._support.parameters import (
+    check_count,
     check_jobs,
     check_known,
     check_number,
@@ -82,6 +83,7 @@ def compare(
     probe_labels: Any,
     *,
     methods: Any = None,
+    n_splits: int = 1,
     confidence: float = 0.95,
     n_jobs: int | None = None,
     random_state: int = 0,
@@ -99,12 +101,17 @@ def compare(
         Sets to learn and to be judged, and their classes, as for :meth:`setwise.CVC.fit`.
     methods : None, sequence of str or classifiers, or mapping of str to classifiers
         Names of ``setwise.evaluation.METHODS``, or classifiers; by default all but slow ones.
+    n_splits : int, default=1
+        With more, gallery and probes are put together and dealt again so often, at random, as
+        many sets of each class to the gallery as were given there. p values then tell whether
+        another choice of sets would give the same best method. Sets of one session may come to
+        both sides, and are easier then.
     confidence : float, default=0.95
         Of the intervals, and of differences reported as significant.
     n_jobs : int, optional
         Threads of each method; on a cluster, methods are tried on workers: docs/cluster.md.
     random_state : int, default=0
-        Seed of the methods that need one.
+        Seed of the splits, and of the methods that need one.
     progress : callable, optional
         Called with a description, the number of finished methods, and their total.
 
@@ -116,6 +123,7 @@ def compare(
     >>> setwise.compare(sets[::2], y[::2], sets[1::2], y[1::2], methods=["MSM"])["MSM"].accuracy
     1.0
     """
+    check_count("compare", "n_splits", n_splits)
     check_number("compare", "confidence", confidence, at_most=1.0 - 1e-9)
     check_jobs("compare", n_jobs)
     check_progress("compare", progress)
@@ -132,7 +140,7 @@ def compare(
             "Expected probes of the gallery's classes; leave the others out."
         )
     results: list[MethodResult] = []
-    task = _Task(gallery, labels, probes, truth, n_jobs)
+    task = _Task(gallery, labels, probes, truth, n_jobs, n_splits, random_state)
     work = spread(_evaluated, task, list(chosen.items()), here=map)
     try:
         results.extend(reported(work, len(chosen), "comparing methods", progress))
@@ -141,7 +149,10 @@ def compare(
         if not results:
             raise
         warnings.warn(msg, SetwiseWarning, stacklevel=2)
-    return Comparison(results, confidence)
+    return Comparison(results, confidence, ratio=len(probes) / len(gallery))
+
+
+Part: TypeAlias = tuple[SetBatch, npt.NDArray[Any], SetBatch, npt.NDArray[Any]]
 
 
 @dataclass(frozen=True)
@@ -153,13 +164,51 @@ class _Task:
     probes: SetBatch
     truth: npt.NDArray[Any]
     n_jobs: int | None
+    n_splits: int
+    seed: int
+
+    def parts(self) -> Iterator[Part]:
+        """Gallery, its labels, probes, and their labels, of each split."""
+        if self.n_splits == 1:
+            yield self.gallery, self.labels, self.probes, self.truth
+            return
+        sets = SetBatch.join([self.gallery, self.probes])
+        labels = np.concatenate([self.labels, self.truth])
+        rng = np.random.default_rng(self.seed)
+        for _ in range(self.n_splits):
+            is_learnt = dealt(labels, len(self.labels), rng)
+            learnt, judged = np.flatnonzero(is_learnt), np.flatnonzero(~is_learnt)
+            yield sets[learnt], labels[learnt], sets[judged], labels[judged]
+
+
+def dealt(
+    labels: npt.NDArray[Any], n_first: int, rng: np.random.Generator
+) -> npt.NDArray[np.bool_]:
+    """Which sets go to the gallery: of each class as many as of the first ``n_first`` sets."""
+    is_learnt = np.zeros(len(labels), dtype=np.bool_)
+    for label in np.unique(labels):
+        own = np.flatnonzero(labels == label)
+        is_learnt[rng.permutation(own)[: int(np.sum(own < n_first))]] = True
+    return is_learnt
 
 
 def _evaluated(task: _Task, named: tuple[str, Any]) -> MethodResult:
-    name, fresh = named[0], clone(named[1])
-    if "n_jobs" in fresh.get_params(deep=False):
-        fresh.set_params(n_jobs=task.n_jobs)
-    return evaluate(name, fresh, task.gallery, task.labels, task.probes, task.truth)
+    name, classifier = named
+    results = []
+    for gallery, labels, probes, truth in task.parts():
+        fresh = clone(classifier)
+        if "n_jobs" in fresh.get_params(deep=False):
+            fresh.set_params(n_jobs=task.n_jobs)
+        results.append(evaluate(name, fresh, gallery, labels, probes, truth))
+        if results[-1].error is not None:
+            return results[-1]
+    return MethodResult(
+        name,
+        np.concatenate([one.is_right for one in results]),
+        float(np.mean([one.fit_seconds for one in results])),
+        float(np.mean([one.seconds_per_probe for one in results])),
+        n_splits=task.n_splits,
+    )
 
 
 def evaluate(

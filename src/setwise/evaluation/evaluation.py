@@ -12,7 +12,8 @@ from setwise._support.parallel import lazy
 from setwise._support.text import printable
 from setwise._support.types import BoolArray, IntArray
 from setwise.classify import Answer
-from setwise.evaluation.table import accuracy_interval, aligned
+from setwise.evaluation.significance import accuracy_interval
+from setwise.evaluation.table import aligned
 
 CONFIDENCE = 0.95
 

@@ -8,12 +8,16 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from scipy.stats import binomtest
-
 from setwise._support.progress import duration
 from setwise._support.text import printable
 from setwise._support.types import BoolArray, FloatArray
+from setwise.evaluation.significance import (
+    accuracy_interval,
+    adjusted_for_many,
+    chance_of_difference,
+    corrected_chance,
+    corrected_interval,
+)
 from setwise.plots.labels import Point, plain
 from setwise.plots.labels import plot_accuracy_time as draw_accuracy_time
 from setwise.plots.style import GREY, INK, new_figure
@@ -35,15 +39,21 @@ class MethodResult:
     """
 
     name: str
-    is_right: BoolArray  # of each probe
+    is_right: BoolArray  # of each probe; of repeated splits one after the other
     fit_seconds: float = 0.0  # wall-clock time
     seconds_per_probe: float = 0.0
     error: str | None = None  # reason of a failure, which makes the other values meaningless
+    n_splits: int = 1  # of equally many probes each
 
     @property
     def accuracy(self) -> float:
         """Share of the probes with the right label."""
         return float(self.is_right.mean())
+
+    @property
+    def accuracies(self) -> FloatArray:
+        """The accuracy of each split."""
+        return self.is_right.reshape(self.n_splits, -1).mean(axis=1)
 
 
 class Comparison:
@@ -54,10 +64,13 @@ class Comparison:
     results : tuple of MethodResult
         Successful ones by falling accuracy, faster ones first among equals.
     failed : tuple of MethodResult
+    n_splits : int
+        How often sets were dealt to gallery and probes.
     intervals : dict of str to (float, float)
-        Exact binomial interval of each accuracy.
+        Of each accuracy: the exact binomial one, or that of the corrected resampled t.
     p_values : dict of str to float
-        Of the difference to the best: exact McNemar test with Holm's correction.
+        Of the difference to the best: exact McNemar test, or the corrected resampled t-test of
+        repeated splits; with Holm's correction.
 
     Examples
     --------
@@ -67,20 +80,33 @@ class Comparison:
     Comparison of 1 methods; best: ours
     """
 
-    def __init__(self, results: Sequence[MethodResult], confidence: float) -> None:
+    def __init__(
+        self, results: Sequence[MethodResult], confidence: float, *, ratio: float = 1.0
+    ) -> None:
+        """``ratio`` is the number of probes per gallery set, for repeated splits."""
         good = [result for result in results if result.error is None]
         self.confidence = confidence
         good.sort(key=lambda result: (-result.accuracy, result.seconds_per_probe))
         self.results = tuple(good)
         self.failed = tuple(result for result in results if result.error is not None)
-        self.intervals = {
-            one.name: accuracy_interval(one.is_right, confidence) for one in self.results
-        }
+        self.n_splits = good[0].n_splits if good else 1
+        self._ratio = ratio
+        self.intervals = {one.name: self._interval(one) for one in self.results}
         best, others = self.results[:1], self.results[1:]
-        raw = [chance_of_difference(best[0].is_right, one.is_right) for one in others]
+        raw = [self._chance(best[0], one) for one in others]
         adjusted = [*(1.0 for _ in best), *adjusted_for_many(raw).tolist()]
         names = [one.name for one in self.results]
         self.p_values = dict(zip(names, adjusted, strict=True))
+
+    def _interval(self, one: MethodResult) -> tuple[float, float]:
+        if self.n_splits == 1:
+            return accuracy_interval(one.is_right, self.confidence)
+        return corrected_interval(one.accuracies, self._ratio, self.confidence)
+
+    def _chance(self, one: MethodResult, other: MethodResult) -> float:
+        if self.n_splits == 1:
+            return chance_of_difference(one.is_right, other.is_right)
+        return corrected_chance(one.accuracies - other.accuracies, self._ratio)
 
     def __getitem__(self, name: str) -> MethodResult:
         return {result.name: result for result in (*self.results, *self.failed)}[name]
@@ -120,19 +146,27 @@ class Comparison:
         ]
         return {
             "confidence": self.confidence,
-            "n_probes": len(self.results[0].is_right) if self.results else 0,
+            "n_splits": self.n_splits,
+            "n_probes": self._n_probes,
             "best": self.best,
             "methods": methods,
             "failed": {result.name: result.error for result in self.failed},
         }
 
+    @property
+    def _n_probes(self) -> int:
+        """Probes of a split."""
+        return len(self.results[0].is_right) // self.n_splits if self.results else 0
+
     def summary(self) -> str:
         """A sentence: the best method, and those not significantly worse."""
         if not self.results:
             return "No method succeeded."
-        n_probes = len(self.results[0].is_right)
+        n_probes = f"these {self._n_probes} probes"
+        if self.n_splits > 1:
+            n_probes = f"{self.n_splits} splits of {self._n_probes} probes each"
         tied = self.not_told_apart
-        text = f"Best on these {n_probes} probes: {self.best}. "
+        text = f"Best on {n_probes}: {self.best}. "
         if tied:
             # Names have commas of their own.
             text += f"Not significantly different from it: {'; '.join(tied)}."
@@ -221,31 +255,3 @@ def plot_accuracy_time(
     if path is not None:
         figure.savefig(Path(path), dpi=150, facecolor="white")
     return figure
-
-
-def accuracy_interval(is_right: BoolArray, confidence: float) -> tuple[float, float]:
-    """Exact binomial interval (Clopper and Pearson, 1934) of the share of right answers."""
-    found = binomtest(int(is_right.sum()), len(is_right)).proportion_ci(confidence)
-    return float(found.low), float(found.high)
-
-
-def chance_of_difference(one: BoolArray, other: BoolArray) -> float:
-    """Probability of a difference at least as large between two equally good methods.
-
-    McNemar's exact test: each probe that exactly one of the two got right is as likely to be
-    the one's as the other's. Probes are assumed independent.
-    """
-    n_one, n_other = int((one & ~other).sum()), int((other & ~one).sum())
-    if n_one + n_other == 0:
-        return 1.0
-    return float(binomtest(n_one, n_one + n_other).pvalue)
-
-
-def adjusted_for_many(p_values: Sequence[float]) -> FloatArray:
-    """P values after Holm's correction for multiple tests."""
-    values = np.asarray(p_values, dtype=np.float64)
-    order = np.argsort(values, kind="stable")
-    factors = np.arange(len(values), 0, -1)
-    adjusted = np.empty_like(values)
-    adjusted[order] = np.minimum(np.maximum.accumulate(values[order] * factors), 1.0)
-    return adjusted
