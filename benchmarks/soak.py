@@ -150,7 +150,7 @@ class Soak:
                     return
                 time.sleep(0.1)
             self.counts["starts"] += 1
-            self.counts["seconds to be ready"] += round(time.monotonic() - began)
+            self.counts["seconds to be ready, all starts"] += round(time.monotonic() - began)
             found = self.names(client)
         if found not in self.promised:
             differs = [sorted(found ^ one) for one in self.promised]
@@ -443,12 +443,18 @@ class Soak:
             ("seconds of a change, p50 and p95", percentiles(self.change_s)),
             ("memory in MB: first, highest, last", f"{megabytes[0]:.0f}, {max(megabytes):.0f}, "
              f"{megabytes[-1]:.0f}"),
+            ("memory in MB, each minute", ", ".join(f"{mb:.0f}" for mb in self.each_minute())),
             ("memory in MB, each life's last", ", ".join(f"{mb:.0f}" for mb in self.lives)),
             ("open files: fewest, most", f"{min(self.fds)}, {max(self.fds)}"),
             ("size of history in MB", f"{self.history_mb():.1f}"),
             ("**wrong answers, lost changes, 500s, damaged files**", f"**{len(self.faults)}**"),
         ]  # fmt: skip
         return "\n".join(["| what | |", "|---|---|", *(f"| {k} | {v} |" for k, v in rows)])
+
+    def each_minute(self) -> list[float]:
+        """Memory at the end of each minute, of whichever server lived then."""
+        last = {int((seconds - self.memory[0][0]) // 60): mb for seconds, mb in self.memory}
+        return list(last.values())
 
     def history_mb(self) -> float:
         return sum(one.stat().st_size for one in self.journal.glob("*")) / 1e6
@@ -475,9 +481,9 @@ def small_disk(folder: Path):
             subprocess.run(["umount", str(folder)], check=True)
 
 
-def write_page(page: Path, command: str, table: str) -> None:
+def write_page(page: Path, mark: str, command: str, table: str) -> None:
     """Put the table between the two marks of a page."""
-    begin, end = "<!-- soak: begin -->\n", "<!-- soak: end -->"
+    begin, end = f"<!-- {mark}: begin -->\n", f"<!-- {mark}: end -->"
     before, _, rest = page.read_text("utf-8").partition(begin)
     words = (
         f"`{command}`, {date.today()}, {os.cpu_count()} cores, load {os.getloadavg()[2]:.0f}:"
@@ -493,6 +499,7 @@ def main() -> int:
     parser.add_argument("--kill-every", type=float, default=20.0, metavar="SECONDS")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--write", type=Path, metavar="PAGE", help="put the table there")
+    parser.add_argument("--mark", default="soak", help="between which comments of the page")
     given = parser.parse_args()
     with (
         tempfile.TemporaryDirectory() as name,
@@ -503,7 +510,7 @@ def main() -> int:
         table = soak.table(given.minutes)
     print(table)
     if given.write and not soak.faults:
-        write_page(given.write, f"python {' '.join(sys.argv)}", table)
+        write_page(given.write, given.mark, f"python {' '.join(sys.argv)}", table)
     return int(bool(soak.faults))
 
 
