@@ -93,10 +93,10 @@ reproduce: $(STAMP) ## the paper's tables and figures beside ours, into out/ and
 	$(BIN)/setwise reproduce benchmarks/objects.toml --data out/objects
 	$(BIN)/python benchmarks/write_reproduced.py
 
-together: $(STAMP) ## few labels, sets judged alone and together, into out/bench/together.md (about an hour)
+together: $(STAMP) ## few labels: sets judged alone and together, into docs/together.md (about an hour)
 	$(BIN)/python benchmarks/together.py --jobs 2
 
-evidence: $(STAMP) ## pixels, embeddings, strangers, small sets, unknowns: every goal, into docs/evidence_table.md (about an hour)
+evidence: $(STAMP) ## pixels, embeddings, strangers, small sets, unknowns, into docs/evidence_table.md and README.md (about 10 minutes)
 	$(BIN)/python benchmarks/evidence_table.py --jobs 2
 
 docs: $(STAMP) ## the site, into out/site; warnings are errors, examples are run (about 3 minutes)

@@ -70,21 +70,31 @@ def loading(name: str, repeats: int) -> None:
     print(f"{'':52} {ratio:6.2f} x its vectors in float32")
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--repeats", type=int, default=7)
-    repeats = parser.parse_args().repeats
+def identifying(repeats: int) -> dict[str, list[float]]:
+    """Seconds of the command, and of what it imports alone, in fresh processes."""
     gallery, labels, probe = gallery_and_probe()
     with tempfile.TemporaryDirectory() as folder:
         file, asked = Path(folder) / "people.setwise", Path(folder) / "probe.npz"
         setwise.CVC(random_state=0).fit(gallery, labels).save(file)
         np.savez(asked, album=probe)
         command = [*IDENTIFY, str(file), str(asked), "--quiet"]
-        subprocess.run(command, check=True)  # compiles where nobody has
-        for what in ("pass", "import numpy", "import numba", "import sklearn.base"):
-            shown(f"python -c '{what}'", seconds([sys.executable, "-c", what], repeats))
-        shown("setwise --help", seconds([*IDENTIFY[:-1], "--help"], repeats))
-        shown("setwise identify, 100 sets in a file, cold", seconds(command, repeats))
+        subprocess.run(command, check=True, capture_output=True)  # compiles where nobody has
+        alone = ("pass", "import numpy", "import numba", "import sklearn.base")
+        took = {
+            f"python -c '{what}'": seconds([sys.executable, "-c", what], repeats)
+            for what in alone
+        }
+        took["setwise --help"] = seconds([*IDENTIFY[:-1], "--help"], repeats)
+        took["setwise identify, 100 sets in a file, cold"] = seconds(command, repeats)
+    return took
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--repeats", type=int, default=7)
+    repeats = parser.parse_args().repeats
+    for name, took in identifying(repeats).items():
+        shown(name, took)
     loading("eth80_20x20", repeats)
 
 

@@ -1,13 +1,16 @@
-"""The table of issue 14: CVC, its former self and its rivals on every task, in one command.
+"""The evidence table: CVC, its former self and its rivals on every task, in one command.
 
     python benchmarks/evidence_table.py                    all that is missing, and the page
     python benchmarks/evidence_table.py --before OLD/src   with CVC of another version
     python benchmarks/evidence_table.py --only 'small-*' --methods CVC --seeds 1
     python benchmarks/evidence_table.py --fresh CVC        forget CVC's results first
-    python benchmarks/evidence_table.py --write-only       the page from what is there
+    python benchmarks/evidence_table.py --minutes 9 --no-page
+                                           measure for so long, and leave the page alone
+    python benchmarks/evidence_table.py --write-only       the pages from what is there
 
-Every finished split is kept in out/evidence/TASK/METHOD.json, so that a run that is stopped
-goes on where it was. The page is docs/evidence_table.md.
+Every finished split is a line of out/evidence.jsonl, so that a run that is stopped goes on
+where it was, and files of several machines are joined by ``cat``. The datasets are read from
+$SETWISE_DATA. The page is docs/evidence_table.md; pages that repeat its numbers follow it.
 """
 
 from __future__ import annotations
@@ -22,7 +25,9 @@ from evidence.before import Before
 from evidence.methods import Method, methods
 from evidence.run import Clock, Store, in_words, missing_jobs, run
 from evidence.tasks import Task, tasks
-from evidence.write import write_page
+from write_numbers import write_numbers
+
+PAGE = ROOT / "docs" / "evidence_table.md"
 
 
 def parsed(arguments: list[str] | None = None) -> argparse.Namespace:
@@ -41,10 +46,12 @@ def parsed(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=2, help="processes (2)")
     parser.add_argument("--before", type=Path, metavar="SRC", help="src of another version")
     parser.add_argument("--fresh", nargs="+", default=[], metavar="METHOD", help="forget these")
+    parser.add_argument("--minutes", type=float, metavar="M", help="begin nothing after these")
     parser.add_argument("--write-only", action="store_true", help="measure nothing")
+    parser.add_argument("--no-page", action="store_true", help="write no page")
     parser.add_argument("--list", action="store_true", help="show tasks and methods, and stop")
-    parser.add_argument("--out", type=Path, default=ROOT / "out" / "evidence")
-    parser.add_argument("--page", type=Path, default=ROOT / "docs" / "evidence_table.md")
+    parser.add_argument("--out", type=Path, default=ROOT / "out" / "evidence.jsonl")
+    parser.add_argument("--page", type=Path, default=PAGE)
     return parser.parse_args(arguments)
 
 
@@ -81,13 +88,13 @@ def measure(options: argparse.Namespace, store: Store) -> None:
         if name not in available:
             sys.exit(f"--methods {name}: cannot be run here ('before' needs --before SRC).")
     for name in options.fresh:
-        print(f"forgot {store.forget([t.name for t in chosen], name)} files of {name}")
+        print(f"forgot {store.forget([t.name for t in chosen], name)} splits of {name}")
     jobs = missing_jobs(chosen, wanted, store, options.seeds)
     clock = Clock(jobs, list(tasks().values()), store)
     print(
         f"{len(jobs)} splits to measure; {in_words(clock.left(jobs), options.jobs)}", flush=True
     )
-    run(jobs, available, store, clock, options.jobs)
+    run(jobs, available, store, clock, options.jobs, options.minutes)
 
 
 def main() -> None:
@@ -105,8 +112,15 @@ def main() -> None:
             measure(options, store)
     except KeyboardInterrupt:
         sys.exit("stopped; what is finished is kept, the same command goes on")
+    if options.no_page:
+        return
+    from evidence.write import write_page
+
     write_page(list(tasks().values()), store, options.page)
     print(f"wrote {options.page}")
+    if options.page == PAGE:
+        for path in write_numbers():
+            print(f"wrote {path}")
 
 
 if __name__ == "__main__":

@@ -15,21 +15,27 @@ import argparse
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from importlib.util import find_spec
 
 import numpy as np
 import scipy.sparse as sp
-import spams
-from celer import celer_path
-from skglm.datafits import Quadratic, QuadraticHessian
-from skglm.penalties import WeightedL1
-from skglm.solvers import AndersonCD
 from sklearn.linear_model import enet_path
 
 from datasets import data_folder, load
 from harness import Timing, face_like_sets, in_turns, parsed, publish, seconds, timed
 from setwise.basis import centred_svd_bases, svd_bases
 from setwise.graph import LassoGraph
+
+with suppress(ImportError):
+    import spams
+with suppress(ImportError):
+    from celer import celer_path
+with suppress(ImportError):
+    from skglm.datafits import Quadratic, QuadraticHessian
+    from skglm.penalties import WeightedL1
+    from skglm.solvers import AndersonCD
 
 SIZES = (500, 2000, 8000)
 ALPHAS = (0.01, 0.05)  # the paper's, our default
@@ -136,6 +142,7 @@ def scikit_learn(columns, alpha, targets, tolerance):
     return stacked((code(i) for i in targets), len(gram))
 
 
+# Rivals, those left out that are not installed.
 RIVALS: dict[str, Solver] = {
     "SPAMS, batched": spams_batched,
     "SPAMS, per column, on the Gram": spams_on_gram,
@@ -145,6 +152,9 @@ RIVALS: dict[str, Solver] = {
     "skglm, on the Gram": skglm_on_gram,
     "scikit-learn, on the Gram": scikit_learn,
 }
+for _name, _library in {"SPAMS": "spams", "celer": "celer", "skglm": "skglm"}.items():
+    if find_spec(_library) is None:
+        RIVALS = {name: of for name, of in RIVALS.items() if not name.startswith(_name)}
 
 
 def away_from_self(n: int, targets: np.ndarray, weight: float) -> Iterator:

@@ -1,14 +1,12 @@
 """Few labels: sets judged together, beside the same gallery judging each set alone.
 
-``make together`` runs every row and writes out/bench/together.json and together.md. A split is
-computed once: a run that is stopped goes on where it was. ``--only`` runs rows whose name
-contains a text, ``--scale 1000 10000`` measures how long the graph of so many sets takes.
+    python benchmarks/together.py --jobs 16               all that is missing, and the page
+    python benchmarks/together.py --only COIL --splits 2  rows by name, few splits
+    python benchmarks/together.py --write-only            the page from what is there
+    python benchmarks/together.py --scale 1000 10000      seconds of the graph of so many sets
 
-In each split some sets of every class are labelled, chosen by the number of the split; the rest
-are unlabelled and are judged. *Uneven* keeps a random number of the unlabelled sets of each
-class, between none and all. *Strangers* has labels for one half of the classes alone. Each
-interval is one standard error over the splits, which share sets; p is of a paired Wilcoxon
-test on the splits.
+Every split is kept in out/bench/together, so that a run that is stopped goes on where it was.
+The page is docs/together.md; the numbers of all splits are in out/bench/together.json.
 """
 
 from __future__ import annotations
@@ -16,21 +14,62 @@ from __future__ import annotations
 import argparse
 import json
 import resource
+import sys
 import time
 import warnings
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, parallel_config
 from scipy.stats import wilcoxon
+from sklearn.semi_supervised import LabelSpreading
 
-from datasets import data_folder
+from datasets import ROOT, data_folder
+from evidence.figures import mean_and_error
 from setwise import CVC, SetBatch
+from setwise._support.files import write_whole
 from setwise.together import relate
 
-OUT = Path("out/bench/together")
+OUT = ROOT / "out" / "bench" / "together"
+PAGE = ROOT / "docs" / "together.md"
 RATE = 0.05
+UNKNOWN = -9
+METHODS = ("alone", "together", "label spreading")
+OF_STRANGERS = (
+    *("alone", "together", "alone, let in", "together, let in"),
+    *("alone, nearest", "together, nearest", "label spreading"),
+)
+
+INTRODUCTION = """\
+# Few labels, measured
+
+Written by `python benchmarks/together.py` (`make together`), which measures what is missing; nothing on this page is written by hand.
+
+- In each split some sets of every class are labelled, chosen by the number of the split. All others are unlabelled, and are judged. Cells are percent
+  of the unlabelled sets labelled rightly, mean ± standard error over the splits. Splits share sets, so that the error is somewhat too small.
+- *Alone* is `CVC().predict(sets)`, *together* `predict(sets, together=True)` of the same fit. *Label spreading* is scikit-learn's
+  `LabelSpreading(kernel="knn")` on the means of the sets, scaled to unit length.
+- *p* is of a paired, two-sided Wilcoxon test of together against alone, over the splits; it is not corrected for the number of rows.
+- How it works: [theory](theory.md#sets-judged-together).
+"""  # noqa: E501
+SECTIONS = {
+    "even": ("One or two labelled sets of each class", ""),
+    "many": ("Several labelled sets of each class", ""),
+    "uneven": (
+        "Classes of uneven sizes, one labelled set of each",
+        "Of the unlabelled sets of each class a random number is kept, between none and all.",
+    ),
+    "strangers": (
+        "Half of the classes unknown, one labelled set of each other class",
+        "`CVC(unknown=0.05)`, fitted to one half of the classes; unlabelled sets are of both halves. "  # noqa: E501
+        "Percent are of the sets of labelled classes; a set that is called unknown is wrong. *Nearest* takes the "  # noqa: E501
+        "nearest class, unknown or not, as label spreading does. *Let in* are sets of unknown classes that are taken "  # noqa: E501
+        "for one of the labelled ones.",
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -41,39 +80,38 @@ class Row:
     file: str
     n_labelled: int  # of each class
     n_splits: int
-    kind: str = "even"  # even, uneven or strangers
-    goal: float | None = None
+    kind: str = "even"  # one of SECTIONS
 
 
 ROWS = (
-    Row("ETH-80 EfficientNet, 1 per class", "eth80_efficientnet", 1, 20, goal=96.0),
-    Row("ETH-80 20x20, 1 per class", "eth80_20x20", 1, 20, goal=86.0),
-    Row("COIL-20 32x32, 1 per class", "coil20_32x32", 1, 10, goal=87.0),
-    Row("Yale B pixels, 1 per class", "yaleb_24x21", 1, 6, goal=92.0),
-    Row("Yale B ArcFace, 1 per class", "yaleb_arcface", 1, 6, goal=99.8),
-    Row("ETH-80 EfficientNet, 2 per class", "eth80_efficientnet", 2, 10, goal=98.8),
-    Row("ETH-80 20x20, 2 per class", "eth80_20x20", 2, 10, goal=90.0),
-    Row("ETH-80 EfficientNet, 5 per class", "eth80_efficientnet", 5, 6),
-    Row("ETH-80 20x20, 5 per class", "eth80_20x20", 5, 6),
-    Row("COIL-20 32x32, 2 per class", "coil20_32x32", 2, 6),
-    Row("hands, 5 per class", "tsukuba_hand_24x24", 5, 6),
-    Row("vowels, 10 per class", "japanese_vowels", 10, 3),
+    Row("ETH-80 EfficientNet, 1 per class", "eth80_efficientnet", 1, 20),
+    Row("ETH-80 20x20, 1 per class", "eth80_20x20", 1, 20),
+    Row("COIL-20 32x32, 1 per class", "coil20_32x32", 1, 20),
+    Row("Yale B pixels, 1 per class", "yaleb_24x21", 1, 10),
+    Row("Yale B ArcFace, 1 per class", "yaleb_arcface", 1, 10),
+    Row("hands, 1 per class", "tsukuba_hand_24x24", 1, 10),
+    Row("ETH-80 EfficientNet, 2 per class", "eth80_efficientnet", 2, 10),
+    Row("ETH-80 20x20, 2 per class", "eth80_20x20", 2, 10),
+    Row("COIL-20 32x32, 2 per class", "coil20_32x32", 2, 10),
+    Row("ETH-80 EfficientNet, 5 per class", "eth80_efficientnet", 5, 10, "many"),
+    Row("ETH-80 20x20, 5 per class", "eth80_20x20", 5, 10, "many"),
+    Row("vowels, 10 per class", "japanese_vowels", 10, 4, "many"),
     *(
         Row(f"{name}, {kind}", file, 1, n, kind)
         for kind in ("uneven", "strangers")
         for name, file, n in (
             ("ETH-80 EfficientNet", "eth80_efficientnet", 10),
             ("ETH-80 20x20", "eth80_20x20", 10),
-            ("COIL-20 32x32", "coil20_32x32", 6),
-            ("Yale B pixels", "yaleb_24x21", 4),
-            ("Yale B ArcFace", "yaleb_arcface", 4),
+            ("COIL-20 32x32", "coil20_32x32", 10),
+            ("Yale B pixels", "yaleb_24x21", 6),
+            ("Yale B ArcFace", "yaleb_arcface", 6),
         )
     ),
 )
 
 
 def sets_of(file: str) -> tuple[list[np.ndarray], np.ndarray]:
-    """Sets and classes of one file of ../shared/data."""
+    """Sets and classes of one file of the data folder."""
     with np.load(data_folder() / f"{file}.npz") as arrays:
         vectors = arrays["images"] if "images" in arrays else arrays["features"]
         vectors = vectors.reshape(len(vectors), -1).astype(np.float64)
@@ -99,67 +137,128 @@ def split_of(row: Row, labels: np.ndarray, seed: int) -> tuple[np.ndarray, np.nd
     return np.sort(chosen), np.sort(others)
 
 
-def measured(row: Row, seed: int) -> dict[str, float]:
-    """Accuracy in percent, alone and together, of one split; kept in a file."""
-    path = OUT / f"{row.name.replace(' ', '_')}-{seed}.json"
-    if path.is_file():
-        return json.loads(path.read_text())
+def kept_in(row: Row, seed: int) -> Path:
+    """The file of one split."""
+    return OUT / f"{row.name.replace(' ', '_').replace(',', '')}-{seed}.json"
+
+
+def measured(row: Row, seed: int) -> None:
+    """Measure one split, in percent, and keep it in its file."""
     warnings.filterwarnings("ignore")
     sets, labels = sets_of(row.file)
     gallery, probes = split_of(row, labels, seed)
     unknown = RATE if row.kind == "strangers" else None
-    clf = CVC(random_state=0, n_jobs=1, unknown=unknown, unknown_label=-9)
+    clf = CVC(random_state=0, n_jobs=1, unknown=unknown, unknown_label=UNKNOWN)
     clf.fit([sets[i] for i in gallery], labels[gallery])
     batch, truth = [sets[i] for i in probes], labels[probes]
     is_known = np.isin(truth, labels[gallery])
     found = {}
-    for how in (False, True):
-        answers = clf.predict(batch, together=how)
-        name = "together" if how else "alone"
-        found[name] = 100 * float((answers == truth)[is_known].mean())
+    for name in ("alone", "together"):
+        answers = clf.judge(batch, together=name == "together")
+        said = np.array([answer.label for answer in answers])
+        nearest = np.array([answer.nearest for answer in answers])
+        found[name] = percent((said == truth)[is_known])
         if not is_known.all():
-            found[f"{name}, strangers let in"] = 100 * float((answers != -9)[~is_known].mean())
-            nearest = np.array([a.label for a in clf.judge(batch, together=how)])
-            found[f"{name}, nearest"] = 100 * float((nearest == truth)[is_known].mean())
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(found))
-    return found
+            found[f"{name}, nearest"] = percent((nearest == truth)[is_known])
+            found[f"{name}, let in"] = percent((said != UNKNOWN)[~is_known])
+    means = np.array([unit_mean(sets[i]) for i in [*gallery, *probes]])
+    some = np.concatenate([labels[gallery], np.full(len(probes), -1)])
+    spread = LabelSpreading(kernel="knn", max_iter=1000).fit(means, some)
+    said = spread.transduction_[len(gallery) :]
+    found["label spreading"] = percent((said == truth)[is_known])
+    write_whole(kept_in(row, seed), json.dumps(found))
 
 
-def error(values: np.ndarray) -> float:
-    """Standard error of the mean."""
-    return float(values.std(ddof=1) / len(values) ** 0.5) if len(values) > 1 else float("nan")
+def percent(values: np.ndarray) -> float:
+    """Share of the true values."""
+    return 100 * float(values.mean())
 
 
-def line_of(row: Row, splits: list[dict[str, float]]) -> dict[str, object]:
-    """One line of the table."""
-    alone, both = (np.array([s[k] for s in splits]) for k in ("alone", "together"))
-    differs = bool((alone != both).any())
-    line: dict[str, object] = {
-        "row": row.name,
-        "splits": len(splits),
-        "alone": [alone.mean(), error(alone)],
-        "together": [both.mean(), error(both)],
-        "p": float(wilcoxon(both, alone).pvalue) if differs else 1.0,
-        "goal": row.goal,
-    }
-    for key in splits[0]:
-        if "," in key:
-            values = np.array([split[key] for split in splits])
-            line[key] = [values.mean(), error(values)]
-    return line
+def unit_mean(vectors: np.ndarray) -> np.ndarray:
+    """Mean of unit vectors, scaled to unit length."""
+    mean = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).mean(axis=0)
+    return mean / np.linalg.norm(mean)
 
 
-def as_markdown(lines: list[dict[str, object]]) -> str:
-    """The table, in percent of the unlabelled sets."""
-    told = ["| | splits | alone | together | p | goal |", "|---|---|---|---|---|---|"]
+def splits_of(row: Row) -> list[dict[str, float]]:
+    """The splits of a row that have been measured."""
+    paths = (kept_in(row, seed) for seed in range(row.n_splits))
+    return [json.loads(path.read_text()) for path in paths if path.is_file()]
+
+
+def test_of(splits: Sequence[dict[str, float]]) -> float:
+    """Two-sided p of together against alone."""
+    alone, both = (np.array([one[name] for one in splits]) for name in ("alone", "together"))
+    return float(wilcoxon(both, alone).pvalue) if (alone != both).any() else 1.0
+
+
+def line_of(row: Row) -> dict[str, Any] | None:
+    """One line of a table; None where no split has been measured."""
+    splits = splits_of(row)
+    if not splits:
+        return None
+    values = {key: mean_and_error([one[key] for one in splits]) for key in splits[0]}
+    about = {"row": row.name, "kind": row.kind, "splits": len(splits), "of": row.n_splits}
+    return about | values | {"p": test_of(splits)}
+
+
+def cell(value: tuple[float, float | None], is_best: bool = False) -> str:
+    """Mean ± standard error; the best is bold."""
+    mean, error = value
+    text = f"{mean:.1f}" if error is None else f"{mean:.1f} ± {error:.1f}"
+    return f"**{text}**" if is_best else text
+
+
+def section(kind: str, lines: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """The heading, the words and the table of one kind of rows."""
+    title, words = SECTIONS[kind]
+    yield f"## {title}\n"
+    if words:
+        yield f"{words}\n"
+    columns = OF_STRANGERS if kind == "strangers" else METHODS
+    yield f"| | splits | {' | '.join(columns)} | p |\n|---{'|---:' * (len(columns) + 2)}|"
     for line in lines:
-        a, b = (f"{line[k][0]:.1f} ± {line[k][1]:.1f}" for k in ("alone", "together"))
-        goal = "" if line["goal"] is None else f"{line['goal']:g}"
-        told.append(
-            f"| {line['row']} | {line['splits']} | {a} | {b} | {line['p']:.2g} | {goal} |"
+        n, of = line["splits"], line["of"]
+        best = max(line[name][0] for name in METHODS) if columns == METHODS else None
+        cells = [cell(line[name], line[name][0] == best) for name in columns]
+        count = f"{n}" if n == of else f"{n} of {of}"
+        yield f"| {line['row']} | {count} | {' | '.join(cells)} | {line['p']:.2g} |"
+    yield ""
+
+
+def write_page(page: Path) -> None:
+    """Write the page, and the numbers, of what has been measured."""
+    lines = [line for line in map(line_of, ROWS) if line is not None]
+    write_whole(OUT.with_suffix(".json"), json.dumps(lines, indent=1))
+    parts = [INTRODUCTION]
+    for kind in SECTIONS:
+        own = [line for line in lines if line["kind"] == kind]
+        parts += section(kind, own) if own else ()
+    write_whole(page, "\n".join(parts).rstrip() + "\n")
+    print(f"wrote {page}")
+
+
+def measure(only: str, n_splits: int | None, n_jobs: int) -> None:
+    """Measure the splits that are missing, those of large rows first."""
+    rows = [row for row in ROWS if only.lower() in row.name.lower()]
+    if not rows:
+        sys.exit(f"--only {only}: no such row. There are: {'; '.join(r.name for r in ROWS)}")
+    n_sets = {file: len(sets_of(file)[0]) for file in {row.file for row in rows}}
+    missing = [
+        (row, seed)
+        for row in sorted(rows, key=lambda row: -n_sets[row.file])
+        for seed in range(min(row.n_splits, n_splits or row.n_splits))
+        if not kept_in(row, seed).is_file()
+    ]
+    print(f"{len(missing)} splits to measure", flush=True)
+    started = time.perf_counter()
+    with parallel_config("loky", inner_max_num_threads=1):
+        jobs = Parallel(n_jobs=n_jobs, return_as="generator_unordered")(
+            delayed(measured)(row, seed) for row, seed in missing
         )
-    return "\n".join(told) + "\n"
+        for done, _ in enumerate(jobs, start=1):
+            minutes = (time.perf_counter() - started) / 60
+            print(f"{done} of {len(missing)}, {minutes:.1f} min", flush=True)
 
 
 def scale(n_sets: int, n_features: int, n_vectors: int, jobs: int) -> dict[str, float]:
@@ -184,10 +283,15 @@ def scale(n_sets: int, n_features: int, n_vectors: int, jobs: int) -> dict[str, 
 
 def main() -> None:
     """The table, or the measure of scale."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--only", default="", help="rows whose name contains this text")
     parser.add_argument("--jobs", type=int, default=1, help="splits at a time")
     parser.add_argument("--splits", type=int, help="at most so many splits of each row")
+    parser.add_argument("--fresh", action="store_true", help="forget what was measured")
+    parser.add_argument("--write-only", action="store_true", help="measure nothing")
+    parser.add_argument("--page", type=Path, default=PAGE)
     parser.add_argument("--scale", type=int, nargs="*", help="numbers of sets to relate")
     parser.add_argument("--vectors", type=int, default=3, help="of each set, with --scale")
     parser.add_argument("--features", type=int, default=128, help="with --scale")
@@ -196,19 +300,15 @@ def main() -> None:
         for n_sets in asked.scale:
             print(json.dumps(scale(n_sets, asked.features, asked.vectors, asked.jobs)))
         return
-    lines = []
-    for row in ROWS:
-        if asked.only.lower() not in row.name.lower():
-            continue
-        seeds = range(min(row.n_splits, asked.splits or row.n_splits))
-        splits = Parallel(n_jobs=asked.jobs)(delayed(measured)(row, seed) for seed in seeds)
-        lines.append(line_of(row, splits))
-        print(json.dumps(lines[-1]), flush=True)
-    text = as_markdown(lines)
-    OUT.mkdir(parents=True, exist_ok=True)
-    (OUT.parent / "together.json").write_text(json.dumps(lines, indent=2))
-    (OUT.parent / "together.md").write_text(text)
-    print(text)
+    if asked.fresh:
+        for path in OUT.glob("*.json"):
+            path.unlink()
+    try:
+        if not asked.write_only:
+            measure(asked.only, asked.splits, asked.jobs)
+    except KeyboardInterrupt:
+        sys.exit("stopped; what is finished is kept, the same command goes on")
+    write_page(asked.page)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ import pickle
 import subprocess
 import sys
 import warnings
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -33,32 +34,36 @@ class Before:
             msg = f"--before {source}: no setwise there. Expected the folder src of a checkout."
             raise FileNotFoundError(msg)
         self.source = source
-        self.process: subprocess.Popen[bytes] | None = None
 
     def __call__(self, split: Any, n_jobs: int) -> Any:
         """What the other version's default says of the probes of a split."""
         from evidence.methods import Opinion
 
-        if self.process is None:
-            environment = {**os.environ, "PYTHONPATH": str(self.source)}
-            self.process = subprocess.Popen(
-                [sys.executable, __file__],
-                env=environment,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-            )
+        process = _started(self.source)
         work = (list(split.gallery), split.gallery_labels, list(split.probes), n_jobs)
-        pickle.dump(work, self.process.stdin)
-        self.process.stdin.flush()
-        line = self.process.stdout.readline()
+        pickle.dump(work, process.stdin)
+        process.stdin.flush()
+        line = process.stdout.readline()
         if not line:
-            msg = f"setwise of {self.source} ended with status {self.process.wait()}."
+            msg = f"setwise of {self.source} ended with status {process.wait()}."
             raise RuntimeError(msg)
         codes, probability = map(np.array, json.loads(line))
         classes = np.unique(split.gallery_labels)
         return Opinion(
             classes[codes], probability, nearness=probability, scored_by="probability"
         )
+
+
+@cache
+def _started(source: Path) -> subprocess.Popen[bytes]:
+    """The process of a version; each process of this one has one."""
+    environment = {**os.environ, "PYTHONPATH": str(source)}
+    return subprocess.Popen(
+        [sys.executable, __file__],
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
 
 
 def answer_splits() -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -19,37 +21,63 @@ from evidence.methods import Method, Opinion
 from evidence.tasks import Split, Task
 
 
-@dataclass(frozen=True)
 class Store:
-    """Results on disk: one file per task and method, one record per split."""
+    """Results on disk: a file of JSON lines, one for each task, method and split.
 
-    folder: Path
+    Lines are only added, so that files of several machines can be joined by ``cat``: of two
+    lines about the same split, the later one counts.
 
-    def path(self, task: str, method: str) -> Path:
-        return self.folder / task / f"{method}.json"
+    Parameters
+    ----------
+    path : Path
+        The file; it need not exist.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._known: dict[tuple[str, str], dict[int, dict[str, Any]]] = {}
+        for line in path.read_text().splitlines() if path.is_file() else []:
+            try:
+                record = json.loads(line)
+            except json.JSONDecodeError:  # a run was killed while it wrote this line
+                continue
+            self._add(record.pop("task"), record.pop("method"), record.pop("split"), record)
+
+    def _add(self, task: str, method: str, i: int, record: dict[str, Any]) -> None:
+        self._known.setdefault((task, method), {})[i] = record
 
     def records(self, task: str, method: str) -> dict[int, dict[str, Any]]:
         """What is known, by the number of the split."""
-        path = self.path(task, method)
-        if not path.is_file():
-            return {}
-        return {int(i): record for i, record in json.loads(path.read_text()).items()}
+        known = self._known.get((task, method), {})
+        return {i: known[i] for i in sorted(known)}
 
     def keep(self, task: str, method: str, i: int, record: Mapping[str, Any]) -> None:
-        """Add one split; a reader, or a kill, sees the old file or the new one."""
-        path = self.path(task, method)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        records = self.records(task, method) | {i: dict(record)}
-        temporary = path.with_suffix(".tmp")
-        temporary.write_text(json.dumps({str(n): records[n] for n in sorted(records)}))
-        temporary.replace(path)
+        """Add one split."""
+        self._add(task, method, i, dict(record))
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with self.path.open("a+b") as file:
+            if file.tell():  # a line that was cut off by a kill stays alone
+                file.seek(-1, os.SEEK_END)
+                file.write(b"" if file.read() == b"\n" else b"\n")
+            file.write(_line(task, method, i, record).encode())
 
     def forget(self, tasks: Sequence[str], method: str) -> int:
-        """Drop what is known of a method; how many files that were."""
-        paths = [path for task in tasks if (path := self.path(task, method)).is_file()]
-        for path in paths:
-            path.unlink()
-        return len(paths)
+        """Drop what is known of a method on some tasks; how many splits that were."""
+        dropped = [self._known.pop((task, method), {}) for task in tasks]
+        if any(dropped):
+            lines = [
+                _line(*names, i, record)
+                for names, records in self._known.items()
+                for i, record in records.items()
+            ]
+            temporary = self.path.with_suffix(".tmp")
+            temporary.write_text("".join(lines))
+            temporary.replace(self.path)
+        return sum(map(len, dropped))
+
+
+def _line(task: str, method: str, i: int, record: Mapping[str, Any]) -> str:
+    return json.dumps({"task": task, "method": method, "split": i, **record}) + "\n"
 
 
 @dataclass(frozen=True)
@@ -59,6 +87,11 @@ class Job:
     task: Task
     method: str
     i: int
+
+    @property
+    def names(self) -> tuple[str, str, int]:
+        """Names and number, which stay equal when a job goes to another process."""
+        return self.task.name, self.method, self.i
 
 
 def missing_jobs(
@@ -74,13 +107,18 @@ def missing_jobs(
     return jobs
 
 
+# Seconds per probe until a method has been timed; the order in which jobs are begun, no more.
+USUAL_SECONDS = {"Committee": 0.1, "CVC": 0.04, "before": 0.04}
+
+
 class Clock:
     """How long the rest may take, by what each method took per probe so far."""
 
     def __init__(self, jobs: Sequence[Job], tasks: Sequence[Task], store: Store) -> None:
-        self.n_probes = {job.task.name: 0 for job in jobs}
-        for task in {job.task.name: job.task for job in jobs}.values():
-            self.n_probes[task.name] = len(task.split(0).probes)
+        self.n_probes = {
+            name: len(task.split(0).probes)
+            for name, task in {job.task.name: job.task for job in jobs}.items()
+        }
         self.seconds: dict[tuple[str, str], list[float]] = {}
         for task in tasks:
             for method in task.methods:
@@ -90,54 +128,59 @@ class Clock:
     def add(self, task: str, method: str, seconds_per_probe: float) -> None:
         self.seconds.setdefault((task, method), []).append(seconds_per_probe)
 
-    def left(self, jobs: Sequence[Job]) -> float | None:
-        """Seconds for these jobs; None while some method has never been timed."""
-        by_method: dict[str, list[float]] = {}
-        for (_, method), seconds in self.seconds.items():
-            by_method.setdefault(method, []).append(float(np.mean(seconds)))
-        if any(job.method not in by_method for job in jobs):
-            return None
-        means = {method: float(np.mean(seconds)) for method, seconds in by_method.items()}
-        return sum(
-            self.n_probes[job.task.name]
-            * float(np.mean(self.seconds.get((job.task.name, job.method), means[job.method])))
-            for job in jobs
-        )
+    def left(self, jobs: Iterable[Job]) -> float:
+        """Seconds for these jobs."""
+        return sum(map(self.cost, jobs))
+
+    def cost(self, job: Job) -> float:
+        """Seconds for a job: by the same task, or else by other tasks of the method."""
+        known = self.seconds.get((job.task.name, job.method)) or [
+            seconds
+            for (_, method), times in self.seconds.items()
+            for seconds in times
+            if method == job.method
+        ]
+        each = float(np.mean(known)) if known else USUAL_SECONDS.get(job.method, 0.002)
+        return each * self.n_probes[job.task.name]
 
 
 def run(
-    jobs: Sequence[Job], methods: Mapping[str, Method], store: Store, clock: Clock, n_jobs: int
-) -> None:
-    """Do the jobs in so many processes, split by split, keeping each split when it is done."""
+    jobs: Sequence[Job], methods: Mapping[str, Method], store: Store, clock: Clock,
+    n_jobs: int, minutes: float | None = None,
+) -> None:  # fmt: skip
+    """Do the jobs in so many processes, the dearest first, keeping each when it is done.
+
+    After so many ``minutes`` no job is begun.
+    """
     commits = {name: commit_of(method) for name, method in methods.items()}
-    by_split: dict[tuple[str, int], list[Job]] = {}
-    for job in jobs:
-        by_split.setdefault((job.task.name, job.i), []).append(job)
-    left = {id(job): job for job in jobs}
-    parallel = Parallel(n_jobs, return_as="generator_unordered", batch_size=1)
-    work = (delayed(_of_one_split)(group, methods) for group in by_split.values())
-    for place, records in parallel(work):
-        for job, record in zip(by_split[place], records, strict=True):
-            store.keep(
-                job.task.name, job.method, job.i, record | {"commit": commits[job.method]}
-            )
-            clock.add(job.task.name, job.method, record["seconds"] / len(record["correct"]))
-            del left[id(job)]
-            print(
-                f"[{len(jobs) - len(left)}/{len(jobs)}] {job.task.name}, split {job.i}, "
-                f"{job.method}: {100 * score_of(record):.1f} % in {record['seconds']:.1f} s; "
-                f"{in_words(clock.left(list(left.values())), n_jobs)}",
-                flush=True,
-            )
+    left = {job.names: job for job in jobs}
+    until = time.monotonic() + 60 * minutes if minutes is not None else np.inf
+    dearest_first = sorted(jobs, key=clock.cost, reverse=True)
+    work = (
+        delayed(_answered)(job, methods[job.method])
+        for job in takewhile(lambda _: time.monotonic() < until, dearest_first)
+    )
+    # Jobs that wait in a queue would be begun after the time is over.
+    parallel = Parallel(
+        n_jobs, return_as="generator_unordered", batch_size=1, pre_dispatch=n_jobs
+    )
+    for (task, method, i), record in parallel(work):
+        store.keep(task, method, i, record | {"commit": commits[method]})
+        clock.add(task, method, record["seconds"] / len(record["correct"]))
+        del left[task, method, i]
+        print(
+            f"[{len(jobs) - len(left)}/{len(jobs)}] {task}, split {i}, "
+            f"{method}: {100 * score_of(record):.1f} % in {record['seconds']:.1f} s; "
+            f"{in_words(clock.left(left.values()), n_jobs)}",
+            flush=True,
+        )
+    if left:
+        print(f"the time is over; the same command goes on with {len(left)} jobs", flush=True)
 
 
-def _of_one_split(
-    jobs: Sequence[Job], methods: Mapping[str, Method]
-) -> tuple[tuple[str, int], list[dict[str, Any]]]:
-    """Name and number of a split, and the record of each job on it, in one thread."""
-    split = jobs[0].task.split(jobs[0].i)
-    records = [measured(methods[job.method], split, 1) for job in jobs]
-    return (jobs[0].task.name, jobs[0].i), records
+def _answered(job: Job, method: Method) -> tuple[tuple[str, str, int], dict[str, Any]]:
+    """Names of a job, and its record, in one thread."""
+    return job.names, measured(method, job.task.split(job.i), 1)
 
 
 def score_of(record: Mapping[str, Any]) -> float:
@@ -160,14 +203,14 @@ def measured(method: Method, split: Split, n_jobs: int) -> dict[str, Any]:
         "warnings": sorted({warning.category.__name__ for warning in caught}),
     }
     if opinion.probability is not None:
-        record["probability"] = np.round(opinion.probability, 6).tolist()
+        record["probability"] = np.round(opinion.probability, 4).tolist()
     return record | (_openness(opinion, split) if not split.is_enrolled.all() else {})
 
 
 def _openness(opinion: Opinion, split: Split) -> dict[str, Any]:
     record = {
         "is_enrolled": split.is_enrolled.astype(int).tolist(),
-        "nearness": opinion.nearness.tolist(),
+        "nearness": np.round(opinion.nearness, 8).tolist(),
         "scored_by": opinion.scored_by,
     }
     if opinion.is_known is not None:
@@ -176,17 +219,28 @@ def _openness(opinion: Opinion, split: Split) -> dict[str, Any]:
 
 
 def commit_of(method: Method) -> str:
-    """The commit of the version that a method is run with, or "unknown"."""
-    folder = getattr(method, "source", Path(__file__).parent)
-    command = ["git", "-C", str(folder), "describe", "--always", "--dirty"]
+    """The commit of the version that a method is run with.
+
+    A copy without history has it from the variable ``SETWISE_COMMIT``; another version from the
+    name of its folder.
+    """
+    source = getattr(method, "source", None)
+    command = [
+        "git",
+        "-C",
+        str(source or Path(__file__).parent),
+        "describe",
+        "--always",
+        "--dirty",
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    return done.stdout.strip() or "unknown"
+    if found := done.stdout.strip():
+        return found
+    return str(source.parent.name) if source else os.environ.get("SETWISE_COMMIT", "unknown")
 
 
-def in_words(seconds: float | None, n_jobs: int = 1) -> str:
+def in_words(seconds: float, n_jobs: int = 1) -> str:
     """How long the rest may take in so many processes."""
-    if seconds is None:
-        return "no estimate yet"
     seconds /= n_jobs
     minutes = seconds / 60
     return f"about {minutes:.0f} min left" if minutes >= 1 else f"about {seconds:.0f} s left"

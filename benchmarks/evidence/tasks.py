@@ -32,8 +32,11 @@ SMALL = "Small sets of embeddings"
 POINTS = "A point plus noise"
 OUTLIERS = "Fig. 9: outliers in sets of pixels"
 UNKNOWN = "Known against unknown, half of the classes enrolled"
+FEW = "Known against unknown, few classes enrolled"
 # What the second number of a generator says it is for.
-PROBES, GALLERY, ENROLLED = 1, 2, 3
+PROBES, GALLERY, ENROLLED, FEW_ENROLLED = 1, 2, 3, 4
+# Classes of small galleries, and how many others are asked about at least.
+N_ENROLLED, FEWEST_UNKNOWN = (2, 3, 5, 10, 20), 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,10 +82,15 @@ class Task:
     methods: tuple[str, ...] = ALWAYS
     rivals: tuple[str, ...] = ()
 
+    @property
+    def is_open(self) -> bool:
+        """Whether some probes are of no class of the gallery."""
+        return self.section in (UNKNOWN, FEW)
+
 
 def tasks() -> dict[str, Task]:
     """All tasks by name, in the order of the page."""
-    parts = (pixels, clean, strangers, small, points, outliers, unknown)
+    parts = (pixels, clean, strangers, small, points, outliers, unknown, few)
     return {task.name: task for part in parts for task in part()}
 
 
@@ -334,7 +342,45 @@ def half_enrolled(make: Callable[[int], Split], seed: int) -> Split:
     split = make(seed)
     classes = np.unique(split.gallery_labels)
     order = np.random.default_rng([seed, ENROLLED]).permutation(classes)
-    is_kept = np.isin(split.gallery_labels, order[: len(classes) // 2])
+    return with_classes(split, order[: len(classes) // 2])
+
+
+def few() -> Iterator[Task]:
+    """The same with 2, 3, 5, 10 and 20 classes, where at least three others are left."""
+    rows = {
+        "arcface": ("Yale B ArcFace, mixed light", partial(one_per_class, "yaleb_arcface"), 38),
+        "net-eth80": ("ETH-80 EfficientNet", partial(by_fold, "eth80_efficientnet"), 8),
+        "pixels-eth80": ("ETH-80 20x20", partial(by_fold, "eth80"), 8),
+        "pixels-coil20": ("COIL-20 32x32", partial(by_fold_in_turn, "coil20"), 20),
+        "vowels": ("vowels", partial(by_fold_in_turn, "vowels"), 9),
+    }
+    for n in N_ENROLLED:
+        for name, (title, split, n_classes) in rows.items():
+            if n_classes - n >= FEWEST_UNKNOWN:
+                enrolled = partial(few_enrolled, split, n)
+                yield Task(
+                    f"few-{name}-{n}", FEW, f"{title}, {n} classes", 10, enrolled,
+                    ("CVC", "mean cosine"), ("mean cosine",),
+                )  # fmt: skip
+
+
+def few_enrolled(make: Callable[[int], Split], n: int, seed: int) -> Split:
+    """A split whose gallery has kept ``n`` random classes."""
+    split = make(seed)
+    order = np.random.default_rng([seed, FEW_ENROLLED, n]).permutation(
+        np.unique(split.gallery_labels)
+    )
+    return with_classes(split, order[:n])
+
+
+def with_classes(split: Split, classes: np.ndarray) -> Split:
+    """A split whose gallery has kept these classes; all probes are asked."""
+    is_kept = np.isin(split.gallery_labels, classes)
     return replace(
         split, gallery=split.gallery[is_kept], gallery_labels=split.gallery_labels[is_kept]
     )
+
+
+def by_fold_in_turn(name: str, i: int) -> Split:
+    """Fold ``i`` of the protocol, which begins again after its last."""
+    return by_fold(name, i % len(folds_of(name)))

@@ -20,7 +20,7 @@ from evidence.figures import (
 from evidence.methods import STRANGER_RATE
 from evidence.picture import draw_reliability
 from evidence.run import Store, score_of
-from evidence.tasks import PIXELS, RIVALS, UNKNOWN, Task
+from evidence.tasks import FEW, PIXELS, RIVALS, Task
 
 NOTHING = "-"
 # Who says how sure it is.
@@ -104,8 +104,8 @@ def write_page(tasks: Sequence[Task], store: Store, path: Path) -> None:
     for section in sections:
         rows = [m for m in measured if m.task.section == section]
         parts += [f"## {section}\n", *section_table(rows)]
-        parts += threshold_table(rows) if section == UNKNOWN else []
-    parts += calibration_tables([m for m in measured if m.task.section != UNKNOWN])
+        parts += threshold_table(rows) if rows[0].task.is_open else []
+    parts += calibration_tables([m for m in measured if not m.task.is_open])
     parts += ["## Versions\n", *versions(measured)]
     path.parent.mkdir(parents=True, exist_ok=True)
     parts[1:1] = reliability_picture(measured, path.with_name("reliability.png"))
@@ -134,7 +134,7 @@ def section_table(rows: Sequence[Measured]) -> Iterator[str]:
     """A row per task, a column per method."""
     order = list(dict.fromkeys(method for m in rows for method in m.task.methods))
     methods = [method for method in order if any(method in m.records for m in rows)]
-    if rows[0].task.section == UNKNOWN:
+    if rows[0].task.is_open:
         yield (
             "Percent are AUROC: the chance that a probe of an enrolled class is nearer than "
             "one of another class; tests are over splits. CVC is scored by "
@@ -167,7 +167,7 @@ def against_rival(m: Measured) -> tuple[str, str, str]:
     """The rival, who wins how many probe sets, and p; of AUROC, who wins how many splits."""
     if m.rival is None or "CVC" not in m.records:
         return m.rival or NOTHING, NOTHING, NOTHING
-    if m.task.section == UNKNOWN:
+    if m.task.is_open:
         gaps = np.subtract(m.values("CVC"), m.values(m.rival))
         wins, losses = int((gaps > 0).sum()), int((gaps < 0).sum())
     else:
@@ -187,17 +187,35 @@ def mean_row(rows: Sequence[Measured], methods: Sequence[str]) -> tuple[str, ...
 
 
 def threshold_table(rows: Sequence[Measured]) -> Iterator[str]:
-    """What `CVC(unknown=...)` lets in and keeps."""
-    lines = []
-    for m in rows:
-        records = [r for r in m.records.get("CVC", {}).values() if "is_known" in r]
-        if records:
-            rates = np.array([rates_of(record) for record in records])
-            words = [mean_and_error(list(column)) for column in rates.T]
-            lines.append((m.task.title, *(percent(*pair) for pair in words)))
-    if lines:
-        yield f"`CVC(unknown={STRANGER_RATE})`, its threshold learnt on the gallery:\n"
-        yield table(("task", "strangers let in", "known sets kept"), lines)
+    """What `CVC(unknown=...)` lets in and keeps; of small galleries, means too."""
+    asked = {m.task.title: rates_of_splits(m) for m in rows}
+    asked = {title: rates for title, rates in asked.items() if len(rates)}
+    if not asked:
+        return
+    lines = [
+        (title, *(percent(*mean_and_error(list(column))) for column in rates[:, 1:].T))
+        for title, rates in asked.items()
+    ]
+    if rows[0].task.section == FEW:
+        means = np.array([rates.mean(axis=0) for rates in asked.values()])
+        n_classes = [title.rpartition(", ")[2] for title in asked]
+        groups = [(f"mean of those with {n}", np.array(n_classes) == n)
+                  for n in dict.fromkeys(n_classes)]  # fmt: skip
+        groups.append(("mean of all", np.ones(len(means), dtype=bool)))
+        groups.append(("mean of those with AUROC of at least 97", means[:, 0] >= 97))
+        lines += [
+            (name, *(percent(column.mean(), None) for column in means[chosen, 1:].T))
+            for name, chosen in groups
+            if chosen.any()
+        ]
+    yield f"`CVC(unknown={STRANGER_RATE})`, its threshold learnt on the gallery:\n"
+    yield table(("task", "strangers let in", "known sets kept"), lines)
+
+
+def rates_of_splits(m: Measured) -> np.ndarray:
+    """AUROC, strangers let in and known sets kept, in percent, a row per split."""
+    records = [r for r in m.records.get("CVC", {}).values() if "is_known" in r]
+    return np.array([(100 * score_of(record), *rates_of(record)) for record in records])
 
 
 def rates_of(record: dict) -> tuple[float, float]:
@@ -234,7 +252,7 @@ def reliability_picture(measured: Sequence[Measured], path: Path) -> Iterator[st
     """Draw the reliability of CVC by section, and link the picture."""
     pooled: dict[str, list] = {}
     for m in measured:
-        if m.task.section != UNKNOWN and "CVC" in m.records:
+        if not m.task.is_open and "CVC" in m.records:
             pooled.setdefault(m.task.section, []).append(confidences(m.records["CVC"]))
     joined = {
         section: tuple(np.concatenate(part) for part in zip(*pairs, strict=True))

@@ -6,7 +6,7 @@ from typing import NoReturn
 
 __all__ = [
     "CalibrationWarning", "ConvergenceWarning", "DataError", "DegenerateHullWarning",
-    "DegenerateSplitWarning", "DeviceError", "GuessingWarning", "LeakageError",
+    "DegenerateSplitWarning", "GuessingWarning", "LeakageError",
     "LengthsWarning", "MissingExtraError", "NoInformationWarning", "ParameterError",
     "SetwiseError", "SetwiseWarning", "SkippedFilesWarning", "TooLargeError",
     "TornLineWarning", "reject",
@@ -31,10 +31,6 @@ class ParameterError(SetwiseError, ValueError):
 
 class MissingExtraError(SetwiseError, ImportError):
     """An optional dependency is missing; the message has the ``pip install`` that helps."""
-
-
-class DeviceError(SetwiseError, RuntimeError):
-    """The requested device does not exist."""
 
 
 class TooLargeError(SetwiseError, MemoryError):

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -66,7 +67,7 @@ def test_task_names_are_unique_and_every_kind_of_task_is_there():
         counts[kind] = counts.get(kind, 0) + 1
     assert counts == {
         "pixels": 5, "net": 3, "arcface": 1, "strangers": 12, "small": 16, "point": 5,
-        "fig9": 27, "unknown": 5,
+        "fig9": 27, "unknown": 5, "few": 18,
     }  # fmt: skip
 
 
@@ -158,7 +159,8 @@ def sure(split: Split, n_jobs: int) -> Opinion:
 
 
 def test_a_run_that_was_stopped_goes_on_and_nothing_is_measured_twice(tmp_path):
-    store, calls = Store(tmp_path), []
+    path, calls = tmp_path / "out" / "evidence.jsonl", []
+    store = Store(path)
 
     def stopping(split, n_jobs):
         if len(calls) == 2:
@@ -175,10 +177,42 @@ def test_a_run_that_was_stopped_goes_on_and_nothing_is_measured_twice(tmp_path):
     assert missing_jobs([TASK], ["CVC"], store, 2) == []
     assert Clock(rest, [TASK], store).left(rest) is not None
     run(rest, {"CVC": sure}, store, Clock(rest, [TASK], store), 1)
-    assert sorted(store.records("tiny", "CVC")) == [0, 1, 2]
-    assert [path.name for path in (tmp_path / "tiny").iterdir()] == ["CVC.json"]
-    assert store.forget(["tiny"], "CVC") == 1
-    assert len(missing_jobs([TASK], ["CVC"], store, None)) == 3
+    assert list(Store(path).records("tiny", "CVC")) == [0, 1, 2]
+    store.keep("tiny", "mean cosine", 0, {"correct": [1]})
+    assert store.forget(["tiny"], "CVC") == 3
+    assert len(missing_jobs([TASK], ["CVC"], Store(path), None)) == 3
+    assert Store(path).records("tiny", "mean cosine") == {0: {"correct": [1]}}
+
+
+def test_a_line_cut_off_by_a_kill_is_measured_again_and_the_later_of_two_lines_counts(tmp_path):
+    path = tmp_path / "evidence.jsonl"
+    Store(path).keep("tiny", "CVC", 0, {"correct": [1]})
+    path.write_text(path.read_text() + '{"task": "tiny", "meth')
+    Store(path).keep("tiny", "CVC", 1, {"correct": [0]})
+    path.write_text(path.read_text() + path.read_text().replace("[0]", "[2]"))
+    assert Store(path).records("tiny", "CVC") == {0: {"correct": [1]}, 1: {"correct": [2]}}
+
+
+def test_after_its_minutes_a_run_begins_nothing(tmp_path):
+    store = Store(tmp_path / "evidence.jsonl")
+    jobs = missing_jobs([TASK], ["CVC"], store, None)
+    run(jobs, {"CVC": sure}, store, Clock(jobs, [TASK], store), 1, minutes=0)
+    assert missing_jobs([TASK], ["CVC"], store, None) == jobs
+
+
+def test_the_dearest_jobs_come_first(tmp_path):
+    store, calls = Store(tmp_path / "evidence.jsonl"), []
+
+    def noted(name, split, n_jobs):
+        calls.append((name, len(split.probes)))
+        return sure(split, n_jobs)
+
+    larger = replace(TASK, name="larger", n_splits=1, split=bursts)
+    jobs = missing_jobs([TASK, larger], ["CVC", "mean cosine"], store, None)
+    named = {name: partial(noted, name) for name in ("CVC", "mean cosine")}
+    run(jobs, named, store, Clock(jobs, [TASK, larger], store), 1)
+    assert calls[0] == ("CVC", 30)
+    assert [name for name, _ in calls] == ["CVC"] * 4 + ["mean cosine"] * 4
 
 
 def test_what_is_kept_of_a_split():
@@ -192,7 +226,7 @@ def test_what_is_kept_of_a_split():
 
 
 def test_the_page_has_a_row_per_task_beside_its_rival(tmp_path):
-    store, page = Store(tmp_path / "out"), tmp_path / "page.md"
+    store, page = Store(tmp_path / "evidence.jsonl"), tmp_path / "page.md"
     available = {"CVC": sure, "mean cosine": methods()["mean cosine"]}
     chosen = [TASK, OPEN]
     jobs = missing_jobs(chosen, list(available), store, 2)

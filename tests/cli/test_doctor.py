@@ -253,7 +253,7 @@ def test_a_folder_to_be_made_is_writable_where_the_one_above_is(tmp_path):
 def test_kernels_are_found_without_compiling():
     kernels = environment.kernel_cache()
     sources = Path(environment.__file__).parents[1].rglob("*kernels.py")
-    # Others have inner functions alone, or are Triton's.
+    # Others have inner functions alone.
     with_kernels = [source for source in sources if "\n@kernel\n" in source.read_text()]
     assert kernels.n_modules == len(with_kernels)
     assert 0 <= kernels.n_compiled <= kernels.n_modules

@@ -19,7 +19,6 @@ USED = {
     "onnx": ("onnxruntime", "tests/features/test_embedding.py"),
     "network": ("onnx", "tests/features/test_network.py"),
     "report": ("jinja2", "tests/report/conftest.py"),
-    "cuda": ("array_api_compat", "tests/device/test_device_lasso.py"),
     "dask": ("distributed", "tests/classify/test_cluster.py"),
     "faiss": ("faiss", "tests/index/test_faiss.py"),
     "milvus": ("pymilvus", "tests/index/conftest.py"),
@@ -46,8 +45,5 @@ def test_every_dependency_has_a_lowest_version():
 
 
 def test_extras_that_are_made_of_others_need_what_these_need():
-    # PyTorch for GPUs takes gigabytes, and who has none does not want it.
-    every = {
-        line for extra in set(EXTRAS) - {"all", "heif", "cuda"} for line in needed_by(extra)
-    }
+    every = {line for extra in set(EXTRAS) - {"all", "heif"} for line in needed_by(extra)}
     assert set(needed_by("all")) == every

@@ -100,15 +100,6 @@ def report() -> None:
     )
 
 
-def cuda() -> None:
-    from setwise.errors import DeviceError
-
-    try:
-        fitted(device="cuda").predict(SETS[:2])
-    except DeviceError:  # the packages are there, a GPU need not be
-        return
-
-
 def dask() -> None:
     import joblib
     from distributed import Client, LocalCluster
@@ -155,7 +146,7 @@ def everything() -> None:
 JOBS: dict[str, Callable[[], None]] = {
     job.__name__: job
     for job in (
-        *(plot, image, video, faces, mat, heif, onnx, network, report, cuda, dask),
+        *(plot, image, video, faces, mat, heif, onnx, network, report, dask),
         *(faiss, milvus, pgvector, serve),
     )
 } | {"all": everything}

@@ -289,3 +289,16 @@ def test_answers_of_other_sets_are_refused(albums):
         render_answers(albums.gallery, albums.probes, albums.answers[:2])
     with pytest.raises(DataError, match=r"1 labels in truth for 6 sets"):
         render_answers(albums.gallery, albums.probes, albums.answers, truth=["flat"])
+
+
+def test_a_page_shows_the_unlabelled_sets_that_carried_the_label(albums):
+    names, answers = albums.probes.names, list(albums.answers)
+    answers[4] = replace(answers[4], carried_by=((names[5], 0.5), ("<elsewhere>", 0.25)))
+    html = render_answers(albums.gallery, albums.probes, answers)
+    assert Parsed(html).mistakes == []
+    section = part(page_of(html, 4), '<ul class="carriers">', "</section>")
+    assert '<a href="#row-set-6">' in section
+    assert '<span class="name">&lt;elsewhere&gt;</span>' in section
+    assert section.count("<img") == 5  # of the set in the list; the other has no photos here
+    assert "25 % came from labelled sets directly" in words(section)
+    assert 'class="carriers"' not in page_of(html, 3)

@@ -31,6 +31,14 @@ def test_a_runner_up_that_is_nothing_is_not_named(albums):
     assert str(sentence(answer)).endswith("; nothing else comes near.")
 
 
+def test_an_answer_says_which_unlabelled_sets_it_came_through(albums):
+    answer = replace(albums.answers[0], carried_by=(("b", 0.62), ("c", 0.2), ("d", 0.1)))
+    assert str(sentence(answer)).endswith(
+        " The label came by way of b (62%), c (20%) and others."
+    )
+    assert "by way of" not in str(sentence(replace(answer, is_known=False)))
+
+
 def test_only_words_that_occur_are_explained():
     assert list(meanings_in("whitened fine edges svd plain mean")) == [
         *("fine edges", "whitened", "mean", "svd")

@@ -88,3 +88,13 @@ def test_weights_of_a_gallery_are_used(sets):
 def test_one_set_is_refused(sets):
     with pytest.raises(DataError, match="relate: one set is given"):
         relate(sets[:1])
+
+
+def test_steps_over_several_numbers_of_neighbours_are_their_mean():
+    graph = relate(separable_sets(n_sets=4)[0], description=CVC(dims=(2,)).describe())
+    both = graph.steps((2, 4)).toarray()
+    np.testing.assert_allclose(
+        both, (graph.steps(2).toarray() + graph.steps(4).toarray()) / 2, atol=1e-12
+    )
+    np.testing.assert_allclose(both.sum(axis=1), 1.0)
+    assert ((both > 0).sum(axis=1) == 4).all()

@@ -84,6 +84,19 @@ def test_sets_of_the_fit_keep_themselves_no_company(sets, few):
     assert all(answer.name not in dict(answer.carried_by) for answer in answers)
 
 
+def test_an_explanation_says_what_carried_the_label(sets, few):
+    clf, _ = few
+    own, others = clf.unlabelled_[[0]], clf.judge(clf.unlabelled_, together=True)
+    why = clf.explain(own, together=True)
+    assert why.carried_by == others[0].carried_by
+    assert why.probabilities.tolist() == others[0].probabilities.tolist()
+    name, _ = why.carried_by[0]
+    assert f"The label came by way of {name} (" in why.sentence
+    again = type(why).from_dict(why.to_dict())
+    assert again.carried_by[0] == (name, pytest.approx(why.carried_by[0][1], rel=1e-5))
+    assert clf.explain(own).carried_by == ()
+
+
 def test_one_set_without_company_is_judged_alone(sets):
     vectors, labels = sets
     clf = CVC(**FAST).fit(vectors[:-1], labels[:-1])
@@ -154,6 +167,21 @@ def test_where_alone_is_better_all_answers_are_those_of_alone(sets, monkeypatch)
     assert found.is_better is False
     answers = clf.judge(rest, together=True)
     assert all(answer.carried_by == () for answer in answers)
+
+
+@pytest.mark.parametrize(("n_wrong", "is_better"), [(1, True), (2, False)])
+def test_alone_has_to_be_better_by_over_a_standard_error(sets, monkeypatch, n_wrong, is_better):
+    vectors, _ = sets
+    clf = CVC(**FAST).fit([vectors[i] for i in (0, 1, 5, 6, 10, 11)], [0, 0, 1, 1, 2, 2])
+    truth = clf.gallery_.codes
+    assert (clf.gallery_.left_out(1).codes == truth[clf.gallery_.left_out(1).sets]).all()
+
+    def found(steps, codes, n_classes):
+        return np.where(np.arange(len(codes)) < n_wrong, -1, codes)
+
+    monkeypatch.setattr(sys.modules["setwise.together.transduce"], "left_out_together", found)
+    batch = clf.gallery_.check([vectors[i] for i in (2, 7, 12)], "me")
+    assert transduce(clf.gallery_, batch).is_better is is_better
 
 
 def test_left_out_labels_come_from_the_others():

@@ -62,11 +62,10 @@ def kernel_cache() -> KernelCache:
     root = Path(__file__).parents[1]
     caches: list[list[Any]] = []
     for source in sorted(root.rglob("*kernels.py")):
-        if source.parent.name != "device":  # made of the kernels of others
-            module = ".".join([root.name, *source.relative_to(root).with_suffix("").parts])
-            kernels = vars(import_module(module)).values()
-            kept: list[Any] = [getattr(kernel, "_cache", None) for kernel in kernels]
-            caches.append([one for one in kept if hasattr(one, "is_warm")])
+        module = ".".join([root.name, *source.relative_to(root).with_suffix("").parts])
+        kernels = vars(import_module(module)).values()
+        kept: list[Any] = [getattr(kernel, "_cache", None) for kernel in kernels]
+        caches.append([one for one in kept if hasattr(one, "is_warm")])
     caches = [of_module for of_module in caches if of_module]
     folders = {Path(str(kept.cache_path)) for of_module in caches for kept in of_module}
     n_compiled = sum(any(kept.is_warm() for kept in of_module) for of_module in caches)

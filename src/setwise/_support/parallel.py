@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from contextvars import copy_context
 from functools import cache
 from threading import Lock
 from typing import Any, Generic, TypeVar, overload
@@ -36,10 +35,8 @@ def in_threads(
     threads = Parallel(
         n_jobs=n_jobs, prefer="threads", require="sharedmem", return_as="generator"
     )
-    # Threads see what is set here (:func:`setwise.device.on_device`); each runs in a copy.
-    context = copy_context()
     with one_blas_thread():
-        yield from threads(delayed(context.copy().run)(work, item) for item in items)
+        yield from threads(delayed(work)(item) for item in items)
 
 
 def in_parts(work: Callable[[range], None], n: int, n_jobs: int | None, what: str) -> None:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 SURE, QUITE_SURE = 0.9, 0.7
 # Less is 0.00 to a reader.
 _WORTH_SAYING = 0.005
+# Unlabelled sets that a sentence names.
+_MOST_CARRIERS = 2
 
 
 @dataclass(frozen=True, repr=False)
@@ -81,6 +83,7 @@ class Answer:
             "nearness": self.nearness,
             "n_vectors": len(self.is_typical),
             "out_of_place": (~self.is_typical).nonzero()[0].tolist(),
+            "carried_by": [{"set": name, "share": share} for name, share in self.carried_by],
             "probabilities": {str(label): float(share) for label, share in shares},
         }
 
@@ -136,10 +139,17 @@ def sentence(answer: Answer | Explanation) -> Sentence:
     runner_up = "nothing else comes near"
     if chance >= _WORTH_SAYING:
         runner_up = f"next comes {answer.runner_up}, with {chance:.2f}"
-    rest = f"{answer.probability:.2f}; {runner_up}."
+    rest = f"{answer.probability:.2f}; {runner_up}.{_carried(answer)}"
     if kind == "unsure":
         return Sentence("Probably ", label, f", but unsure: {rest}")
     return Sentence("This is ", label, f" – {sureness(answer)}, {rest}")  # noqa: RUF001 (a dash)
+
+
+def _carried(answer: Answer | Explanation) -> str:
+    """The unlabelled sets that most of the label came through, in a sentence of its own."""
+    names = [f"{name} ({share:.0%})" for name, share in answer.carried_by[:_MOST_CARRIERS]]
+    more = " and others" if len(answer.carried_by) > _MOST_CARRIERS else ""
+    return f" The label came by way of {', '.join(names)}{more}." if names else ""
 
 
 def runner_up_probability(answer: Answer | Explanation) -> float:

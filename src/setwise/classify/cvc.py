@@ -26,7 +26,6 @@ from setwise.classify.judge_together import judge_together, of_all_classes, tran
 from setwise.classify.pictured import explain_set
 from setwise.cluster import Clusterer
 from setwise.cut import CutRule
-from setwise.device import check_device, on_device
 from setwise.errors import DataError, NoInformationWarning
 from setwise.gallery.defaults import DIMS, EVIDENCE, REPRESENTATIONS
 from setwise.gallery.description import (
@@ -121,10 +120,6 @@ class CVC(PartParameters, SetClassifier):
         Finds classes around a probe, see :mod:`setwise.index`.
     n_jobs : int, optional
         Threads. Labels do not depend on it.
-    device : str, optional
-        ``"cuda"``, ``"cuda:1"``: a GPU that computes bases, lasso graphs and insertions of
-        many sets at once, in galleries without a shortlist (``pip install "setwise[cuda]"``).
-        Labels do not depend on it.
     random_state : int, RandomState or None, default=None
         Starts of the dictionaries, and of clusterers given by name.
 
@@ -185,7 +180,6 @@ class CVC(PartParameters, SetClassifier):
         shortlist: str | Shortlist | None = "near",
         index: str | Index = "exact",
         n_jobs: int | None = None,
-        device: str | None = None,
         random_state: Any = None,
     ) -> None:
         self.dims = dims
@@ -205,7 +199,6 @@ class CVC(PartParameters, SetClassifier):
         self.shortlist = shortlist
         self.index = index
         self.n_jobs = n_jobs
-        self.device = device
         self.random_state = random_state
 
     @classmethod
@@ -261,7 +254,6 @@ class CVC(PartParameters, SetClassifier):
     def describe(self) -> Description:
         """The description that the parameters give, all of them checked."""
         check_jobs("CVC", self.n_jobs)
-        check_device("CVC", self.device)
         check_choice("CVC", "stop_early", self.stop_early, (True, False))
         return Description(
             dims=as_dims(self.dims),
@@ -304,7 +296,7 @@ class CVC(PartParameters, SetClassifier):
             _check_unknown_label(self.unknown_label, classes)
         known = codes >= 0
         labelled = batch if known.all() else batch[np.flatnonzero(known)]
-        with self._lock(), on_device(self.device):
+        with self._lock():
             solved = solve_checked(
                 description, labelled, classes, codes[known], n_jobs=self.n_jobs
             )
@@ -437,8 +429,7 @@ class CVC(PartParameters, SetClassifier):
         check_is_fitted(self)
         while True:
             gallery = self.gallery_
-            with on_device(self.device):
-                anew = learnt(gallery, n_jobs=self.n_jobs, caller="CVC.learn")
+            anew = learnt(gallery, n_jobs=self.n_jobs, caller="CVC.learn")
             with self._lock():
                 if self.gallery_ is gallery:
                     self.gallery_ = anew
@@ -562,13 +553,12 @@ class CVC(PartParameters, SetClassifier):
         check_is_fitted(self)
         gallery = gallery or self.gallery_
         how |= {"n_jobs": self.n_jobs, "caller": f"CVC.{caller}"}
-        with on_device(self.device):
-            if together:
-                how.pop("stop_early", None)
-                company = getattr(self, "unlabelled_", None)
-                answers = iter(judge_together(gallery, X, company=company, **how))
-            else:
-                answers = judge(gallery, X, **how)
+        if together:
+            how.pop("stop_early", None)
+            company = getattr(self, "unlabelled_", None)
+            answers = iter(judge_together(gallery, X, company=company, **how))
+        else:
+            answers = judge(gallery, X, **how)
         return (replace(answer, unknown_label=self.unknown_label) for answer in answers)
 
     def _answers(self, X: Any, caller: str, **how: Any) -> tuple[Gallery, list[Answer]]:
@@ -586,19 +576,25 @@ class CVC(PartParameters, SetClassifier):
             )
         return gallery, answers
 
-    def explain(self, probe: Any) -> Explanation:
+    def explain(self, probe: Any, *, together: bool = False) -> Explanation:
         """Label of one set and its reasons: votes, distances, tree of cuts.
 
         Parameters
         ----------
         probe : array of shape (n_vectors, n_features), or a collection of one set
             One set. A batch of one, ``probes[[i]]``, keeps its name and photos for the picture.
+        together : bool, default=False
+            Judge it with the unlabelled sets of :meth:`fit`, as :meth:`judge` does. The answer
+            says which of them its label came through; votes and cuts are of the set alone.
         """
         check_is_fitted(self)
         gallery, caller = self.gallery_, "CVC.explain"
         batch = one_set(probe, lambda sets: gallery.check(sets, caller), caller)
+        answer = None
+        if together:
+            (answer,) = self._judged(batch, "explain", gallery=gallery, together=True)
         with one_blas_thread():
-            why = explain_set(gallery, batch)
+            why = explain_set(gallery, batch, answer)
         return replace(why, answer=replace(why.answer, unknown_label=self.unknown_label))
 
 

@@ -39,6 +39,7 @@ _OF_ANSWER = (
     "is_typical",
     "runner_up",
     "name",
+    "carried_by",
 )
 
 
@@ -188,6 +189,11 @@ class Explanation:
         return self.answer.is_typical
 
     @property
+    def carried_by(self) -> tuple[tuple[str, float], ...]:
+        """Unlabelled sets that the label came through, see :attr:`Answer.carried_by`."""
+        return self.answer.carried_by
+
+    @property
     def sentence(self) -> str:
         """The answer in one plain sentence."""
         return str(sentence(self.answer))
@@ -297,6 +303,7 @@ def _answer(content: Mapping[str, Any]) -> Answer:
         classes=classes,
         probabilities=probabilities,
         scores=_array(content["scores"]),
+        carried_by=tuple((str(name), float(s)) for name, s in content.get("carried_by", ())),
         votes=empty,
         n_repaired_cuts=0,
         score_matrix=ScoreMatrix(

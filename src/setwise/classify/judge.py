@@ -1,16 +1,10 @@
-"""Answers of a solved gallery, one per set, computed by threads, a cluster or a device.
-
-A device computes bases and insertions of many probes at once, while threads (or processes)
-cluster and compare the block before. Each answer is that of the processor.
-"""
+"""Answers of a solved gallery, one per set, computed by threads, processes or a cluster."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -18,25 +12,18 @@ import numpy as np
 from setwise._support.cluster import spread
 from setwise._support.parallel import in_threads, lazy
 from setwise._support.progress import Progress, reported
-from setwise._support.types import BoolArray, FloatArray, IntArray
+from setwise._support.types import FloatArray
 from setwise.classify.answer import Answer
 from setwise.classify.explanation import Explanation
 from setwise.classify.reasons import reasons_of
 from setwise.cluster import HierarchicalClusters
-from setwise.device import Device, current_device, on_device
 from setwise.features.typical import is_out_of_place
-from setwise.features.views import Images
 from setwise.gallery.bases import SetBases
 from setwise.gallery.candidates import Candidates
 from setwise.gallery.evidence import LayerView
 from setwise.gallery.fusion import Fused, ScoreMatrix, fuse, votes
 from setwise.gallery.gallery import Gallery
-from setwise.gallery.layers import make_bases_on
-from setwise.graph.lasso_gallery import LassoGallery, recoded_on
-from setwise.lasso import Codes
 
-# Probes that a device inserts at once.
-BLOCK = 256
 # Least probability of a runner-up.
 LEAST_RUNNER_UP = 0.005
 # Name and vectors of a set.
@@ -82,13 +69,8 @@ def judge(
     probes = gallery.check(sets, caller)
     named = zip(probes.names, probes, strict=True)
     here = partial(in_threads, n_jobs=n_jobs)
-    device = None if gallery.solution.is_shortlist else current_device()
-    if device is None:
-        work = partial(_answer, stop_early=stop_early)
-        answers = spread(work, gallery, named, here=here)
-    else:
-        inserted = _inserted_on(device, gallery, named, n_jobs)
-        answers = spread(_answer_of_inserted, gallery, inserted, here=here)
+    work = partial(_answer, stop_early=stop_early)
+    answers = spread(work, gallery, named, here=here)
     return reported(answers, len(probes), "classify", progress)
 
 
@@ -173,65 +155,3 @@ def _n_repaired(views: dict[int, LayerView]) -> int:
     made = [view.clustered.clusters for view in views.values() if "clustered" in vars(view)]
     trees = [c.tree for c in made if isinstance(c, HierarchicalClusters)]
     return sum(tree.n_unconverged + tree.n_fallbacks for tree in trees)
-
-
-@dataclass(frozen=True)
-class _Inserted:
-    """A probe, and what a device has computed of it; plain arrays, since it may travel."""
-
-    name: str
-    vectors: FloatArray
-    inliers: BoolArray
-    columns: dict[int, FloatArray]  # by the place of the layer
-    recoded: dict[int, tuple[IntArray, Codes]]  # targets and codes, where the graph is a lasso
-
-
-def _answer_of_inserted(gallery: Gallery, probe: _Inserted) -> Answer:
-    candidates = gallery.everything
-    images = Images(probe.vectors, gallery.sets.image_shape).where(probe.inliers)
-    bases = SetBases(images, gallery.views, gallery.description, gallery.dims, probe.inliers)
-    views = {}
-    for i, columns in probe.columns.items():
-        given, graph = {}, candidates.layers[i].graph
-        if i in probe.recoded and isinstance(graph, LassoGallery):
-            given["adjacency"] = partial(graph.with_codes, *probe.recoded[i])
-        views[i] = candidates.view(i, columns, given)
-    return Inference(candidates, probe.vectors, bases, views).answer(probe.name)
-
-
-def _inserted_on(
-    device: Device, gallery: Gallery, probes: Iterable[_Probe], n_jobs: int | None
-) -> Iterator[_Inserted]:
-    """Probes inserted block by block; a block is begun before the last is given away."""
-    waiting = iter(probes)
-    blocks = iter(lambda: list(islice(waiting, BLOCK)), [])
-    with ThreadPoolExecutor(1) as ahead:
-        block: Any = None
-        for probes_of_block in blocks:
-            following = ahead.submit(_inserted_block, device, gallery, n_jobs, probes_of_block)
-            if block is not None:
-                yield from block.result()
-            block = following
-        if block is not None:
-            yield from block.result()
-
-
-def _inserted_block(
-    device: Device, gallery: Gallery, n_jobs: int | None, block: Sequence[_Probe]
-) -> list[_Inserted]:
-    with on_device(device):
-        bases = list(in_threads(lambda probe: gallery.bases(probe[1]), block, n_jobs))
-        for representation in gallery.description.representations:
-            make_bases_on(device, bases, representation, gallery.dims)
-    probes = []
-    for (name, vectors), of in zip(block, bases, strict=True):
-        active = gallery.active_layers(of.n_inliers)
-        columns = {i: of[gallery.layers[i].layer] for i in active}
-        probes.append(_Inserted(name, vectors, of.inliers, columns, {}))
-    for i, solved in enumerate(gallery.layers):
-        asked = [probe for probe in probes if i in probe.columns]
-        if asked and isinstance(solved.graph, LassoGallery):
-            recoded = recoded_on(device, solved.graph, [probe.columns[i] for probe in asked])
-            for probe, found in zip(asked, recoded, strict=True):
-                probe.recoded[i] = found
-    return probes

@@ -31,8 +31,9 @@ def judge_together(
 
     Each set is judged alone first, which says whether it is of an unknown class. The labels of
     the gallery are then spread over all sets (:func:`setwise.together.transduce`). Where the
-    gallery has two sets of a class, it loses its own labels in turn; if it recognises more of
-    these sets alone than together, all answers are those of judging alone.
+    gallery has two sets of a class, it loses its own labels in turn; if it recognises more
+    of these sets alone than together, by over a standard error, all answers are those of
+    judging alone.
 
     Parameters
     ----------

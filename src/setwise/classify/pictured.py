@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from setwise._support.types import BoolArray
+from setwise.classify.answer import Answer
 from setwise.classify.explanation import Explanation
 from setwise.classify.judge import Inference
 from setwise.features.vectors import Pair, nearest_pairs
@@ -47,10 +48,12 @@ class Pictured:
     alike: tuple[Alike, ...]  # for the answer and the runner-up
 
 
-def explain_set(gallery: Gallery, batch: SetBatch) -> Explanation:
-    """Explanation of the one set of a batch, with its images."""
+def explain_set(gallery: Gallery, batch: SetBatch, answer: Answer | None = None) -> Explanation:
+    """Explanation of the one set of a batch, with its images; of another answer if given."""
     name = "" if batch.names == default_names(1) else batch.names[0]
     why = Inference.of(gallery, batch[0]).explanation(name)
+    if answer is not None:
+        why = replace(why, answer=replace(answer, name=name))
     labels = (why.nearest, why.runner_up) if why.is_informed else ()
     shown = tuple(label for label in labels if label is not None)
     return replace(why, pictured=pictured(gallery, batch, 0, why.is_typical, shown))

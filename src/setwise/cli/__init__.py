@@ -41,14 +41,18 @@ def run() -> None:
 
 def _status() -> int:
     """Run the command, and return its exit status."""
-    import click
+    import typer
 
     from setwise.cli.program import app
 
+    usage: Any = typer.BadParameter.__mro__[2]  # ClickException, of Click or of Typer's copy
     try:
-        return int(app(standalone_mode=False) or 0)
-    except click.ClickException as error:
+        status = int(app(standalone_mode=False) or 0)
+    except usage as error:
         error.show()
         return error.exit_code
-    except click.Abort:
-        raise KeyboardInterrupt from None
+    except typer.Abort:
+        status = 130
+    if status == 130:  # Typer reports Ctrl-C by either
+        raise KeyboardInterrupt
+    return status

@@ -118,10 +118,6 @@ def _identify(
     reading.check()
     check_asked(unknown, jobs)
     files.check()
-    if together and (files.report or files.explain):
-        name = "--report" if files.report else "--explain"
-        msg = f"{name} explains each set alone. Leave it or --together out."
-        raise ParameterError(msg)
     with output.progress() as progress:
         clf = _classifier(gallery, reading, output, unknown, jobs, progress)
         gc.enable()  # off until all is imported and loaded
@@ -130,7 +126,7 @@ def _identify(
         _check_kind(gallery, clf, sources)
         sets = joined(sources)
         whys: Mapping[int, Explanation] = {}
-        if files.report is None:
+        if files.report is None or together:
             answers = clf.judge(sets, progress=progress, together=together)
         else:  # needs explanations, which take no second look at a set
             from setwise.report import judge_and_explain

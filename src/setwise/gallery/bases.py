@@ -177,10 +177,6 @@ class SetBases:
             )
         return self._made[key]
 
-    def cache(self, representation: Representation, bases: list[FloatArray]) -> None:
-        """Keep bases in a representation that were computed elsewhere."""
-        self._made[representation, 0] = bases
-
     def __getitem__(self, layer: Layer) -> FloatArray:
         bases = self.of(layer.representation, layer.start)
         return bases[layer.representation.basis.offered(self._dims).index(layer.n_columns)]

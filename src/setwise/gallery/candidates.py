@@ -16,7 +16,7 @@ from setwise.basis import SVD, Mean
 from setwise.features import unit_rows
 from setwise.gallery.bases import SetBases, every
 from setwise.gallery.description import Layer
-from setwise.gallery.evidence import Given, LayerGraph, LayerView, Targets
+from setwise.gallery.evidence import LayerGraph, LayerView, Targets
 from setwise.gallery.fusion import Fused, ScoreMatrix, fuse, is_decided, votes
 from setwise.sets import SetBatch
 
@@ -64,9 +64,9 @@ class Candidates:
             self._graphs[i] = LayerGraph(solved.graph, targets, basis, self.gallery.comparison)
         return self._graphs[i]
 
-    def view(self, i: int, columns: FloatArray, given: Given | None = None) -> LayerView:
+    def view(self, i: int, columns: FloatArray) -> LayerView:
         """One layer's view of a probe, given its columns there."""
-        return LayerView(self.layer_graph(i), columns, given=given)
+        return LayerView(self.layer_graph(i), columns)
 
     def views(
         self, probe: SetBases, *, stop_early: bool = False, all_layers: bool = False

@@ -27,7 +27,7 @@ from setwise.gallery.distributions import (
     class_cluster_histogram,
     overlap,
 )
-from setwise.graph import GalleryGraph
+from setwise.graph import GalleryGraph, Insertion
 from setwise.sets.classifier import largest_by_class
 
 # Replaces an overlap of zero before its logarithm is taken.
@@ -55,7 +55,12 @@ class Targets:
     @lazy
     def of_sets(self) -> IntArray:
         """The target of each set that has any column."""
-        return self.targets[spans_of_sets(self.sets)[0]]
+        return self.targets[self.spans[0]]
+
+    @lazy
+    def spans(self) -> tuple[IntArray, IntArray]:
+        """See :func:`spans_of_sets`."""
+        return spans_of_sets(self.sets)
 
     @lazy
     def sets_per_target(self) -> FloatArray:
@@ -139,7 +144,7 @@ class LayerView:
 
     With ``left_out``, a gallery set is the probe: its columns are in the graph already, and are
     hidden from the gallery's side. Functions in ``given`` compute attributes otherwise, such as
-    for many views at once, or on a device.
+    for many views at once.
 
     Examples
     --------
@@ -170,10 +175,15 @@ class LayerView:
         return self._given.get(name, compute)()
 
     @lazy
+    def insertion(self) -> Insertion:
+        """The probe in the gallery's graph."""
+        cosines = self.cosines if self.graph.needs_cosines else None
+        return self.graph.insertion(self.probe, cosines)
+
+    @property
     def adjacency(self) -> sp.csr_array:
         """Graph of the gallery's columns followed by the probe's."""
-        found: sp.csr_array = self._or_given("adjacency", lambda: self.graph.insert(self.probe))
-        return found
+        return self.insertion.adjacency
 
     @lazy
     def edges(self) -> FloatArray:
@@ -181,13 +191,7 @@ class LayerView:
         if self.is_own is not None:
             rows = self.graph.adjacency[np.flatnonzero(self.is_own)].toarray()
             return np.where(self.is_own, 0.0, rows)
-        n, graph = self.graph.columns.shape[1], self.adjacency
-        # The last rows; slicing them in SciPy takes ten times as long.
-        begin, counts = graph.indptr[n], np.diff(graph.indptr[n:])
-        weights = np.zeros((len(counts), graph.shape[1]))
-        rows = np.repeat(np.arange(len(counts)), counts)
-        weights[rows, graph.indices[begin:]] = graph.data[begin:]
-        return weights[:, :n]
+        return self.insertion.edges
 
     @lazy
     def cosines(self) -> FloatArray:
@@ -205,7 +209,8 @@ class LayerView:
         return found
 
     def _angles(self) -> tuple[FloatArray, FloatArray]:
-        to_sets = set_angles(self.cosines, self.targets.sets, self.layer.basis)
+        spans = self.targets.spans
+        to_sets = set_angles(self.cosines, self.targets.sets, self.layer.basis, spans)
         return target_angles(to_sets, self.targets.of_sets, self.targets.n_targets)
 
     @lazy
@@ -285,14 +290,18 @@ def spans_of_sets(column_sets: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def set_angles(
-    cosines: FloatArray, column_sets: IntArray, basis: Basis
+    cosines: FloatArray,
+    column_sets: IntArray,
+    basis: Basis,
+    spans: tuple[IntArray, IntArray] | None = None,
 ) -> tuple[FloatArray, FloatArray]:
     """Cosines of the angles between a probe's columns and those of each gallery set.
 
     Of orthonormal columns, the canonical angles between what they span. Of others, those
-    between each probe column and the nearest of the set.
+    between each probe column and the nearest of the set. ``spans`` is what
+    :func:`spans_of_sets` gives, where that is known.
     """
-    first, place = spans_of_sets(column_sets)
+    first, place = spans or spans_of_sets(column_sets)
     widths = np.diff(first, append=len(column_sets))
     n_probe, n_sets = len(cosines), len(first)
     if n_probe == 0 or n_sets == 0:

@@ -10,14 +10,11 @@ import numpy as np
 from setwise._support.parallel import in_threads
 from setwise._support.progress import reported
 from setwise._support.types import FloatArray
-from setwise.device import Device, current_device, principal_directions_of_all
 from setwise.features.views import FittedView
 from setwise.gallery.bases import SetBases
 from setwise.gallery.description import Description, Layer, Representation
 from setwise.gallery.gallery import Gallery, SolvedLayer, UpdatePlan
 
-# Bases that are singular vectors, and whether of the set minus its mean.
-_DIRECTIONS = {"svd": False, "centred": True}
 # A representation, and which of its starts.
 _Part = tuple[Representation, int]
 
@@ -92,9 +89,6 @@ def _solved_part(
     representation, start = part
     layers = [Layer(representation, d, start) for d in representation.basis.offered(dims)]
     what = f"{representation}, seed {start}" if start else str(representation)
-    device = current_device()
-    if device is not None:
-        make_bases_on(device, bases, representation, dims)
     made = reported((one.of(representation, start) for one in bases), len(bases), what)
     return [
         solved_layer(description, layer, list(of_sets), n_jobs)
@@ -144,22 +138,3 @@ def _updated(
     if new:
         solution = how.enroll(solution, np.hstack(new))
     return SolvedLayer(layer, solution, np.concatenate(column_sets))
-
-
-def make_bases_on(
-    device: Device,
-    bases: Sequence[SetBases],
-    representation: Representation,
-    dims: Sequence[int],
-) -> None:
-    """Make the bases of many sets at once on a device, where they are singular vectors."""
-    centred = _DIRECTIONS.get(representation.basis.name)
-    if centred is None:
-        return
-    offered = representation.basis.offered(dims)
-    seen = [one.seen(representation.view.name) for one in bases]
-    with device.exclusive(f"bases of {len(bases)} sets"):
-        found = principal_directions_of_all(device, seen, max(offered), centred=centred)
-    for one, columns in zip(bases, found, strict=True):
-        if columns is not None:
-            one.cache(representation, [columns[:, :d] for d in offered])

@@ -1,4 +1,4 @@
-"""From sparse codes to a graph, in one pass over the codes."""
+"""From sparse codes to a graph, or to the edges of a probe, in one pass over the codes."""
 
 from __future__ import annotations
 
@@ -45,3 +45,19 @@ def symmetrise(begins, ends, atoms, values, row_ends, users, weights, indptr, in
             size += total != 0.0
         indptr[i + 1] = size
     return size
+
+
+@kernel
+def join_probe(targets, pointers, atoms, values, n_old, edges):
+    """Add ``|S| + |S'|`` between new columns (rows) and the ``n_old`` columns to ``edges``.
+
+    The codes of ``targets`` are all that have changed: no other has an atom of a new column.
+    """
+    for t in range(targets.shape[0]):
+        own = targets[t]
+        for e in range(pointers[t], pointers[t + 1]):
+            atom = atoms[e]
+            if own >= n_old and atom < n_old:
+                edges[own - n_old, atom] += abs(values[e])
+            elif own < n_old and atom >= n_old:
+                edges[atom - n_old, own] += abs(values[e])

@@ -16,14 +16,11 @@ import scipy.sparse as sp
 
 from setwise._support.parameters import check_number
 from setwise._support.types import BoolArray, FloatArray
-from setwise.device import current_device
 from setwise.graph.base import GalleryGraph, Graph, graph_of_codes
 from setwise.graph.lasso_gallery import (
     GramLasso,
     LassoGallery,
     PooledLasso,
-    solved_by_gram_on,
-    solved_by_pools_on,
     solved_codes,
 )
 from setwise.lasso import Codes, Pools
@@ -65,11 +62,7 @@ class LassoGraph(Graph):
 
     def solve(self, columns: FloatArray, *, n_jobs: int | None = None) -> LassoGallery:
         """Code the gallery's columns on each other, and keep what a probe will need."""
-        is_small, device = columns.shape[1] <= GRAM_LIMIT, current_device()
-        if device is not None:
-            solved_on = solved_by_gram_on if is_small else solved_by_pools_on
-            return solved_on(device, self, columns, self.alpha)
-        if is_small:
+        if columns.shape[1] <= GRAM_LIMIT:
             return GramLasso.solved(self, columns, self.alpha)
         return PooledLasso.solved(self, columns, self.alpha, n_jobs)
 

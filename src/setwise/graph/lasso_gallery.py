@@ -1,29 +1,26 @@
-"""Solved lasso graphs of galleries, with a Gram matrix or with pools of likely atoms.
-
-Those solved on a device are the same: they can be saved, and asked without a device.
-"""
+"""Solved lasso graphs of galleries, with a Gram matrix or with pools of likely atoms."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from setwise._support.compiled import kernels_of
 from setwise._support.parallel import lazy
 from setwise._support.types import BoolArray, FloatArray, IntArray
-from setwise.device import Device, DeviceAtoms, code_all, insert_all, pools_of_all
-from setwise.graph.base import GalleryGraph, Graph, graph_of_codes
+from setwise.graph.base import GalleryGraph, Graph, Insertion, graph_of_codes
 from setwise.lasso import (
     Codes,
     Pools,
     code_blocks,
     code_by_gram,
     code_changed,
-    codes_changed_by,
+    code_with_new,
     factors_of,
 )
 from setwise.lasso.pools import BLOCK_BYTES, POOL_SIZE, SLACK
@@ -49,7 +46,9 @@ class LassoGallery(GalleryGraph):
         return cls(graph, columns, graph_of_codes(codes), alpha, codes, *kept)
 
     @abstractmethod
-    def recoded(self, probe: FloatArray) -> tuple[IntArray, Codes]:
+    def recoded(
+        self, probe: FloatArray, cosines: FloatArray | None = None
+    ) -> tuple[IntArray, Codes]:
         """Columns whose codes are new with the probe's (which come last), and those codes."""
 
     @abstractmethod
@@ -70,16 +69,40 @@ class LassoGallery(GalleryGraph):
 
     def insert(self, probe: FloatArray) -> sp.csr_array:
         """Adjacency with the probe's columns last, solving only what the probe changes."""
-        return self.with_codes(*self.recoded(probe))
+        return self.insertion(probe).adjacency
 
-    def with_codes(self, targets: IntArray, codes: Codes) -> sp.csr_array:
-        """Adjacency with a probe's columns last, given what it changes."""
-        return graph_of_codes(self.codes, targets, codes)
+    def insertion(self, probe: FloatArray, cosines: FloatArray | None = None) -> LassoInsertion:
+        """See :meth:`GalleryGraph.insertion`."""
+        return LassoInsertion(self.codes, *self.recoded(probe, cosines))
+
+
+class LassoInsertion(Insertion):
+    """The codes that a probe has changed or added, from which graph and edges are made."""
+
+    def __init__(self, known: Codes, targets: IntArray, codes: Codes) -> None:
+        vars(self).update(known=known, targets=targets, codes=codes, n_gallery=len(known))
+
+    @lazy
+    def adjacency(self) -> sp.csr_array:  # type: ignore[override]
+        """The gallery's columns followed by the probe's."""
+        return graph_of_codes(self.known, self.targets, self.codes)
+
+    @lazy
+    def edges(self) -> FloatArray:
+        """Weights between the probe's columns (rows) and the gallery's."""
+        n_new = int((self.targets >= self.n_gallery).sum())
+        edges = np.zeros((n_new, self.n_gallery))
+        kernels_of("setwise.graph").join_probe(
+            self.targets, *self.codes.arrays, self.n_gallery, edges
+        )
+        return edges
 
 
 @dataclass(frozen=True)
 class GramLasso(LassoGallery):
     """A solved lasso graph that keeps the Gram matrix of its columns."""
+
+    needs_cosines: ClassVar[bool] = True
 
     gram: FloatArray
 
@@ -108,22 +131,18 @@ class GramLasso(LassoGallery):
         """All but the factors, which are made again more quickly than sent."""
         return {name: kept for name, kept in vars(self).items() if name != "factors"}
 
-    def recoded(self, probe: FloatArray) -> tuple[IntArray, Codes]:
-        """Columns whose codes are new with the probe's (which come last), and those codes."""
+    def recoded(
+        self, probe: FloatArray, cosines: FloatArray | None = None
+    ) -> tuple[IntArray, Codes]:
+        """See :meth:`LassoGallery.recoded`."""
         n, n_new = self.columns.shape[1], probe.shape[1]
-        tail = self.columns.T @ probe
-        changed = codes_changed_by(tail, self.alpha, self.codes)
-        targets = np.append(changed, np.arange(n, n + n_new))
-        kept, kept_at = self.factors
-        codes = code_by_gram(
-            self.gram, self.alpha, targets,
-            rank=min(self.columns.shape[0], n + n_new),
-            start=Codes.join([self.codes.take(changed), Codes.none(n_new)]),
-            border=np.hstack([tail.T, probe.T @ probe]),
-            is_optimal=True,
-            factors=(kept, np.append(kept_at[changed], np.full(n_new, -1))),
-        )  # fmt: skip
-        return targets, codes
+        border = np.empty((n_new, n + n_new))
+        border[:, :n] = probe.T @ self.columns if cosines is None else cosines
+        border[:, n:] = probe.T @ probe
+        rank, factors = min(self.columns.shape[0], n + n_new), self.factors
+        return code_with_new(
+            self.gram, self.alpha, border, rank=rank, known=self.codes, factors=factors
+        )
 
     def with_columns(self, columns: FloatArray) -> Self:
         """The gallery with more columns at its end."""
@@ -186,7 +205,9 @@ class PooledLasso(LassoGallery):
         """The columns, as rows."""
         return self.columns.T  # type: ignore[return-value]
 
-    def recoded(self, probe: FloatArray) -> tuple[IntArray, Codes]:
+    def recoded(
+        self, probe: FloatArray, cosines: FloatArray | None = None
+    ) -> tuple[IntArray, Codes]:
         """See :meth:`LassoGallery.recoded`."""
         return self._recoded(_as_rows(probe))[:2]
 
@@ -242,69 +263,3 @@ def solved_codes(columns: FloatArray, alpha: float) -> tuple[Codes, FloatArray]:
 
 def _as_rows(columns: FloatArray) -> npt.NDArray[np.float32]:
     return np.ascontiguousarray(columns.T, dtype=np.float32)
-
-
-def solved_by_gram_on(
-    device: Device, graph: Graph, columns: FloatArray, alpha: float
-) -> GramLasso:
-    """As :meth:`GramLasso.solved`."""
-    columns = np.asarray(columns, dtype=np.float64)
-    with device.exclusive(f"the lasso graph of {columns.shape[1]} columns"):
-        found = code_all(DeviceAtoms.of(device, columns.T), alpha)
-    gram, codes = columns.T @ columns, found.codes
-    left = np.flatnonzero(~found.is_solved)
-    if len(left):
-        rank = min(columns.shape)
-        codes = codes.replaced(left, code_by_gram(gram, alpha, left, rank=rank))
-    return GramLasso.of_codes(graph, columns, alpha, codes, gram)
-
-
-def solved_by_pools_on(
-    device: Device, graph: Graph, columns: FloatArray, alpha: float
-) -> PooledLasso:
-    """As :meth:`PooledLasso.solved`."""
-    rows = np.ascontiguousarray(columns.T, dtype=np.float32)
-    with device.exclusive(f"the lasso graph of {len(rows)} columns"):
-        atoms = DeviceAtoms.of(device, rows)
-        found = code_all(atoms, alpha)
-        residuals = device.get(device.xp.astype(found.residuals, device.xp.float32))
-        places, counts, cutoffs = pools_of_all(atoms, found.residuals, POOL_SIZE)
-    pools = Pools(places, counts, np.maximum(alpha - cutoffs - SLACK, 0.0))
-    codes, left = found.codes, np.flatnonzero(~found.is_solved)
-    if len(left):
-        none = Codes.none(len(left))
-        new, residuals[left], new_pools = code_blocks(
-            rows, rows[:0], left, alpha, none, rows[left]
-        )
-        codes, pools = codes.replaced(left, new), pools.replaced(left, new_pools)
-    return PooledLasso.of_codes(graph, rows.T, alpha, codes, residuals, pools)
-
-
-def recoded_on(
-    device: Device, gallery: LassoGallery, probes: list[FloatArray]
-) -> list[tuple[IntArray, Codes]]:
-    """As :meth:`LassoGallery.recoded`, for each of many probes."""
-    dtype = gallery.columns.dtype  # in which a gallery of many columns is kept, probes too
-    rows = [probe.T.astype(dtype).astype(np.float64) for probe in probes]
-    with device.exclusive(f"inserting {len(probes)} probes"):
-        atoms, codes, residuals = device.cached(gallery, lambda: _on_device(device, gallery))
-        inserted = insert_all(atoms, codes, residuals, rows, gallery.alpha)
-    return [
-        (targets, found.codes) if found.is_solved.all() else gallery.recoded(probe)
-        for probe, (targets, found) in zip(probes, inserted, strict=True)
-    ]
-
-
-def _on_device(
-    device: Device, gallery: LassoGallery
-) -> tuple[DeviceAtoms, tuple[Any, Any, Any], Any]:
-    """Columns, codes and residuals of a gallery, on the device."""
-    rows = np.ascontiguousarray(gallery.columns.T)
-    atoms, codes = DeviceAtoms.of(device, rows), gallery.codes
-    width = max(1, int(codes.counts.max(initial=0)))
-    is_used = np.arange(width) < codes.counts[:, None]
-    table, values = np.zeros(is_used.shape, dtype=np.int64), np.zeros(is_used.shape)
-    table[is_used], values[is_used] = codes.atoms, codes.values
-    residuals = codes.residuals(rows.astype(np.float64), np.arange(len(rows)))
-    arrays = device.put(table), device.put(np.sign(values)), device.put(values)
-    return atoms, arrays, device.put(residuals)

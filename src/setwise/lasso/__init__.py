@@ -8,6 +8,7 @@ from setwise.lasso.pools import Pools, code_blocks, code_changed
 from setwise.lasso.solver import (
     Codes,
     code_by_gram,
+    code_with_new,
     codes_changed_by,
     factors_of,
     gram_lasso,
@@ -16,6 +17,6 @@ from setwise.lasso.solver import (
 )
 
 __all__ = [
-    "Codes", "Pools", "code_blocks", "code_by_gram", "code_changed", "codes_changed_by",
-    "factors_of", "gram_lasso", "lasso_codes", "optimality_violation",
+    "Codes", "Pools", "code_blocks", "code_by_gram", "code_changed", "code_with_new",
+    "codes_changed_by", "factors_of", "gram_lasso", "lasso_codes", "optimality_violation",
 ]  # fmt: skip

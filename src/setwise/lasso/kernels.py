@@ -60,10 +60,12 @@ class Products(NamedTuple):
 class Start(NamedTuple):
     """Codes to start from; those of old columns are optimal on the first ``n_known``.
 
-    The Cholesky factor of start ``t`` is in ``kept`` from ``kept_at[t]`` on, if not negative.
+    Start ``t`` is in ``atoms`` and ``values`` from ``begins[t]`` to ``ends[t]``. Its Cholesky
+    factor is in ``kept`` from ``kept_at[t]`` on, if not negative.
     """
 
-    pointers: IntArray
+    begins: IntArray
+    ends: IntArray
     atoms: IntArray
     values: FloatArray
     n_known: int
@@ -109,7 +111,7 @@ def code_columns(products, n_old, targets, penalty, start, space, done, cap, max
     work, active, candidates = ints[0], ints[1], ints[2]
     for t in range(done, targets.shape[0]):
         own, state, k = targets[t], _OPEN, np.int64(0)  # a plain 0 is a type of its own
-        size = _start_from(start.pointers[t], start.pointers[t + 1], start, work, a)
+        size = _start_from(start.begins[t], start.ends[t], start, work, a)
         _mark(gram, own, work, size, is_in, True)
         n_candidates = offer(
             rows, extra, pools, pool_counts, t, own, work, size, W, candidates, is_in, is_start

@@ -215,7 +215,7 @@ def _code_in_pools(
     """Codes of some columns on their pools and on all extra columns, and their residuals."""
     n, kernels = len(rows) + len(extra), kernels_of("setwise.lasso")
     products = kernels.Products(None, None, None, rows, extra, pools.atoms, pools.counts)
-    begin = kernels.Start(*start.arrays, 0, np.empty(0), np.full(len(targets), -1))
+    begin = kernels.Start(*start.begins_and_ends, 0, np.empty(0), np.full(len(targets), -1))
     n_entering = pools.atoms.shape[1] + len(extra) + int(start.counts.max(initial=0))
     cap = max(1, min(rows.shape[1], n))
     codes, residuals = run_with_room(products, targets, penalty, begin, n_entering, cap)

@@ -11,6 +11,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from setwise._support.compiled import kernels_of
+from setwise._support.parallel import lazy
 from setwise._support.types import BoolArray, FloatArray, IntArray
 from setwise.errors import ConvergenceWarning
 
@@ -36,7 +37,7 @@ class Codes:
     atoms: IntArray
     values: FloatArray
 
-    @property
+    @lazy
     def pointers(self) -> IntArray:
         """Where each code begins."""
         return np.concatenate([[0], np.cumsum(self.counts)])
@@ -45,6 +46,11 @@ class Codes:
     def arrays(self) -> tuple[IntArray, IntArray, FloatArray]:
         """Pointers, atoms and values, as the compiled loops take them."""
         return self.pointers, self.atoms, self.values
+
+    @property
+    def begins_and_ends(self) -> tuple[IntArray, IntArray, IntArray, FloatArray]:
+        """Where each code begins and ends, atoms and values."""
+        return self.pointers[:-1], self.pointers[1:], self.atoms, self.values
 
     def __len__(self) -> int:
         return len(self.counts)
@@ -70,7 +76,7 @@ class Codes:
         """The codes of :meth:`replaced`, out of order: begins, ends, all atoms and values."""
         pointers = self.pointers
         if targets is None or new is None:
-            return pointers[:-1], pointers[1:], self.atoms, self.values
+            return self.begins_and_ends
         n_added = int((targets >= len(self)).sum())
         begins, ends = (
             np.append(p, np.empty(n_added, np.int64)) for p in (pointers[:-1], pointers[1:])
@@ -138,7 +144,7 @@ def run_with_room(
         converged=np.zeros(n, np.bool_),
         residuals=np.empty((n, rows.shape[1]), np.float32) if is_pooled else None,
     )
-    n_done, room = 0, _ROOM + int(np.diff(start.pointers).max(initial=0))
+    n_done, room = 0, _ROOM + int((start.ends - start.begins).max(initial=0))
     while n_done < n:
         W = np.empty((room + 2, rows.shape[1])) if is_pooled else None
         space = kernels.Workspace(*np.empty((2, room, room)), W, floats, ints, *marks)
@@ -211,10 +217,44 @@ def code_by_gram(
         tail=np.ascontiguousarray(border[:, : len(gram)].T),
         strip=np.ascontiguousarray(border),
     )
-    begin = kernels.Start(*start.arrays, len(gram) if is_optimal else 0, kept, kept_at)
+    n_known = len(gram) if is_optimal else 0
+    begin = kernels.Start(*start.begins_and_ends, n_known, kept, kept_at)
     n = len(gram) + len(border)
     codes, _ = run_with_room(products, targets, penalty, begin, n, max(1, min(rank, n)))
     return codes
+
+
+def code_with_new(
+    gram: FloatArray, penalty: float, border: FloatArray, *, rank: int, known: Codes,
+    factors: tuple[FloatArray, IntArray],
+) -> tuple[IntArray, Codes]:  # fmt: skip
+    """The columns that new ones change, the new ones last, and the codes of both.
+
+    As :func:`codes_changed_by` and :func:`code_by_gram` together, without a copy of the codes
+    that were ``known`` of the old columns; ``factors`` are those of all of them.
+
+    Examples
+    --------
+    >>> from setwise.lasso import code_by_gram, code_with_new, factors_of
+    >>> gram, border = np.array([[1.0, 0.6], [0.6, 1.0]]), np.array([[0.9, 0.5, 1.0]])
+    >>> known = code_by_gram(gram, 0.1, np.arange(2), rank=2)
+    >>> factors = factors_of(gram, known)
+    >>> code_with_new(gram, 0.1, border, rank=3, known=known, factors=factors)[0]
+    array([0, 2])
+    """
+    kernels, n_old, n_new = kernels_of("setwise.lasso"), len(gram), len(border)
+    gram = np.ascontiguousarray(gram, dtype=np.float64)
+    tail = np.ascontiguousarray(border[:, :n_old].T)
+    changed = codes_changed_by(tail, penalty, known)
+    n_changed, targets = len(changed), np.empty(len(changed) + n_new, np.int64)
+    begins, ends, kept_at = np.zeros((3, len(targets)), np.int64)
+    targets[:n_changed], targets[n_changed:] = changed, np.arange(n_old, n_old + n_new)
+    begins[:n_changed], ends[:n_changed] = known.pointers[changed], known.pointers[changed + 1]
+    kept_at[:n_changed], kept_at[n_changed:] = factors[1][changed], -1
+    start = kernels.Start(begins, ends, known.atoms, known.values, n_old, factors[0], kept_at)
+    n, products = n_old + n_new, kernels.Products(gram=gram, tail=tail, strip=border)
+    cap = max(1, min(rank, n))
+    return targets, run_with_room(products, targets, penalty, start, n, cap)[0]
 
 
 def factors_of(gram: FloatArray, codes: Codes) -> tuple[FloatArray, IntArray]:

@@ -15,7 +15,6 @@ from setwise._support.progress import Progress
 from setwise._support.types import FloatArray
 from setwise.classify import Answer, Explanation, Gallery
 from setwise.classify.judge import Inference
-from setwise.device import on_device
 from setwise.errors import DataError, NoInformationWarning, SkippedFilesWarning, reject
 from setwise.faces import face_tracks
 from setwise.features.faces import Faces
@@ -57,7 +56,7 @@ def find_answers(job: Job, state: GalleryState, received: Received) -> Found:
 
 def look(state: GalleryState, name: str, vectors: FloatArray, *, explains: bool) -> Looked:
     """Answer and explanation of one checked set, which is looked at once."""
-    with on_device(state.classifier.device), one_blas_thread(), quiet("", NoInformationWarning):
+    with one_blas_thread(), quiet("", NoInformationWarning):
         inference = Inference.of(state.gallery, vectors)
         if not explains:
             return inference.answer(name), None

@@ -13,7 +13,6 @@ from setwise._support.parallel import one_blas_thread, quiet
 from setwise._support.types import FloatArray
 from setwise.classify.answer import kind_of
 from setwise.classify.judge import Inference
-from setwise.device import on_device
 from setwise.errors import NoInformationWarning
 from setwise.page.gallery_file import GalleryState
 from setwise.page.payload import Part
@@ -27,7 +26,7 @@ def parts_of(state: GalleryState, vectors: FloatArray) -> list[Part]:
     fewest = max(FEWEST, round(SHARE * len(vectors)))
     if len(vectors) < 2 * fewest or not gallery.has_vectors:
         return []
-    with one_blas_thread(), on_device(state.classifier.device):
+    with one_blas_thread():
         rows, _ = state.nearest(vectors)
         sets = np.searchsorted(gallery.sets.offsets, rows, side="right") - 1
         codes = gallery.codes[sets]

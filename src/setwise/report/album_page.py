@@ -108,7 +108,7 @@ def render_answers(
     explained = rows[:most_pages]
     whys = _explanations(galleries, probes, explained, explanations or {}, n_jobs, progress)
     pages = [
-        answer_page(galleries[row.index], probes, row, answers[row.index], why)
+        answer_page(galleries[row.index], probes, row, answers, why)
         for row, why in zip(explained, whys, strict=True)
     ]
     unread = (f"{x.path}: {x.reason}" if hasattr(x, "reason") else str(x) for x in left_out)

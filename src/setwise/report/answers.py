@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,8 @@ from setwise.sets.origins import has_photos
 
 # Photos in a row of the list, on the page of a set, and pairs beside each other.
 _MOST_IN_ROW, _MOST_ON_PAGE, _MOST_PAIRS = 5, 72, 4
+# Unlabelled sets that a label came through, on the page of a set.
+_MOST_CARRIERS = 6
 # The order of the list: sets that need a look come first.
 _URGENCY = ("guess", "unsure", "unknown", "known")
 # The words in the names of representations.
@@ -89,6 +91,21 @@ class AnswerRow:
         return self.is_right is not False, place, self.n_out == 0, self.probability, self.index
 
 
+@dataclass(frozen=True)
+class Carrier:
+    """An unlabelled set that a label came through; a set of no row has no index."""
+
+    name: str
+    share: float
+    index: int | None
+    photos: tuple[Photo, ...]
+
+    @property
+    def page(self) -> str:
+        """The anchor of its row in the list."""
+        return "" if self.index is None else f"row-set-{self.index + 1}"
+
+
 def check_lengths(
     caller: str, probes: SetBatch, answers: Sequence[Answer], truth: Sequence[Any] | None = None
 ) -> None:
@@ -114,9 +131,6 @@ def answer_rows(
 
 def _row(probes: SetBatch, i: int, answer: Answer, truth: str | None) -> AnswerRow:
     is_out = ~answer.is_typical
-    # A row shows what the set is; photos out of place are on its page.
-    shown = np.flatnonzero(answer.is_typical)
-    shown = shown[choose(np.zeros(len(shown), dtype=np.bool_), _MOST_IN_ROW)]
     return AnswerRow(
         index=i,
         name=probes.names[i],
@@ -127,12 +141,23 @@ def _row(probes: SetBatch, i: int, answer: Answer, truth: str | None) -> AnswerR
         probability=answer.probability,
         runner_up_probability=runner_up_probability(answer),
         margin=answer.margin,
-        photos=tuple(photo(probes, i, int(j)) for j in shown) if has_photos(probes) else (),
+        photos=reel(probes, i, answer),
         n_vectors=len(is_out),
         n_out=int(is_out.sum()),
         truth=truth or "",
         is_right=None if truth is None else is_right(answer, truth),
     )
+
+
+def reel(
+    probes: SetBatch, i: int, answer: Answer, most: int = _MOST_IN_ROW
+) -> tuple[Photo, ...]:
+    """A few photos that show what a set is; those out of place are not among them."""
+    if not has_photos(probes):
+        return ()
+    shown = np.flatnonzero(answer.is_typical)
+    shown = shown[choose(np.zeros(len(shown), dtype=np.bool_), most)]
+    return tuple(photo(probes, i, int(j)) for j in shown)
 
 
 def is_right(answer: Answer, truth: str) -> bool:
@@ -143,9 +168,12 @@ def is_right(answer: Answer, truth: str) -> bool:
 
 
 def answer_page(
-    gallery: Gallery, probes: SetBatch, row: AnswerRow, answer: Answer, why: Explanation
-) -> dict[str, Any]:
+    gallery: Gallery, probes: SetBatch, row: AnswerRow, answers: Sequence[Answer],
+    why: Explanation,
+) -> dict[str, Any]:  # fmt: skip
     """The content of the page of one set, as ``answer.html.jinja`` names it."""
+    answer = answers[row.index]
+    why = replace(why, answer=answer)
     i, is_out, kinds = row.index, ~answer.is_typical, kinds_of(answer)
     by_view = votes_by_view(why, kinds)
     with_photos = has_photos(probes)
@@ -160,6 +188,9 @@ def answer_page(
         "strip": "" if with_photos else strip_data_uri(probes[i]),
         "bars": bars(answer),
         "n_more": n_without_bar(answer),
+        "carriers": carriers(probes, answers, answer),
+        "n_carriers": len(answer.carried_by),
+        "from_labelled": 1.0 - sum(share for _, share in answer.carried_by),
         "likenesses": _alike(gallery, probes, i, answer),
         "by_view": by_view,
         "meanings": meanings_in(" ".join(by_view)),
@@ -170,6 +201,19 @@ def answer_page(
         "tree": tree,
         "tree_note": tree_note,
     }
+
+
+def carriers(
+    probes: SetBatch, answers: Sequence[Answer], answer: Answer, most: int = _MOST_CARRIERS
+) -> tuple[Carrier, ...]:
+    """The unlabelled sets that most of a label came through, the largest share first."""
+    places = {name: i for i, name in enumerate(probes.names)}
+    found = []
+    for name, share in answer.carried_by[:most]:
+        i = places.get(name)
+        photos = () if i is None else reel(probes, i, answers[i])
+        found.append(Carrier(name, share, i, photos))
+    return tuple(found)
 
 
 def _alike(gallery: Gallery, probes: SetBatch, i: int, answer: Answer) -> tuple[Likeness, ...]:

@@ -22,6 +22,9 @@ def largest_by_class(
 ) -> FloatArray:
     """Largest value among the rows of each class, along the last axis."""
     best = np.full((*row_values.shape[:-1], n_classes), -np.inf)
+    if row_values.ndim == 1:
+        np.maximum.at(best, row_classes, row_values)
+        return best
     np.maximum.at(np.moveaxis(best, -1, 0), row_classes, np.moveaxis(row_values, -1, 0))
     return best
 

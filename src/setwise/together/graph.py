@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +23,8 @@ from setwise.together.pairs import PairScores, all_pairs, without_clusters
 MOST_RELATED = 500
 # Nearest sets of each set that the graph keeps.
 N_NEIGHBOURS = 5
+# Numbers of nearest sets that walkers choose among, in equal parts: no one number suits all.
+STEP_NEIGHBOURS = (3, 5, 8)
 
 
 @dataclass(frozen=True)
@@ -57,12 +59,19 @@ class SetGraph:
         """
         return nearest_affinities(self.similarity, k, temperature)
 
-    def steps(self, k: int = N_NEIGHBOURS, temperature: float = 1.0) -> sp.csr_array:
+    def steps(
+        self, k: int | Sequence[int] = STEP_NEIGHBOURS, temperature: float = 1.0
+    ) -> sp.csr_array:
         """Probability that each set asks each of its ``k`` nearest: rows sum to 1.
 
-        In proportion to the affinities of :meth:`neighbours`, of its own side alone.
+        In proportion to the affinities of :meth:`neighbours`, of its own side alone; the mean
+        over several numbers of nearest sets.
         """
-        return nearest_steps(self.similarity, k, temperature)
+        numbers = (k,) if isinstance(k, int) else tuple(k)
+        tables = [nearest_steps(self.similarity, one, temperature) for one in numbers]
+        steps = sp.csr_array(sum(tables[1:], tables[0]) / len(tables))
+        steps.sort_indices()
+        return steps
 
     def layout(self, *, seed: int = 0) -> FloatArray:
         """A place in the plane for each set, near ones together; shape (n_sets, 2)."""
