@@ -1,16 +1,27 @@
 """Load and faults on a server: readers, uploads, a writer, half-open connections, and kills.
 
-``python benchmarks/soak.py --minutes 3`` serves a gallery of digits in a process of its own.
-Every ``--kill-every`` seconds the process is ended, by SIGKILL twice and by SIGTERM once, and
-started again. It checks that
+``python benchmarks/soak.py --minutes 30 --write docs/reliability.md`` serves a gallery of
+digits in a process of its own. Every ``--kill-every`` seconds that is ended, by SIGKILL twice
+and by SIGTERM once, and started again. Once in each of its lives comes one of these, in turn:
 
-- after each start the gallery has the sets that the writer was promised, or, where the answer
-  to the last command was lost, those before or after that command;
+- full: the disk of the gallery and its history is filled for three seconds (Linux, as root: it
+  is a file system in memory);
+- frozen: the process is stopped for three seconds (SIGSTOP);
+- replaced: another process changes the gallery file;
+- clock: the clock of the server jumps by up to a day, ahead or back, and so does the time of
+  the gallery file, which another process replaces by its copy;
+- locked: another process holds the lock of the gallery file for three seconds.
+
+In every other life each ``fsync`` takes 0.3 s longer, as on a slow disk (where strace is). It
+checks that
+
+- after each start, and after each fault, the gallery has the sets that the writer was promised,
+  or, where the answer to the last command was lost, those before or after that command;
 - sampled answers are those of ``setwise.load`` on the very state that gave them;
 - no request is answered with 500, SIGTERM ends with status 0, and all files are sound in the
   end.
 
-It prints a Markdown table, and ends with 1 if something was found. Nothing is downloaded.
+It ends with 1 if something was found. Nothing is downloaded.
 """
 
 from __future__ import annotations
@@ -20,6 +31,7 @@ import math
 import os
 import random
 import runpy
+import shutil
 import signal
 import socket
 import statistics
@@ -29,18 +41,33 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from datetime import date
 from pathlib import Path
 
 import httpx
 
 import setwise
+from setwise._support.files import held
 from setwise._support.text import free_name
 from setwise.gallery.backup import verify
-from setwise.gallery.journal import JOURNAL, journal_of, read_entries
+from setwise.gallery.journal import JOURNAL, file_digest, journal_of, read_entries
 
 write_page_demo = runpy.run_path("examples/digits_page.py")["write_page_demo"]
-START = "from setwise.cli import run; import sys; sys.argv[0] = 'setwise'; run()"
+# `setwise`, with a clock that is as many seconds ahead as a file says.
+START = """
+import sys, time
+from pathlib import Path
+now, jump = time.time, Path(sys.argv.pop(1))
+time.time = lambda: now() + (float(jump.read_text() or 0) if jump.exists() else 0)
+from setwise.cli import run
+sys.argv[0] = "setwise"
+run()
+"""
+SLOW_DISK = (
+    "strace -D -f --seccomp-bpf -o /dev/null -e trace=fsync -e inject=fsync:delay_enter=300000"
+)
+DISK_MB, FAULT_S = 256, 3.0
 TOKEN = "token-of-the-soak"
 ODD = (httpx.TransportError, httpx.RemoteProtocolError)
 
@@ -67,11 +94,15 @@ def small_gallery(folder: Path) -> Path:
 class Soak:
     """The server, its clients, and what they have seen."""
 
-    def __init__(self, folder: Path, seed: int) -> None:
-        self.gallery = small_gallery(folder)
+    def __init__(self, folder: Path, disk: Path, seed: int) -> None:
+        self.disk, self.has_own_disk = disk, os.path.ismount(disk)
+        self.gallery = small_gallery(disk)
         self.journal = journal_of(self.gallery)
-        self.albums = sorted((folder / "inbox").iterdir())
+        self.albums = sorted((disk / "inbox").iterdir())
         self.port, self.random = free_port(), random.Random(seed)
+        self.jump = folder / "jump"
+        self.writing = threading.Lock()
+        self.next_faults = [self.full, self.frozen, self.replaced, self.clock, self.locked]
         self.counts: Counter[str] = Counter()
         self.faults: list[str] = []
         self.memory: list[tuple[float, float]] = []  # seconds, MB
@@ -98,13 +129,16 @@ class Soak:
     def start(self) -> None:
         """Start the server, and compare the gallery with what was promised."""
         options = ["serve", str(self.gallery), "--port", str(self.port), "--no-browser"]
+        is_slow = self.counts["starts"] % 2 == 1 and shutil.which("strace") is not None
+        self.counts["lives with a slow disk"] += is_slow
         began = time.monotonic()
         self.process = subprocess.Popen(
-            [sys.executable, "-c", START, *options, "--log-format", "json"],
+            [*(SLOW_DISK.split() if is_slow else []), sys.executable, "-c", START,
+             str(self.jump), *options, "--log-format", "json"],
             env=os.environ | {"SETWISE_TOKEN": TOKEN},
             stdout=subprocess.DEVNULL,
             stderr=self.log,
-        )
+        )  # fmt: skip
         with self.client() as client:
             while True:
                 with suppress(*ODD):
@@ -116,7 +150,7 @@ class Soak:
                     return
                 time.sleep(0.1)
             self.counts["starts"] += 1
-            self.counts["seconds to be ready"] += round(time.monotonic() - began)
+            self.counts["seconds to be ready, all starts"] += round(time.monotonic() - began)
             found = self.names(client)
         if found not in self.promised:
             differs = [sorted(found ^ one) for one in self.promised]
@@ -190,11 +224,12 @@ class Soak:
         ]
         began = time.monotonic()
         sent = self.checked(client.post("/api/identify", files=files))
-        if sent.status_code == 503:
+        is_full = sent.status_code == 422 and "cannot store" in sent.text
+        self.counts["uploads refused, disk full"] += is_full
+        if sent.status_code == 503 or is_full:
             time.sleep(0.2)
             return None
-        accepted = sent.raise_for_status().json()
-        job = accepted["id"]
+        job = sent.raise_for_status().json()["id"]
         while True:
             found = self.checked(client.get(f"/api/identify/{job}")).json()
             if "error" in found and found.get("state") is None:
@@ -202,9 +237,9 @@ class Soak:
             if found["state"] == "done":
                 self.counts["questions"] += 1
                 self.ask_s.append(time.monotonic() - began)
-                return found | {"asked_at": accepted["revision"]}
+                return found
             if found["state"] in ("failed", "cancelled"):
-                if found["state"] == "failed":
+                if found["state"] == "failed" and "No space" not in found["error"]:
                     self.fault(f"a question failed: {found['error']}")
                 return None
             time.sleep(0.05)
@@ -216,30 +251,27 @@ class Soak:
             self.compare(album, found)
 
     def compare(self, album: Path, found: dict) -> None:
-        """Compare an answer with that of the library, on a state between sending and answer."""
-        mine = []
-        for revision in (found["asked_at"], found["revision"]):
-            for state in self.journal.glob(f"{revision}*.setwise"):
-                with suppress(setwise.errors.DataError):  # pruned meanwhile
-                    clf = setwise.load(state)
-                    shape = clf.gallery_.sets.image_shape
-                    photos = setwise.load_images(
-                        album, layout="single", size=shape[:2], colour=len(shape) == 3
-                    )
-                    mine += [answer.probability for answer in clf.judge(photos)]
-        theirs = found["answers"][0]["probability"]
-        if any(abs(one - theirs) < 1e-9 for one in mine):
-            self.counts["answers compared"] += 1
-        elif found["asked_at"] == found["revision"] and mine:
-            self.fault(f"{album.name}: {theirs}, not {mine}")
+        """Compare an answer with that of the library, on the very state that gave it."""
+        revision, theirs = found["judged_by"], found["answers"][0]["probability"]
+        for state in [*self.journal.glob(f"{revision}*.setwise"), self.gallery]:
+            with suppress(setwise.errors.DataError, FileNotFoundError):  # pruned meanwhile
+                if not file_digest(state).startswith(revision):
+                    continue
+                clf = setwise.load(state)
+                (mine,) = clf.judge(self.photos(album, clf))
+                if file_digest(state).startswith(revision):  # still
+                    self.counts["answers compared"] += 1
+                    if abs(mine.probability - theirs) > 1e-9:
+                        self.fault(f"{album.name}: {theirs}, not {mine.probability}")
+                    return
 
     def write(self, client: httpx.Client) -> None:
         """Change the gallery, and note what was promised."""
-        if len(self.promised) > 1:  # the answer to the last command was lost
-            found = self.names(client)
-            if found not in self.promised:
-                self.fault("the gallery is neither that before the command nor that after it")
-            self.promised = [found]
+        with self.writing:
+            self._write(client)
+
+    def _write(self, client: httpx.Client) -> None:
+        self.settle_promise()
         (before,) = self.promised
         choice = self.random.random()
         if choice < 0.5 or len(before) > 60:
@@ -258,6 +290,7 @@ class Soak:
             if self.promised[0] not in after:
                 self.fault(f"{path}: the gallery is not what the change should give")
         else:
+            self.counts["changes refused"] += 1
             self.promised = [before]
 
     def undo_or_forget(self, client: httpx.Client, before: set[str]):
@@ -305,12 +338,86 @@ class Soak:
         for one in opened:
             one.close()
 
+    def fault_of_this_life(self) -> None:
+        """One fault; after it the gallery is what was promised."""
+        happens = self.next_faults.pop(0)
+        self.next_faults.append(happens)
+        happens()
+        if happens.__name__ == "full" and not self.has_own_disk:
+            return
+        self.counts[f"fault: {happens.__name__}"] += 1
+        with self.writing, self.client() as client:
+            if not self.is_over.is_set() and self.names(client) not in self.promised:
+                self.fault(f"after {happens.__name__} the gallery is not what was promised")
+
+    def full(self) -> None:
+        """No room for the gallery and its history for some seconds."""
+        if not self.has_own_disk:
+            return
+        filler = self.disk / "filler"
+        with filler.open("wb") as file, suppress(OSError):
+            while True:
+                file.write(bytes(1 << 16))
+                file.flush()
+        time.sleep(FAULT_S)
+        filler.unlink()
+
+    def frozen(self) -> None:
+        """The process stands still for some seconds."""
+        self.process.send_signal(signal.SIGSTOP)
+        time.sleep(FAULT_S)
+        self.process.send_signal(signal.SIGCONT)
+
+    def replaced(self) -> None:
+        """Another program, this one, adds an album, or forgets the last one."""
+        with self.writing:
+            self.settle_promise()
+            with setwise.edit(self.gallery) as clf:
+                sets = clf.gallery_.sets
+                added = [name for name in sets.names if name.startswith("set ")]
+                if len(added) > 10:
+                    clf.forget(sets=[added[-1]])
+                else:
+                    clf.enroll(self.photos(self.albums[0], clf), [clf.classes_[0]])
+                self.promised = [set(clf.gallery_.sets.names)]
+
+    def clock(self) -> None:
+        """The clock jumps, and the file comes back with another time."""
+        ahead = self.random.choice((-1, 1)) * self.random.uniform(60, 86_400)
+        self.jump.write_text(str(ahead))
+        with self.writing, held(self.gallery):
+            copy = self.gallery.with_name("copy")
+            shutil.copyfile(self.gallery, copy)
+            os.utime(copy, (time.time() + ahead,) * 2)
+            copy.replace(self.gallery)
+
+    def locked(self) -> None:
+        """Another program holds the lock, and changes nothing."""
+        with held(self.gallery):
+            time.sleep(FAULT_S)
+
+    def settle_promise(self) -> None:
+        """Which of two states is there, if the answer to the last command was lost."""
+        if len(self.promised) > 1:
+            with self.client() as client:
+                found = self.names(client)
+            if found not in self.promised:
+                self.fault("the gallery is neither that before the command nor that after it")
+            self.promised = [found]
+
+    def photos(self, album: Path, clf: setwise.CVC) -> setwise.SetBatch:
+        shape = clf.gallery_.sets.image_shape
+        return setwise.load_images(
+            album, layout="single", size=shape[:2], colour=len(shape) == 3
+        )
+
     def run(self, minutes: float, kill_every: float) -> None:
         end = time.monotonic() + 60 * minutes
         works = [self.read, self.read, self.ask, self.ask, self.write, self.measure, self.block]
         self.start()
         threads = [self.loop(work) for work in works]
         while time.monotonic() < end and not self.is_over.is_set():
+            self.fault_of_this_life()
             if self.is_over.wait(min(kill_every, max(end - time.monotonic(), 0.1))):
                 break
             if time.monotonic() < end:
@@ -329,19 +436,25 @@ class Soak:
                 self.fault(f"{finding.what}: {finding.detail}")
 
     def table(self, minutes: float) -> str:
-        rows = [("minutes", f"{minutes:g}"), *((k, str(v)) for k, v in self.counts.items())]
         megabytes = [mb for _, mb in self.memory]
+        rows = [("minutes", f"{minutes:g}"), *((k, str(v)) for k, v in self.counts.items())]
         rows += [
             ("seconds of a question, p50 and p95", percentiles(self.ask_s)),
             ("seconds of a change, p50 and p95", percentiles(self.change_s)),
             ("memory in MB: first, highest, last", f"{megabytes[0]:.0f}, {max(megabytes):.0f}, "
              f"{megabytes[-1]:.0f}"),
+            ("memory in MB, each minute", ", ".join(f"{mb:.0f}" for mb in self.each_minute())),
             ("memory in MB, each life's last", ", ".join(f"{mb:.0f}" for mb in self.lives)),
             ("open files: fewest, most", f"{min(self.fds)}, {max(self.fds)}"),
             ("size of history in MB", f"{self.history_mb():.1f}"),
-            ("faults", str(len(self.faults))),
+            ("**wrong answers, lost changes, 500s, damaged files**", f"**{len(self.faults)}**"),
         ]  # fmt: skip
         return "\n".join(["| what | |", "|---|---|", *(f"| {k} | {v} |" for k, v in rows)])
+
+    def each_minute(self) -> list[float]:
+        """Memory at the end of each minute, of whichever server lived then."""
+        last = {int((seconds - self.memory[0][0]) // 60): mb for seconds, mb in self.memory}
+        return list(last.values())
 
     def history_mb(self) -> float:
         return sum(one.stat().st_size for one in self.journal.glob("*")) / 1e6
@@ -352,16 +465,52 @@ def percentiles(seconds: list[float]) -> str:
     return f"{found[9]:.2f}, {found[18]:.2f}"
 
 
+@contextmanager
+def small_disk(folder: Path):
+    """A disk of its own, which can be filled, where the system lets us have one."""
+    folder.mkdir()
+    options = ["-t", "tmpfs", "-o", f"size={DISK_MB}m", "setwise-soak", str(folder)]
+    is_own = (
+        bool(shutil.which("mount"))
+        and not subprocess.run(["mount", *options], capture_output=True).returncode
+    )
+    try:
+        yield folder
+    finally:
+        if is_own:
+            subprocess.run(["umount", str(folder)], check=True)
+
+
+def write_page(page: Path, mark: str, command: str, table: str) -> None:
+    """Put the table between the two marks of a page."""
+    begin, end = f"<!-- {mark}: begin -->\n", f"<!-- {mark}: end -->"
+    before, _, rest = page.read_text("utf-8").partition(begin)
+    words = (
+        f"`{command}`, {date.today()}, {os.cpu_count()} cores, load {os.getloadavg()[2]:.0f}:"
+    )
+    page.write_text(
+        f"{before}{begin}{words}\n\n{table}\n{end}{rest.partition(end)[2]}", "utf-8"
+    )
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=float, default=30.0)
     parser.add_argument("--kill-every", type=float, default=20.0, metavar="SECONDS")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--write", type=Path, metavar="PAGE", help="put the table there")
+    parser.add_argument("--mark", default="soak", help="between which comments of the page")
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        soak = Soak(Path(folder), given.seed)
+    with (
+        tempfile.TemporaryDirectory() as name,
+        small_disk(Path(name) / "disk") as disk,
+    ):
+        soak = Soak(Path(name), disk, given.seed)
         soak.run(given.minutes, given.kill_every)
-        print(soak.table(given.minutes))
+        table = soak.table(given.minutes)
+    print(table)
+    if given.write and not soak.faults:
+        write_page(given.write, given.mark, f"python {' '.join(sys.argv)}", table)
     return int(bool(soak.faults))
 
 

@@ -71,6 +71,7 @@ LIES = {
     "none": {},
     "path": {"name": "faiss", "path": "{home}/thesis.docx", "n_candidates": 10},
     "address": {"name": "milvus", "uri": "http://127.0.0.1:9", "collection": "people"},
+    "server": {"name": "pgvector", "uri": "postgresql://127.0.0.1:9/x", "table": "people"},
     "database": {"name": "milvus", "uri": "{home}/thesis.db", "token": "secret"},
 }
 
@@ -113,10 +114,12 @@ def watched(tmp_path_factory):
         }
         # Above 7, the index is in use; above 8, from the first class that is enrolled.
         files += [saved(shared / f"{lie} {above}.setwise", above, index) for above in (7, 8)]
-    environment = {k: v for k, v in os.environ.items() if not k.startswith("SETWISE_MILVUS")}
+    places = ("SETWISE_MILVUS", "SETWISE_PGVECTOR")
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(places)}
+    environment |= {"MILVUS_TOKEN": "root:SECRET", "PGPASSWORD": "SECRET"}
     run = subprocess.run(
         [sys.executable, "-c", WATCHED, *honest, *files],
-        capture_output=True, text=True, env=environment | {"MILVUS_TOKEN": "root:SECRET"},
+        capture_output=True, text=True, env=environment,
     )  # fmt: skip
     assert run.returncode == 0, run.stderr
     return json.loads(run.stdout.splitlines()[-1]), home

@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 from tests.conftest import toy_sets
+from tests.striped_sets import stripes
 
 from setwise import CVC, SetBatch
 from setwise.classify import Shortlist
+from setwise.features import HOG
 from setwise.gallery.file import FORMAT
 from setwise.io.tensors import read_tensors
 from setwise.sets import Origins
@@ -49,6 +52,12 @@ def written_galleries(folder: Path, monkeypatch) -> list[Path]:
     near = Shortlist(n_classes=3, n_compared=6, above=7)
     from setwise.index import FaissIndex
 
+    rng = np.random.default_rng(0)
+    pictures = SetBatch.from_images(
+        [stripes(a, 4, rng, (16, 16)) for a in (0.1, 0.1, 1.5, 1.5)]
+    )
+    clf = CVC((1,), representations=[(HOG(), "mean")]).fit(pictures, [0, 0, 1, 1])
+    paths.append(clf.save(folder / "features.setwise"))
     clf = CVC((1, 2), shortlist=near, index=FaissIndex(n_candidates=8), representations=views)
     paths.append(clf.fit(batch, labels).save(folder / "shortlist.setwise"))
     monkeypatch.setattr("setwise.graph.lasso.GRAM_LIMIT", 4)

@@ -7,8 +7,11 @@ import os
 import re
 import shlex
 import shutil
+import socket
 import subprocess
 import sys
+import time
+from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
 
@@ -172,3 +175,69 @@ def test_the_unit_s_command_line_serves_and_ends_well(tmp_path):
         process.kill()
         process.wait()
         process.stdout.close()
+
+
+@pytest.mark.skipif(
+    not (shutil.which("nginx") and shutil.which("openssl")), reason="no nginx, or no openssl"
+)
+def test_nginx_as_configured_passes_on_what_it_should(tmp_path):
+    pytest.importorskip("fastapi")
+    httpx = pytest.importorskip("httpx")
+    from tests.page.page_server import album, served, write_gallery
+
+    from setwise.page import Settings, Token
+
+    public, secret = "https://photos.example.org", "token-of-the-operator"
+    gallery = write_gallery(tmp_path / "people.setwise")
+    settings = Settings(gallery, public_url=public, tokens=(Token(secret),))
+    with served(settings) as page, nginx(tmp_path, page.client.base_url.port) as address:
+        headers = {"Host": "photos.example.org", "Authorization": f"Bearer {secret}"}
+        with httpx.Client(
+            base_url=address, headers=headers, verify=False, timeout=60
+        ) as client:
+            assert client.get("/api/gallery").json()["n_sets"] == 9
+            assert client.get("/metrics").status_code == 404
+            assert client.get("/api/gallery", headers={"Authorization": ""}).status_code == 401
+            own, other = {"Origin": public}, {"Origin": "https://elsewhere.example"}
+            undo = "/api/commands/undo"
+            assert client.post(undo, json={}, headers=own).status_code == 422  # nothing to undo
+            assert client.post(undo, json={}, headers=other).status_code == 403
+            assert client.post("/api/identify", files=album()).status_code == 202
+            with client.stream("GET", "/api/events") as stream:
+                assert next(stream.iter_lines())
+            cookie = client.get(f"/?token={secret}").headers["set-cookie"]
+            assert "; Secure" in cookie
+
+
+@contextmanager
+def nginx(folder: Path, port: int):
+    """The proxy of docs/operating/nginx.conf before a server, with a certificate of its own."""
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj",
+         "/CN=photos.example.org", "-keyout", folder / "key", "-out", folder / "pem"],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        own = free.getsockname()[1]
+    text = (FILES / "nginx.conf").read_text().replace("127.0.0.1:8765", f"127.0.0.1:{port}")
+    text = text.replace("listen 443 ssl", f"listen 127.0.0.1:{own} ssl")
+    text = re.sub(r"/etc/ssl/photos.example.org.(pem|key)", rf"{folder}/\1", text)
+    kinds = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+    paths = " ".join(f"{kind}_temp_path {folder}/{kind};" for kind in kinds)
+    (folder / "nginx.conf").write_text(
+        f"daemon off; pid {folder}/pid; error_log {folder}/errors; events {{}}\n"
+        f"http {{ access_log off; {paths}\n{text}\n}}\n"
+    )
+    proxy = subprocess.Popen(["nginx", "-p", str(folder), "-c", str(folder / "nginx.conf")])
+    try:
+        deadline = time.monotonic() + 60
+        while proxy.poll() is None and time.monotonic() < deadline:
+            with socket.socket() as one:
+                if one.connect_ex(("127.0.0.1", own)) == 0:
+                    break
+            time.sleep(0.05)
+        yield f"https://127.0.0.1:{own}"
+    finally:
+        proxy.terminate()
+        proxy.wait()

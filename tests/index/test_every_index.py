@@ -10,10 +10,10 @@ import pytest
 from tests.index.made_rows import clustered_rows, keys_of, random_rows
 
 from setwise.errors import MissingExtraError, ParameterError
-from setwise.index import ExactIndex, FaissIndex, Index, MilvusIndex, stamp_of
+from setwise.index import ExactIndex, FaissIndex, Index, MilvusIndex, PgvectorIndex, stamp_of
 
 N = 128
-NAMES = ["exact", "faiss", "milvus"]
+NAMES = ["exact", "faiss", "milvus", "pgvector"]
 
 
 @pytest.fixture(params=NAMES)
@@ -23,6 +23,8 @@ def index(request):
         return ExactIndex()
     if request.param == "milvus":
         return MilvusIndex(*request.getfixturevalue("milvus"))
+    if request.param == "pgvector":
+        return PgvectorIndex(*request.getfixturevalue("pgvector"))
     pytest.importorskip("faiss")
     return FaissIndex(n_candidates=150)
 
@@ -105,9 +107,10 @@ def test_an_index_is_saved_as_its_name_and_numbers(index):
     assert Index.from_config(config).to_config() == config
 
 
-@pytest.mark.parametrize("kind", ["exact", "faiss", "milvus"])
+@pytest.mark.parametrize("kind", NAMES)
 def test_places_in_a_file_are_ignored(kind):
     places = {"path": "/etc/passwd", "uri": "http://elsewhere", "collection": "x", "token": "t"}
+    places |= {"table": "y"}
     assert Index.from_config({"name": kind} | places) == Index.of(kind, "CVC")
     with pytest.raises(ParameterError, match="no parameter 'n_candidate'"):
         Index.from_config({"name": "faiss", "n_candidate": 3})
@@ -133,7 +136,11 @@ def test_inputs_are_not_modified(index):
 
 @pytest.mark.parametrize(
     ("index", "package", "extra"),
-    [(FaissIndex(), "faiss", "faiss"), (MilvusIndex("http://a:1"), "pymilvus", "milvus")],
+    [
+        (FaissIndex(), "faiss", "faiss"),
+        (MilvusIndex("http://a:1"), "pymilvus", "milvus"),
+        (PgvectorIndex("postgresql://a"), "pg8000", "pgvector"),
+    ],
 )
 @pytest.mark.parametrize("asked", ["build", "open"])
 def test_a_missing_package_is_named_with_what_brings_it(

@@ -96,6 +96,11 @@ def try_release() -> None:
     command = python.with_name("setwise")
     study = ["gaussians", "--backend", "threads", "--quiet"]
     run(command, "reproduce", *study, folder=empty_folder())
+    # What a user of all extras runs with, listed as tools for vulnerabilities read it.
+    python = new_environment("all")
+    install(python, f"setwise[all] @ {wheel.as_uri()}")
+    listed = wheel.with_name(f"{wheel.name.split('-py')[0]}.cdx.json")
+    run(python, HERE / "sbom.py", listed, folder=empty_folder())
 
 
 def try_extras() -> None:

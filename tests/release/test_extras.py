@@ -22,6 +22,7 @@ USED = {
     "dask": ("distributed", "tests/classify/test_cluster.py"),
     "faiss": ("faiss", "tests/index/test_faiss.py"),
     "milvus": ("pymilvus", "tests/index/conftest.py"),
+    "pgvector": ("pg8000", "tests/index/postgres_server.py"),
     "serve": ("fastapi", "tests/page/conftest.py"),
 }
 

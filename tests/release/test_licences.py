@@ -12,6 +12,7 @@ from importlib.metadata import Distribution, PackageNotFoundError, distribution
 import pytest
 from packaging.requirements import Requirement
 from tests.release.project import EXTRAS, PROJECT, needed_by
+from tests.release.sbom import licence
 
 COPYLEFT = re.compile(r"\b(A|L)?GPL|GNU|General Public", flags=re.IGNORECASE)
 PERMISSIVE = re.compile(r"MIT|BSD|Apache|ISC|PSF|Python Software|MPL|Mozilla|Boost|Zlib|HPND")
@@ -40,17 +41,6 @@ def closure(requirements):
         needed = map(Requirement, known[name].requires or [])
         waiting += [r for r in needed if r.marker is None or r.marker.evaluate({"extra": ""})]
     return known
-
-
-def licence(package: Distribution) -> str:
-    """What a package declares, or the head of the licence that it brings."""
-    metadata = package.metadata
-    classifiers = [c for c in metadata.get_all("Classifier") or [] if c.startswith("License")]
-    # Some put the whole text there: the head of it has the name.
-    declared = [metadata.get("License-Expression"), (metadata.get("License") or "")[:200]]
-    words = " ".join(filter(None, [*declared, *classifiers])).replace("UNKNOWN", "").strip()
-    files = [f for f in package.files or [] if re.match(r"LICEN[CS]E", f.name)]
-    return words or " ".join(f.read_text()[:200] for f in files)
 
 
 def bundled(package: Distribution) -> set[str]:

@@ -125,6 +125,12 @@ def milvus() -> None:
     require("pymilvus", "milvus")  # more needs a server: tests/index has an embedded one
 
 
+def pgvector() -> None:
+    from setwise._support.extras import require
+
+    require("pg8000", "pgvector")  # more needs a server: tests/index has one
+
+
 def serve() -> None:
     from setwise.page.app import create_app
     from setwise.page.settings import Settings
@@ -141,7 +147,7 @@ JOBS: dict[str, Callable[[], None]] = {
     job.__name__: job
     for job in (
         *(plot, image, video, faces, mat, heif, onnx, network, report, dask),
-        *(faiss, milvus, serve),
+        *(faiss, milvus, pgvector, serve),
     )
 } | {"all": everything}
 

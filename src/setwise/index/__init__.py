@@ -3,5 +3,14 @@
 from setwise.index.base import BuiltIndex, ExactIndex, Index, stamp_of
 from setwise.index.faiss import FaissIndex
 from setwise.index.milvus import MilvusIndex
+from setwise.index.pgvector import PgvectorIndex
 
-__all__ = ["BuiltIndex", "ExactIndex", "FaissIndex", "Index", "MilvusIndex", "stamp_of"]
+__all__ = [
+    "BuiltIndex",
+    "ExactIndex",
+    "FaissIndex",
+    "Index",
+    "MilvusIndex",
+    "PgvectorIndex",
+    "stamp_of",
+]

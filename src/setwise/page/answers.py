@@ -154,6 +154,7 @@ def job_payload(job: Job, queue: Queue, insight: Insight, revision: str) -> payl
     return payload.Job(
         **{name: getattr(job, name) for name in same},
         revision=revision,
+        judged_by=found.state.revision if found else None,
         steps=[
             payload.StepProgress(**{"name": name, "words": STEPS[name]} | vars(step))
             for name, step in job.steps.items()

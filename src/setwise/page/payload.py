@@ -231,6 +231,7 @@ class Answer(BaseModel):
 class Job(Accepted, ProbeSet):
     """A job, its progress, and its answers once it is done."""
 
+    judged_by: str | None  # revision of the gallery that gave the answers
     state: JobState
     step: StepName
     steps: list[StepProgress]
