@@ -253,7 +253,7 @@ def _photos(job: str, found: Found, k: int) -> list[payload.ProbePhoto]:
         payload.ProbePhoto(
             image=int(j),
             name=photo_name(found.sets, k, int(j)),
-            url=f"/api/identify/{job}/answers/{k}/photos/{j}",
+            url=f"/api/v1/identify/{job}/answers/{k}/photos/{j}",
             nearest=near,
             is_outlier=bool(is_out[j]),
         )
@@ -274,7 +274,7 @@ def _nearest(state: GalleryState, vectors: Any) -> list[NearestPhoto | None]:
         NearestPhoto(
             set_id=state.set_ids[place],
             image=image,
-            url=f"/api/sets/{state.set_ids[place]}/images/{image}",
+            url=f"/api/v1/sets/{state.set_ids[place]}/images/{image}",
             label=state.labels[place],
             distance=distance,
         )

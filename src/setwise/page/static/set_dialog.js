@@ -63,7 +63,7 @@ export const photosOf = (set) =>
   Array.from({ length: Math.min(set.shown, MOST_TILES) }, (_, i) => ({
     image: i,
     name: `Photo ${i + 1}`,
-    url: `/api/sets/${encodeURIComponent(set.id)}/images/${i}`,
+    url: `/api/v1/sets/${encodeURIComponent(set.id)}/images/${i}`,
   }));
 
 export const openSet = async (id) => {

@@ -87,7 +87,7 @@ export const refresh = async () => {
     try {
       do {
         job.again = false;
-        gallery = await get("/api/gallery");
+        gallery = await get("/api/v1/gallery");
         tell("offline", null);
         tell("gallery", gallery);
       } while (job.again);
@@ -104,7 +104,7 @@ export const refresh = async () => {
 
 const perform = async (name, body) => {
   if ((name === "undo" && !gallery.can_undo) || (name === "redo" && !gallery.can_redo)) return false;
-  return act(`/api/commands/${name}`, body, name);
+  return act(`/api/v1/commands/${name}`, body, name);
 };
 
 const act = async (path, body, name) => {
@@ -151,7 +151,7 @@ export const follow = () => {
   let source = null;
   const listen = () => {
     if (source || document.hidden) return;
-    source = new EventSource("/api/events");
+    source = new EventSource("/api/v1/events");
     let wasLost = false;
     source.addEventListener("open", () => {
       if (wasLost) refresh();

@@ -1,0 +1,5 @@
+"""From a heap of photos to a gallery: groups are found, and people name and correct them."""
+
+from setwise.page.start.table import Start
+
+__all__ = ["Start"]
