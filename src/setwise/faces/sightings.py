@@ -102,7 +102,7 @@ def find_sightings(
         skipped += faces.skipped
     for source in of_clips:
         for path, name in _clips_of(source):
-            found += _of_clip(path, name, progress)
+            found += sightings_of_clip(path, name, progress)
     return Seen(tuple(found), tuple(photos), tuple(skipped))
 
 
@@ -117,7 +117,7 @@ def each_sighting(folder: Path, *, cache: bool = True) -> Iterator[Seen]:
         yield Seen(tuple(_of_photos(folder, found)), (image.path,), found.skipped)
     for path, name in clips:
         try:
-            yield Seen(tuple(_of_clip(path, name, None)), (path,), ())
+            yield Seen(tuple(sightings_of_clip(path, name, None)), (path,), ())
         except DataError as error:
             yield Seen((), (path,), (Skipped(path, str(error)),))
 
@@ -131,12 +131,16 @@ def photos_and_clips_in(folder: Path) -> tuple[list[FoundFile], list[tuple[Path,
 
 def _of_photos(source: Path, found: PhotoFaces) -> Iterator[Sighting]:
     root = source.resolve() if source.is_dir() else source.resolve().parent
+    return sightings_of_photos(root, root.name, found)
+
+
+def sightings_of_photos(root: Path, name: str, found: PhotoFaces) -> Iterator[Sighting]:
+    """Each face of some photos below a folder; ``name`` is that of the folder."""
     for face, vector, picture in zip(found.faces, found.vectors, found.pictures, strict=True):
-        named = f"{root.name}/{face.place}"
-        photo = f"{root.name}/{face.photo}"
+        photo = f"{name}/{face.photo}"
         yield Sighting(
             path=root / face.photo,
-            files=(named,),
+            files=(f"{name}/{face.place}",),
             album=str(PurePosixPath(photo).parent),
             vectors=vector[None].astype(np.float64),
             pictures=(picture,),
@@ -154,7 +158,8 @@ def _clips_of(source: Path) -> list[tuple[Path, str]]:
     return [(path, f"{root}/{path.relative_to(source).as_posix()}") for path in paths]
 
 
-def _of_clip(path: Path, name: str, progress: Progress | None) -> Iterator[Sighting]:
+def sightings_of_clip(path: Path, name: str, progress: Progress | None) -> Iterator[Sighting]:
+    """The people of a clip, each followed through it; ``name`` is that of the clip."""
     try:
         tracks = face_tracks(path, every_s=0.2, size=150, margin=0.25, progress=progress)
     except DataError as error:

@@ -9,7 +9,7 @@ from pathlib import Path
 from setwise.errors import reject
 from setwise.io.decode import SUFFIXES
 from setwise.io.video import VIDEO_SUFFIXES
-from setwise.page import payload
+from setwise.page.start import payload
 
 MOST_FOLDERS = 500
 

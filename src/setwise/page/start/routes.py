@@ -9,11 +9,12 @@ from starlette.concurrency import run_in_threadpool
 
 from setwise._support.text import printable
 from setwise.errors import reject
-from setwise.page import payload
 from setwise.page.answers import counted
 from setwise.page.arriving import UPLOAD, received_files
 from setwise.page.depends import FOR_EVER, PICTURES, Place, ServerState, Side
+from setwise.page.payload import Body, LeftOut, RequestLimits
 from setwise.page.pictures import from_file
+from setwise.page.start import payload
 from setwise.page.start.kinds import KINDS, UNKNOWN_LABEL
 from setwise.page.start.table import Heap, Start
 
@@ -138,19 +139,19 @@ def out(table: Table, body: payload.PairBody) -> payload.Told:
 
 
 @router.post("/undo")
-def undo(table: Table, body: payload.Body) -> payload.Told:
+def undo(table: Table, body: Body) -> payload.Told:
     """Take the last correction back."""
     return payload.Told(words=f"Undone: {table.undo()}.")
 
 
 @router.post("/redo")
-def redo(table: Table, body: payload.Body) -> payload.Told:
+def redo(table: Table, body: Body) -> payload.Told:
     """Make the correction again that was taken back last."""
     return payload.Told(words=f"Redone: {table.redo()}.")
 
 
 @router.post("/gallery", status_code=202)
-def make(table: Table, body: payload.Body) -> payload.Told:
+def make(table: Table, body: Body) -> payload.Told:
     """Make the gallery of all groups, once all photos are read."""
     table.finish()
     return payload.Told(words=f"Making {table.gallery.name}.")
@@ -189,11 +190,11 @@ def _payload(app: ServerState, table: Start) -> payload.Start:
         unsure=unsure,
         alike=[] if heap is None else heap.alike,
         left_out=[
-            payload.LeftOut(name=name, reason=reason)
+            LeftOut(name=name, reason=reason)
             for name, reason in ([] if heap is None else heap.skipped)
         ],
         can_undo=table.undo_words,
         can_redo=table.redo_words,
         missing={name: why for name, why in missing.items() if why is not None},
-        limits=payload.RequestLimits.model_validate(app.settings.limits),
+        limits=RequestLimits.model_validate(app.settings.limits),
     )

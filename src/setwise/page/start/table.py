@@ -18,8 +18,9 @@ import numpy as np
 from setwise._support.files import write_whole
 from setwise._support.parallel import quiet
 from setwise._support.types import IntArray
-from setwise.errors import DataError, SetwiseError, SetwiseWarning, reject
+from setwise.errors import SetwiseError, SetwiseWarning, reject
 from setwise.page.answers import counted
+from setwise.page.commands import ConflictError
 from setwise.page.start.corrections import Corrections, Stack, stacks
 from setwise.page.start.kinds import Item, Kind, kind_of
 
@@ -64,10 +65,6 @@ class Heap:
         labels = np.full(len(keys), -1)
         labels[: len(self.labels)] = self.labels[: len(keys)]
         return stacks(keys, labels.tolist(), said)
-
-
-class StaleError(DataError):
-    """The client looks at an older heap than the server."""
 
 
 class Start:
@@ -131,7 +128,7 @@ class Start:
         """The heap, if the client looks at this one."""
         if self.heap is None or self.heap.run != run:
             msg = "The photos have been read again meanwhile. Look at the groups once more."
-            raise StaleError(msg)
+            raise ConflictError(msg)
         return self.heap
 
     def keys(self, run: str, items: Sequence[int]) -> list[str]:

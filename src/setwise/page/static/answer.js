@@ -72,7 +72,7 @@ const pairs = (photos) => {
     : null;
   return block(
     term("most alike", "Most alike in the gallery"),
-    el("p", { class: "small" }, "Left your photo, right the most similar photo of the whole gallery, pixel by pixel."),
+    el("p", { class: "small" }, "Left your photo, right the most similar one of the whole gallery."),
     list,
     more,
   );

@@ -17,6 +17,7 @@ const listeners = {
   offline: new Set(),
   ways: new Set(),
   busy: new Set(),
+  start: new Set(), // there is no gallery yet
 };
 
 export const current = () => gallery;
@@ -93,6 +94,11 @@ export const refresh = async () => {
       } while (job.again);
       if (gallery.weak_state === "computing") later(1500);
     } catch (error) {
+      if (error.status === 409) {
+        tell("offline", null);
+        tell("start");
+        return;
+      }
       tell("offline", error.message);
       later(2000);
     } finally {
@@ -175,6 +181,7 @@ export const follow = () => {
       if (revision === undefined || revision !== gallery?.revision || gallery?.weak_state === "computing")
         refresh();
     });
+    source.addEventListener("start", () => tell("start"));
     source.addEventListener("inbox", () => tell("inbox"));
   };
   const close = () => {
