@@ -20,6 +20,7 @@ from setwise._support.types import BoolArray, FloatArray
 from setwise._support.warned import warn_user
 from setwise.classify.answer import Answer
 from setwise.classify.explanation import Explanation
+from setwise.classify.group import group
 from setwise.classify.image_looks import image_looks, named_features
 from setwise.classify.judge import judge
 from setwise.classify.judge_together import judge_together, of_all_classes, transduced
@@ -49,6 +50,7 @@ from setwise.index import Index
 from setwise.sets import SetBatch, SetClassifier, check_labels, check_sets, check_some_labels
 from setwise.sets.classifier import one_set
 from setwise.sets.labels import join_labels, remaining_sets, same_label
+from setwise.together.grouping import Grouping
 
 
 class CVC(PartParameters, SetClassifier):
@@ -585,6 +587,26 @@ class CVC(PartParameters, SetClassifier):
                 NoInformationWarning,
             )
         return gallery, answers
+
+    def group(self, X: Any, *, must_link: Any = None, cannot_link: Any = None) -> Grouping:
+        """Put known sets to their classes, and the others into groups without a name.
+
+        Parameters
+        ----------
+        X
+            Sets, as for :meth:`fit`. The classifier needs its ``unknown``.
+        must_link, cannot_link : sequence of pairs of int, optional
+            Sets that are of one class, and of two, see :meth:`setwise.SetClusters.fit`.
+
+        Returns
+        -------
+        Grouping
+            ``clf.enroll(found.sets_of(0), [name] * len(found.sets_of(0)))`` names a group.
+        """
+        check_is_fitted(self)
+        links = {"must_link": must_link, "cannot_link": cannot_link}
+        with on_device(self.device):
+            return group(self.gallery_, X, n_jobs=self.n_jobs, caller="CVC.group", **links)
 
     def explain(self, probe: Any) -> Explanation:
         """Label of one set and its reasons: votes, distances, tree of cuts.

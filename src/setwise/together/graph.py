@@ -95,6 +95,25 @@ def nearest_steps(similarity: sp.csr_array, k: int, temperature: float) -> sp.cs
     return chosen
 
 
+def nearest(similarity: sp.csr_array, k: int) -> sp.csr_array:
+    """Which sets are among the ``k`` nearest of each set, as ones; of equals, the first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import scipy.sparse as sp
+    >>> from setwise.together.graph import nearest
+    >>> nearest(sp.csr_array([[0, 1, 2.0], [1, 0, 3], [2, 3, 0]]), 1).toarray().tolist()
+    [[0.0, 0.0, 1.0], [0.0, 0.0, 1.0], [0.0, 1.0, 0.0]]
+    """
+    counts = np.diff(similarity.indptr)
+    rows = np.repeat(np.arange(len(counts)), counts)
+    is_nearest = _is_nearest(similarity, rows, k).astype(np.float64)
+    kept = sp.csr_array((is_nearest, (rows, similarity.indices)), similarity.shape)
+    kept.eliminate_zeros()
+    return kept
+
+
 def _affinities(
     similarity: sp.csr_array, k: int, temperature: float
 ) -> tuple[sp.csr_array, sp.csr_array]:
