@@ -37,9 +37,9 @@ def albums(inbox: Path) -> list[list[tuple[str, tuple[str, bytes, str]]]]:
 def ask(client: httpx.Client, files: list) -> float:
     """Seconds from sending an album to having its answer."""
     began = time.perf_counter()
-    while (sent := client.post("/api/identify", files=files)).status_code == 503:
+    while (sent := client.post("/api/v1/identify", files=files)).status_code == 503:
         time.sleep(0.02)
-    address = f"/api/identify/{sent.raise_for_status().json()['id']}"
+    address = f"/api/v1/identify/{sent.raise_for_status().json()['id']}"
     while (found := client.get(address).json())["state"] in ("waiting", "working"):
         time.sleep(0.03)
     assert found["state"] == "done", found["error"]
@@ -74,17 +74,19 @@ def flood(address: str, pid: int, sent: list, n_requests: int) -> list[float]:
     """Resident memory at the start and after each tenth of many requests of all kinds."""
     memory = [memory_mb(pid)]
     with httpx.Client(base_url=address, timeout=120) as client:
-        found = client.get("/api/gallery").json()
+        found = client.get("/api/v1/gallery").json()
         sets = [one["id"] for group in found["classes"] for one in group["sets"]]
         for i in range(n_requests):
             if i % 20 == 0:
                 ask(client, sent[i // 20 % len(sent)])
             elif i % 5 == 0:
-                client.get("/api/gallery")
+                client.get("/api/v1/gallery")
             elif i % 7 == 0:
-                client.post("/api/identify", files=[("files", ("x.txt", b"x", "text/plain"))])
+                client.post(
+                    "/api/v1/identify", files=[("files", ("x.txt", b"x", "text/plain"))]
+                )
             else:
-                client.get(f"/api/sets/{sets[i % len(sets)]}/images/{i % 12}")
+                client.get(f"/api/v1/sets/{sets[i % len(sets)]}/images/{i % 12}")
             if (i + 1) % (n_requests // 10) == 0:
                 memory.append(memory_mb(pid))
     return memory

@@ -171,7 +171,7 @@ class Soak:
             self.lives.append(self.memory[-1][1])
 
     def names(self, client: httpx.Client) -> set[str]:
-        found = client.get("/api/gallery").raise_for_status().json()
+        found = client.get("/api/v1/gallery").raise_for_status().json()
         return {one["name"] for group in found["classes"] for one in group["sets"]}
 
     def loop(self, work) -> threading.Thread:
@@ -204,8 +204,8 @@ class Soak:
         return response
 
     def read(self, client: httpx.Client) -> None:
-        self.checked(client.get("/api/gallery"))
-        self.checked(client.get("/api/history"))
+        self.checked(client.get("/api/v1/gallery"))
+        self.checked(client.get("/api/v1/history"))
         time.sleep(0.05)
 
     def measure(self, client: httpx.Client) -> None:
@@ -223,7 +223,7 @@ class Soak:
             for one in sorted(album.iterdir())
         ]
         began = time.monotonic()
-        sent = self.checked(client.post("/api/identify", files=files))
+        sent = self.checked(client.post("/api/v1/identify", files=files))
         is_full = sent.status_code == 422 and "cannot store" in sent.text
         self.counts["uploads refused, disk full"] += is_full
         if sent.status_code == 503 or is_full:
@@ -231,7 +231,7 @@ class Soak:
             return None
         job = sent.raise_for_status().json()["id"]
         while True:
-            found = self.checked(client.get(f"/api/identify/{job}")).json()
+            found = self.checked(client.get(f"/api/v1/identify/{job}")).json()
             if "error" in found and found.get("state") is None:
                 return None  # the server is another one meanwhile, and knows no such job
             if found["state"] == "done":
@@ -294,7 +294,7 @@ class Soak:
             self.promised = [before]
 
     def undo_or_forget(self, client: httpx.Client, before: set[str]):
-        overview = self.checked(client.get("/api/gallery")).json()
+        overview = self.checked(client.get("/api/v1/gallery")).json()
         added = [
             one
             for group in overview["classes"]
@@ -303,13 +303,13 @@ class Soak:
         ]
         if added and self.random.random() < 0.7:
             one = self.random.choice(added)
-            return "/api/commands/forget", {"set_id": one["id"]}, [before - {one["name"]}]
+            return "/api/v1/commands/forget", {"set_id": one["id"]}, [before - {one["name"]}]
         if overview["can_undo"] is None:
             return "", {}, []
         done = [one for one in read_entries(self.journal / JOURNAL) if one.state == "done"]
         state = self.journal / f"{done[-1].before}.setwise"
         after = set(setwise.load(state).gallery_.sets.names)
-        return "/api/commands/undo", {"revision": overview["revision"]}, [after]
+        return "/api/v1/commands/undo", {"revision": overview["revision"]}, [after]
 
     def enroll(self, client: httpx.Client, before: set[str]):
         album = self.random.choice(self.albums)
@@ -319,12 +319,14 @@ class Soak:
         answer = job["answers"][0]
         after = [before | {free_name(answer["set"]["name"], before)}]
         body = {"job": job["id"], "label": answer["most_like"]}
-        return "/api/commands/enroll", body, after
+        return "/api/v1/commands/enroll", body, after
 
     def block(self, client: httpx.Client) -> None:
         """Connections that stop in the middle, and an upload that never ends."""
         address = ("127.0.0.1", self.port)
-        head = b"POST /api/identify HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 999999\r\n"
+        head = (
+            b"POST /api/v1/identify HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 999999\r\n"
+        )
         head += f"Authorization: Bearer {TOKEN}\r\n".encode()
         head += b"Content-Type: multipart/form-data; boundary=x\r\n\r\n--x\r\n"
         opened = []

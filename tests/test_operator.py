@@ -61,15 +61,15 @@ class Service:
         return [line for line in found if line["event"] == event]
 
     def ask(self, seed: int = 5) -> dict:
-        job = self.client.post("/api/identify", files=album(seed=seed)).json()["id"]
-        while (found := self.client.get(f"/api/identify/{job}").json())["state"] != "done":
+        job = self.client.post("/api/v1/identify", files=album(seed=seed)).json()["id"]
+        while (found := self.client.get(f"/api/v1/identify/{job}").json())["state"] != "done":
             assert found["state"] in ("waiting", "working"), found
             time.sleep(0.05)
         return found
 
     def enroll(self, label: str = "flat", seed: int = 5) -> httpx.Response:
         body = {"job": self.ask(seed)["id"], "label": label}
-        return self.client.post("/api/commands/enroll", json=body)
+        return self.client.post("/api/v1/commands/enroll", json=body)
 
 
 @contextmanager
@@ -135,10 +135,10 @@ def test_1_health_readiness_and_metrics_are_there(running):
 
 def test_2_the_log_has_a_line_for_each_request_question_and_error(running):
     running.ask()
-    running.client.get("/api/nothing")
+    running.client.get("/api/v1/nothing")
     lines = running.lines("request")
     assert {"time", "level", "request", "client", "who", "ms"} <= set(lines[-1])
-    assert [line["status"] for line in lines if line["path"] == "/api/nothing"] == [404]
+    assert [line["status"] for line in lines if line["path"] == "/api/v1/nothing"] == [404]
     assert running.lines("question")[-1]["state"] == "done"
 
 
@@ -164,14 +164,14 @@ def test_3_a_port_that_is_taken_is_one_sentence(own):
 def test_4_a_proxy_with_tls_is_answered(running):
     for host in ("photos.example.org", f"127.0.0.1:{running.port}"):
         headers = {"Host": host, "Origin": PUBLIC, "X-Forwarded-For": "203.0.113.9"}
-        assert running.client.get("/api/gallery", headers=headers).status_code == 200
-        undone = running.client.post("/api/commands/undo", json={}, headers=headers)
+        assert running.client.get("/api/v1/gallery", headers=headers).status_code == 200
+        undone = running.client.post("/api/v1/commands/undo", json={}, headers=headers)
         assert undone.status_code == 422  # there is nothing to undo
     assert running.lines("request")[-1]["client"] == "203.0.113.9"
 
 
 def test_5_the_token_is_shown_nowhere(running):
-    assert httpx.get(f"{running.client.base_url}/api/gallery").status_code == 401
+    assert httpx.get(f"{running.client.base_url}/api/v1/gallery").status_code == 401
     running.client.get(f"/?token={TOKEN}")
     if sys.platform == "linux":
         shown = Path(f"/proc/{running.process.pid}/cmdline").read_bytes()
@@ -186,7 +186,7 @@ def test_6_fourteen_clients_at_once_are_answered_or_told_when_to_come_back(runni
     def ask(seed: int) -> None:
         with httpx.Client(base_url=running.client.base_url, timeout=60) as client:
             client.headers["Authorization"] = f"Bearer {TOKEN}"
-            found.append(client.post("/api/identify", files=album(seed=seed)))
+            found.append(client.post("/api/v1/identify", files=album(seed=seed)))
 
     threads = [threading.Thread(target=ask, args=(seed,)) for seed in range(14)]
     for thread in threads:
@@ -199,7 +199,7 @@ def test_6_fourteen_clients_at_once_are_answered_or_told_when_to_come_back(runni
     for one in found:
         if one.status_code == 202:
             job = one.json()["id"]
-            while running.client.get(f"/api/identify/{job}").json()["state"] != "done":
+            while running.client.get(f"/api/v1/identify/{job}").json()["state"] != "done":
                 time.sleep(0.05)
     assert running.client.get("/readyz").status_code == 200
 
@@ -225,11 +225,11 @@ def test_8_to_11_a_service_that_is_changed_killed_and_stopped(own, tmp_path):
         one.process.kill()
     assert own.read_bytes() != before
     with service(own) as one:  # 10: what was changed before a kill can be undone after it
-        assert one.client.post("/api/commands/undo", json={}).status_code == 200
+        assert one.client.post("/api/v1/commands/undo", json={}).status_code == 200
         assert own.read_bytes() == before
         assert one.lines("change")[-1]["who"] == "token"
         enroll_from_the_shell(own, tmp_path)  # 8, 9: it is noticed at once
-        assert one.client.get("/api/gallery").json()["n_sets"] == 10
+        assert one.client.get("/api/v1/gallery").json()["n_sets"] == 10
         assert one.wait_for("gallery")["level"] == "info"
         stop_while_it_changes(one, own)  # 11
     assert len(setwise.load(own).gallery_.sets) == 11
@@ -250,9 +250,9 @@ def stop_while_it_changes(one: Service, own: Path) -> None:
 
     def enroll() -> None:
         body = {"job": job, "label": "flat"}
-        answers.append(one.client.post("/api/commands/enroll", json=body))
+        answers.append(one.client.post("/api/v1/commands/enroll", json=body))
 
-    with one.client.stream("GET", "/api/events") as stream:
+    with one.client.stream("GET", "/api/v1/events") as stream:
         next(stream.iter_lines())
         thread = threading.Thread(target=enroll)
         thread.start()

@@ -166,7 +166,7 @@ def test_the_unit_s_command_line_serves_and_ends_well(tmp_path):
         assert "https://photos.example.org/ " in process.stdout.readline()
         port = json.loads(log.read_text().splitlines()[0])["port"]
         headers = {"Authorization": "Bearer token-of-the-operator"}
-        address = f"http://127.0.0.1:{port}/api/gallery"
+        address = f"http://127.0.0.1:{port}/api/v1/gallery"
         assert httpx.get(address, headers=headers).json()["n_sets"] == 9
         assert httpx.get(address).status_code == 401
         process.terminate()

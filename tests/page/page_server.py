@@ -93,14 +93,14 @@ class Page:
         return self.client.post(path, json=body if body is not None else {}, **options)
 
     def ask(self, files) -> str:
-        answer = self.client.post("/api/identify", files=files)
+        answer = self.client.post("/api/v1/identify", files=files)
         assert answer.status_code == 202, answer.text
         return answer.json()["id"]
 
     def question(self, ask: str, client: httpx.Client | None = None) -> dict:
         """The question once it is over."""
         for _ in range(600):
-            found = (client or self.client).get(f"/api/identify/{ask}").json()
+            found = (client or self.client).get(f"/api/v1/identify/{ask}").json()
             if found["state"] in ("done", "failed", "cancelled"):
                 return found
             time.sleep(0.05)
@@ -112,7 +112,7 @@ class Page:
         return found
 
     def overview(self) -> dict:
-        return self.get("/api/gallery").json()
+        return self.get("/api/v1/gallery").json()
 
     def sets(self) -> dict[str, dict]:
         """The sets of the gallery, by name, with their class."""
@@ -124,7 +124,7 @@ class Page:
 
     def enroll(self, label: str, seed: int = 5, **body) -> httpx.Response:
         job = self.answered(album("flat", seed=seed))["id"]
-        return self.post("/api/commands/enroll", {"job": job, "label": label} | body)
+        return self.post("/api/v1/commands/enroll", {"job": job, "label": label} | body)
 
 
 def uploaded(page: Page) -> set[Path]:
@@ -136,7 +136,7 @@ def uploaded(page: Page) -> set[Path]:
 def served(settings: Settings, *, learns: bool = False) -> Iterator[Page]:
     """A server in a thread, on any free port; most tests need not know what is weak."""
     app = create_app(settings)
-    if not learns:
+    if not learns and app.state.setwise.has_gallery:
         app.state.setwise.insight.start = lambda: None
     config = server_config(app, replace(settings, host="127.0.0.1", port=0))
     config.timeout_graceful_shutdown = 1

@@ -35,28 +35,30 @@ def proxied(gallery_file, tmp_path_factory):
 
 def test_a_reader_asks_and_changes_nothing(proxied):
     with proxied.new_client(headers=bearer(READER)) as reader:
-        assert reader.get("/api/gallery").status_code == 200
+        assert reader.get("/api/v1/gallery").status_code == 200
         assert reader.get("/metrics").status_code == 200
-        asked = reader.post("/api/identify", files=album())
+        asked = reader.post("/api/v1/identify", files=album())
         assert asked.status_code == 202
         job = asked.json()["id"]
         assert proxied.question(job, reader)["state"] == "done"
         for path, body in (
-            ("/api/commands/enroll", {"job": job, "label": "flat"}),
-            ("/api/commands/undo", {}),
-            ("/api/identifyx", {}),
+            ("/api/v1/commands/enroll", {"job": job, "label": "flat"}),
+            ("/api/v1/commands/undo", {}),
+            ("/api/v1/identifyx", {}),
         ):
             refused = reader.post(path, json=body)
             assert refused.status_code == 403, path
             assert "does not allow changes" in refused.json()["error"]
-        assert reader.delete(f"/api/identify/{job}").status_code == 204
-        assert reader.delete("/api/gallery").status_code == 403
-        assert reader.get("/api/gallery").json()["n_sets"] == 9
+        assert reader.delete(f"/api/v1/identify/{job}").status_code == 204
+        assert reader.delete("/api/v1/gallery").status_code == 403
+        assert reader.get("/api/v1/gallery").json()["n_sets"] == 9
 
 
 def test_a_writer_may_change(proxied):
     with proxied.new_client(headers=bearer(WRITER)) as writer:
-        assert writer.post("/api/commands/undo", json={}).status_code == 422  # nothing to undo
+        assert (
+            writer.post("/api/v1/commands/undo", json={}).status_code == 422
+        )  # nothing to undo
 
 
 def test_every_route_that_is_not_read_needs_the_right_to_write(proxied):
@@ -66,13 +68,13 @@ def test_every_route_that_is_not_read_needs_the_right_to_write(proxied):
         for method in set(operations) - {"get"}:
             with proxied.new_client(headers=bearer(READER)) as reader:
                 found = reader.request(method, path, json={})
-            is_asking = path.startswith("/api/identify")
+            is_asking = path.startswith("/api/v1/identify")
             assert (found.status_code == 403) != is_asking, (method, path)
 
 
 def test_a_read_only_server_refuses_everybody(gallery_file, tmp_path):
     with served(settings_for(gallery_file, tmp_path, is_read_only=True)) as page:
-        assert page.post("/api/commands/undo").status_code == 403
+        assert page.post("/api/v1/commands/undo").status_code == 403
         overview = page.overview()
         assert not overview["can_change"]
         assert "--read-only" in overview["reason_it_cannot"]
@@ -95,7 +97,7 @@ def test_a_read_only_server_refuses_everybody(gallery_file, tmp_path):
 )
 def test_behind_a_proxy(proxied, host, origin, status):
     headers = bearer(WRITER) | {"Host": host} | ({"Origin": origin} if origin else {})
-    assert proxied.get("/api/gallery", headers=headers).status_code == status
+    assert proxied.get("/api/v1/gallery", headers=headers).status_code == status
 
 
 def test_the_cookie_of_a_public_address_is_for_tls_alone(proxied):
@@ -112,7 +114,7 @@ def test_forwarded_addresses_are_believed_of_the_proxy_alone(gallery_file, tmp_p
     for proxies, client in ((("127.0.0.1",), "203.0.113.9"), (("10.0.0.0/8",), "127.0.0.1")):
         caplog.clear()
         with served(replace(settings, proxies=proxies)) as page:
-            page.get("/api/history", headers={"X-Forwarded-For": "203.0.113.9"})
+            page.get("/api/v1/history", headers={"X-Forwarded-For": "203.0.113.9"})
         lines = [one.fields for one in caplog.records if one.getMessage() == "request"]
         assert [line["client"] for line in lines] == [client]
 
@@ -212,9 +214,9 @@ def test_guessing_tokens_is_slow(gallery_file, tmp_path):
     limits = Limits(wrong_tokens_per_minute=3)
     with served(settings_for(gallery_file, tmp_path, limits, tokens=(WRITER,))) as page:
         wrong = bearer(Token("not-the-token"))
-        found = [page.get("/api/gallery", headers=wrong).status_code for _ in range(5)]
+        found = [page.get("/api/v1/gallery", headers=wrong).status_code for _ in range(5)]
         assert found == [401, 401, 401, 429, 429]
-        right = page.get("/api/gallery", headers=bearer(WRITER))
+        right = page.get("/api/v1/gallery", headers=bearer(WRITER))
         assert right.status_code == 429  # or the guess could be read from the answer
         assert int(right.headers["retry-after"]) > 0
         assert page.get("/readyz").status_code == 200
@@ -223,10 +225,12 @@ def test_guessing_tokens_is_slow(gallery_file, tmp_path):
 def test_requests_of_one_client_are_bounded(gallery_file, tmp_path):
     limits = Limits(requests_per_minute=5)
     with served(settings_for(gallery_file, tmp_path, limits, tokens=(WRITER,))) as page:
-        found = [page.get("/api/history", headers=bearer(WRITER)).status_code for _ in range(7)]
+        found = [
+            page.get("/api/v1/history", headers=bearer(WRITER)).status_code for _ in range(7)
+        ]
         assert found == [200] * 5 + [429] * 2
         other = bearer(WRITER) | {"X-Forwarded-For": "203.0.113.9"}
-        assert page.get("/api/history", headers=other).status_code == 200
+        assert page.get("/api/v1/history", headers=other).status_code == 200
 
 
 def test_every_limit_is_checked(gallery_file):

@@ -35,17 +35,17 @@ def enroll(page, label="anna", **body):
 
 
 def forget(page):
-    return page.post("/api/commands/forget", {"set_id": page.sets()["flat/1"]["id"]}).json()
+    return page.post("/api/v1/commands/forget", {"set_id": page.sets()["flat/1"]["id"]}).json()
 
 
 def remove_photos(page):
     body = {"set_id": page.sets()["flat/1"]["id"], "images": [0, 3]}
-    return page.post("/api/commands/remove_photos", body).json()
+    return page.post("/api/v1/commands/remove_photos", body).json()
 
 
 def move(page):
     body = {"set_id": page.sets()["flat/1"]["id"], "label": "steep"}
-    return page.post("/api/commands/move", body).json()
+    return page.post("/api/v1/commands/move", body).json()
 
 
 @pytest.mark.parametrize("act", [enroll, forget, remove_photos, move])
@@ -55,16 +55,16 @@ def test_every_act_can_be_undone_and_done_again_byte_for_byte(page, act):
     after = page.gallery.read_bytes()
     assert after != before
     assert page.overview()["can_undo"] == {"command": act.__name__, "words": done["words"]}
-    undone = page.post("/api/commands/undo").json()
+    undone = page.post("/api/v1/commands/undo").json()
     assert page.gallery.read_bytes() == before
     assert undone == {"revision": old["revision"], "words": f"Undone: {done['words']}"}
     new = page.overview()
     assert new["can_redo"] == {"command": act.__name__, "words": done["words"]}
     assert new["can_undo"] is None
     assert new["classes"] == old["classes"] or new["weak_state"] != old["weak_state"]
-    assert page.post("/api/commands/redo").json()["revision"] == done["revision"]
+    assert page.post("/api/v1/commands/redo").json()["revision"] == done["revision"]
     assert page.gallery.read_bytes() == after
-    assert [line["undone"] for line in page.get("/api/history").json()] == [False]
+    assert [line["undone"] for line in page.get("/api/v1/history").json()] == [False]
 
 
 def test_enroll_is_that_of_the_classifier(page):
@@ -98,7 +98,7 @@ def test_removing_photos_and_moving_change_that_set_only(page):
         f"{j}.png" for j in (1, 2, 4, 5, 6, 7)
     ]
     body = {"set_id": sets["flat/1"]["id"], "label": "brand new"}
-    assert page.post("/api/commands/move", body).json()["words"] == (
+    assert page.post("/api/v1/commands/move", body).json()["words"] == (
         "Moved flat/1 from flat to brand new."
     )
     assert page.sets()["flat/1"]["label"] == "brand new"
@@ -119,19 +119,19 @@ def test_undo_goes_back_through_many_acts_and_a_new_act_ends_redo(page):
         act(page)
         states.append(page.gallery.read_bytes())
     for state in states[-2::-1]:
-        assert page.post("/api/commands/undo").status_code == 200
+        assert page.post("/api/v1/commands/undo").status_code == 200
         assert page.gallery.read_bytes() == state
-    refused = page.post("/api/commands/undo")
+    refused = page.post("/api/v1/commands/undo")
     assert (refused.status_code, refused.json()["error"]) == (422, "There is nothing to undo.")
-    page.post("/api/commands/redo")
+    page.post("/api/v1/commands/redo")
     assert page.gallery.read_bytes() == states[1]
-    page.post("/api/commands/undo")
+    page.post("/api/v1/commands/undo")
     move(page)
     assert page.overview()["can_redo"] is None
-    assert page.post("/api/commands/redo").status_code == 422
-    page.post("/api/commands/undo")
+    assert page.post("/api/v1/commands/redo").status_code == 422
+    page.post("/api/v1/commands/undo")
     assert page.overview()["can_redo"]["command"] == "move"
-    undone = [line["undone"] for line in page.get("/api/history").json()]
+    undone = [line["undone"] for line in page.get("/api/v1/history").json()]
     assert undone == [True] * 4
 
 
@@ -141,7 +141,7 @@ def test_undo_survives_a_restart(gallery_file, tmp_path):
         enroll(page)
     with served(settings) as page:
         assert page.overview()["can_undo"]["command"] == "enroll"
-        page.post("/api/commands/undo")
+        page.post("/api/v1/commands/undo")
         assert page.gallery.read_bytes() == gallery_file.read_bytes()
 
 
@@ -151,12 +151,12 @@ def test_undo_is_refused_where_it_would_lose_a_change_from_elsewhere(page):
         clf.forget(sets=["steep/0"])
     changed = page.gallery.read_bytes()
     assert page.overview()["can_undo"] is None
-    refused = page.post("/api/commands/undo")
+    refused = page.post("/api/v1/commands/undo")
     assert refused.status_code == 422
     assert "Another program has changed" in refused.json()["error"]
     assert page.gallery.read_bytes() == changed
     forget(page)
-    assert page.post("/api/commands/undo").status_code == 200
+    assert page.post("/api/v1/commands/undo").status_code == 200
     assert page.gallery.read_bytes() == changed
 
 
@@ -172,10 +172,10 @@ def job(shared_page):
 )  # fmt: skip
 def test_names_that_nobody_could_read_are_refused(shared_page, job, label, reason):
     body = {"job": job, "label": label}
-    refused = shared_page.post("/api/commands/enroll", body)
+    refused = shared_page.post("/api/v1/commands/enroll", body)
     assert refused.status_code == 422
     assert reason in refused.json()["error"]
-    assert shared_page.get("/api/history").json() == []
+    assert shared_page.get("/api/v1/history").json() == []
 
 
 def test_classes_that_are_numbers_stay_numbers(gallery_file, tmp_path):
@@ -187,7 +187,7 @@ def test_classes_that_are_numbers_stay_numbers(gallery_file, tmp_path):
         job = page.answered(album())["id"]
         for label in ("anna", "1_000", "9" * 20, "1.5", "٣"):
             body = {"job": job, "label": label}
-            assert page.post("/api/commands/enroll", body).status_code == 422
+            assert page.post("/api/v1/commands/enroll", body).status_code == 422
         enroll(page, "5")
         enroll(page, "9", seed=6)
     assert load(settings.gallery).classes_.tolist() == [3, 5, 7, 9]
@@ -219,15 +219,16 @@ def test_what_would_leave_no_gallery_is_refused(page):
     body = {"set_id": sets["flat/1"]["id"], "images": list(range(8))}
     assert (
         "No photo would be left"
-        in page.post("/api/commands/remove_photos", body).json()["error"]
+        in page.post("/api/v1/commands/remove_photos", body).json()["error"]
     )
     body = {"set_id": sets["flat/1"]["id"], "images": [99]}
-    assert "no such photo" in page.post("/api/commands/remove_photos", body).json()["error"]
+    assert "no such photo" in page.post("/api/v1/commands/remove_photos", body).json()["error"]
     for name in [name for name in sets if not name.startswith("steep")][:-1]:
         assert (
-            page.post("/api/commands/forget", {"set_id": sets[name]["id"]}).status_code == 200
+            page.post("/api/v1/commands/forget", {"set_id": sets[name]["id"]}).status_code
+            == 200
         )
-    last = page.post("/api/commands/forget", {"set_id": sets["slanted/2"]["id"]})
+    last = page.post("/api/v1/commands/forget", {"set_id": sets["slanted/2"]["id"]})
     assert last.status_code == 422
     assert "two people or things" in last.json()["error"]
 
@@ -243,7 +244,7 @@ def test_an_act_on_a_set_that_has_changed_is_a_conflict(page):
         ("remove_photos", {"images": [0]}),
         ("move", {"label": "x"}),
     ):
-        refused = page.post(f"/api/commands/{command}", {"set_id": stale} | more)
+        refused = page.post(f"/api/v1/commands/{command}", {"set_id": stale} | more)
         assert refused.status_code == 409
         assert "changed or is gone" in refused.json()["error"]
 
@@ -254,17 +255,19 @@ def test_an_old_revision_is_a_conflict_only_where_the_act_means_something_else(p
     enroll(page, "anna")
     body = {"job": job, "revision": old}
     refused = page.post(
-        "/api/commands/enroll", body | {"label": "anna"}
+        "/api/v1/commands/enroll", body | {"label": "anna"}
     )  # no longer a new class
     assert refused.status_code == 409
-    assert page.post("/api/commands/enroll", body | {"label": "steep"}).status_code == 200
-    assert page.post("/api/commands/undo", {"revision": old}).status_code == 409
+    assert page.post("/api/v1/commands/enroll", body | {"label": "steep"}).status_code == 200
+    assert page.post("/api/v1/commands/undo", {"revision": old}).status_code == 409
     assert (
-        page.post("/api/commands/undo", {"revision": page.overview()["revision"]}).status_code
+        page.post(
+            "/api/v1/commands/undo", {"revision": page.overview()["revision"]}
+        ).status_code
         == 200
     )
     assert (
-        page.post("/api/commands/enroll", body | {"label": "x", "revision": "?"}).status_code
+        page.post("/api/v1/commands/enroll", body | {"label": "x", "revision": "?"}).status_code
         == 409
     )
 
@@ -276,7 +279,7 @@ def test_acts_of_many_clients_are_all_kept(page):
     def act(i):
         with page.new_client() as client:
             body = {"job": jobs[i], "label": f"class {i}"}
-            answers.append(client.post("/api/commands/enroll", json=body).status_code)
+            answers.append(client.post("/api/v1/commands/enroll", json=body).status_code)
 
     threads = [threading.Thread(target=act, args=(i,)) for i in range(5)]
     for thread in threads:
@@ -285,7 +288,7 @@ def test_acts_of_many_clients_are_all_kept(page):
         thread.join()
     assert answers == [200] * 5
     assert len(page.sets()) == 14
-    assert len(page.get("/api/history").json()) == 5
+    assert len(page.get("/api/v1/history").json()) == 5
 
 
 def test_an_act_waits_for_another_process_that_changes_the_file(page):
@@ -409,11 +412,11 @@ def test_odd_lines_of_a_history_are_refused_in_a_sentence(gallery_file, tmp_path
 def test_a_history_that_is_damaged_meanwhile_is_no_bug(page):
     enroll(page)
     page.state.history.file.write_text(json.dumps(SOUND | {"words": None}) + "\n")
-    for path in ("/api/history", "/api/gallery"):
+    for path in ("/api/v1/history", "/api/v1/gallery"):
         found = page.get(path)
         assert found.status_code == 422
         assert "history is damaged" in found.json()["error"]
-    assert page.post("/api/commands/undo").status_code == 422
+    assert page.post("/api/v1/commands/undo").status_code == 422
 
 
 def test_a_history_of_an_earlier_version_is_read(gallery_file, tmp_path):
@@ -549,19 +552,19 @@ def test_a_server_killed_at_any_time_leaves_a_gallery_that_opens(gallery_file, t
     try:
         address = process.stdout.readline().split(" is at ")[1].split()[0]
         with httpx.Client(base_url=address, timeout=60) as client:
-            job = client.post("/api/identify", files=album()).json()["id"]
-            while client.get(f"/api/identify/{job}").json()["state"] != "done":
+            job = client.post("/api/v1/identify", files=album()).json()["id"]
+            while client.get(f"/api/v1/identify/{job}").json()["state"] != "done":
                 time.sleep(0.05)
 
             def act():
                 with suppress(httpx.HTTPError):
                     for i in range(1000):
                         body = {"job": job, "label": f"class {i}"}
-                        httpx.post(f"{address}api/commands/enroll", json=body, timeout=60)
+                        httpx.post(f"{address}api/v1/commands/enroll", json=body, timeout=60)
 
             thread = threading.Thread(target=act)
             thread.start()
-            while len(client.get("/api/history").json()) < 3:  # the last may not be done
+            while len(client.get("/api/v1/history").json()) < 3:  # the last may not be done
                 time.sleep(0.02)
     finally:
         process.kill()
@@ -569,8 +572,8 @@ def test_a_server_killed_at_any_time_leaves_a_gallery_that_opens(gallery_file, t
         process.stdout.close()
     thread.join(timeout=20)
     with served(settings) as page:
-        done = [line for line in page.get("/api/history").json() if not line["undone"]]
+        done = [line for line in page.get("/api/v1/history").json() if not line["undone"]]
         assert page.overview()["n_sets"] == 9 + len(done) >= 11
         for _ in done:
-            assert page.post("/api/commands/undo").status_code == 200
+            assert page.post("/api/v1/commands/undo").status_code == 200
         assert page.gallery.read_bytes() == gallery_file.read_bytes()

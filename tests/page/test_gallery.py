@@ -32,7 +32,7 @@ def test_the_overview_has_every_class_and_set(shared_page):
 
 def test_thumbnails_are_those_of_the_gallery_and_never_change(shared_page):
     first = shared_page.overview()["classes"][0]["sets"][0]
-    found = shared_page.get(f"/api/sets/{first['id']}/images/3")
+    found = shared_page.get(f"/api/v1/sets/{first['id']}/images/3")
     sets = load(shared_page.gallery).gallery_.sets
     assert found.content == sets.origins.thumbnails[3]
     assert found.headers["content-type"] == "image/jpeg"
@@ -40,7 +40,12 @@ def test_thumbnails_are_those_of_the_gallery_and_never_change(shared_page):
 
 
 @pytest.mark.parametrize(
-    "path", ["/api/sets/nobody/images/0", "/api/sets/{id}/images/8", "/api/sets/{id}/images/-1"]
+    "path",
+    [
+        "/api/v1/sets/nobody/images/0",
+        "/api/v1/sets/{id}/images/8",
+        "/api/v1/sets/{id}/images/-1",
+    ],
 )
 def test_what_is_not_there_is_said_in_a_sentence(shared_page, path):
     first = shared_page.overview()["classes"][0]["sets"][0]
@@ -99,7 +104,7 @@ def next_event(lines, name, is_wanted=lambda data: True):
 
 def test_two_windows_see_each_other_s_changes(page):
     old = page.overview()["revision"]
-    with page.new_client() as other, other.stream("GET", "/api/events") as stream:
+    with page.new_client() as other, other.stream("GET", "/api/v1/events") as stream:
         lines = stream.iter_lines()
         assert next_event(lines, "gallery")["revision"] == old
         done = page.enroll("somebody new").json()
@@ -109,7 +114,7 @@ def test_two_windows_see_each_other_s_changes(page):
 
 def test_a_change_from_elsewhere_is_picked_up(page):
     old = page.overview()["revision"]
-    with page.new_client() as other, other.stream("GET", "/api/events") as stream:
+    with page.new_client() as other, other.stream("GET", "/api/v1/events") as stream:
         lines = stream.iter_lines()
         next_event(lines, "gallery")
         with edit(page.gallery) as clf:
@@ -137,8 +142,8 @@ def test_a_gallery_without_vectors_is_shown_but_not_changed(gallery_file, tmp_pa
         assert not found["can_change"]
         first = found["classes"][0]["sets"][0]
         assert first["shown"] == 0
-        assert page.get(f"/api/sets/{first['id']}/images/0").status_code == 404
-        refused = page.post("/api/commands/forget", {"set_id": first["id"]})
+        assert page.get(f"/api/v1/sets/{first['id']}/images/0").status_code == 404
+        refused = page.post("/api/v1/commands/forget", {"set_id": first["id"]})
         assert refused.status_code == 422
         found = page.answered(album())["answers"][0]
         assert found["label"] == "flat"

@@ -28,7 +28,7 @@ def test_only_loopback_is_this_machine_alone():
     assert not any(map(is_loopback, ("0.0.0.0", "::", "192.168.0.2", "example.org", "")))
 
 
-@pytest.mark.parametrize("path", ["/", "/api/gallery", "/api/nothing", "/openapi.json"])
+@pytest.mark.parametrize("path", ["/", "/api/v1/gallery", "/api/v1/nothing", "/openapi.json"])
 def test_every_response_has_a_strict_policy(shared_page, path):
     found = shared_page.get(path)
     assert found.headers["content-security-policy"] == CSP
@@ -43,24 +43,26 @@ def test_every_response_has_a_strict_policy(shared_page, path):
 def test_requests_of_other_sites_are_refused(shared_page, origin):
     first = shared_page.overview()["classes"][0]["sets"][0]["id"]
     refused = shared_page.post(
-        "/api/commands/forget", {"set_id": first}, headers={"Origin": origin}
+        "/api/v1/commands/forget", {"set_id": first}, headers={"Origin": origin}
     )
     assert refused.status_code == 403
-    asked = shared_page.client.post("/api/identify", files=album(), headers={"Origin": origin})
+    asked = shared_page.client.post(
+        "/api/v1/identify", files=album(), headers={"Origin": origin}
+    )
     assert asked.status_code == 403
     assert shared_page.overview()["n_sets"] == 9
 
 
 @pytest.mark.parametrize("site", ["cross-site", "same-site", "anything"])
 def test_browsers_that_say_so_are_believed(shared_page, site):
-    found = shared_page.get("/api/gallery", headers={"Sec-Fetch-Site": site})
+    found = shared_page.get("/api/v1/gallery", headers={"Sec-Fetch-Site": site})
     assert found.status_code == 403
 
 
 @pytest.mark.parametrize("site", ["same-origin", "none"])
 def test_the_page_itself_may_ask(shared_page, site):
     headers = {"Sec-Fetch-Site": site, "Origin": shared_page.address}
-    assert shared_page.get("/api/gallery", headers=headers).status_code == 200
+    assert shared_page.get("/api/v1/gallery", headers=headers).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -71,27 +73,27 @@ def test_the_page_itself_may_ask(shared_page, site):
      "127.0.0.1:8765:1", "0.0.0.0:8765", "169.254.169.254"],
 )  # fmt: skip
 def test_names_that_were_bent_to_this_machine_are_refused(shared_page, host):
-    found = shared_page.get("/api/gallery", headers={"Host": host})
+    found = shared_page.get("/api/v1/gallery", headers={"Host": host})
     assert found.status_code in (400, 421)
 
 
 @pytest.mark.parametrize("host", ["localhost:1", "127.0.0.1", "[::1]:8765", "LOCALHOST"])
 def test_own_names_are_answered(shared_page, host):
-    assert shared_page.get("/api/gallery", headers={"Host": host}).status_code == 200
+    assert shared_page.get("/api/v1/gallery", headers={"Host": host}).status_code == 200
 
 
 def test_without_the_token_nothing_is_told(locked_page):
-    for path in ("/", "/api/gallery", "/openapi.json", "/api/events"):
+    for path in ("/", "/api/v1/gallery", "/openapi.json", "/api/v1/events"):
         assert locked_page.get(path).status_code == 401
-    assert locked_page.client.post("/api/identify", files=album()).status_code == 401
+    assert locked_page.client.post("/api/v1/identify", files=album()).status_code == 401
     wrong = {"Authorization": "Bearer wrong", "Cookie": f"{COOKIE}=wrong"}
-    assert locked_page.get("/api/gallery", headers=wrong).status_code == 401
-    assert locked_page.get("/api/gallery?token=wrong").status_code == 401
+    assert locked_page.get("/api/v1/gallery", headers=wrong).status_code == 401
+    assert locked_page.get("/api/v1/gallery?token=wrong").status_code == 401
 
 
 def test_a_program_brings_the_token_in_a_header(locked_page):
     headers = {"Authorization": f"Bearer {TOKEN}"}
-    assert locked_page.get("/api/gallery", headers=headers).status_code == 200
+    assert locked_page.get("/api/v1/gallery", headers=headers).status_code == 200
 
 
 def test_a_browser_brings_it_once_and_keeps_it_in_a_cookie(locked_page):
@@ -102,7 +104,7 @@ def test_a_browser_brings_it_once_and_keeps_it_in_a_cookie(locked_page):
         cookie = found.headers["set-cookie"]
         assert "HttpOnly" in cookie
         assert "SameSite=Strict" in cookie
-        assert browser.get("/api/gallery").status_code == 200
+        assert browser.get("/api/v1/gallery").status_code == 200
 
 
 def test_the_way_on_after_the_token_stays_on_this_server(locked_page):
@@ -128,7 +130,7 @@ def test_bound_to_all_addresses_numbers_are_answered_but_not_names(gallery_file,
     with served(settings_for(gallery_file, tmp_path, host="0.0.0.0", token=TOKEN)) as page:
         headers = {"Authorization": f"Bearer {TOKEN}"}
         for host, status in (("10.1.2.3:80", 200), ("evil.example", 421)):
-            found = page.get("/api/gallery", headers=headers | {"Host": host})
+            found = page.get("/api/v1/gallery", headers=headers | {"Host": host})
             assert found.status_code == status
 
 
@@ -137,13 +139,13 @@ def test_noise_instead_of_a_request_harms_nobody(shared_page):
     for noise in (b"\0\xff" * 1000, b"GET / HTTP/1.1\r\nHost: \xff\r\n\r\n", b"A" * 200_000):
         with socket.create_connection(("127.0.0.1", port), timeout=5) as connection:
             connection.sendall(noise)
-    assert shared_page.get("/api/gallery").status_code == 200
+    assert shared_page.get("/api/v1/gallery").status_code == 200
 
 
 def test_an_upgrade_to_websocket_is_refused(shared_page):
     headers = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13",
                "Sec-WebSocket-Key": "AAAAAAAAAAAAAAAAAAAAAA=="}  # fmt: skip
-    for path in ("/", "/api/gallery"):
+    for path in ("/", "/api/v1/gallery"):
         found = shared_page.get(path, headers=headers)
         assert found.status_code == 400
         assert "WebSocket" in found.json()["error"]
@@ -164,4 +166,4 @@ def test_there_are_no_docs_that_load_scripts_from_elsewhere(shared_page):
     for path in ("/docs", "/redoc"):
         assert shared_page.get(path).status_code == 404
     schema = shared_page.get("/openapi.json").json()
-    assert "/api/identify" in schema["paths"]
+    assert "/api/v1/identify" in schema["paths"]

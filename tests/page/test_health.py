@@ -65,7 +65,7 @@ def test_metrics_count_requests_questions_and_changes(gallery_file, tmp_path):
     with served(settings_for(gallery_file, tmp_path)) as page:
         page.enroll("flat")
         page.get("/app.js")
-        page.get("/api/sets/none/images/0")
+        page.get("/api/v1/sets/none/images/0")
         page.get("/nothing\N{SNOWMAN}")
         page.get("/", headers={"Origin": "http://evil.example"})
         found = page.get("/metrics")
@@ -78,10 +78,10 @@ def test_metrics_count_requests_questions_and_changes(gallery_file, tmp_path):
     assert values["setwise_gallery_sets", ""] == 10
     assert values["setwise_refused_total", 'status="403"'] == 1
     assert values["setwise_ready", ""] == 1
-    enrolled = 'method="POST",route="/api/commands/enroll",status="200"'
+    enrolled = 'method="POST",route="/api/v1/commands/enroll",status="200"'
     assert values["setwise_requests_total", enrolled] == 1
     routes = set(re.findall(r'route="([^"]+)"', text))
-    assert "/api/sets/{set_id}/images/{i}" in routes  # no route per set
+    assert "/api/v1/sets/{set_id}/images/{i}" in routes  # no route per set
     assert routes <= {"static", "other"} | {r for r in routes if r.startswith("/")}
     assert set(re.findall(r"^# TYPE (\w+) ", text, re.MULTILINE)) == set(METRICS)
     if sys.platform == "linux":
@@ -124,7 +124,7 @@ def test_each_request_question_and_change_is_one_line(gallery_file, tmp_path, lo
             browser.get(f"/?token={secret}", headers={"X-Request-ID": "from-the-proxy-1"})
         page.get("/healthz")
     lines = logged("request")
-    enrolled = [line for line in lines if line["path"] == "/api/commands/enroll"]
+    enrolled = [line for line in lines if line["path"] == "/api/v1/commands/enroll"]
     assert [line["status"] for line in enrolled] == [200]
     assert [line["path"] for line in lines].count("/") == 1
     change, question = logged("change")[0], logged("question")[0]

@@ -120,7 +120,7 @@ def test_the_curve_shows_the_threshold_between_two_hills(shared_page):
 def test_the_tree_goes_from_one_root_to_leaves_that_say_why(shared_page):
     found = shared_page.answered(album("steep"))
     assert found["answers"][0]["has_tree"]
-    tree = shared_page.get(f"/api/identify/{found['id']}/answers/0/tree").json()
+    tree = shared_page.get(f"/api/v1/identify/{found['id']}/answers/0/tree").json()
     ids = {node["id"] for node in tree["nodes"]}
     roots = [node for node in tree["nodes"] if node["parent"] is None]
     assert len(roots) == 1
@@ -256,9 +256,9 @@ def test_no_path_of_a_client_reaches_the_file_system(page, tmp_path):
         "//etc/passwd",
     ):
         assert page.get(path).status_code == 404
-    assert page.get("/api/sets/..%2f../images/0").status_code == 404
+    assert page.get("/api/v1/sets/..%2f../images/0").status_code == 404
     # The folder of the page itself, which leads to its first file and no further.
-    found = page.get("/api/identify/..%2f..", follow_redirects=True)
+    found = page.get("/api/v1/identify/..%2f..", follow_redirects=True)
     assert found.status_code == 404 or found.text == page.get("/").text
     for folder in uploaded(page):
         assert {path.parent for path in folder.iterdir()} == {folder}
@@ -278,7 +278,7 @@ def test_a_zip_bomb_is_refused_by_what_it_declares(shared_page):
     bomb = zipped({"a.png": bytes(300_000_000)})
     assert len(bomb) < 400_000
     found = shared_page.client.post(
-        "/api/identify", files=[("files", ("bomb.zip", bomb, "application/zip"))]
+        "/api/v1/identify", files=[("files", ("bomb.zip", bomb, "application/zip"))]
     )
     assert found.status_code == 413
     assert "unpacks to more than 200 MB" in found.json()["error"]
@@ -378,7 +378,7 @@ def test_a_full_disk_is_said_in_a_sentence(shared_page, monkeypatch):
     monkeypatch.setattr(uploads._Room, "_write", refuse)
     packed = zipped({"a.png": photos("flat", 1)[0]})
     for files in (album("flat", 2), [("files", ("z.zip", packed, "application/zip"))]):
-        found = shared_page.client.post("/api/identify", files=files)
+        found = shared_page.client.post("/api/v1/identify", files=files)
         assert found.status_code == 422
         assert "No space left" in found.json()["error"]
 
@@ -411,9 +411,9 @@ def test_votes_are_told_by_what_they_compare(shared_page):
 
 def test_a_question_that_is_over_can_be_forgotten(shared_page):
     ask = shared_page.answered(album())["id"]
-    assert shared_page.client.delete(f"/api/identify/{ask}").status_code == 204
-    assert shared_page.get(f"/api/identify/{ask}").status_code == 404
-    assert shared_page.client.delete(f"/api/identify/{ask}").status_code == 404
+    assert shared_page.client.delete(f"/api/v1/identify/{ask}").status_code == 204
+    assert shared_page.get(f"/api/v1/identify/{ask}").status_code == 404
+    assert shared_page.client.delete(f"/api/v1/identify/{ask}").status_code == 404
 
 
 @pytest.mark.parametrize(
@@ -430,7 +430,7 @@ def test_a_question_that_is_over_can_be_forgotten(shared_page):
 )  # fmt: skip
 def test_bodies_that_bring_nothing_are_refused_in_a_sentence(shared_page, body, kind):
     found = shared_page.client.post(
-        "/api/identify", content=body, headers={"Content-Type": kind}
+        "/api/v1/identify", content=body, headers={"Content-Type": kind}
     )
     assert found.status_code == 422
     assert len(found.json()["error"]) > 20
@@ -442,7 +442,7 @@ def test_uploads_are_kept_with_the_answer_and_gone_with_it(shared_page):
     (folder,) = uploaded(shared_page) - before
     assert len(list(folder.glob("*.png"))) == 8
     assert not (folder / "sets").exists()
-    shared_page.client.delete(f"/api/identify/{job}")
+    shared_page.client.delete(f"/api/v1/identify/{job}")
     assert uploaded(shared_page) == before
 
 
@@ -460,7 +460,7 @@ def test_eight_clients_at_once_get_the_answers_of_one_after_the_other(gallery_fi
 
         def answer(files):
             with page.new_client() as client:
-                ask = client.post("/api/identify", files=files).json()["id"]
+                ask = client.post("/api/v1/identify", files=files).json()["id"]
                 found = page.question(ask, client)
             (given,) = found["answers"]
             return {
@@ -485,7 +485,7 @@ def test_a_client_that_hangs_up_in_the_middle_leaves_nothing(shared_page):
 
     with pytest.raises(KeyError):
         httpx.post(
-            address.join("/api/identify"),
+            address.join("/api/v1/identify"),
             content=half(),
             headers={"Content-Type": "multipart/form-data; boundary=x"},
         )

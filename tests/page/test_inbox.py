@@ -44,7 +44,7 @@ def page(gallery_file, tmp_path, folders):
 
 def ready(page) -> dict:
     for _ in range(400):
-        found = page.get("/api/inbox").json()
+        found = page.get("/api/v1/inbox").json()
         if found["state"] in ("ready", "failed"):
             return found
         time.sleep(0.02)
@@ -57,7 +57,7 @@ def rows(page) -> dict[str, dict]:
 
 def decide_all(page) -> dict[str, dict]:
     for name, row in rows(page).items():
-        done = page.post(f"/api/inbox/{row['id']}/decide", {"label": NAMES[name]})
+        done = page.post(f"/api/v1/inbox/{row['id']}/decide", {"label": NAMES[name]})
         assert done.json()["decided"] == NAMES[name]
     return rows(page)
 
@@ -94,26 +94,26 @@ def test_those_that_would_teach_most_are_told(page):
 
 def test_decisions_are_made_and_taken_back(page):
     row = rows(page)["a"]
-    address = f"/api/inbox/{row['id']}/decide"
+    address = f"/api/v1/inbox/{row['id']}/decide"
     assert page.post(address, {"label": "somebody new"}).json()["decided"] == "somebody new"
     assert rows(page)["a"]["decided"] == "somebody new"
     assert page.post(address, {"label": None}).json()["decided"] is None
     assert page.post(address, {"label": "\x00"}).status_code == 422
-    assert page.post("/api/inbox/nothing/decide", {"label": "x"}).status_code == 422
+    assert page.post("/api/v1/inbox/nothing/decide", {"label": "x"}).status_code == 422
 
 
 def test_enrolling_is_one_act_that_can_be_undone(page, gallery_file):
-    undecided = page.post("/api/inbox/enroll", {"ids": [rows(page)["a"]["id"]]})
+    undecided = page.post("/api/v1/inbox/enroll", {"ids": [rows(page)["a"]["id"]]})
     assert undecided.status_code == 422
     decided = decide_all(page)
     ids = [row["id"] for row in decided.values()]
-    done = page.post("/api/inbox/enroll", {"ids": ids})
+    done = page.post("/api/v1/inbox/enroll", {"ids": ids})
     assert done.json()["words"] == "Added three albums to flat, slanted, steep."
     assert {row["state"] for row in rows(page).values()} == {"enrolled"}
     assert page.overview()["n_sets"] == 12
-    again = page.post("/api/inbox/enroll", {"ids": ids})
+    again = page.post("/api/v1/inbox/enroll", {"ids": ids})
     assert "already" in again.json()["error"]
-    page.post("/api/commands/undo")
+    page.post("/api/v1/commands/undo")
     assert page.gallery.read_bytes() == gallery_file.read_bytes()
     assert {row["state"] for row in rows(page).values()} == {"done"}
 
@@ -123,7 +123,7 @@ def test_undecided_sets_are_judged_again_when_the_gallery_changes(page):
     stale = page.state.inbox._rows
     digests = {row.judged_by for row in stale.values()}
     first = page.sets()["flat/0"]["id"]
-    page.post("/api/commands/move", {"set_id": first, "label": "steep"})
+    page.post("/api/v1/commands/move", {"set_id": first, "label": "steep"})
     for _ in range(400):
         if {row.judged_by for row in stale.values()} == {page.state.file.state.digest}:
             break
@@ -134,7 +134,7 @@ def test_undecided_sets_are_judged_again_when_the_gallery_changes(page):
 
 def test_the_table_is_safe_for_spreadsheets(page):
     decide_all(page)
-    found = page.get("/api/inbox.csv")
+    found = page.get("/api/v1/inbox.csv")
     assert found.headers["content-type"].startswith("text/csv")
     table = list(csv.DictReader(io.StringIO(found.text)))
     assert {row["set"]: row["decided"] for row in table} == NAMES
@@ -145,9 +145,11 @@ def test_the_table_is_safe_for_spreadsheets(page):
 def test_files_are_carried_and_carried_back(page, folders, how):
     inbox, into = folders
     before = tree(inbox)
-    assert page.post("/api/inbox/transfer", {"how": how}).status_code == 422  # nothing decided
+    assert (
+        page.post("/api/v1/inbox/transfer", {"how": how}).status_code == 422
+    )  # nothing decided
     decide_all(page)
-    done = page.post("/api/inbox/transfer", {"how": how}).json()
+    done = page.post("/api/v1/inbox/transfer", {"how": how}).json()
     assert done["n_files"] == 18
     assert tree(inbox) == (before if how == "copy" else {})
     wanted = {
@@ -156,13 +158,13 @@ def test_files_are_carried_and_carried_back(page, folders, how):
     }
     assert tree(into) == wanted
     assert {row["state"] for row in rows(page).values()} == {"transferred"}
-    assert page.post("/api/inbox/transfer", {"how": how}).status_code == 422
-    undone = page.post("/api/commands/undo").json()
+    assert page.post("/api/v1/inbox/transfer", {"how": how}).status_code == 422
+    undone = page.post("/api/v1/commands/undo").json()
     assert undone["words"].startswith("Undone: ")
     assert tree(inbox) == before
     assert tree(into) == {}
     assert not any(into.iterdir())
-    page.post("/api/commands/redo")
+    page.post("/api/v1/commands/redo")
     assert tree(into) == wanted
 
 
@@ -199,7 +201,7 @@ def test_a_transfer_that_fails_is_taken_back(page, folders, how, monkeypatch):
         patch.setattr(
             os, "link", lambda a, b, **o: link(a, b, **o) if ".part" in str(a) else no_space()
         )
-        failed = page.post("/api/inbox/transfer", {"how": how})
+        failed = page.post("/api/v1/inbox/transfer", {"how": how})
     assert failed.status_code == 422
     assert "No space left on device" in failed.json()["error"]
     assert tree(inbox) == before
@@ -207,7 +209,7 @@ def test_a_transfer_that_fails_is_taken_back(page, folders, how, monkeypatch):
     assert not any(into.iterdir())
     assert {row["state"] for row in rows(page).values()} == {"done"}
     assert page.overview()["can_undo"] is page.overview()["can_redo"] is None
-    assert page.post("/api/inbox/transfer", {"how": how}).json()["n_files"] == 18
+    assert page.post("/api/v1/inbox/transfer", {"how": how}).json()["n_files"] == 18
     assert len(tree(into)) == 18
 
 
@@ -245,7 +247,7 @@ def test_a_transfer_that_is_killed_leaves_no_half_file_and_is_taken_back(
 def test_what_was_transferred_is_computed_once_per_change(page):
     decide_all(page)
     history = page.state.history
-    page.post("/api/inbox/transfer", {"how": "copy"})
+    page.post("/api/v1/inbox/transfer", {"how": "copy"})
     first = history.moved
     assert len(first) == 18
     ready(page)
@@ -271,12 +273,12 @@ def test_nothing_is_ever_overwritten(page, folders):
     (into / "flat" / "a").mkdir(parents=True)
     (into / "flat" / "a" / "0.png").write_bytes(b"mine")
     decide_all(page)
-    page.post("/api/inbox/transfer", {"how": "move", "ids": [rows(page)["a"]["id"]]})
+    page.post("/api/v1/inbox/transfer", {"how": "move", "ids": [rows(page)["a"]["id"]]})
     assert (into / "flat" / "a" / "0.png").read_bytes() == b"mine"
     assert len(list((into / "flat" / "a (2)").iterdir())) == 6
     (inbox / "a").mkdir(exist_ok=True)
     (inbox / "a" / "3.png").write_bytes(b"newer")
-    page.post("/api/commands/undo")
+    page.post("/api/v1/commands/undo")
     assert (inbox / "a" / "3.png").read_bytes() == b"newer"
     assert [path.name for path in (into / "flat" / "a (2)").iterdir()] == ["3.png"]
     assert (into / "flat" / "a" / "0.png").read_bytes() == b"mine"
@@ -285,9 +287,9 @@ def test_nothing_is_ever_overwritten(page, folders):
 def test_a_copy_that_somebody_changed_stays(page, folders):
     _, into = folders
     decide_all(page)
-    page.post("/api/inbox/transfer", {"how": "copy"})
+    page.post("/api/v1/inbox/transfer", {"how": "copy"})
     (into / "flat" / "a" / "2.png").write_bytes(b"edited")
-    page.post("/api/commands/undo")
+    page.post("/api/v1/commands/undo")
     assert list(tree(into)) == ["flat/a/2.png"]
 
 
@@ -298,7 +300,9 @@ def test_a_link_does_not_lead_out_of_the_folder(page, folders, tmp_path):
     into.mkdir()
     (into / "flat").symlink_to(outside)
     decide_all(page)
-    refused = page.post("/api/inbox/transfer", {"how": "copy", "ids": [rows(page)["a"]["id"]]})
+    refused = page.post(
+        "/api/v1/inbox/transfer", {"how": "copy", "ids": [rows(page)["a"]["id"]]}
+    )
     assert refused.status_code == 422
     assert not any(outside.iterdir())
 
@@ -308,19 +312,19 @@ def test_labels_are_names_of_folders_and_no_paths(page, folders, tmp_path):
     row = rows(page)["a"]
     for label in ("../../evil", "/etc", "..", "a/b", "CON", "x" * 100):
         body = {"label": label}
-        assert page.post(f"/api/inbox/{row['id']}/decide", body).status_code == 200
-        page.post("/api/inbox/transfer", {"how": "copy"})
+        assert page.post(f"/api/v1/inbox/{row['id']}/decide", body).status_code == 200
+        page.post("/api/v1/inbox/transfer", {"how": "copy"})
         copied = [path for path in tmp_path.rglob("*.png") if folders[0] not in path.parents]
         assert len(copied) == 6
         assert all(path.relative_to(into).parts[1:] == ("a", path.name) for path in copied)
-        assert page.post("/api/commands/undo").status_code == 200
+        assert page.post("/api/v1/commands/undo").status_code == 200
         assert not any(into.iterdir())
 
 
 def test_without_into_files_stay(gallery_file, tmp_path, folders):
     with served(settings_for(gallery_file, tmp_path, inbox=folders[0])) as page:
         decide_all(page)
-        refused = page.post("/api/inbox/transfer", {"how": "move"})
+        refused = page.post("/api/v1/inbox/transfer", {"how": "move"})
         assert refused.status_code == 422
         assert "--into" in refused.json()["error"]
 
@@ -330,12 +334,12 @@ def test_files_are_carried_back_only_with_the_same_folders(gallery_file, tmp_pat
     settings = settings_for(gallery_file, tmp_path, inbox=inbox, into=into)
     with served(settings) as page:
         decide_all(page)
-        page.post("/api/inbox/transfer", {"how": "move"})
+        page.post("/api/v1/inbox/transfer", {"how": "move"})
     with served(Settings(settings.gallery)) as page:
-        refused = page.post("/api/commands/undo")
+        refused = page.post("/api/v1/commands/undo")
         assert refused.status_code == 422
         assert "--inbox" in refused.json()["error"]
-        assert page.get("/api/inbox").status_code == 404
+        assert page.get("/api/v1/inbox").status_code == 404
         assert page.overview()["can_undo"]["command"] == "transfer"
 
 
@@ -365,7 +369,7 @@ def test_decisions_outlive_the_server(gallery_file, tmp_path, folders):
     with served(settings) as page:
         decide_all(page)
         first = next(iter(rows(page).values()))
-        page.post(f"/api/inbox/{first['id']}/decide", {"label": None})
+        page.post(f"/api/v1/inbox/{first['id']}/decide", {"label": None})
     with served(settings) as page:
         decided = {row["name"]: row["decided"] for row in rows(page).values()}
     assert decided == NAMES | {first["name"]: None}

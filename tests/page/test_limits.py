@@ -24,7 +24,7 @@ def test_fifty_megabytes_are_refused_before_they_are_read(shared_page):
     port = int(shared_page.address.rpartition(":")[2])
     with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
         head = (
-            "POST /api/identify HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+            "POST /api/v1/identify HTTP/1.1\r\nHost: 127.0.0.1\r\n"
             "Content-Type: multipart/form-data; boundary=x\r\nContent-Length: 60000000\r\n\r\n"
         )
         connection.sendall(head.encode())
@@ -47,7 +47,7 @@ def test_a_body_without_a_length_is_counted_while_it_comes(gallery_file, tmp_pat
         headers = {"Content-Type": "multipart/form-data; boundary=x"}
         try:
             found = httpx.post(
-                f"{page.address}/api/identify",
+                f"{page.address}/api/v1/identify",
                 content=chunks(300_000_000, sent),
                 headers=headers,
             )
@@ -61,12 +61,12 @@ def test_a_body_without_a_length_is_counted_while_it_comes(gallery_file, tmp_pat
 
 def test_json_bodies_are_small(shared_page):
     body = {"job": "x" * 2_000_000, "label": "y"}
-    assert shared_page.post("/api/commands/enroll", body).status_code == 413
+    assert shared_page.post("/api/v1/commands/enroll", body).status_code == 413
 
 
 def test_too_many_files_are_refused(gallery_file, tmp_path):
     with served(settings_for(gallery_file, tmp_path, Limits(files=5))) as page:
-        refused = page.client.post("/api/identify", files=album(n_images=6))
+        refused = page.client.post("/api/v1/identify", files=album(n_images=6))
         assert refused.status_code == 413
         assert "more than 5 files" in refused.json()["error"]
         assert page.answered(album(n_images=5))["n_images"] == 5
@@ -91,13 +91,13 @@ def test_a_full_queue_says_so_and_when_to_come_back(gallery_file, tmp_path, monk
     slow = Slow(monkeypatch)
     with served(settings_for(gallery_file, tmp_path, limits)) as page:
         asks = [page.ask(album())]
-        while page.get(f"/api/identify/{asks[0]}").json()["state"] != "working":
+        while page.get(f"/api/v1/identify/{asks[0]}").json()["state"] != "working":
             time.sleep(0.01)
         asks += [page.ask(album(seed=seed)) for seed in (1, 2)]
-        refused = page.client.post("/api/identify", files=album())
+        refused = page.client.post("/api/v1/identify", files=album())
         assert refused.status_code == 503
         assert int(refused.headers["retry-after"]) > 0
-        assert page.get("/api/gallery").status_code == 200  # others are not held up
+        assert page.get("/api/v1/gallery").status_code == 200  # others are not held up
         slow.go.set()
         assert [page.question(ask)["state"] for ask in asks] == ["done"] * 3
         page.answered(album())
@@ -122,11 +122,11 @@ def test_a_question_can_be_stopped_while_it_waits_and_while_it_is_worked_on(
     slow = Slow(monkeypatch)
     with served(settings_for(gallery_file, tmp_path, Limits(workers=1))) as page:
         working, waiting = page.ask(album()), page.ask(album())
-        while page.get(f"/api/identify/{working}").json()["state"] != "working":
+        while page.get(f"/api/v1/identify/{working}").json()["state"] != "working":
             time.sleep(0.01)
         for ask in (waiting, working):
-            assert page.client.delete(f"/api/identify/{ask}").status_code == 204
-            assert page.get(f"/api/identify/{ask}").json()["state"] == "cancelled"
+            assert page.client.delete(f"/api/v1/identify/{ask}").status_code == 204
+            assert page.get(f"/api/v1/identify/{ask}").json()["state"] == "cancelled"
         slow.go.set()
         page.answered(album())
         assert len(uploaded(page)) == 1
@@ -153,10 +153,10 @@ def test_uploads_to_a_killed_server_are_removed_by_the_next(
 
 def test_streams_are_bounded(gallery_file, tmp_path):
     with served(settings_for(gallery_file, tmp_path, Limits(streams=1))) as page:
-        with page.client.stream("GET", "/api/events") as first:
+        with page.client.stream("GET", "/api/v1/events") as first:
             lines = first.iter_lines()
             next(lines)
-            with page.client.stream("GET", "/api/events") as second:
+            with page.client.stream("GET", "/api/v1/events") as second:
                 assert second.status_code == 503
             lines.close()
         for _ in range(100):
@@ -184,7 +184,7 @@ def test_half_open_connections_shut_no_one_out(gallery_file, tmp_path, monkeypat
                 with suppress(OSError):
                     one.sendall(b"GET / HT")
             with page.new_client() as client:
-                assert client.get("/api/history").status_code == 200  # while they wait
+                assert client.get("/api/v1/history").status_code == 200  # while they wait
             for one in waiting:
                 with suppress(ConnectionError):
                     assert one.recv(100) == b""  # closed by the server
@@ -196,7 +196,7 @@ def test_heads_of_later_requests_have_a_time_limit_too(gallery_file, tmp_path, m
         served(settings_for(gallery_file, tmp_path)) as page,
         socket.create_connection(("127.0.0.1", port_of(page)), timeout=10) as one,
     ):
-        one.sendall(b"GET /api/history HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\nGET / HT")
+        one.sendall(b"GET /api/v1/history HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\nGET / HT")
         answer = b""
         with suppress(ConnectionError):
             answer = b"".join(iter(lambda: one.recv(65536), b""))
@@ -206,7 +206,7 @@ def test_heads_of_later_requests_have_a_time_limit_too(gallery_file, tmp_path, m
 def endless_upload(page) -> socket.socket:
     one = socket.create_connection(("127.0.0.1", port_of(page)), timeout=10)
     one.sendall(
-        b"POST /api/identify HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000000\r\n"
+        b"POST /api/v1/identify HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000000\r\n"
         b"Content-Type: multipart/form-data; boundary=x\r\n\r\n--x\r\n"
     )
     return one
@@ -222,7 +222,7 @@ def test_uploads_that_never_end_take_no_place_in_the_queue(gallery_file, tmp_pat
             one.close()
 
 
-@pytest.mark.parametrize("path", ["/api/identify", "/api/commands/undo"])
+@pytest.mark.parametrize("path", ["/api/v1/identify", "/api/v1/commands/undo"])
 def test_bodies_that_never_end_have_a_time_limit(gallery_file, tmp_path, path):
     with served(settings_for(gallery_file, tmp_path, Limits(seconds=0.3))) as page:
         with socket.create_connection(("127.0.0.1", port_of(page)), timeout=10) as one:

@@ -28,7 +28,7 @@ def test_a_missing_extra_names_its_pip_line(monkeypatch, gallery_file, module):
 
 def test_what_is_no_gallery_is_refused_in_one_line(tmp_path):
     (tmp_path / "people.setwise").write_bytes(b"no gallery")
-    for path in (tmp_path / "nothing", tmp_path / "people.setwise", tmp_path):
+    for path in (tmp_path / "no" / "folder", tmp_path / "people.setwise", tmp_path):
         found = run(path, "--no-browser")
         assert found.exit_code == 1
         assert len(found.stderr.strip().splitlines()) == 1
@@ -52,10 +52,10 @@ def test_off_loopback_a_token_is_made_and_printed(gallery_file):
         address = process.stdout.readline().split(" is at ")[1].split()[0]
         plain, _, token = address.partition("?token=")
         assert len(token) >= 24
-        assert httpx.get(f"{plain}api/gallery").status_code == 401
+        assert httpx.get(f"{plain}api/v1/gallery").status_code == 401
         with httpx.Client(follow_redirects=True) as browser:
             browser.get(address)
-            assert browser.get(f"{plain}api/gallery").json()["n_sets"] == 9
+            assert browser.get(f"{plain}api/v1/gallery").json()["n_sets"] == 9
         process.terminate()
         assert process.wait(timeout=20) in (0, -15)
     finally:

@@ -25,13 +25,7 @@ from setwise._support.extras import require
 from setwise._support.text import distinct_file_names, spreadsheet_cell
 from setwise.cli.common import counted, say, text_table
 from setwise.cli.options import Output, command
-from setwise.cli.photo_faces import (
-    faces_of,
-    photos_and_clips,
-    sheet_rows,
-    write_faces,
-    write_table,
-)
+from setwise.cli.photo_faces import sheet_rows, write_faces, write_table
 
 if TYPE_CHECKING:
     from setwise._support.progress import Progress
@@ -98,6 +92,7 @@ def faces(
         "join": join, "on_error": "skip" if skip_bad else "raise",
     }  # fmt: skip
     with output.progress() as progress:
+        from setwise.faces.sightings import photos_and_clips
         from setwise.io.save import claim_folder
 
         photos, of_clips = photos_and_clips(sources)
@@ -240,6 +235,8 @@ class _Work:
         return lengths
 
     def _do_photos(self, source: Path, how: dict[str, Any], progress: Progress | None) -> None:
+        from setwise.faces.sightings import faces_of
+
         found = faces_of(source, progress=progress, **how)
         self.faces += write_faces(found, self.out, self.options["size"])
         self.sheet += sheet_rows(found)

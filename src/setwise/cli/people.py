@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 import typer
 from typer import Argument, Option
 
-from setwise._support.text import free_names
 from setwise.cli.common import check_output, counted, say, show_rows
 from setwise.cli.galleries import check_free
 from setwise.cli.options import Output, command
@@ -25,7 +24,7 @@ from setwise.errors import DataError
 
 if TYPE_CHECKING:
     from setwise import CVC, SetBatch
-    from setwise.cli.sightings import Seen, Sighting
+    from setwise.faces.sightings import Seen
 
 OWNER = "setwise people"
 PeopleFile: TypeAlias = Annotated[Path, Argument(help="A file of `setwise people`.")]
@@ -68,7 +67,7 @@ def people(
         check_output(out, "--out")
         check_free(out, force=False)
     with output.progress() as progress:
-        from setwise.cli.sightings import find_sightings
+        from setwise.faces.sightings import find_sightings
 
         seen = find_sightings(sources, min_size, skip_bad, not no_cache, progress)
         if out is not None:
@@ -83,7 +82,7 @@ def people(
 
 def _first(out: Path, seen: Seen, min_faces: int) -> list[str | None]:
     from setwise import CVC
-    from setwise.cli.sightings import people_of
+    from setwise.faces.sightings import people_of, sets_of_people
 
     who = people_of(seen.sightings, None, (), min_faces)
     n_people = len(set(who) - {None})
@@ -94,14 +93,14 @@ def _first(out: Path, seen: Seen, min_faces: int) -> list[str | None]:
             "photos of more people, or larger faces."
         )
         raise DataError(msg)
-    sets, labels = _sets(seen.sightings, who, ())
+    sets, labels = sets_of_people(seen.sightings, who, ())
     CVC(random_state=0).fit(sets, labels).save(out)
     return who
 
 
 def _added(gallery: Path | None, seen: Seen, min_faces: int) -> list[str | None]:
     from setwise import edit
-    from setwise.cli.sightings import people_of
+    from setwise.faces.sightings import people_of, sets_of_people
 
     assert gallery is not None  # noqa: S101 (checked above)
     with edit(gallery) as clf:
@@ -110,7 +109,7 @@ def _added(gallery: Path | None, seen: Seen, min_faces: int) -> list[str | None]
         there = set(known.origins.files) if known.origins else set[str]()
         new = [i for i, one in enumerate(seen.sightings) if one.files[0] not in there]
         chosen = [seen.sightings[i] for i in new]
-        sets, labels = _sets(chosen, [who[i] for i in new], known.names)
+        sets, labels = sets_of_people(chosen, [who[i] for i in new], known.names)
         if labels:
             clf.enroll(sets, labels)
     return who
@@ -123,33 +122,6 @@ def _people_in(path: Path, clf: CVC) -> tuple[SetBatch, list[str]]:
         msg = f"{path} holds no people. Expected a file of `setwise people`."
         raise DataError(msg)
     return sets, [str(owner) for owner in owners]
-
-
-def _sets(
-    sightings: Sequence[Sighting], who: Sequence[str | None], taken: Sequence[str]
-) -> tuple[SetBatch, list[str]]:
-    """A set for each person and album, and its person."""
-    import numpy as np
-
-    from setwise import SetBatch
-    from setwise.sets import Origins
-
-    grouped: dict[tuple[str, str], list[Sighting]] = {}
-    for one, person in zip(sightings, who, strict=True):
-        if person is not None:
-            grouped.setdefault((person, one.album), []).append(one)
-    if not grouped:
-        return SetBatch.from_list([np.zeros((1, 128))]), []
-    names = free_names([album for _, album in grouped], taken)
-    vectors = [np.concatenate([one.vectors for one in group]) for group in grouped.values()]
-    each = [one for group in grouped.values() for one in group]
-    origins = Origins.of_files(
-        [file for one in each for file in one.files],
-        [time for one in each for time in one.times],
-        [picture for one in each for picture in one.pictures],
-    )
-    sets = SetBatch.from_list(vectors, names=names).replaced(origins=origins)
-    return sets, [person for person, _ in grouped]
 
 
 def _show(
@@ -236,7 +208,7 @@ def split(
       setwise split people.setwise Anna --photo beach/IMG_7.jpg --photo IMG_9.jpg
       setwise split people.setwise Anna --photo IMG_7.jpg --to Bert
     """
-    from setwise.cli.sightings import free_people
+    from setwise.faces.sightings import free_people
 
     with _changing(gallery) as change:
         change.check_known(person)

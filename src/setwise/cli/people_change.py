@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from setwise._support.text import free_name
-from setwise.cli.sightings import place_of
 from setwise.errors import DataError
+from setwise.faces.sightings import place_of
 
 if TYPE_CHECKING:
     from setwise import SetBatch

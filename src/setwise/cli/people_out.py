@@ -15,7 +15,7 @@ from setwise._support.text import distinct_file_names, spreadsheet
 from setwise.cli.common import check_output, counted
 
 if TYPE_CHECKING:
-    from setwise.cli.sightings import Seen, Sighting
+    from setwise.faces.sightings import Seen, Sighting
 
 COLUMNS = (
     "photo", "person", "left", "top", "width", "height", "size", "sharpness", "turn", "score",
@@ -137,7 +137,7 @@ def _put(place: Path, source: Path, links: bool) -> bool:
 
 def write_sidecars(seen: Seen, who: Sequence[str | None]) -> tuple[int, list[Path]]:
     """Write the sidecars that have to change; also those of other programs, left alone."""
-    from setwise.cli.sightings import UNNAMED
+    from setwise.faces.sightings import UNNAMED
     from setwise.io.xmp import Region, sidecar_of, write_sidecar
 
     of_photo: dict[Path, list[tuple[Sighting, str | None]]] = {}

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from setwise._support.text import distinct_file_names, spreadsheet
 
 if TYPE_CHECKING:
-    from setwise._support.progress import Progress
     from setwise.faces import PhotoFaces
     from setwise.faces.contact_sheet import SheetRow
 
@@ -18,42 +17,6 @@ COLUMNS = (
     "photo", "folder", "left", "top", "width", "height", "size", "sharpness", "turn", "score",
     "time",
 )  # fmt: skip
-
-
-def photos_and_clips(sources: Sequence[Path]) -> tuple[list[Path], list[Path]]:
-    """The sources that hold photos, and those that hold clips; a folder may hold both."""
-    from setwise.io.decode import SUFFIXES
-    from setwise.io.scan import scan
-    from setwise.io.video import VIDEO_SUFFIXES
-
-    photos, clips = [], []
-    for source in sources:
-        found = [source]
-        if source.is_dir():
-            wanted = SUFFIXES | VIDEO_SUFFIXES
-            images = scan(source, 100_000, wanted, "photos or clips").images
-            found = [one.path for one in images]
-        kinds = {path.suffix.lower() for path in found}
-        if kinds & SUFFIXES:
-            photos.append(source)
-        if kinds - SUFFIXES or not found:  # what is neither is refused as a clip
-            clips.append(source)
-    return photos, clips
-
-
-def faces_of(
-    source: Path, min_size: int | None, skip_bad: bool, cache: bool, progress: Progress | None
-) -> PhotoFaces:
-    """The faces of the photos of a source, kept in the user's cache."""
-    from setwise._support.files import cache_folder
-    from setwise._support.parallel import quiet
-    from setwise.errors import SkippedFilesWarning
-    from setwise.faces import find_faces
-
-    how: dict[str, Any] = {"min_size": min_size, "on_error": "skip" if skip_bad else "raise"}
-    how["cache"] = cache_folder() / "faces.sqlite" if cache else None
-    with quiet("", SkippedFilesWarning):  # said by the command
-        return find_faces(source, n_jobs=-1, max_bad=1.0, progress=progress, **how)
 
 
 def write_faces(found: PhotoFaces, out: Path, size: int) -> list[dict[str, Any]]:

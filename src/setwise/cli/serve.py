@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 LAST_S = 10  # for requests to end when the server is stopped
 
 _TOKENS = "Tokens: a line each, `NAME read TOKEN` or `NAME write TOKEN`."
+_PHOTOS = "A folder to begin with, besides those below this one."
+NEW = Path("people.setwise")
 _LEVEL = "debug, info, warning or error; info, on a terminal warning."
 
 
@@ -82,21 +84,24 @@ class Log:
 def serve(
     door: Door,
     log: Log,
-    gallery: Annotated[Path, Argument(help="A gallery file of `setwise fit`.")],
+    gallery: Annotated[Path, Argument(help="A gallery file; a new one is made.")] = NEW,
     host: Annotated[str, Option(help="Address; others reach any but 127.0.0.1.")] = "127.0.0.1",
     port: Annotated[int, Option(min=0, max=65535, help="Port; 0 for any free one.")] = 8765,
     inbox: Annotated[Path | None, Option(metavar="FOLDER", help="Sets to sort.")] = None,
     into: Annotated[Path | None, Option(metavar="FOLDER", help="For sorted files.")] = None,
+    photos: Annotated[list[Path] | None, Option(metavar="FOLDER", help=_PHOTOS)] = None,
     most_upload: Annotated[int, Option(min=1, metavar="MB", help="Largest upload.")] = 50,
     no_browser: Annotated[bool, Option("--no-browser", help="Open no browser window.")] = False,
 ) -> None:
     """Open a gallery in the browser: look at it, identify photos, correct it, sort albums.
 
+    Without a gallery, the page makes one: choose a folder, and say who is in it.
     Only this machine can reach it, unless --host or --public-url says otherwise; then a token
     is needed: from --token-file, from $SETWISE_TOKEN, or one that is made and printed.
     Every change of the gallery can be undone. Ctrl-C or SIGTERM ends it.
 
     Example:
+      setwise serve
       setwise serve people.setwise
       setwise serve people.setwise --inbox unsorted/ --into sorted/
       setwise serve people.setwise --public-url https://photos.example.org --log-format json
@@ -109,7 +114,14 @@ def serve(
 
     limits = limits_of(most_upload, door.limit or ())
     settings = Settings(
-        gallery, host, port, inbox=inbox, into=into, limits=limits, **door.of_settings(host)
+        gallery,
+        host,
+        port,
+        inbox=inbox,
+        into=into,
+        limits=limits,
+        sources=(Path.cwd(), *(photos or ())),
+        **door.of_settings(host),
     )
     with _ending_well(), log.to_stderr():
         _run(settings, not no_browser)

@@ -13,6 +13,8 @@ from setwise._support.types import FloatArray, IntArray
 # squared distance of their faces is below a smaller number: a wrong join costs a person more
 # than a missed one.
 NEAR = 0.5
+# Groups a little farther apart may still be one person, by dlib's own rule; people are asked.
+UNSURE = 0.6
 # Rows whose distances to all others are computed at once.
 BLOCK = 512
 
@@ -56,6 +58,41 @@ def group_faces(
     roots = [groups.root(i) for i in range(len(values))]
     numbers = {root: number for number, root in enumerate(dict.fromkeys(roots))}
     return np.array([numbers[root] for root in roots], dtype=np.int64)
+
+
+def near_groups(
+    groups: Sequence[FloatArray],
+    where: Sequence[AbstractSet[str]],
+    max_distance: float = UNSURE,
+) -> list[tuple[int, int]]:
+    """Pairs of groups that may be one person, the nearest first.
+
+    The distance of two groups is the root of the mean squared distance of their faces, as for
+    :func:`group_faces`. Groups that share a place are of two people.
+
+    Parameters
+    ----------
+    groups : sequence of arrays of shape (n_faces, n_features)
+        Vectors of each group.
+    where : sequence of sets of str
+        Places of each group.
+    max_distance : float
+        Largest distance that leaves a doubt.
+
+    Examples
+    --------
+    >>> near_groups([np.zeros((2, 1)), np.full((1, 1), 0.55), np.ones((1, 1))], [set()] * 3)
+    [(0, 1), (1, 2)]
+    """
+    if not groups:
+        return []
+    means = np.stack([group.mean(axis=0) for group in groups])
+    squares = np.array([np.mean(np.sum(group**2, axis=1)) for group in groups])
+    squared = squares[:, None] + squares - 2 * means @ means.T
+    first, second = np.nonzero(np.triu(squared <= max_distance**2, 1))
+    order = np.argsort(squared[first, second], kind="stable")
+    pairs = zip(first[order].tolist(), second[order].tolist(), strict=True)
+    return [(i, j) for i, j in pairs if where[i].isdisjoint(where[j])]
 
 
 class _Groups:

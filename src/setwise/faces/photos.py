@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from hashlib import blake2b
@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from setwise._support.parallel import in_threads
+from setwise._support.parallel import in_threads, quiet
 from setwise._support.parameters import (
     check_choice,
     check_count,
@@ -22,7 +22,7 @@ from setwise._support.parameters import (
 )
 from setwise._support.progress import Progress, reported
 from setwise._support.types import Bytes, FloatArray
-from setwise.errors import DataError, reject
+from setwise.errors import DataError, SkippedFilesWarning, reject
 from setwise.faces import mtcnn
 from setwise.faces.people import aligned_jpeg
 from setwise.features.cache import FeatureFile
@@ -39,7 +39,7 @@ from setwise.features.faces import (
 from setwise.io.decode import Picture, Wanted, decode, pillow_at_work
 from setwise.io.images import photos_by_name
 from setwise.io.loading_report import Skipped, warn_left_out
-from setwise.io.scan import check_any, check_exclude, given_photos, scan
+from setwise.io.scan import FoundFile, check_any, check_exclude, given_photos, scan
 from setwise.io.untrusted import check_path
 from setwise.sets import SetBatch
 from setwise.sets.origins import Origins
@@ -48,6 +48,8 @@ from setwise.sets.origins import Origins
 SHARE, LEAST = 40, 40
 # Of dlib's detector: most faces have more than 0.5, most of what has less than 0.2 is no face.
 MIN_SCORE = 0.2
+MAX_PIXELS = 64_000_000
+OWNER = "find_faces"
 # Changes with everything that a cached result depends on.
 VERSION = 2
 
@@ -123,7 +125,7 @@ def find_faces(
     min_size: int | None = None,
     on_error: str = "raise",
     max_bad: float = 0.05,
-    max_pixels: int = 64_000_000,
+    max_pixels: int = MAX_PIXELS,
     max_files: int = 100_000,
     exclude: str | Sequence[str] = (),
     follow_links: bool = False,
@@ -163,7 +165,7 @@ def find_faces(
     >>> len(found), [photo.name for photo in found.photos]
     (0, ['wall.jpg'])
     """
-    owner = "find_faces"
+    owner = OWNER
     check_choice(owner, "on_error", on_error, ("raise", "skip"))
     check_choice(owner, "follow_links", follow_links, (False, True))
     for name, value in {"max_pixels": max_pixels, "max_files": max_files}.items():
@@ -189,6 +191,20 @@ def find_faces(
         seen = list(reported(work, len(paths), "find faces", progress))
     names = ["/".join(image.parts) for image in scanned.images]
     return _joined(owner, names, paths, seen, max_bad if on_error == "skip" else None)
+
+
+def each_photo(
+    images: Sequence[FoundFile], *, cache: Path | None = None, n_jobs: int | None = None
+) -> Iterator[PhotoFaces]:
+    """The faces of one photo after the other, as they are found; bad photos are listed."""
+    kept = None if cache is None else FeatureFile(cache)
+    look = partial(_look, min_size=None, max_pixels=MAX_PIXELS, cache=kept)
+    with pillow_at_work():
+        work = in_threads(look, [image.path for image in images], n_jobs)
+        for image, seen in zip(images, work, strict=True):
+            with quiet("", SkippedFilesWarning):
+                found = _joined(OWNER, ["/".join(image.parts)], [image.path], [seen], 1.0)
+            yield found
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from setwise.page.payload import NearestPhoto
 from setwise.plots.answer_picture import bars, choose
 from setwise.report.photos import photo
 from setwise.sets import SetBatch
-from setwise.sets.origins import photo_name
+from setwise.sets.origins import has_photos, photo_name
 
 if TYPE_CHECKING:
     from setwise.page.overview import Insight
@@ -254,7 +254,7 @@ def _photos(job: str, found: Found, k: int) -> list[payload.ProbePhoto]:
         payload.ProbePhoto(
             image=int(j),
             name=photo_name(found.sets, k, int(j)),
-            url=f"/api/identify/{job}/answers/{k}/photos/{j}",
+            url=f"/api/v1/identify/{job}/answers/{k}/photos/{j}",
             nearest=near,
             is_outlier=bool(is_out[j]),
         )
@@ -265,7 +265,7 @@ def _photos(job: str, found: Found, k: int) -> list[payload.ProbePhoto]:
 def _nearest(state: GalleryState, vectors: Any) -> list[NearestPhoto | None]:
     """The most similar photo of the whole gallery for each vector."""
     sets = state.gallery.sets
-    if not state.gallery.has_vectors or sets.image_shape is None:
+    if not state.gallery.has_vectors or not has_photos(sets):
         return [None] * len(vectors)
     rows, distances = state.nearest(vectors)
     places = np.searchsorted(sets.offsets, rows, side="right") - 1
@@ -275,7 +275,7 @@ def _nearest(state: GalleryState, vectors: Any) -> list[NearestPhoto | None]:
         NearestPhoto(
             set_id=state.set_ids[place],
             image=image,
-            url=f"/api/sets/{state.set_ids[place]}/images/{image}",
+            url=f"/api/v1/sets/{state.set_ids[place]}/images/{image}",
             label=state.labels[place],
             distance=distance,
         )

@@ -60,7 +60,7 @@ def create_app(settings: Settings) -> FastAPI:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = CVC(dims=(2,)).fit(sets, labels).save(f"{folder}/things.setwise")
     ...     app = create_app(Settings(Path(file)))
-    >>> "/api/gallery" in app.openapi()["paths"]
+    >>> "/api/v1/gallery" in app.openapi()["paths"]
     True
     """
     state = AppState(settings)

@@ -35,7 +35,9 @@ HEADERS = {
     "cross-origin-resource-policy": "same-origin",
 }
 ALIVE = ("/healthz", "/readyz")  # which anybody may ask by any name; they tell no secret
-ASKING = ("/api/identify",)  # which changes nothing, by any method
+API = "/api/v1"
+ASKING = (f"{API}/identify", f"{API}/judge")  # which changes nothing, by any method
+UPLOADS = (f"{API}/identify", f"{API}/judge", f"{API}/start/photos")
 Refusal: TypeAlias = tuple[int, str] | tuple[int, str, int]  # status, sentence, seconds to wait
 ANYONE = Token("", "anyone")
 SMALL_BODY, AROUND_FILES = 1_000_000, 2_000_000  # bytes without files, and around files
@@ -223,7 +225,7 @@ class Guard:
 
     def _most_bytes(self, scope: Scope) -> int:
         of_upload = self.settings.limits.upload_bytes + AROUND_FILES
-        return of_upload if scope["path"] == "/api/identify" else SMALL_BODY
+        return of_upload if scope["path"] in UPLOADS else SMALL_BODY
 
     async def _pass_on(self, scope: Scope, receive: Receive, send: Send) -> None:
         has_begun = False

@@ -60,7 +60,7 @@ def problems(app: AppState) -> list[str]:
     found = []
     if app.is_closed.is_set():
         found.append("The server is stopping.")
-    if app.file.trouble is not None:
+    if app.has_gallery and app.file.trouble is not None:
         found.append("The gallery file cannot be read now.")
     if not app.queue.is_alive:
         found.append("A worker has ended.")
@@ -71,19 +71,23 @@ def problems(app: AppState) -> list[str]:
 
 def gauges(app: AppState) -> dict[str, dict[Labels, float]]:
     """Values of this moment."""
-    gallery, path = app.file.state.gallery, app.file.path
-    kept = {one.st_ino: one.st_size for one in app.history.kept_files()}
+    path = app.settings.gallery
     one_value = {
         "setwise_questions_waiting": app.queue.n_waiting,
         "setwise_questions_working": app.queue.n_working,
         "setwise_uploads_arriving": len(app.arriving),
         "setwise_event_streams": app.n_streams,
-        "setwise_gallery_classes": gallery.n_classes,
-        "setwise_gallery_sets": len(gallery.sets),
         "setwise_gallery_bytes": path.stat().st_size if path.is_file() else 0,
-        "setwise_history_bytes": sum(kept.values()),
         "setwise_ready": not problems(app),
     }
+    if app.has_gallery:
+        gallery = app.file.state.gallery
+        kept = {one.st_ino: one.st_size for one in app.history.kept_files()}
+        one_value |= {
+            "setwise_gallery_classes": gallery.n_classes,
+            "setwise_gallery_sets": len(gallery.sets),
+            "setwise_history_bytes": sum(kept.values()),
+        }
     found: dict[str, dict[Labels, float]]
     found = {name: {(): float(value)} for name, value in one_value.items()}
     found["setwise_info"] = {(("version", version("setwise")),): 1.0}
@@ -146,7 +150,7 @@ class Observer:
         known = method if method in ("GET", "POST", "DELETE", "HEAD") else "other"
         about = {"method": known, "route": route, "status": str(status)}
         self.metrics.add("setwise_requests_total", **about)
-        if route != "/api/events":  # which lasts as long as a window is open
+        if route != "/api/v1/events":  # which lasts as long as a window is open
             self.metrics.observe("setwise_request_seconds", seconds, route=route)
         level = logging.DEBUG if path in QUIET_PATHS else logging.INFO
         spent = round(seconds * 1000, 1)

@@ -21,6 +21,7 @@ from setwise.features.faces import Faces
 from setwise.io import LoadedSets, load_images, load_video
 from setwise.page.answers import Found
 from setwise.page.gallery_file import GalleryState
+from setwise.page.identify_faces import is_of_faces, read_people
 from setwise.page.jobs import Job
 from setwise.page.parts import parts_of
 from setwise.page.uploads import FilesOfSets, Received, ReceivedFile, linked
@@ -80,13 +81,16 @@ class _Reader:
 
     def __init__(self, gallery: Gallery, progress: Progress) -> None:
         self.gallery, self.progress = gallery, progress
-        self.options = loading_options(gallery)
+        self.is_of_faces = is_of_faces(gallery)
+        self.options = {} if self.is_of_faces else loading_options(gallery)
         self.left_out: list[tuple[str, str]] = []
         self.notes: list[str] = []
         self.paths: dict[str, list[Path]] = {}  # file of each photo, by the name of its set
 
     def read(self, received: Received) -> SetBatch:
         named, batches = received.sets(), []
+        if self.is_of_faces:
+            return self._people(named)
         photos = {name: files for name, files in named.items() if not files[0].is_clip}
         loaded = self._photos(photos, received.folder) if photos else {}
         for name, files in named.items():
@@ -94,6 +98,18 @@ class _Reader:
                 batches += self._clip(name, files[0])
             elif name in loaded:
                 batches.append(loaded[name])
+        return self._joined(batches)
+
+    def _people(self, named: FilesOfSets) -> SetBatch:
+        """The faces of all photos and clips, a set per folder and person."""
+        batches: list[SetBatch] = []
+        for name, files in named.items():
+            found, left_out = read_people(self.gallery, name, files, self.progress)
+            batches += found
+            self.left_out += left_out
+        return self._joined(batches)
+
+    def _joined(self, batches: list[SetBatch]) -> SetBatch:
         if not batches:
             first = " ".join(self.left_out[0]) if self.left_out else ""
             reject(f"None of the files can be read. {first}".strip())

@@ -142,7 +142,7 @@ class Inbox:
             photos=[
                 payload.RowPhoto(
                     image=int(j),
-                    url=f"/api/inbox/{row.id}/photos/{j}",
+                    url=f"/api/v1/inbox/{row.id}/photos/{j}",
                     is_outlier=int(j) in out,
                 )
                 for j in choose(is_out, MOST_PHOTOS)

@@ -53,10 +53,14 @@ class Questions:
                     shutil.rmtree(self.folder)
             self._lock.close()
 
+    def ready_folder(self) -> Path:
+        """The folder of all uploads, made again where people tidied up."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        return self.folder
+
     def new_folder(self) -> Path:
         """An empty folder for one upload."""
-        self.folder.mkdir(parents=True, exist_ok=True)  # people tidy up
-        return Path(tempfile.mkdtemp(dir=self.folder))
+        return Path(tempfile.mkdtemp(dir=self.ready_folder()))
 
     def ask(self, received: Received) -> Job:
         """Queue an upload; QueueFullError if there is no room, and then it is removed."""

@@ -5,61 +5,37 @@ import json
 import time
 from collections.abc import AsyncIterator
 from functools import partial
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request, Response
-from starlette.concurrency import run_in_threadpool
-from starlette.datastructures import FormData, UploadFile
-from starlette.exceptions import HTTPException as AnyHTTPException
-from starlette.requests import ClientDisconnect
+from fastapi import APIRouter, HTTPException, Request, Response
 from starlette.responses import StreamingResponse
 
 from setwise.io.decode import SIDE
 from setwise.page import payload
 from setwise.page.answers import Found, job_payload, picture, tree_payload
+from setwise.page.arriving import UPLOAD, received_files
 from setwise.page.commands import without_rows
-from setwise.page.inbox import Inbox
+from setwise.page.depends import (
+    FOR_EVER,
+    PICTURES,
+    App,
+    Id,
+    Place,
+    ServerState,
+    Side,
+    TheInbox,
+)
 from setwise.page.jobs import Job, QueueFullError
 from setwise.page.overview import overview
 from setwise.page.pictures import below, from_file
+from setwise.page.start.routes import router as start_router
 from setwise.page.state import AppState
-from setwise.page.uploads import Received, receive
 
-router = APIRouter(prefix="/api")
+router = APIRouter(prefix="/api/v1")
+router.include_router(start_router)
 
 EVERY_S, ALIVE_S = 0.2, 15.0  # between looks for news, and comments of an idle stream
-FOR_EVER = {"Cache-Control": "private, max-age=31536000, immutable"}
-PICTURES: dict[int | str, dict[str, Any]] = {
-    200: {"content": {"image/jpeg": {}, "image/png": {}}, "description": "A small picture."}
-}
 get_picture = partial(router.get, response_class=Response, responses=PICTURES)
-FILE = {"type": "string", "format": "binary"}
-FILES = {"type": "array", "items": FILE, "description": "Photos, clips, zip files, folders."}
-FORM = {"type": "object", "required": ["files"], "properties": {"files": FILES}}
-CONTENT = {"multipart/form-data": {"schema": FORM}}
-UPLOAD = {"requestBody": {"required": True, "content": CONTENT}}
-
-
-def app_state(request: Request) -> AppState:
-    """The state of the server."""
-    state: AppState = request.app.state.setwise
-    return state
-
-
-App = Annotated[AppState, Depends(app_state)]
-Id = Annotated[str, Path(max_length=64)]
-Place = Annotated[int, Path(ge=0, le=10_000_000)]
-Side = Annotated[int, Query(ge=SIDE, le=2048, description="Pixels of the longer side.")]
-
-
-def inbox_of(app: App) -> Inbox:
-    """The inbox, if the server has one."""
-    if app.inbox is None:
-        raise HTTPException(404, "There is no inbox. Start the server with --inbox.")
-    return app.inbox
-
-
-TheInbox = Annotated[Inbox, Depends(inbox_of)]
 
 
 def _image(found: tuple[bytes, str] | None) -> Response:
@@ -88,7 +64,7 @@ def gallery_image(app: App, set_id: Id, i: Place, side: Side = SIDE) -> Response
 
 
 @router.get("/events", tags=["gallery"], response_class=StreamingResponse)
-async def events(app: App, request: Request) -> StreamingResponse:
+async def events(app: ServerState, request: Request) -> StreamingResponse:
     """Server-sent events: ``gallery`` and ``inbox`` whenever they change."""
     if app.n_streams >= app.settings.limits.streams:
         words = "Too many windows follow already. Close one, or try again later."
@@ -117,6 +93,9 @@ async def _events(app: AppState, request: Request) -> AsyncIterator[str]:
 
 
 def _news(app: AppState) -> dict[str, Any]:
+    if not app.has_gallery:
+        start = app.start
+        return {"start": None if start is None else {"changes": start.changes}}
     state = app.file.state
     is_ready = app.insight.known(state) is not None
     seen: dict[str, Any] = {"gallery": {"revision": state.revision, "weak_ready": is_ready}}
@@ -175,7 +154,8 @@ async def identify(app: App, request: Request) -> payload.Accepted:
     """Find out whose photos these are: folders, photos, clips or zip files."""
     try:
         app.queue.check_room()
-        job = app.questions.ask(await _received(app, request))
+        home = app.questions.ready_folder()
+        job = app.questions.ask(await received_files(app, request, home))
     except QueueFullError:
         words = "Too many questions wait already. Try again in a moment."
         raise HTTPException(503, words, headers={"Retry-After": "5"}) from None
@@ -226,47 +206,6 @@ def tree(app: App, job_id: Id, k: Place) -> payload.Tree:
     if why is None or not why.tree:
         raise HTTPException(404, "There is no tree of cuts for this answer.")
     return tree_payload(why)
-
-
-async def _received(app: AppState, request: Request) -> Received:
-    """The files of a request, on disk."""
-    if not request.headers.get("content-type", "").lower().startswith("multipart/form-data"):
-        raise HTTPException(422, "Send the files as multipart/form-data.")
-    form = await _form(app, request)
-    try:
-        parts = [part for _, part in form.multi_items() if isinstance(part, UploadFile)]
-        named = [(part.filename or "", part.file) for part in parts]
-        return await run_in_threadpool(
-            receive, named, app.questions.new_folder(), app.settings.limits
-        )
-    finally:
-        await form.close()
-
-
-async def _form(app: AppState, request: Request) -> FormData:
-    """The form of a request; if too many arrive at once, the oldest is broken off."""
-    limits, arriving = app.settings.limits, app.arriving
-    try:
-        async with asyncio.timeout(limits.seconds) as clock:
-            arriving.append(clock)
-            try:
-                if len(arriving) > limits.uploads:
-                    arriving[0].reschedule(asyncio.get_running_loop().time())
-                return await request.form(max_files=limits.files, max_fields=20)
-            finally:
-                arriving.remove(clock)
-    except TimeoutError:
-        status, words = 408, "The files took too long to arrive. Send fewer."
-    except ClientDisconnect:
-        status, words = 400, "The files did not arrive."
-    except OSError as error:
-        status, words = 413, f"The server cannot store the files: {error.strerror}."
-    except AnyHTTPException as error:
-        status, words = 422, "The files did not arrive whole. Send them again."
-        if "Too many" in str(error.detail):
-            words = f"These are more than {limits.files} files. Send fewer at once."
-            status = 413
-    raise HTTPException(status, words)
 
 
 def _job(app: AppState, job_id: str) -> Job:

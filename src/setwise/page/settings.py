@@ -39,6 +39,7 @@ class Limits:
     kept_bytes: int = 500_000_000
     kept_seconds: float = 3600.0
     streams: int = 64  # windows that follow events
+    heap_bytes: int = 20_000_000_000  # of photos that are sent to begin a gallery with
     undo_steps: int = 100
     undo_bytes: int = 2_000_000_000
     requests_per_minute: int = 6000  # of one client, where tokens are needed
@@ -70,6 +71,7 @@ class Settings:
     allowed_hosts: tuple[str, ...] = ()  # further names by which clients reach the server
     proxies: tuple[str, ...] = ("127.0.0.1", "::1")  # whose X-Forwarded-For is believed
     photos: Path | None = None  # with the files that the gallery names, to show them large
+    sources: tuple[Path, ...] = ()  # folders that a first gallery may be made of
 
     @property
     def all_tokens(self) -> tuple[Token, ...]:
@@ -88,7 +90,8 @@ class Settings:
 
     def check(self) -> None:
         """Raise ParameterError for settings that no server can start with."""
-        regular_file("serve", self.gallery)
+        if self.gallery.exists() or self.is_read_only:
+            regular_file("serve", self.gallery)
         check_number("serve", "seconds", self.limits.seconds)
         for limit in fields(self.limits):
             value = getattr(self.limits, limit.name)
@@ -101,6 +104,8 @@ class Settings:
             raise ParameterError(msg)
 
     def _problems(self) -> Iterator[str]:
+        if not self.gallery.exists() and not self.gallery.absolute().parent.is_dir():
+            yield f"there is no folder for {str(self.gallery)!r}. Name a file in a folder."
         if self.needs_token and not self.all_tokens:
             address = self.public_url or self.host
             yield (

@@ -8,10 +8,10 @@ import os
 import shutil
 import tempfile
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from threading import Event, Thread
 
+from setwise.gallery.journal import journal_of
 from setwise.page.commands import Commands
 from setwise.page.gallery_file import GalleryFile
 from setwise.page.history import History
@@ -22,6 +22,8 @@ from setwise.page.metrics import Metrics
 from setwise.page.overview import Insight
 from setwise.page.questions import Questions
 from setwise.page.settings import Settings
+from setwise.page.start.folders import Folders
+from setwise.page.start.table import Start
 from setwise.page.transfer import FileTransfer
 
 logger = logging.getLogger("setwise")
@@ -38,57 +40,100 @@ class AppState:
         gallery = settings.gallery.resolve()  # behind a link, commands replace the file itself
         self.settings = replace(settings, gallery=gallery)
         self.metrics = Metrics()
-        self.file = GalleryFile(gallery, is_read_only=settings.is_read_only)
-        self.history = History(gallery, settings.limits)
-        self.commands = Commands(self.file, self.history)
         self.queue = Queue(settings.limits)
-        is_busy = partial(getattr, self.queue, "is_busy")
-        self.insight = Insight(is_busy)
+        self.queue.told = self._answered
         self.temporary = Path()
-        root = self.history.folder / "questions"
-        kept = None if settings.is_read_only else root
-        self.questions = Questions(kept, self.file, self.queue)
-        self.commands.told, self.queue.told = self._changed, self._answered
-        self.inbox = None
-        if settings.inbox is not None:
-            if settings.into is not None:
-                self.commands.transfer = FileTransfer(settings.inbox, settings.into)
-            self.inbox = Inbox(settings.inbox, self.file, self.commands, is_busy)
-        if not settings.is_read_only:
-            self.commands.recover()
+        self.inbox: Inbox | None = None
+        self.folders = Folders(settings.sources)
+        self.heap_uploads = journal_of(gallery) / "photos"
+        self.start: Start | None = None
+        self.has_gallery = False
         self.n_streams = 0
         self.arriving: list[asyncio.Timeout] = []  # of uploads, the oldest first
         self.is_closed = Event()
         self._watch = Thread(target=self._look, name="setwise-page-watch", daemon=True)
+        if gallery.is_file():
+            self._attach()
+        else:
+            home = journal_of(gallery)
+            self.start = Start(gallery, home, self._made, self._is_busy)
+
+    def _is_busy(self) -> bool:
+        return self.queue.is_busy
+
+    def _attach(self) -> None:
+        """Take the gallery file, which is there now."""
+        settings, gallery = self.settings, self.settings.gallery
+        self.file = GalleryFile(gallery, is_read_only=settings.is_read_only)
+        self.history = History(gallery, settings.limits)
+        self.commands = Commands(self.file, self.history)
+        self.commands.told = self._changed
+        self.insight = Insight(self._is_busy)
+        root = self.history.folder / "questions"
+        kept = None if settings.is_read_only else root
+        self.questions = Questions(kept, self.file, self.queue)
+        if settings.inbox is not None:
+            if settings.into is not None:
+                self.commands.transfer = FileTransfer(settings.inbox, settings.into)
+            self.inbox = Inbox(settings.inbox, self.file, self.commands, self._is_busy)
+        if not settings.is_read_only:
+            self.commands.recover()
+        self.has_gallery = True
 
     @property
     def uploads(self) -> Path:
         """The folder of uploads."""
-        return self.questions.folder
+        return self.questions.folder if self.has_gallery else self.temporary
 
     def open(self) -> None:
         """Start all threads, and ask again what an earlier server was asked."""
         _remove_left_over()
         self.temporary = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
-        self.questions.open(self.temporary)
         self.queue.start()
+        if self.has_gallery:
+            self._open_gallery()
+        elif self.start is not None:
+            self.start.start()
+
+    def _open_gallery(self) -> None:
+        self.questions.open(self.temporary)
         self.insight.start()
         if self.inbox is not None:
             self.inbox.start()
         self._watch.start()
 
+    def _made(self) -> None:
+        """Go on with the gallery that the first run has made."""
+        self._attach()
+        self._open_gallery()
+        self.start = None
+
+    def folder_words(self, folder: Path) -> str:
+        """Name of a folder that is being read."""
+        return "the photos that were sent" if folder == self.heap_uploads else folder.name
+
+    def forget_heap_uploads(self) -> None:
+        """Remove the photos that were sent for a first run."""
+        shutil.rmtree(self.heap_uploads, ignore_errors=True)
+
     def close(self) -> None:
         """Stop all threads; the next server answers what this one was asked."""
         self.is_closed.set()
+        if self.start is not None:
+            self.start.close()
         self.queue.close()
+        if self.has_gallery:
+            self._close_gallery()
+        if self.temporary != Path():
+            shutil.rmtree(self.temporary, ignore_errors=True)
+
+    def _close_gallery(self) -> None:
         self.insight.close()
         if self.inbox is not None:
             self.inbox.close()
         if self._watch.is_alive():
             self._watch.join(timeout=5.0)
         self.questions.close()
-        if self.temporary != Path():
-            shutil.rmtree(self.temporary, ignore_errors=True)
 
     def _look(self) -> None:
         seen = self.file.state.revision, self.file.trouble

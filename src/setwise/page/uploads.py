@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, NamedTuple, TypeAlias
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
-from setwise._support.text import free_name, printable
+from setwise._support.text import file_name, free_name, printable
 from setwise.errors import DataError, reject
 from setwise.io.decode import SUFFIXES
 from setwise.io.scan import natural_key
@@ -96,6 +96,24 @@ class Received:
             name = "/".join(part for part in home if part != "\0clip") or loose
             named[free_name(name, named)] = files
         return named
+
+    def keep(self, folder: Path, most_bytes: int) -> int:
+        """Move the files to a folder, under names that are safe on every disk; their number."""
+        folder.mkdir(parents=True, exist_ok=True)
+        n_bytes = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+        n_bytes += sum(file.path.stat().st_size for file in self.files)
+        if n_bytes > most_bytes:
+            msg = f"These photos are more than {most_bytes / 1e9:.0f} GB together. Send fewer."
+            raise TooMuchError(msg)
+        for file in self.files:
+            home = folder.joinpath(*map(file_name, file.parts[:-1]))
+            home.mkdir(parents=True, exist_ok=True)
+            stem, suffix = file_name(Path(file.parts[-1]).stem), file.path.suffix
+            target, number = home / f"{stem}{suffix}", 2
+            while target.exists() and target.stat().st_size != file.path.stat().st_size:
+                target, number = home / f"{stem} ({number}){suffix}", number + 1
+            file.path.replace(target)
+        return len(self.files)
 
     def forget(self) -> None:
         """Remove everything."""

@@ -19,9 +19,9 @@ return [...document.querySelectorAll('.inbox tbody tr')]
 
 @pytest.fixture
 def window(driver, served):
-    for row in served.get("/api/inbox").json()["rows"]:
+    for row in served.get("/api/v1/inbox").json()["rows"]:
         if row["decided"] is not None:  # by an earlier test
-            served.post(f"/api/inbox/{row['id']}/decide", {"label": None})
+            served.post(f"/api/v1/inbox/{row['id']}/decide", {"label": None})
     window = Window(driver, served.address).open("inbox")
     window.until("document.querySelectorAll('.inbox tr.done, .inbox tr.decided').length === 6")
     window.until("document.querySelector('#view-inbox .lead').textContent.includes('decide')")
@@ -87,7 +87,7 @@ def test_sure_ones_are_accepted_exported_enrolled_and_undone(window):
     window.click("dialog.sheet .button", "Accept")
     window.find(".toast", "accepted")
     decided = window.run("return document.querySelectorAll('.inbox tr.decided').length")
-    with urlopen(f"{window.address}/api/inbox.csv") as answer:
+    with urlopen(f"{window.address}/api/v1/inbox.csv") as answer:
         rows = list(csv.DictReader(io.TextIOWrapper(answer, "utf-8")))
     assert sum(bool(row["decided"]) for row in rows) == decided > 1
     window.click(".actions .button", "Add decided to the gallery")

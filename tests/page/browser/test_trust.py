@@ -21,9 +21,9 @@ CHOOSE = """
 @pytest.fixture
 def sorting(driver, served):
     """The inbox, with no decision made."""
-    for row in served.get("/api/inbox").json()["rows"]:
+    for row in served.get("/api/v1/inbox").json()["rows"]:
         if row["decided"] is not None:
-            served.post(f"/api/inbox/{row['id']}/decide", {"label": None})
+            served.post(f"/api/v1/inbox/{row['id']}/decide", {"label": None})
     window = Window(driver, served.address).open("inbox")
     window.until("document.querySelectorAll('.inbox tr.done').length === 6", "all rows")
     yield window

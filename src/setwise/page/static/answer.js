@@ -72,7 +72,7 @@ const pairs = (photos) => {
     : null;
   return block(
     term("most alike", "Most alike in the gallery"),
-    el("p", { class: "small" }, "Left your photo, right the most similar photo of the whole gallery, pixel by pixel."),
+    el("p", { class: "small" }, "Left your photo, right the most similar one of the whole gallery."),
     list,
     more,
   );
@@ -147,7 +147,7 @@ const curveOf = (id, k, answer) => {
   const again = async () => {
     if (!place.isConnected || ++tries > CURVE_TRIES) return;
     try {
-      const { nearness } = (await get(`/api/identify/${encodeURIComponent(id)}`)).answers[k];
+      const { nearness } = (await get(`/api/v1/identify/${encodeURIComponent(id)}`)).answers[k];
       if (nearness.curve) return void place.replaceChildren(curveFigure(nearness, answer.is_known));
     } catch {
       return; /* without a curve, then */
@@ -215,7 +215,7 @@ const partsBlock = (id, k, answer) =>
         const photos = images.map((j) => ({
           image: j,
           name: `Photo ${j + 1}`,
-          url: `/api/identify/${encodeURIComponent(id)}/answers/${k}/photos/${j}`,
+          url: `/api/v1/identify/${encodeURIComponent(id)}/answers/${k}/photos/${j}`,
         }));
         return el(
           "li",

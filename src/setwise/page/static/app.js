@@ -4,18 +4,20 @@ import * as gallery from "./gallery.js";
 import * as history from "./history.js";
 import * as identify from "./identify.js";
 import * as inbox from "./inbox.js";
+import * as startView from "./start.js";
 import { isTyping, byId } from "./dom.js";
 import { keysDialog } from "./dialogs.js";
 import { droppedFiles } from "./drop.js";
 import { follow, redo, refresh, subscribe, undo, ways } from "./state.js";
 import { explainTerms } from "./terms.js";
 
-const VIEWS = { gallery, identify, inbox, history };
+const VIEWS = { gallery, identify, inbox, history, start: startView };
 let shown = null;
 
 const viewOf = (hash) => {
+  if (document.body.classList.contains("starting")) return "start"; // there is nothing else yet
   const name = hash.replace(/^#/, "").split("/")[0];
-  return name in VIEWS ? name : "gallery";
+  return name in VIEWS && name !== "start" ? name : "gallery";
 };
 
 const show = (isFirst = false) => {
@@ -106,6 +108,7 @@ window.addEventListener("drop", async (event) => {
   if (!holdsFiles(event)) return;
   const files = droppedFiles(event.dataTransfer);
   document.querySelectorAll("dialog[open]").forEach((dialog) => dialog.close());
+  if (document.body.classList.contains("starting")) return startView.send(await files);
   location.hash = "#identify";
   identify.send(await files);
 });

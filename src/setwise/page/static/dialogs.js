@@ -109,7 +109,7 @@ export const chooseClass = (title, { without = [], typed = "", hint = "", likely
     const name = field.value.trim();
     const found = matching(name, without, likely);
     const coverOf = ({ sets }) =>
-      sets[0]?.shown ? `/api/sets/${encodeURIComponent(sets[0].id)}/images/0` : null;
+      sets[0]?.shown ? `/api/v1/sets/${encodeURIComponent(sets[0].id)}/images/0` : null;
     const known = found.map((one) => [one.name, noteOf(one), coverOf(one)]);
     // Enter takes an exact name or the new one, never one that only begins so.
     const nExact = name ? found.filter((one) => folded(one.name) === folded(name)).length : 0;

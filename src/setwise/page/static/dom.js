@@ -48,7 +48,7 @@ export const thumb = (url, alt = "", properties = {}) => {
 };
 
 /** The address of a photo so large, where its file is at hand. */
-export const sized = (url, side) => `${url}?side=${side}`;
+export const sized = (url, side) => `${url}${url.includes("?") ? "&" : "?"}side=${side}`;
 
 /** A photo to be looked at: large enough for a sharp screen. */
 export const photo = (url, alt = "", properties = {}) => thumb(sized(url, 320), alt, properties);

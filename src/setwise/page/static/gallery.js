@@ -21,7 +21,7 @@ const made = new Map();
 
 const cover = (set) => {
   const shown = Math.min(set.shown, set.shown < COVERS ? 1 : COVERS);
-  const url = (i) => `/api/sets/${encodeURIComponent(set.id)}/images/${Math.floor((i * set.shown) / COVERS)}`;
+  const url = (i) => `/api/v1/sets/${encodeURIComponent(set.id)}/images/${Math.floor((i * set.shown) / COVERS)}`;
   return el(
     "span",
     { class: `cover covers-${shown}` },

@@ -20,7 +20,7 @@ const fill = async () => {
   if (byId("view-history").hidden) return;
   let entries;
   try {
-    entries = await get("/api/history");
+    entries = await get("/api/v1/history");
   } catch {
     return; // the strip at the top says so
   }

@@ -89,7 +89,7 @@ class Question {
     for (;;) {
       this.showSending(0);
       this.element.dataset.sending = true;
-      this.sending = upload("/api/identify", this.files, (share) => this.showSending(share));
+      this.sending = upload("/api/v1/identify", this.files, (share) => this.showSending(share));
       try {
         ({ id: this.id } = await this.sending.answer);
         return;
@@ -107,7 +107,7 @@ class Question {
   async watch() {
     while (!this.isOver) {
       try {
-        const job = await get(`/api/identify/${encodeURIComponent(this.id)}`);
+        const job = await get(`/api/v1/identify/${encodeURIComponent(this.id)}`);
         if (this.isOver) return;
         if (job.state === "done") return this.finish(job);
         if (job.state === "failed") throw new Refused(job.error ?? "That did not work.", 422);
@@ -182,7 +182,7 @@ class Question {
 
   async split(k, answer) {
     try {
-      const { id } = await post(`/api/identify/${encodeURIComponent(this.id)}/answers/${k}/split`);
+      const { id } = await post(`/api/v1/identify/${encodeURIComponent(this.id)}/answers/${k}/split`);
       showCard(new Question({ id, title: `${answer.set.name}, split` }));
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
@@ -237,7 +237,7 @@ class Question {
   forget() {
     if (this.id === null) return;
     remember(this.id, false);
-    remove(`/api/identify/${encodeURIComponent(this.id)}`).catch(() => {});
+    remove(`/api/v1/identify/${encodeURIComponent(this.id)}`).catch(() => {});
   }
 }
 
@@ -245,7 +245,7 @@ const cards = new Map(); // by the id of their question
 
 const isThere = async () => {
   try {
-    await get("/api/history");
+    await get("/api/v1/history");
     return true;
   } catch (error) {
     return error.status !== 0;
@@ -280,7 +280,7 @@ const showCard = (question) => {
 const fetchQuestions = async () => {
   let known;
   try {
-    known = await get("/api/identify");
+    known = await get("/api/v1/identify");
   } catch {
     return; // the strip at the top says so
   }

@@ -43,7 +43,7 @@ const fetchInbox = async () => {
   try {
     do {
       isStale = false;
-      take(await get("/api/inbox"));
+      take(await get("/api/v1/inbox"));
     } while (isStale);
   } catch (error) {
     parts.progress.textContent = error.message;
@@ -93,7 +93,7 @@ const moveToOpen = () => {
 const set = async (decisions) => {
   try {
     const rows = new Map(
-      (await post("/api/inbox/decide", { decisions })).map((row) => [row.id, row]),
+      (await post("/api/v1/inbox/decide", { decisions })).map((row) => [row.id, row]),
     );
     take({ ...inbox, rows: inbox.rows.map((row) => rows.get(row.id) ?? row) });
     return true;
@@ -150,7 +150,7 @@ const accept = (row) => {
 const divide = async (row, how) => {
   const call = (id, which) => async () => {
     try {
-      take(await post(`/api/inbox/${encodeURIComponent(id)}/${which}`));
+      take(await post(`/api/v1/inbox/${encodeURIComponent(id)}/${which}`));
       return true;
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
@@ -209,7 +209,7 @@ const change = async (path, body, control, words) => {
 };
 
 const enrollAll = () =>
-  change("/api/inbox/enroll", { ids: decidedOnes().map(({ id }) => id) }, parts.enroll, "Adding…");
+  change("/api/v1/inbox/enroll", { ids: decidedOnes().map(({ id }) => id) }, parts.enroll, "Adding…");
 
 const transfer = (how) => async () => {
   const rows = transferable();
@@ -230,7 +230,7 @@ const transfer = (how) => async () => {
   );
   if (!isSure) return;
   const ids = rows.map(({ id }) => id);
-  await change("/api/inbox/transfer", { how, ids }, parts[how], how === "copy" ? "Copying…" : "Moving…");
+  await change("/api/v1/inbox/transfer", { how, ids }, parts[how], how === "copy" ? "Copying…" : "Moving…");
 };
 
 const progressWords = () => {
@@ -417,7 +417,7 @@ export const start = (view) => {
       { class: "actions" },
       parts.acceptSure,
       parts.enroll,
-      el("a", { class: "button", href: "/api/inbox.csv", download: "inbox.csv" }, "Export CSV"),
+      el("a", { class: "button", href: "/api/v1/inbox.csv", download: "inbox.csv" }, "Export CSV"),
       parts.copy,
       parts.move,
     ),

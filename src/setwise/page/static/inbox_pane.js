@@ -7,7 +7,7 @@ import { percent } from "./words.js";
 
 const coverOf = (label) => {
   const set = current()?.classes.find((one) => one.name === label)?.sets[0];
-  return set?.shown ? `/api/sets/${encodeURIComponent(set.id)}/images/0` : null;
+  return set?.shown ? `/api/v1/sets/${encodeURIComponent(set.id)}/images/0` : null;
 };
 
 /** Whom the keys 1 to 9 choose: candidates, then names that are new. */

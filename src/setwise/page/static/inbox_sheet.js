@@ -14,7 +14,7 @@ export const rowPhotos = (row) => {
   return Array.from({ length: Math.min(row.n_images, MOST_TILES) }, (_, j) => ({
     image: j,
     name: `Photo ${j + 1}`,
-    url: `/api/inbox/${encodeURIComponent(row.id)}/photos/${j}`,
+    url: `/api/v1/inbox/${encodeURIComponent(row.id)}/photos/${j}`,
     why: odd.has(j) ? UNLIKE : null,
   }));
 };

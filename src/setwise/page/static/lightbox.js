@@ -12,10 +12,13 @@ export const openLightbox = (photos, at = 0, marks = null) => {
   const dialog = el("dialog", { class: "lightbox", "aria-label": "Photo" });
   const image = el("img", { alt: "" });
   const words = el("p", { "aria-live": "polite" });
+  const frame = el("span", { class: "face-box", hidden: true });
   const mark = marks && button("", () => toggle(), { class: "button" });
   const show = (step) => {
     at = (at + step + photos.length) % photos.length;
-    const { url, name, why, label } = photos[at];
+    const { url, name, why, label, box } = photos[at];
+    frame.hidden = true;
+    image.onload = () => place(box);
     image.src = sized(url, SIDE);
     image.alt = label ?? name;
     words.textContent = [`${name}, ${at + 1} of ${photos.length}`, why].filter(Boolean).join(" · ");
@@ -25,6 +28,17 @@ export const openLightbox = (photos, at = 0, marks = null) => {
     mark.textContent = isMarked ? `Keep (x)` : `${marks.words} (x)`;
     // The next one is fetched while this one is looked at.
     new Image().src = sized(photos[(at + 1) % photos.length].url, SIDE);
+  };
+  // The face in the photo, which is as large as its stage allows.
+  const place = (box) => {
+    frame.hidden = !box;
+    if (!box) return;
+    const [outer, inner] = [stage.getBoundingClientRect(), image.getBoundingClientRect()];
+    const scale = Math.min(inner.width / image.naturalWidth, inner.height / image.naturalHeight);
+    const [width, height] = [image.naturalWidth * scale, image.naturalHeight * scale];
+    const [left, top] = [inner.left - outer.left + (inner.width - width) / 2, inner.top - outer.top + (inner.height - height) / 2];
+    const sides = [left + box[0] * width, top + box[1] * height, box[2] * width, box[3] * height];
+    for (const [i, side] of ["left", "top", "width", "height"].entries()) frame.style[side] = `${sides[i]}px`;
   };
   const toggle = () => {
     marks.toggle(photos[at].image);
@@ -48,7 +62,7 @@ export const openLightbox = (photos, at = 0, marks = null) => {
     from = null;
   });
   image.draggable = false;
-  const stage = el("div", { class: "stage", tabindex: "0", autofocus: true, role: "group", "aria-label": "Photo; arrows show the next" }, image);
+  const stage = el("div", { class: "stage", tabindex: "0", autofocus: true, role: "group", "aria-label": "Photo; arrows show the next" }, image, frame);
   add(
     dialog,
     stage,

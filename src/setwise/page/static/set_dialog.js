@@ -1,7 +1,7 @@
 // One album of the gallery: all its photos, and what can be done with it.
 
 import { ask, chooseClass, closer } from "./dialogs.js";
-import { add, button, el, photo } from "./dom.js";
+import { add, button, el, photo, thumb } from "./dom.js";
 import { openLightbox } from "./lightbox.js";
 import { command, current } from "./state.js";
 import { counted, nameOf } from "./words.js";
@@ -26,7 +26,7 @@ export const photoTiles = (photos, marked, onChange, words) => {
   return el(
     "ol",
     { class: "tiles" },
-    ...photos.map(({ image, name, url, why }, at) => {
+    ...photos.map(({ image, name, url, small, why }, at) => {
       const tile = el(
         "button",
         {
@@ -45,7 +45,7 @@ export const photoTiles = (photos, marked, onChange, words) => {
             keyup: (event) => event.key === " " && event.preventDefault(),
           },
         },
-        photo(url, marked ? `${name}: ${words}` : name),
+        small ? thumb(small, name) : photo(url, marked ? `${name}: ${words}` : name),
       );
       tiles.set(image, tile);
       const loupe = button("⤢", () => enlarge(at), {
@@ -63,7 +63,7 @@ export const photosOf = (set) =>
   Array.from({ length: Math.min(set.shown, MOST_TILES) }, (_, i) => ({
     image: i,
     name: `Photo ${i + 1}`,
-    url: `/api/sets/${encodeURIComponent(set.id)}/images/${i}`,
+    url: `/api/v1/sets/${encodeURIComponent(set.id)}/images/${i}`,
   }));
 
 export const openSet = async (id) => {

@@ -17,6 +17,7 @@ const listeners = {
   offline: new Set(),
   ways: new Set(),
   busy: new Set(),
+  start: new Set(), // there is no gallery yet
 };
 
 export const current = () => gallery;
@@ -87,12 +88,17 @@ export const refresh = async () => {
     try {
       do {
         job.again = false;
-        gallery = await get("/api/gallery");
+        gallery = await get("/api/v1/gallery");
         tell("offline", null);
         tell("gallery", gallery);
       } while (job.again);
       if (gallery.weak_state === "computing") later(1500);
     } catch (error) {
+      if (error.status === 409) {
+        tell("offline", null);
+        tell("start");
+        return;
+      }
       tell("offline", error.message);
       later(2000);
     } finally {
@@ -104,7 +110,7 @@ export const refresh = async () => {
 
 const perform = async (name, body) => {
   if ((name === "undo" && !gallery.can_undo) || (name === "redo" && !gallery.can_redo)) return false;
-  return act(`/api/commands/${name}`, body, name);
+  return act(`/api/v1/commands/${name}`, body, name);
 };
 
 const act = async (path, body, name) => {
@@ -151,7 +157,7 @@ export const follow = () => {
   let source = null;
   const listen = () => {
     if (source || document.hidden) return;
-    source = new EventSource("/api/events");
+    source = new EventSource("/api/v1/events");
     let wasLost = false;
     source.addEventListener("open", () => {
       if (wasLost) refresh();
@@ -175,6 +181,7 @@ export const follow = () => {
       if (revision === undefined || revision !== gallery?.revision || gallery?.weak_state === "computing")
         refresh();
     });
+    source.addEventListener("start", () => tell("start"));
     source.addEventListener("inbox", () => tell("inbox"));
   };
   const close = () => {

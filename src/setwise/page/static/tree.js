@@ -267,7 +267,7 @@ export const treeSection = (id, k, answer) => {
     if (playing) return;
     playing = { stop: () => {} };
     try {
-      const tree = await get(`/api/identify/${encodeURIComponent(id)}/answers/${k}/tree`);
+      const tree = await get(`/api/v1/identify/${encodeURIComponent(id)}/answers/${k}/tree`);
       playing = player(tree, answer);
       add(details, tree.words && el("p", { class: "small" }, tree.words), ...playing.elements);
     } catch (error) {

@@ -8,18 +8,26 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from setwise.cli.photo_faces import faces_of, photos_and_clips
-from setwise.faces import PhotoFace, PhotoFaces
+from setwise._support.files import cache_folder
+from setwise._support.parallel import quiet
+from setwise._support.progress import Progress
+from setwise._support.text import free_names
+from setwise.errors import DataError, SkippedFilesWarning
 from setwise.faces.grouping import group_faces
+from setwise.faces.photos import PhotoFace, PhotoFaces, each_photo, find_faces
+from setwise.faces.tracks import face_tracks
+from setwise.features import Faces
+from setwise.io.decode import SUFFIXES
 from setwise.io.loading_report import Skipped
+from setwise.io.scan import FoundFile, scan
+from setwise.io.video import VIDEO_SUFFIXES, find_clips
+from setwise.sets import Origins, SetBatch
 
 if TYPE_CHECKING:
-    from setwise import SetBatch
-    from setwise._support.progress import Progress
     from setwise._support.types import FloatArray
 
 # People who have no name yet.
@@ -51,6 +59,33 @@ class Seen:
     skipped: tuple[Skipped, ...]
 
 
+def photos_and_clips(sources: Sequence[Path]) -> tuple[list[Path], list[Path]]:
+    """The sources that hold photos, and those that hold clips; a folder may hold both."""
+    photos, clips = [], []
+    for source in sources:
+        found = [source]
+        if source.is_dir():
+            wanted = SUFFIXES | VIDEO_SUFFIXES
+            images = scan(source, 100_000, wanted, "photos or clips").images
+            found = [one.path for one in images]
+        kinds = {path.suffix.lower() for path in found}
+        if kinds & SUFFIXES:
+            photos.append(source)
+        if kinds - SUFFIXES or not found:  # what is neither is refused as a clip
+            clips.append(source)
+    return photos, clips
+
+
+def faces_of(
+    source: Path, min_size: int | None, skip_bad: bool, cache: bool, progress: Progress | None
+) -> PhotoFaces:
+    """The faces of the photos of a source, kept in the user's cache."""
+    how: dict[str, Any] = {"min_size": min_size, "on_error": "skip" if skip_bad else "raise"}
+    how["cache"] = cache_folder() / "faces.sqlite" if cache else None
+    with quiet("", SkippedFilesWarning):  # said by the command
+        return find_faces(source, n_jobs=-1, max_bad=1.0, progress=progress, **how)
+
+
 def find_sightings(
     sources: Sequence[Path], min_size: int | None, skip_bad: bool, cache: bool,
     progress: Progress | None,
@@ -67,18 +102,45 @@ def find_sightings(
         skipped += faces.skipped
     for source in of_clips:
         for path, name in _clips_of(source):
-            found += _of_clip(path, name, progress)
+            found += sightings_of_clip(path, name, progress)
     return Seen(tuple(found), tuple(photos), tuple(skipped))
+
+
+def each_sighting(folder: Path, *, cache: bool = True) -> Iterator[Seen]:
+    """The faces of one photo or clip of a folder after the other, as soon as they are found.
+
+    Named as by :func:`find_sightings`. Look at :func:`photos_and_clips_in` for their number.
+    """
+    photos, clips = photos_and_clips_in(folder)
+    kept = cache_folder() / "faces.sqlite" if cache else None
+    for image, found in zip(photos, each_photo(photos, cache=kept, n_jobs=-1), strict=True):
+        yield Seen(tuple(_of_photos(folder, found)), (image.path,), found.skipped)
+    for path, name in clips:
+        try:
+            yield Seen(tuple(sightings_of_clip(path, name, None)), (path,), ())
+        except DataError as error:
+            yield Seen((), (path,), (Skipped(path, str(error)),))
+
+
+def photos_and_clips_in(folder: Path) -> tuple[list[FoundFile], list[tuple[Path, str]]]:
+    """The photos of a folder at any depth, and its clips with their names."""
+    photos = scan(folder, 100_000).images
+    has_clips = bool(scan(folder, 100_000, VIDEO_SUFFIXES, "clips").images)
+    return photos, _clips_of(folder) if has_clips else []
 
 
 def _of_photos(source: Path, found: PhotoFaces) -> Iterator[Sighting]:
     root = source.resolve() if source.is_dir() else source.resolve().parent
+    return sightings_of_photos(root, root.name, found)
+
+
+def sightings_of_photos(root: Path, name: str, found: PhotoFaces) -> Iterator[Sighting]:
+    """Each face of some photos below a folder; ``name`` is that of the folder."""
     for face, vector, picture in zip(found.faces, found.vectors, found.pictures, strict=True):
-        named = f"{root.name}/{face.place}"
-        photo = f"{root.name}/{face.photo}"
+        photo = f"{name}/{face.photo}"
         yield Sighting(
             path=root / face.photo,
-            files=(named,),
+            files=(f"{name}/{face.place}",),
             album=str(PurePosixPath(photo).parent),
             vectors=vector[None].astype(np.float64),
             pictures=(picture,),
@@ -89,8 +151,6 @@ def _of_photos(source: Path, found: PhotoFaces) -> Iterator[Sighting]:
 
 
 def _clips_of(source: Path) -> list[tuple[Path, str]]:
-    from setwise.io.video import find_clips
-
     if not source.is_dir():
         return [(source, source.name)]
     _, paths, _ = find_clips(source, "auto", 100_000)
@@ -98,11 +158,8 @@ def _clips_of(source: Path) -> list[tuple[Path, str]]:
     return [(path, f"{root}/{path.relative_to(source).as_posix()}") for path in paths]
 
 
-def _of_clip(path: Path, name: str, progress: Progress | None) -> Iterator[Sighting]:
-    from setwise.errors import DataError
-    from setwise.faces import face_tracks
-    from setwise.features import Faces
-
+def sightings_of_clip(path: Path, name: str, progress: Progress | None) -> Iterator[Sighting]:
+    """The people of a clip, each followed through it; ``name`` is that of the clip."""
     try:
         tracks = face_tracks(path, every_s=0.2, size=150, margin=0.25, progress=progress)
     except DataError as error:
@@ -186,3 +243,25 @@ def free_people(taken: Collection[str]) -> Iterator[str]:
     numbers = [int(found[1]) for one in taken if (found := UNNAMED.fullmatch(one))]
     start = max([len(set(taken)), *numbers]) + 1
     return (f"person {number}" for number in count(start))
+
+
+def sets_of_people(
+    sightings: Sequence[Sighting], who: Sequence[str | None], taken: Sequence[str]
+) -> tuple[SetBatch, list[str]]:
+    """A set for each person and album, and its person."""
+    grouped: dict[tuple[str, str], list[Sighting]] = {}
+    for one, person in zip(sightings, who, strict=True):
+        if person is not None:
+            grouped.setdefault((person, one.album), []).append(one)
+    if not grouped:
+        return SetBatch.from_list([np.zeros((1, 128))]), []
+    names = free_names([album for _, album in grouped], taken)
+    vectors = [np.concatenate([one.vectors for one in group]) for group in grouped.values()]
+    each = [one for group in grouped.values() for one in group]
+    origins = Origins.of_files(
+        [file for one in each for file in one.files],
+        [time for one in each for time in one.times],
+        [picture for one in each for picture in one.pictures],
+    )
+    sets = SetBatch.from_list(vectors, names=names).replaced(origins=origins)
+    return sets, [person for person, _ in grouped]

@@ -1,0 +1,46 @@
+"""What routes share: the state of the server, places and pictures."""
+
+from typing import Annotated, Any
+
+from fastapi import Depends, HTTPException, Path, Query, Request
+
+from setwise.io.decode import SIDE
+from setwise.page.inbox import Inbox
+from setwise.page.state import AppState
+
+FOR_EVER = {"Cache-Control": "private, max-age=31536000, immutable"}
+PICTURES: dict[int | str, dict[str, Any]] = {
+    200: {"content": {"image/jpeg": {}, "image/png": {}}, "description": "A small picture."}
+}
+
+
+def server_state(request: Request) -> AppState:
+    """The state of the server, also while there is no gallery."""
+    state: AppState = request.app.state.setwise
+    return state
+
+
+ServerState = Annotated[AppState, Depends(server_state)]
+
+
+def app_state(app: ServerState) -> AppState:
+    """The state of a server that has a gallery."""
+    if not app.has_gallery:
+        raise HTTPException(409, "There is no gallery yet. Choose photos to begin with.")
+    return app
+
+
+App = Annotated[AppState, Depends(app_state)]
+Id = Annotated[str, Path(max_length=64)]
+Place = Annotated[int, Path(ge=0, le=10_000_000)]
+Side = Annotated[int, Query(ge=SIDE, le=2048, description="Pixels of the longer side.")]
+
+
+def inbox_of(app: App) -> Inbox:
+    """The inbox, if the server has one."""
+    if app.inbox is None:
+        raise HTTPException(404, "There is no inbox. Start the server with --inbox.")
+    return app.inbox
+
+
+TheInbox = Annotated[Inbox, Depends(inbox_of)]

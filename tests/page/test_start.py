@@ -1,0 +1,172 @@
+"""The first run: from a heap of photos to a gallery, over HTTP."""
+
+from __future__ import annotations
+
+import time
+from io import BytesIO
+
+import pytest
+from PIL import Image
+
+pytest.importorskip("fastapi", reason='needs pip install "setwise[serve]"')
+pytest.importorskip("httpx")
+pytest.importorskip("dlib")
+pytest.importorskip("face_recognition_models")
+pytest.importorskip("skimage")
+
+from tests.faces.made_people import photo
+from tests.page.page_server import served
+
+import setwise
+from setwise.page import Settings
+
+# Who is in each photo, as (person, seed); person 9 is seen once.
+HEAP = {
+    "beach/1.jpg": [(0, 0), (1, 0)],
+    "beach/2.jpg": [(0, 1), (2, 0)],
+    "party/3.jpg": [(1, 2), (2, 1), (0, 2)],
+    "party/4.jpg": [(9, 0)],
+}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def cache(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
+@pytest.fixture(scope="module")
+def heap(tmp_path_factory):
+    root = tmp_path_factory.mktemp("from here") / "heap"
+    for name, people in HEAP.items():
+        photo(root / name, people)
+    (root / "party" / "broken.jpg").write_bytes(b"no photo")
+    return root
+
+
+@pytest.fixture
+def begun(heap, tmp_path):
+    with served(Settings(tmp_path / "new.setwise", sources=(heap.parent,))) as page:
+        yield page
+
+
+def start(page) -> dict:
+    return page.get("/api/v1/start").json()
+
+
+def wait(page, *states: str) -> dict:
+    """The heap, once it is in one of these states and grouped."""
+    for _ in range(600):
+        found = start(page)
+        if found["state"] in states:
+            return found
+        assert found["state"] != "failed", found
+        time.sleep(0.05)
+    raise AssertionError(found)
+
+
+def read(page, heap) -> dict:
+    done = page.post("/api/v1/start", {"folder": str(heap), "kind": "faces"})
+    assert done.status_code == 202, done.text
+    return wait(page, "ready")
+
+
+def names_in(found) -> dict:
+    """The photos of each stack, by its name."""
+    return {
+        one["name"]: [found["items"][i]["name"] for i in one["items"]]
+        for one in found["stacks"]
+    }
+
+
+def test_a_heap_becomes_groups_that_are_named_and_corrected_and_then_a_gallery(begun, heap):
+    assert begun.get("/api/v1/gallery").status_code == 409
+    assert begun.get("/readyz").status_code == 200
+    found = read(begun, heap)
+    assert [len(one["items"]) for one in found["stacks"]] == [3, 2, 2]
+    assert [found["items"][i]["name"] for i in found["unsure"]] == ["4.jpg"]
+    assert [one["name"] for one in found["left_out"]] == ["broken.jpg"]
+    run = {"run": found["run"]}
+    first, second, _ = (one["items"] for one in found["stacks"])
+    for side in (96, 320):
+        for what in ("picture", "photo"):
+            address = f"/api/v1/start/items/{first[0]}/{what}?run={found['run']}&side={side}"
+            with Image.open(BytesIO(begun.get(address).content)) as image:
+                assert image.format == "JPEG"
+    begun.post("/api/v1/start/name", run | {"items": first, "name": "Anna"})
+    begun.post("/api/v1/start/name", run | {"items": second, "name": "Bo"})
+    now = start(begun)
+    assert sorted(names_in(now)["Anna"]) == ["1.jpg", "2.jpg", "3.jpg"]
+    out = {"items": second[:1], "others": second[1:]}
+    begun.post("/api/v1/start/out", run | out)
+    assert second[0] in start(begun)["unsure"]
+    assert begun.post("/api/v1/start/undo").json()["words"].startswith("Undone: one photo")
+    assert len(names_in(start(begun))["Bo"]) == 2
+    refused = begun.post("/api/v1/start/same", run | {"items": first, "others": second})
+    assert refused.status_code == 422
+    assert "Anna and Bo" in refused.json()["error"]
+    assert begun.post("/api/v1/start/gallery").status_code == 202
+    for _ in range(600):
+        if begun.get("/api/v1/gallery").status_code == 200:
+            break
+        time.sleep(0.05)
+    assert [one["name"] for one in begun.overview()["classes"]] == ["Anna", "Bo", "person 3"]
+    assert begun.get("/api/v1/start").status_code == 409
+    clf = setwise.load(begun.gallery)
+    assert clf.classes_.tolist() == ["Anna", "Bo", "person 3"]
+    assert not (begun.state.history.folder / "start.json").exists()
+
+
+def test_names_outlive_a_killed_server_and_a_stale_window_is_refused(heap, tmp_path):
+    settings = Settings(tmp_path / "new.setwise", sources=(heap.parent,))
+    with served(settings) as page:
+        found = read(page, heap)
+        body = {"run": found["run"], "items": found["stacks"][0]["items"], "name": "Anna"}
+        assert page.post("/api/v1/start/name", body).status_code == 200
+    with served(settings) as page:
+        again = wait(page, "ready")
+        assert len(names_in(again)["Anna"]) == 3
+        assert page.post("/api/v1/start/name", body).status_code == 409
+        assert page.client.delete("/api/v1/start").status_code == 204
+        assert start(page)["state"] == "empty"
+    with served(settings) as page:
+        assert start(page)["state"] == "empty"
+
+
+def test_only_folders_below_the_roots_can_be_chosen(begun, heap, tmp_path):
+    (tmp_path / "secret").mkdir()
+    (heap / "way out").unlink(missing_ok=True)
+    (heap / "way out").symlink_to(tmp_path / "secret")
+    listed = begun.get("/api/v1/start/folders").json()
+    assert [one["name"] for one in listed["folders"]] == ["from here0"]
+    inside = begun.get("/api/v1/start/folders", params={"path": str(heap)}).json()
+    assert [(one["name"], one["n_files"]) for one in inside["folders"]] == [
+        ("beach", 2),
+        ("party", 3),
+    ]
+    for path in (tmp_path / "secret", heap / "way out", "/", heap / ".." / "..", "\0", "beach"):
+        for refused in (
+            begun.get("/api/v1/start/folders", params={"path": str(path)}),
+            begun.post("/api/v1/start", {"folder": str(path)}),
+        ):
+            assert refused.status_code == 422, path
+            assert "is not open to this page" in refused.json()["error"]
+    (heap / "way out").unlink()
+
+
+def test_photos_can_be_sent_instead(begun, heap):
+    files = [
+        ("files", (f"../x/{path.name}", path.read_bytes(), "image/jpeg"))
+        for path in sorted(heap.rglob("*.jpg"))
+    ]
+    sent = begun.client.post("/api/v1/start/photos", files=files)
+    assert sent.status_code == 202, sent.text
+    begun.client.post("/api/v1/start/photos", files=files[:1])  # again: nothing is doubled
+    kept = sorted(path.name for path in begun.state.heap_uploads.rglob("*.jpg"))
+    assert kept == ["1.jpg", "2.jpg", "3.jpg", "4.jpg", "broken.jpg"]
+    assert begun.post("/api/v1/start", {"folder": None, "kind": "faces"}).status_code == 202
+    found = wait(begun, "ready")
+    assert [len(one["items"]) for one in found["stacks"]] == [3, 2, 2]
+    begun.client.delete("/api/v1/start")
+    assert not begun.state.heap_uploads.exists()
