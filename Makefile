@@ -105,7 +105,7 @@ docs: $(STAMP) ## the site, into out/site; warnings are errors, examples are run
 
 # Rivals, for the benchmarks only (SPAMS is GPL: never a dependency).
 RIVALS := spams-bin celer skglm networkx
-BENCHMARKS := before_after latency per_probe lasso_graph cut growth enroll dictionary large_paths large_galleries
+BENCHMARKS := before_after latency per_probe lasso_graph cut growth enroll dictionary large_paths large_galleries threads quick_table
 
 $(VENV)/.rivals: $(STAMP)
 	@$(INSTALL) $(RIVALS)

@@ -75,7 +75,7 @@ def threads() -> Rows:
     counts = [n for n in (1, 2, 4, 8, 16) if n <= (os.cpu_count() or 1)]
     for kind in ("threads", "processes"):
         chosen = counts if kind == "threads" else [n for n in counts if n in (1, 8, 16)]
-        found = rates(kind, chosen)
+        found = rates(kind, chosen, repeats=4, n_runs=2)
         for n, rate in zip(chosen, found, strict=True):
             times = f"{rate:.0f} probes/s, {rate / found[0]:.2f} times one"
             yield f"default, ETH-80, {n} {kind}", times
@@ -119,7 +119,7 @@ def lasso() -> Rows:
             plan = graphs.planned(graphs.spams_batched, columns, 0.05, 4.0)
             plans["SPAMS, batched"] = plan
         works = {key: value.solve for key, value in plans.items()}
-        timings = graphs.in_turns(works, repeats=2, budget=4.0)
+        timings = graphs.in_turns(works, repeats=1, budget=30.0)
         found = {
             key: graphs.measured(plans[key], timing, codes, columns, 0.05)["seconds"]
             for key, (timing, codes) in timings.items()
@@ -159,7 +159,7 @@ def identify() -> Rows:
     """`setwise identify` from nothing, one set against 100."""
     import cold_start
 
-    for name, took in cold_start.identifying(5).items():
+    for name, took in cold_start.identifying(3).items():
         yield name, f"{np.median(took):.2f} s"
 
 
@@ -228,8 +228,9 @@ def main() -> None:
         for part in PARTS:
             if part in options.only:
                 # Threads are counted by the part itself.
-                rows += of_part([part], environment | ALONE)
-                print(f"{time.perf_counter() - began:.0f} s: {part}", rows[-1], flush=True)
+                found = of_part([part], environment | ALONE)
+                print(f"{time.perf_counter() - began:.0f} s:", *found, sep="\n  ", flush=True)
+                rows += found
         if "sizes" in options.only:
             with ThreadPoolExecutor(len(SIZES)) as side_by_side:
                 work = partial(of_part, environment=environment | ALONE)

@@ -20,15 +20,14 @@ from datasets import load
 from harness import WATCH, parsed, publish
 from setwise import CVC, SetBatch
 
-REPEATS = 8
-N_TIMES = 3
+REPEATS, N_RUNS = 8, 3
 
 
-def probes_per_second(clf: CVC, probes: SetBatch) -> float:
+def probes_per_second(clf: CVC, probes: SetBatch, n_runs: int) -> float:
     """The best of some runs, after one that starts the workers."""
     clf.predict(probes[np.arange(min(64, len(probes)))])
     took = []
-    for _ in range(N_TIMES):
+    for _ in range(n_runs):
         WATCH.calibrate()
         started = time.perf_counter()
         clf.predict(probes)
@@ -36,18 +35,20 @@ def probes_per_second(clf: CVC, probes: SetBatch) -> float:
     return len(probes) / min(took)
 
 
-def rates(kind: str, counts: list[int]) -> list[float]:
+def rates(
+    kind: str, counts: list[int], *, repeats: int = REPEATS, n_runs: int = N_RUNS
+) -> list[float]:
     """Probes per second on each number of workers."""
     data = load("eth80")
     gallery, probes = data.folds[0]
     clf = CVC(random_state=0).fit(data.sets[gallery], data.labels[gallery])
-    many = SetBatch.join([data.sets[probes]] * REPEATS)
+    many = SetBatch.join([data.sets[probes]] * repeats)
     found = []
     for n_jobs in counts:
         clf.n_jobs = n_jobs
         backend = "loky" if kind == "processes" and n_jobs > 1 else "threading"
         with joblib.parallel_config(backend, n_jobs=n_jobs):
-            found.append(probes_per_second(clf, many))
+            found.append(probes_per_second(clf, many, n_runs))
     # Waiting for joblib's processes makes their time count as this benchmark's own.
     get_reusable_executor().shutdown(wait=True)
     return found

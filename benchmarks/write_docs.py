@@ -1,4 +1,4 @@
-"""Make docs/speed.md, speed.png and speed_gpu.md of what the benchmarks left in out/bench.
+"""Make docs/speed.md, speed.png and speed_table.md of what the benchmarks left in out/bench.
 
     python benchmarks/write_docs.py
     python benchmarks/write_docs.py --only per_probe cut --docs /tmp/docs
@@ -35,9 +35,10 @@ ORDER = (
     "large_paths",
     "dictionary",
     "latency",
+    "threads",
 )
-# Tables of another machine, which their notes name: a page of their own.
-ON_GPU = ("device_fit", "device_probes", "device_threads", "device_labels")
+# A short table of all, which names its machine: a page of its own.
+SHORT = ("quick_table",)
 PLOTTED = {"growth": "one probe", "lasso_graph": "the lasso graph", "cut": "one cut"}
 LIBRARIES = ("setwise", "numpy", "scipy", "scikit-learn", "numba", "spams-bin")
 
@@ -50,12 +51,12 @@ turns; tables of a machine that was busy with anything else are refused. Trust r
 table more than seconds; the notes below it say what each contender does.
 
 Machine: {machine}."""
-GPU_INTRODUCTION = """\
-# Speed on a GPU: what was measured
+SHORT_INTRODUCTION = """\
+# Speed at a glance
 
-Written by `python benchmarks/write_docs.py` from what `python benchmarks/device.py` left on the
-machine that each table names; no number is typed in. How to use one: [On a GPU](howto/gpu.md);
-what limits it: [notes](speed_notes.md)."""
+Written by `python benchmarks/write_docs.py` from what `python benchmarks/quick_table.py` left
+on the machine that the table names; no number is typed in. [Speed](speed.md) has every
+contender, and the [notes](speed_notes.md) say what limits each step."""
 
 
 def machine() -> str:
@@ -88,7 +89,7 @@ def section(name: str, content: dict[str, Any], day: date) -> str:
     """One benchmark: title, command and date, table, notes."""
     parts = [
         f"## {content['title']}",
-        f"`python benchmarks/{'device' if name in ON_GPU else name}.py`, {day.isoformat()}.",
+        f"`python benchmarks/{name}.py`, {day.isoformat()}.",
         markdown_table(content["columns"], content["rows"]),
         "\n".join(f"- {note}" for note in content["notes"]),
     ]
@@ -160,16 +161,16 @@ def write_page(path: Path, introduction: str, names: Sequence[str], bench: Path)
 def main() -> None:
     """Write both pages."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    everything = (*ORDER, *ON_GPU)
+    everything = (*ORDER, *SHORT)
     parser.add_argument("--only", nargs="+", choices=everything, default=everything)
     parser.add_argument("--bench", type=Path, default=Path("out/bench"), help="what to read")
     parser.add_argument("--docs", type=Path, default=Path("docs"), help="where to write")
     args = parser.parse_args()
-    here, gpu = ([name for name in of if name in args.only] for of in (ORDER, ON_GPU))
+    here, short = ([name for name in of if name in args.only] for of in (ORDER, SHORT))
     introduction = INTRODUCTION.format(machine=machine())
     written = [
         write_page(args.docs / "speed.md", introduction, here, args.bench),
-        write_page(args.docs / "speed_gpu.md", GPU_INTRODUCTION, gpu, args.bench),
+        write_page(args.docs / "speed_table.md", SHORT_INTRODUCTION, short, args.bench),
     ]
     if not any(written):
         sys.exit(f"no results in {args.bench}: run benchmarks first")
