@@ -92,11 +92,11 @@ def ask(address: str, album: Path, client: str) -> tuple[float, int]:
     ]
     n_busy, headers = 0, {"X-Client": client}
     with httpx.Client(base_url=address, headers=headers, timeout=120) as http:
-        while (sent := http.post("/api/identify", files=files)).status_code == 503:
+        while (sent := http.post("/api/v1/identify", files=files)).status_code == 503:
             n_busy += 1
             time.sleep(0.1)
         job = sent.raise_for_status().json()["id"]
-        while (found := http.get(f"/api/identify/{job}").json())["state"] != "done":
+        while (found := http.get(f"/api/v1/identify/{job}").json())["state"] != "done":
             time.sleep(0.02)
     return found["answers"][0]["probability"], n_busy
 

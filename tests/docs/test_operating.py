@@ -195,15 +195,15 @@ def test_nginx_as_configured_passes_on_what_it_should(tmp_path):
         with httpx.Client(
             base_url=address, headers=headers, verify=False, timeout=60
         ) as client:
-            assert client.get("/api/gallery").json()["n_sets"] == 9
+            assert client.get("/api/v1/gallery").json()["n_sets"] == 9
             assert client.get("/metrics").status_code == 404
-            assert client.get("/api/gallery", headers={"Authorization": ""}).status_code == 401
+            assert client.get("/api/v1/gallery", headers={"Authorization": ""}).status_code == 401
             own, other = {"Origin": public}, {"Origin": "https://elsewhere.example"}
-            undo = "/api/commands/undo"
+            undo = "/api/v1/commands/undo"
             assert client.post(undo, json={}, headers=own).status_code == 422  # nothing to undo
             assert client.post(undo, json={}, headers=other).status_code == 403
-            assert client.post("/api/identify", files=album()).status_code == 202
-            with client.stream("GET", "/api/events") as stream:
+            assert client.post("/api/v1/identify", files=album()).status_code == 202
+            with client.stream("GET", "/api/v1/events") as stream:
                 assert next(stream.iter_lines())
             cookie = client.get(f"/?token={secret}").headers["set-cookie"]
             assert "; Secure" in cookie
