@@ -197,7 +197,8 @@ def test_nginx_as_configured_passes_on_what_it_should(tmp_path):
         ) as client:
             assert client.get("/api/v1/gallery").json()["n_sets"] == 9
             assert client.get("/metrics").status_code == 404
-            assert client.get("/api/v1/gallery", headers={"Authorization": ""}).status_code == 401
+            no_token = {"Authorization": ""}
+            assert client.get("/api/v1/gallery", headers=no_token).status_code == 401
             own, other = {"Origin": public}, {"Origin": "https://elsewhere.example"}
             undo = "/api/v1/commands/undo"
             assert client.post(undo, json={}, headers=own).status_code == 422  # nothing to undo

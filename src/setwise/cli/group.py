@@ -1,7 +1,7 @@
-"""``setwise group``: which sets of a heap belong together, without labels or beside a gallery.
+"""``setwise group``: which sets of a heap belong together, alone or beside a gallery.
 
-``--json`` prints ``groups`` (each with ``group``, ``probability`` and its ``sets``), ``unsure``,
-``suggestions`` and ``sets``: a row per set with the columns of ``--csv``.
+``--json`` prints ``groups`` (each with ``group``, ``probability`` and its ``sets``),
+``unsure``, ``suggestions`` and ``sets``: a row per set with the columns of ``--csv``.
 """
 
 from __future__ import annotations
@@ -65,7 +65,9 @@ class Outputs:
     def records(self) -> list[Path]:
         """The records of what is written: in the folder, and beside the table."""
         beside = [self.into / RECORD] if self.into else []
-        return beside + [self.csv.with_name(f"{self.csv.name}{RECORD}")] * bool(self.csv)
+        if self.csv is not None:
+            beside.append(self.csv.with_name(f"{self.csv.name}{RECORD}"))
+        return beside
 
 
 @dataclass(frozen=True)

@@ -79,6 +79,10 @@ class LassoGallery(GalleryGraph):
 class LassoInsertion(Insertion):
     """The codes that a probe has changed or added, from which graph and edges are made."""
 
+    known: Codes
+    targets: IntArray
+    codes: Codes
+
     def __init__(self, known: Codes, targets: IntArray, codes: Codes) -> None:
         vars(self).update(known=known, targets=targets, codes=codes, n_gallery=len(known))
 
