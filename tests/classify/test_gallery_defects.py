@@ -213,9 +213,9 @@ def test_an_answer_and_its_explanation_share_their_views(fitted, monkeypatch):
     inserted = []
     probe = albums(4, 1, seed=1)[0][0]
     graph = type(fitted.gallery_.layers[0].graph)
-    plain = graph.insert
+    plain = graph.insertion
     monkeypatch.setattr(
-        graph, "insert", lambda self, columns: inserted.append(1) or plain(self, columns)
+        graph, "insertion", lambda self, *given: inserted.append(1) or plain(self, *given)
     )
     inference = Inference.of(fitted.gallery_, probe)
     answer, why = inference.answer("album"), inference.explanation("album")

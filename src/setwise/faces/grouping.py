@@ -82,7 +82,7 @@ def near_groups(
     Examples
     --------
     >>> near_groups([np.zeros((2, 1)), np.full((1, 1), 0.55), np.ones((1, 1))], [set()] * 3)
-    [(0, 1), (1, 2)]
+    [(1, 2), (0, 1)]
     """
     if not groups:
         return []

@@ -51,7 +51,7 @@ const fetchHeap = async () => {
     } while (isStale && heap.state !== "reading");
     fill();
   } catch (error) {
-    if (error.status === 409) return void leave();
+    if (error.status === 409) return void refresh();
     warn(error.message);
   } finally {
     const spent = performance.now() - began;
@@ -63,10 +63,9 @@ const fetchHeap = async () => {
 };
 
 /** The gallery is there: the page goes on with it. */
-const leave = async () => {
+const leave = () => {
   if (!document.body.classList.contains("starting")) return;
   document.body.classList.remove("starting");
-  await refresh();
   offerNames([]);
   location.hash = "#gallery";
   say("Your gallery is made. From now on, new photos are recognised.");
@@ -277,6 +276,7 @@ export const start = (view) => {
     if (location.hash !== "#start") location.hash = "#start";
     fetchHeap();
   });
+  subscribe("gallery", leave);
 };
 
 export const show = () => {};

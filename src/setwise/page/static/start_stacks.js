@@ -62,6 +62,7 @@ const openStack = async (stack) => {
     others.length > 0 && el("h3", { class: "same-as" }, `The same ${noun()} as…`),
     el("ul", { class: "same-list" }, ...others.slice(0, 60).map((one) => el("li", {}, sameButton(one, dialog)))),
   );
+  dialog.querySelector(".tile").autofocus = true;
   const chosen = await ask(dialog);
   const rest = stack.items.filter((i) => !marked.has(i));
   if (chosen === "out") await correct("out", { items: [...marked], others: rest });
