@@ -145,8 +145,8 @@ def test_undo_means_the_last_thing_done_wherever_it_is_pressed(sorting):
 
 
 def test_the_inbox_is_watched_and_says_what_it_could_not_use(sorting, served):
-    left_out = "document.querySelector('#view-inbox .left-out').textContent.includes('broken.png')"
-    sorting.until(left_out, "the file that cannot be read")
+    left_out = "document.querySelector('#view-inbox .left-out').textContent"
+    sorting.until(f"{left_out}.includes('broken.png')", "the file that cannot be read")
     late = write_set(served.state.settings.inbox / "late", cuts("coffee", 140))
     sorting.find(".inbox .name", "late")
     for photo in late.iterdir():
