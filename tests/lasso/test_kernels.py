@@ -25,7 +25,8 @@ from setwise.lasso import (
     code_by_gram,
     codes_changed_by,
     descent_kernels,
-    factors_of,
+    inverse_kernels,
+    inverses_of,
     kernels,
     pool_kernels,
     pools,
@@ -34,6 +35,7 @@ from setwise.lasso import (
 
 COMPILED = SimpleNamespace(
     descent_kernels=descent_kernels,
+    inverse_kernels=inverse_kernels,
     kernels=kernels,
     pool_kernels=pool_kernels,
     ball_kernels=ball_kernels,
@@ -104,6 +106,28 @@ def test_the_factor_grows_shrinks_and_solves():
         )
 
 
+def test_the_inverse_grows_and_shrinks():
+    rng = np.random.default_rng(11)
+    columns = unit_columns(rng, 6, 5)
+    gram, way = columns.T @ columns, PLAIN.inverse_kernels
+    K, active = np.full((5, 5), np.nan), np.array([1, 2, 3, 4, 2])
+    a, z, sign, h, u = np.zeros((5, 5))
+    for k in range(4):
+        assert way._grow(gram, gram, gram, K, active, h, u, k)
+    assert not way._grow(gram, gram, gram, K, active, h, u, 4)  # already in
+    np.testing.assert_allclose(K[:4, :4] @ gram[1:, 1:], np.eye(4), atol=1e-13)
+    right = rng.standard_normal(4)
+    for gone in range(4):
+        inverse, order, solution = K.copy(), active.copy(), z.copy()
+        solution[:4] = K[:4, :4] @ right
+        assert way._leave(inverse, order, a, solution, sign, u, 4, gone) == 3
+        places = np.array([3 if r == gone else r for r in range(3)])
+        np.testing.assert_array_equal(order[:3], active[places])
+        expected = np.linalg.inv(gram[np.ix_(order[:3], order[:3])])
+        np.testing.assert_allclose(inverse[:3, :3], expected, atol=1e-12)
+        np.testing.assert_allclose(solution[:3], expected @ right[places], atol=1e-12)
+
+
 @pytest.mark.parametrize("first", [0, 10])
 def test_the_worst_violators_are_let_in(first):
     rng = np.random.default_rng(12)
@@ -171,8 +195,8 @@ def test_plain_python_agrees_on_all_columns(columns, cap, max_steps, use):
 
 
 @CLEAR
-@pytest.mark.parametrize("with_factors", [False, True])
-def test_plain_python_agrees_on_columns_that_new_ones_change(columns, with_factors, use):
+@pytest.mark.parametrize("with_inverses", [False, True])
+def test_plain_python_agrees_on_columns_that_new_ones_change(columns, with_inverses, use):
     columns = columns[:, :20]
     n = columns.shape[1]
     n_new = min(3, n - 1)
@@ -184,17 +208,17 @@ def test_plain_python_agrees_on_columns_that_new_ones_change(columns, with_facto
     outcomes = []
     for way in (COMPILED, PLAIN):
         use(way)
-        kept, kept_at = factors_of(old, codes)
+        kept, kept_at = inverses_of(old, codes)
         changed = codes_changed_by(gram[:n_old, n_old:], 0.05, codes)
         outcomes.append((kept_at, changed))
     for by_compiled, by_plain in zip(*outcomes, strict=True):
         np.testing.assert_array_equal(by_compiled, by_plain)
     targets = np.append(changed, np.arange(n_old, n))
-    factors = (kept, np.append(kept_at[changed], np.full(n_new, -1)))
+    inverses = (kept, np.append(kept_at[changed], np.full(n_new, -1)))
     _, said = coded_both_ways(
         use, 10_000, old, 0.05, targets, rank=rank,
         start=Codes.join([codes.take(changed), Codes.none(n_new)]),
-        border=gram[n_old:], is_optimal=True, factors=factors if with_factors else None,
+        border=gram[n_old:], is_optimal=True, inverses=inverses if with_inverses else None,
     )  # fmt: skip
     assert not said
 

@@ -198,8 +198,7 @@ class LayerView:
         """Inner products of the probe's columns (rows) and the gallery's."""
         columns = self.graph.columns
         # In the gallery's own type: converting all of it would take longer.
-        products = self.probe.T.astype(columns.dtype) @ columns
-        cosines = np.asarray(products, dtype=np.float64)
+        cosines = self.probe.T.astype(columns.dtype, copy=False) @ columns
         return cosines if self.is_own is None else np.where(self.is_own, 0.0, cosines)
 
     @lazy
@@ -307,7 +306,8 @@ def set_angles(
     if n_probe == 0 or n_sets == 0:
         return np.zeros(n_sets), np.zeros(n_sets)
     if not basis.is_orthonormal:
-        nearest = np.maximum(np.maximum.reduceat(cosines, first, axis=1), 0.0)
+        largest = np.maximum.reduceat(cosines, first, axis=1).astype(np.float64)
+        nearest = np.maximum(largest, 0.0)
         return nearest.max(axis=0), (nearest**2).mean(axis=0)
     # Sets of fewer columns are filled up with zeros, which changes no singular value.
     blocks = np.zeros((n_sets, n_probe, int(widths.max())))

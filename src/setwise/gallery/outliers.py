@@ -13,7 +13,7 @@ from scipy.cluster.hierarchy import fcluster, linkage
 
 from setwise._support.types import BoolArray, FloatArray, IntArray
 from setwise.features import is_typical, unit_rows
-from setwise.features.typical import FEWEST, canonical_order
+from setwise.features.typical import FEWEST, canonical_order, cosines_of_pairs
 from setwise.sets import SetBatch
 
 # Ward's tree of more vectors takes longer than it is worth.
@@ -30,15 +30,19 @@ def two_parts(vectors: FloatArray) -> tuple[float, BoolArray]:
     if not FEWEST <= n <= _MOST_VECTORS:
         return 1.0, np.ones(n, dtype=np.bool_)
     order = canonical_order(vectors)
-    units = unit_rows(vectors[order])
-    is_first = fcluster(linkage(units, "ward"), 2, "maxclust") == 1
+    cosines = cosines_of_pairs(vectors[order])
+    rows, columns = np.triu_indices(n, 1)
+    distances = np.sqrt(np.maximum(2.0 - 2.0 * cosines[rows, columns], 0.0))
+    is_first = fcluster(linkage(distances, "ward"), 2, "maxclust") == 1
     if is_first.all():
         return 1.0, is_first
     larger = is_first if 2 * is_first.sum() >= n else ~is_first
-    means = unit_rows(np.array([units[larger].mean(axis=0), units[~larger].mean(axis=0)]))
+    sides = np.array([larger, ~larger], dtype=np.float64)
+    products = sides @ cosines @ sides.T  # of the sums of the unit vectors of both parts
+    lengths = np.sqrt(np.maximum(products.diagonal(), 1e-300))
     is_larger = np.empty(n, dtype=np.bool_)
     is_larger[order] = larger
-    return float(means[0] @ means[1]), is_larger
+    return float(products[0, 1] / lengths.prod()), is_larger
 
 
 def outlier_range(inliers: Sequence[FloatArray], codes: IntArray) -> tuple[float, float]:
