@@ -18,6 +18,8 @@ from setwise.sets import SetBatch, check_sets
 # Smallest of the eigenvalues of products of rows (or columns), relative to the largest, by
 # which whitened vectors are within 1e-8 of those by singular values.
 LEAST_OF_ROWS, LEAST_OF_COLUMNS = 1e-9, 1e-12
+# Features up to which a matrix that whitens takes little memory.
+MOST_MAPPED = 512
 
 
 def unit_rows(vectors: FloatArray) -> FloatArray:
@@ -29,11 +31,16 @@ def unit_rows(vectors: FloatArray) -> FloatArray:
     >>> unit_rows(np.array([[3e-200, 4e-200], [0, 0]])).tolist()
     [[0.6, 0.8], [0.0, 0.0]]
     """
-    largest = np.abs(vectors).max(axis=1, keepdims=True)
-    scaled = vectors / np.where(largest > 0, largest, 1.0)
-    with np.errstate(under="ignore"):
-        norms = np.linalg.norm(scaled, axis=1, keepdims=True)
-    return scaled / np.where(norms > 0, norms, 1.0)
+    vectors = vectors if vectors.dtype.kind == "f" else np.asarray(vectors, dtype=np.float64)
+    about = np.finfo(vectors.dtype)
+    with np.errstate(over="ignore", under="ignore"):
+        squares = np.einsum("ij,ij->i", vectors, vectors)
+    is_exact = (squares > about.tiny / about.eps) & (squares < about.max)
+    units = vectors / np.sqrt(np.where(is_exact, squares, 1.0), dtype=vectors.dtype)[:, None]
+    for i in np.flatnonzero(~is_exact):  # zero, or of squares that a float does not hold
+        scaled = vectors[i] / (np.abs(vectors[i]).max() or 1.0)
+        units[i] = scaled / (np.linalg.norm(scaled) or 1.0)
+    return units
 
 
 class Whitener(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -86,6 +93,7 @@ class Whitener(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         # A common factor means nothing to unit vectors.
         relative = floor / (variances[is_kept] + floor)
         self.gains_: FloatArray = relative ** (self.strength / 2)
+        self.__dict__.pop("_whitens", None)
         return self
 
     def transform(self, X: Any) -> FloatArray:
@@ -93,11 +101,26 @@ class Whitener(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         units = unit_rows(validate_data(self, X, dtype=np.float64, reset=False))
         centred = units - self.mean_
-        inside = centred @ self.directions_.T
+        if centred.shape[1] <= MOST_MAPPED:
+            whitened = centred @ self._map()
+        else:
+            whitened = (centred @ self.directions_.T * self.gains_) @ self.directions_
         # What lies outside, or at the mean, leaves rounding, which is no direction.
         rounding = max(centred.shape[1], len(self.gains_)) * np.finfo(np.float64).eps
-        inside[np.linalg.norm(inside, axis=1) <= rounding] = 0.0
-        return unit_rows((inside * self.gains_) @ self.directions_)
+        whitened[np.einsum("ij,ij->i", whitened, whitened) <= rounding**2] = 0.0
+        return unit_rows(whitened)
+
+    def _map(self) -> FloatArray:
+        """The matrix that whitens; of few features, it takes half as long as two of them."""
+        made: FloatArray | None = self.__dict__.get("_whitens")
+        if made is None:
+            made = self._whitens = (self.directions_.T * self.gains_) @ self.directions_
+        return made
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but what follows from the rest."""
+        state: dict[str, Any] = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_whitens"}
 
 
 def _principal(centred: FloatArray) -> tuple[FloatArray, FloatArray]:
