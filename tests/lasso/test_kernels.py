@@ -14,7 +14,15 @@ import numpy as np
 import pytest
 from tests.helpers import unit_columns
 from tests.lasso.plain import PLAIN
-from tests.lasso.problems import ATOMS, FAMILIES, around_one_direction, as_codes, solved
+from tests.lasso.problems import (
+    ATOMS,
+    FAMILIES,
+    around_one_direction,
+    as_codes,
+    dense,
+    solved,
+    violation,
+)
 
 import setwise
 from setwise.errors import ConvergenceWarning
@@ -23,7 +31,7 @@ from setwise.lasso import (
     Pools,
     ball_kernels,
     code_by_gram,
-    codes_changed_by,
+    code_with_new,
     descent_kernels,
     inverse_kernels,
     inverses_of,
@@ -199,28 +207,27 @@ def test_plain_python_agrees_on_all_columns(columns, cap, max_steps, use):
 def test_plain_python_agrees_on_columns_that_new_ones_change(columns, with_inverses, use):
     columns = columns[:, :20]
     n = columns.shape[1]
-    n_new = min(3, n - 1)
-    n_old = n - n_new
-    gram = columns.T @ columns
+    n_old = n - min(3, n - 1)
+    gram, rank = columns.T @ columns, min(columns.shape)
     old = np.ascontiguousarray(gram[:n_old, :n_old])
-    rank = min(columns.shape)
-    codes = code_by_gram(old, 0.05, np.arange(n_old), rank=rank)
-    outcomes = []
+    known = code_by_gram(old, 0.05, np.arange(n_old), rank=rank)
+    violations = np.abs(gram[n_old:, :n_old] - gram[n_old:, :n_old] @ dense(known, n_old))
+    expected = np.flatnonzero(violations.max(axis=0, initial=0.0) > 0.05)
+    found = []
     for way in (COMPILED, PLAIN):
         use(way)
-        kept, kept_at = inverses_of(old, codes)
-        changed = codes_changed_by(gram[:n_old, n_old:], 0.05, codes)
-        outcomes.append((kept_at, changed))
-    for by_compiled, by_plain in zip(*outcomes, strict=True):
-        np.testing.assert_array_equal(by_compiled, by_plain)
-    targets = np.append(changed, np.arange(n_old, n))
-    inverses = (kept, np.append(kept_at[changed], np.full(n_new, -1)))
-    _, said = coded_both_ways(
-        use, 10_000, old, 0.05, targets, rank=rank,
-        start=Codes.join([codes.take(changed), Codes.none(n_new)]),
-        border=gram[n_old:], is_optimal=True, inverses=inverses if with_inverses else None,
-    )  # fmt: skip
-    assert not said
+        inverses = inverses_of(old, known)
+        found.append(inverses[1])
+        if not with_inverses:
+            inverses = np.empty(0), np.full(n_old, -1)
+        targets, codes = code_with_new(
+            old, 0.05, gram[n_old:], rank=rank, known=known, inverses=inverses
+        )
+        np.testing.assert_array_equal(targets, np.append(expected, np.arange(n_old, n)))
+        found.append(dense(codes, n))
+    np.testing.assert_array_equal(found[0], found[2])
+    np.testing.assert_allclose(found[1], found[3], rtol=0, atol=1e-9)
+    assert violation(columns, found[1], 0.05, targets) <= 1e-9
 
 
 def test_a_working_set_larger_than_its_room_is_given_more(use, monkeypatch):

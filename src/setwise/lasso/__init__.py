@@ -9,7 +9,6 @@ from setwise.lasso.solver import (
     Codes,
     code_by_gram,
     code_with_new,
-    codes_changed_by,
     gram_lasso,
     inverses_of,
     lasso_codes,
@@ -18,5 +17,5 @@ from setwise.lasso.solver import (
 
 __all__ = [
     "Codes", "Pools", "code_blocks", "code_by_gram", "code_changed", "code_with_new",
-    "codes_changed_by", "gram_lasso", "inverses_of", "lasso_codes", "optimality_violation",
+    "gram_lasso", "inverses_of", "lasso_codes", "optimality_violation",
 ]  # fmt: skip

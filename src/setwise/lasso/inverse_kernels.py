@@ -57,6 +57,7 @@ class Room(NamedTuple):
 def code_by_inverse(products, targets, penalty, start, room, done, cap, most_steps, found):
     """Write the codes of the columns ``targets``, from number ``done`` on, to ``found``.
 
+    An old column whose start no new atom violates keeps its code, which is not written again.
     Returns how many are done: all, or those before one that needs more room. Those that have
     not converged are to be coded carefully.
     """
@@ -64,7 +65,11 @@ def code_by_inverse(products, targets, penalty, start, room, done, cap, most_ste
     K, active, a, z, sign, h, u, g, worst = room
     for t in range(done, targets.shape[0]):
         own, n_steps = targets[t], 0
-        first = start.n_known if own < gram.shape[0] else 0  # no atom before it is a violator
+        first = start.n_known if own < start.n_known else 0  # no atom before it is a violator
+        if first > 0 and not _is_violated(tail, penalty, own, t, start, g):
+            found.is_same[t] = found.converged[t] = True
+            found.pointers[t + 1] = found.pointers[t]
+            continue
         k = _begin(gram, tail, strip, t, start, K, active, a, sign, h, u)
         _aim(gram, tail, strip, own, penalty, K, active, z, sign, u, k)
         is_open = k >= 0
@@ -100,18 +105,6 @@ def code_by_inverse(products, targets, penalty, start, room, done, cap, most_ste
 
 
 @kernel
-def find_changed(tail, penalty, pointers, atoms, values, g, is_changed):
-    """Whether any new atom violates each code; ``tail`` has its products with the old."""
-    for i in range(is_changed.shape[0]):
-        copy(g, tail[i], g.shape[0])
-        for e in range(pointers[i], pointers[i + 1]):
-            subtract(g, values[e], tail[atoms[e]], g.shape[0])
-        is_changed[i] = False
-        for j in range(g.shape[0]):
-            is_changed[i] |= abs(g[j]) > penalty
-
-
-@kernel
 def invert(gram, pointers, atoms, room, kept, kept_at):
     """Inverses of the Gram matrices of codes' atoms, their rows up to the diagonal in ``kept``.
 
@@ -139,6 +132,19 @@ def _product(gram, tail, strip, i, j):
     if i >= n_old:
         return strip[i - n_old, j]
     return gram[i, j] if j < n_old else tail[i, j - n_old]
+
+
+@inner
+def _is_violated(tail, penalty, own, t, start, g):
+    """Whether a new atom could enter a start."""
+    n_new = tail.shape[1]
+    copy(g, tail[own], n_new)
+    for e in range(start.begins[t], start.ends[t]):
+        subtract(g, start.values[e], tail[start.atoms[e]], n_new)
+    worst = 0.0
+    for j in range(n_new):
+        worst = max(worst, abs(g[j]))
+    return worst > penalty
 
 
 @inner

@@ -48,12 +48,16 @@ class Start(NamedTuple):
 
 
 class Found(NamedTuple):
-    """Codes found so far, and whether each has converged; residuals of rows only."""
+    """Codes found so far, whether each has converged, and whether it is that of the start.
+
+    What is as at the start is not written again. Residuals are there of rows only.
+    """
 
     pointers: IntArray
     atoms: IntArray
     values: FloatArray
     converged: BoolArray
+    is_same: BoolArray
     residuals: npt.NDArray[np.float32] | None
 
     @classmethod
@@ -66,6 +70,7 @@ class Found(NamedTuple):
             atoms=np.empty(n_targets * cap, np.int64),
             values=np.empty(n_targets * cap),
             converged=np.zeros(n_targets, np.bool_),
+            is_same=np.zeros(n_targets, np.bool_),
             residuals=residuals,
         )
 
@@ -166,9 +171,8 @@ class Codes:
     def found(found: Found) -> Codes:
         """The codes that a kernel has found."""
         size = found.pointers[-1]
-        return Codes(
-            np.diff(found.pointers), found.atoms[:size].copy(), found.values[:size].copy()
-        )
+        counts = np.diff(found.pointers)[~found.is_same]
+        return Codes(counts, found.atoms[:size].copy(), found.values[:size].copy())
 
     @staticmethod
     def none(n_targets: int) -> Codes:
@@ -231,8 +235,11 @@ def warn_of_steps(converged: BoolArray, n_targets: int, cap: int) -> None:
 def _code(
     gram: FloatArray, border: FloatArray, targets: IntArray, penalty: float, start: Start,
     rank: int,
-) -> Codes:  # fmt: skip
-    """Codes by the inverse, and carefully where atoms are nearly combinations of others."""
+) -> tuple[IntArray, Codes]:  # fmt: skip
+    """Places of the targets that keep not their start, and their codes.
+
+    By the inverse, and carefully where atoms are nearly combinations of others.
+    """
     kernels, n = kernels_of("setwise.lasso", "inverse_kernels"), len(gram) + len(border)
     gram = np.ascontiguousarray(gram, dtype=np.float64)
     tail = np.ascontiguousarray(border[:, : len(gram)].T)
@@ -245,15 +252,16 @@ def _code(
             found,
         )  # fmt: skip
         room *= 2
-    codes, left = Codes.found(found), np.flatnonzero(~found.converged)
-    if not len(left):
-        return codes
+    changed, codes = np.flatnonzero(~found.is_same), Codes.found(found)
+    if found.converged.all():
+        return changed, codes
+    left = np.flatnonzero(~found.converged)
     all_products = kernels_of("setwise.lasso").Products(*products)
     careful, converged, _ = run_with_room(
         all_products, targets[left], penalty, start.take(left), n, cap
     )
-    warn_of_steps(converged, len(targets), cap)
-    return codes.replaced(left, careful)
+    warn_of_steps(converged, len(changed), cap)
+    return changed, codes.replaced(np.searchsorted(changed, left), careful)
 
 
 def _room(size: int, n_atoms: int) -> Any:
@@ -284,15 +292,13 @@ def lasso_codes(gram: FloatArray, penalty: float, *, rank: int) -> sp.csc_array:
 
 def code_by_gram(
     gram: FloatArray, penalty: float, targets: IntArray, *, rank: int,
-    start: Codes | None = None, border: FloatArray | None = None, is_optimal: bool = False,
-    inverses: Inverses | None = None,
+    start: Codes | None = None, border: FloatArray | None = None,
 ) -> Codes:  # fmt: skip
     """Codes of some columns, ``targets``, on all the others, as in :func:`lasso_codes`.
 
     ``start`` holds a code for each target to start from, which changes the time, not the
-    result, and ``inverses`` are those of :func:`inverses_of` (begin -1: none). ``border`` has
-    the inner products of more columns with all, as if ``gram`` had these rows at its end. With
-    ``is_optimal``, the starts of old columns are their optimal codes on old columns.
+    result. ``border`` has the inner products of more columns with all, as if ``gram`` had these
+    rows at its end.
 
     Examples
     --------
@@ -302,9 +308,8 @@ def code_by_gram(
     """
     border = np.empty((0, len(gram))) if border is None else border
     start = Codes.none(len(targets)) if start is None else start
-    kept = inverses or (np.empty(0), np.full(len(targets), -1))
-    begin = Start(*start.begins_and_ends, len(gram) if is_optimal else 0, *kept)
-    return _code(gram, border, targets, penalty, begin, rank)
+    begin = Start(*start.begins_and_ends, 0, np.empty(0), np.full(len(targets), -1))
+    return _code(gram, border, targets, penalty, begin, rank)[1]
 
 
 def code_with_new(
@@ -313,8 +318,9 @@ def code_with_new(
 ) -> tuple[IntArray, Codes]:  # fmt: skip
     """The columns that new ones change, the new ones last, and the codes of both.
 
-    As :func:`codes_changed_by` and :func:`code_by_gram` together, without a copy of the codes
-    that were ``known`` of the old columns; ``inverses`` are those of all of them.
+    ``known`` are the optimal codes of the old columns, ``inverses`` those of
+    :func:`inverses_of`. An old column changes where a new one is above the penalty
+    (docs/insertion.md).
 
     Examples
     --------
@@ -326,14 +332,10 @@ def code_with_new(
     array([0, 2])
     """
     n_old, n_new = len(gram), len(border)
-    changed = codes_changed_by(border[:, :n_old].T, penalty, known)
-    n_changed, targets = len(changed), np.empty(len(changed) + n_new, np.int64)
-    begins, ends, kept_at = np.zeros((3, len(targets)), np.int64)
-    targets[:n_changed], targets[n_changed:] = changed, np.arange(n_old, n_old + n_new)
-    begins[:n_changed], ends[:n_changed] = known.pointers[changed], known.pointers[changed + 1]
-    kept_at[:n_changed], kept_at[n_changed:] = inverses[1][changed], -1
+    begins, ends = (np.append(p, np.zeros(n_new, np.int64)) for p in known.begins_and_ends[:2])
+    kept_at = np.append(inverses[1], np.full(n_new, -1))
     start = Start(begins, ends, known.atoms, known.values, n_old, inverses[0], kept_at)
-    return targets, _code(gram, border, targets, penalty, start, rank)
+    return _code(gram, border, np.arange(n_old + n_new), penalty, start, rank)
 
 
 def inverses_of(gram: FloatArray, codes: Codes) -> Inverses:
@@ -353,25 +355,6 @@ def inverses_of(gram: FloatArray, codes: Codes) -> Inverses:
         np.ascontiguousarray(gram), codes.pointers, codes.atoms, room, kept, kept_at
     )
     return kept, kept_at
-
-
-def codes_changed_by(tail: FloatArray, penalty: float, codes: Codes) -> IntArray:
-    """Numbers of the codes that new columns make suboptimal (docs/insertion.md).
-
-    ``tail`` holds the products of old columns with new ones.
-
-    Examples
-    --------
-    >>> from setwise.lasso import code_by_gram, codes_changed_by
-    >>> codes = code_by_gram(np.array([[1.0, 0.6], [0.6, 1.0]]), 0.1, np.arange(2), rank=2)
-    >>> codes_changed_by(np.array([[0.9], [0.5]]), 0.1, codes)
-    array([0])
-    """
-    is_changed, tail = np.empty(len(codes), np.bool_), np.ascontiguousarray(tail)
-    kernels_of("setwise.lasso", "inverse_kernels").find_changed(
-        tail, float(penalty), *codes.arrays, np.empty(tail.shape[1]), is_changed
-    )
-    return np.flatnonzero(is_changed)
 
 
 def gram_lasso(
