@@ -34,7 +34,8 @@ def test_equals_scikit_image(seed, norm, cell, block, orientations):
         )
         for image in images
     ]
-    np.testing.assert_allclose(made, expected)
+    # Its histograms are sums in single precision.
+    np.testing.assert_allclose(made, expected, rtol=1e-5)
 
 
 def test_colour_and_size(seed):

@@ -20,6 +20,8 @@ from setwise.sets import SetBatch
 
 # Images that a feature works on at once: what it needs in between stays small.
 AT_ONCE = 256
+# Numbers that are converted to double precision at once.
+_BLOCK = 2**18
 
 
 class ImageFeature(  # type: ignore[call-arg]
@@ -268,7 +270,12 @@ def as_grey(images: Array, caller: str) -> Array:
             f"{caller}: the images have {n_channels} channels. Expected one (grey) or three "
             "(red, green, blue); leave the others out, such as an alpha channel."
         )
-    return images.astype(np.float64) @ LUMA
+    grey = np.empty(images.shape[:3])
+    step = max(1, _BLOCK // images[0].size)
+    for start in range(0, len(images), step):  # doubles of all colours at once would be large
+        block = slice(start, start + step)
+        grey[block] = images[block].astype(np.float64) @ LUMA
+    return grey
 
 
 def as_bytes(images: Array, caller: str, size: Size | None = None) -> Bytes:

@@ -155,11 +155,11 @@ class FeatureTable:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(**state)  # type: ignore[misc]
 
-    def rows(self, rows: IntArray, images: Callable[[IntArray], FloatArray]) -> FloatArray:
+    def rows(self, rows: IntArray, images: Callable[[IntArray], npt.NDArray[Any]]) -> FloatArray:
         """Values of some images, of which the missing ones are computed."""
         with self._lock:
             missing = rows[~self.is_made[rows]]
-            for start in range(0, len(missing), AT_ONCE):  # as doubles, all may be too large
+            for start in range(0, len(missing), AT_ONCE):
                 part = missing[start : start + AT_ONCE]
                 made = np.asarray(self.feature.transform(images(part)))
                 if made.ndim != 2 or len(made) != len(part):
@@ -272,9 +272,9 @@ class Images:
         for table in others.tables:
             self.table(table.feature).copy_from(table, own, equal)
 
-    def _pixels(self, rows: IntArray) -> FloatArray:
+    def _pixels(self, rows: IntArray) -> npt.NDArray[Any]:
         assert self.shape is not None  # noqa: S101
-        return np.asarray(self._whole[rows], dtype=np.float64).reshape(-1, *self.shape)
+        return self._whole[rows].reshape(-1, *self.shape)
 
     def part(self, start: int, stop: int) -> Images:
         """The vectors between two places."""
