@@ -21,7 +21,8 @@ from setwise.features.descriptors import HOG, LBP
 from setwise.features.faces import Faces
 from setwise.features.images import AT_ONCE, ImageFeature, Pixels, is_pipeline, steps_of
 from setwise.features.network import Network
-from setwise.features.vectors import Whitener, unit_rows
+from setwise.features.vectors import unit_rows
+from setwise.features.whitening import Principal, Whitener
 
 # What can be written down by its name and parameters, and read again.
 _STEPS: dict[str, type[Any]] = {
@@ -96,14 +97,21 @@ class View:
             steps.append(kind(**values))
         return cls(config["name"], _in_a_row(steps), config["has_lengths"])
 
-    def fit(self, images: Images) -> FittedView:
-        """Fit the view to the vectors of a gallery."""
+    def fit(
+        self, images: Images, principal: Callable[[Any], Principal] | None = None
+    ) -> FittedView:
+        """Fit the view to the vectors of a gallery.
+
+        ``principal`` gives the principal directions of a feature of theirs, for whiteners.
+        """
         view = self.unfitted()
         if view.feature is not None and images.shape is None:
             what = f"view {self.name!r} looks at images, and the gallery holds vectors"
             expected = "sets from load_images, load_video or SetBatch.from_images"
             reject(f"{what}. Expected {expected}.")
-        if view.rest is not None:
+        if principal is not None and isinstance(view.rest, Whitener):
+            view.rest.fit_to(principal(view.feature))
+        elif view.rest is not None:
             view.rest.fit(images.seen_by(view.feature))
         return view
 
@@ -328,6 +336,16 @@ class FittedView:
             return bool(joblib.hash(self.rest) == joblib.hash(other.rest))
         except (PicklingError, TypeError, AttributeError):
             return False
+
+    @property
+    def whitens(self) -> bool:
+        """Whether it whitens each vector by itself."""
+        return isinstance(self.rest, Whitener) and not self.has_lengths
+
+    def coordinates(self, images: Images) -> FloatArray:
+        """As :meth:`show`, up to a rotation; of a view that whitens."""
+        coordinates: FloatArray = self.rest.coordinates(unit_rows(images.seen_by(self.feature)))
+        return coordinates
 
     def show(self, images: Images) -> FloatArray:
         """The vectors of a set in this view, of unit norm, or scaled as a whole."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from setwise._support.parameters import (
     as_tuple,
@@ -215,7 +216,7 @@ class Description:
         source = np.random.SeedSequence(self.seed, spawn_key=(start,))
         return representation.basis.columns(vectors, dims, np.random.default_rng(source))
 
-    def inliers(self, vectors: FloatArray) -> BoolArray:
+    def inliers(self, vectors: npt.NDArray[Any]) -> BoolArray:
         """Which vectors of a set are no outliers of it."""
         if self.outliers is None:
             return np.ones(len(vectors), dtype=np.bool_)

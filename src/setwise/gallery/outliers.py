@@ -7,8 +7,10 @@ by the gallery: it has how far apart the parts of one set, and two classes, are.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from scipy.cluster.hierarchy import fcluster, linkage
 
 from setwise._support.types import BoolArray, FloatArray, IntArray
@@ -24,7 +26,7 @@ MOST_COMPARED = 200
 NO_COSINES = (np.inf, -np.inf)
 
 
-def two_parts(vectors: FloatArray) -> tuple[float, BoolArray]:
+def two_parts(vectors: npt.NDArray[Any]) -> tuple[float, BoolArray]:
     """The two parts into which Ward's tree divides a set, whatever the order of its vectors."""
     n = len(vectors)
     if not FEWEST <= n <= _MOST_VECTORS:
@@ -62,7 +64,7 @@ def outlier_range(inliers: Sequence[FloatArray], codes: IntArray) -> tuple[float
 
 
 def without_second_part(
-    cosines: tuple[float, float], vectors: FloatArray, inliers: BoolArray
+    cosines: tuple[float, float], vectors: npt.NDArray[Any], inliers: BoolArray
 ) -> BoolArray:
     """The inliers of a probe, without the smaller of two parts of different sets."""
     lowest, highest = cosines
@@ -80,8 +82,7 @@ def without_outliers(sets: SetBatch, cosines: tuple[float, float] = NO_COSINES) 
     """The sets without their outliers; of probes, without a second set within them."""
     inliers = []
     for vectors in sets:
-        exact = np.asarray(vectors, dtype=np.float64)
-        inliers.append(without_second_part(cosines, exact, is_typical(exact)))
+        inliers.append(without_second_part(cosines, vectors, is_typical(vectors)))
     ends = np.cumsum([0, *(int(is_kept.sum()) for is_kept in inliers)])
     return SetBatch(
         sets.vectors[np.concatenate(inliers)], ends, sets.names, image_shape=sets.image_shape

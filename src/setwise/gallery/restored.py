@@ -398,9 +398,8 @@ def _views(description: Description, stored: _Stored, n_features: int) -> dict[s
             width = None if view.steps[0] is not step else n_features
             mean = stored.get(f"view {view.name} {k} mean_", "f", (width,))
             directions = stored.get(f"view {view.name} {k} directions_", "f", (None, len(mean)))
-            step.mean_, step.directions_ = mean, directions
-            step.gains_ = stored.get(f"view {view.name} {k} gains_", "f", (len(directions),))
-            step.n_features_in_ = len(mean)
+            gains = stored.get(f"view {view.name} {k} gains_", "f", (len(directions),))
+            step.take_over(mean, directions, gains)
         views[view.name] = fitted
     return views
 
