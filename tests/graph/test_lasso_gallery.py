@@ -343,7 +343,9 @@ def test_each_inverse_that_is_kept_is_that_of_its_atoms(gallery_and_probe):
     assert (kept_at >= 0).any()
 
 
-def test_inverses_are_neither_sent_nor_kept_where_they_are_large(gallery_and_probe, monkeypatch):
+def test_inverses_are_neither_sent_nor_kept_where_they_are_large(
+    gallery_and_probe, monkeypatch
+):
     gallery, probe = gallery_and_probe
     solution = GramLasso.solved(LassoGraph(0.02), gallery, 0.02)
     graph = solution.insert(probe)

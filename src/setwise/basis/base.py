@@ -205,7 +205,10 @@ def _by_products(
     squares, coordinates = np.linalg.eigh(vectors @ vectors.T)
     if not squares[-most] > LEAST_PRODUCT * squares[-1]:
         return None
-    coordinates, strengths = coordinates[:, : -most - 1 : -1], np.sqrt(squares[: -most - 1 : -1])
+    coordinates, strengths = (
+        coordinates[:, : -most - 1 : -1],
+        np.sqrt(squares[: -most - 1 : -1]),
+    )
     return coordinates, strengths, (coordinates.T @ vectors) / strengths[:, None]
 
 

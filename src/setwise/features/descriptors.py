@@ -26,8 +26,8 @@ METHODS = ("nri_uniform", "uniform")
 class HOG(ImageFeature):
     """Histograms of oriented gradients: the directions of edges in each cell of an image.
 
-    Computed from the brightness of colours, ``0.299 R + 0.587 G + 0.114 B``; the values are those
-    of scikit-image. Blocks are normalised, so that the range of values hardly
+    Computed from the brightness of colours, ``0.299 R + 0.587 G + 0.114 B``. The values are
+    those of scikit-image. Blocks are normalised, so that the range of values hardly
     matters. An image without edges gives zeros.
 
     Parameters
@@ -81,8 +81,8 @@ class HOG(ImageFeature):
         grey = as_grey(images, "HOG")
         if self.size is not None:
             grey = resized(grey, self.size)
-        made = _cell_histograms(grey.astype(np.float64), self.orientations, pair(self.cell))
-        made = sliding_window_view(made, pair(self.block), axis=(1, 2))
+        cells = _cell_histograms(grey.astype(np.float64), self.orientations, pair(self.cell))
+        made: FloatArray = sliding_window_view(cells, pair(self.block), axis=(1, 2))  # type: ignore[call-overload]
         # Cells of a block, then orientations, as scikit-image has them.
         blocks = made.transpose(0, 1, 2, 4, 5, 3).reshape(*made.shape[:3], -1)
         return _NORMALISED[self.norm](blocks).reshape(len(images), -1)

@@ -89,14 +89,17 @@ class ImageFeature(  # type: ignore[call-arg]
         rows = values.reshape(len(values), -1)
         return X.replaced(vectors=rows, image_shape=shape)
 
+    def n_values(self, shape: tuple[int, ...]) -> int:
+        """Number of values of an image of a shape, ``(height, width[, n_channels])``."""
+        return int(np.asarray(self.compute(np.zeros((1, *shape), dtype=np.uint8))).size)
+
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Names of the values of an image: the feature's name, and a number."""
         if not hasattr(self, "image_shape_"):
             msg = f"{type(self).__name__}: call fit first, with images of the size to come."
             raise NotFittedError(msg)
-        black = np.zeros((1, *self.image_shape_), dtype=np.uint8)
-        name = type(self).__name__.lower()
-        return np.array([f"{name}{i}" for i in range(self.compute(black).size)], dtype=object)
+        name, n_values = type(self).__name__.lower(), self.n_values(self.image_shape_)
+        return np.array([f"{name}{i}" for i in range(n_values)], dtype=object)
 
     def _values(self, images: Array, X: Any) -> Array:
         """Values of all images, which are those of ``X``."""

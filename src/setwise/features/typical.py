@@ -62,7 +62,7 @@ def majority_cosines(vectors: npt.NDArray[Any]) -> FloatArray:
         return _majority_of_many(unit_rows(np.asarray(vectors, dtype=np.float64)))
     cosines = cosines_of_pairs(vectors)
     to_majority = cosines[np.median(cosines, axis=1).argmax()]
-    n_kept, half = -(-len(vectors) // 2), np.empty(0)
+    n_kept, half = -(-len(vectors) // 2), np.empty(0, dtype=np.int64)
     for _ in range(_MOST_ROUNDS):
         before, half = half, np.argsort(-to_majority, kind="stable")[:n_kept]
         if np.array_equal(before, half):

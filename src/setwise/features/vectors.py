@@ -7,12 +7,13 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin, clone
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from setwise._support.parameters import refuse
 from setwise._support.types import FloatArray
 from setwise.errors import reject
 from setwise.sets import SetBatch, check_sets
+
 
 def unit_rows(vectors: FloatArray) -> FloatArray:
     """Scale every row to unit norm, whatever its size; zero rows stay zero.

@@ -148,7 +148,11 @@ KNOWN = {
 
 
 class FeatureTable:
-    """Values of one feature, a row per image, computed when first wanted."""
+    """Values of one feature, a row per image, computed when first wanted.
+
+    They are rounded to single precision, which takes half the memory, before anything is made
+    of them: what is kept with a gallery is what a new fit would compute.
+    """
 
     def __init__(
         self, feature: Any, is_made: BoolArray, values: npt.NDArray[Any] | None = None
@@ -163,7 +167,9 @@ class FeatureTable:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(**state)  # type: ignore[misc]
 
-    def rows(self, rows: IntArray, images: Callable[[IntArray], npt.NDArray[Any]]) -> FloatArray:
+    def rows(
+        self, rows: IntArray, images: Callable[[IntArray], npt.NDArray[Any]]
+    ) -> FloatArray:
         """Values of some images, of which the missing ones are computed."""
         with self._lock:
             missing = rows[~self.is_made[rows]]
@@ -173,10 +179,12 @@ class FeatureTable:
                 if made.ndim != 2 or len(made) != len(part):
                     return made  # the view refuses it
                 if self.values is None:
-                    self.values = np.zeros((len(self.is_made), made.shape[1]), made.dtype)
-                self.values[part], self.is_made[part] = made, True
+                    self.values = np.zeros((len(self.is_made), made.shape[1]), np.float32)
+                with np.errstate(over="ignore"):  # what becomes infinite is refused
+                    self.values[part] = made
+                self.is_made[part] = True
             assert self.values is not None  # noqa: S101
-            return self.values[rows]
+            return self.values[rows].astype(np.float64)
 
     def copy_from(self, other: FeatureTable, own: IntArray, equal: IntArray) -> None:
         """Take over the values of equal images in another table, where it has them."""
@@ -337,6 +345,17 @@ class FittedView:
         except (PicklingError, TypeError, AttributeError):
             return False
 
+    def width(self, n_features: int, image_shape: tuple[int, ...] | None) -> int:
+        """Length of its vectors, for vectors of a given shape."""
+        given = n_features
+        if self.feature is not None and image_shape is not None:
+            given = self.feature.n_values(image_shape)
+        if self.rest is None or (
+            isinstance(self.rest, Whitener) and len(self.rest.mean_) == given
+        ):
+            return given
+        return self.show(Images(np.ones((1, n_features)), image_shape)).shape[1]
+
     @property
     def whitens(self) -> bool:
         """Whether it whitens each vector by itself."""
@@ -369,5 +388,4 @@ def shown_widths(
     views: Mapping[str, FittedView], n_features: int, image_shape: tuple[int, ...] | None
 ) -> dict[str, int]:
     """Length of the vectors in each view, for vectors of a given shape."""
-    blank = Images(np.ones((1, n_features)), image_shape)
-    return {name: view.show(blank).shape[1] for name, view in views.items()}
+    return {name: view.width(n_features, image_shape) for name, view in views.items()}

@@ -42,15 +42,17 @@ class Moments:
     """
 
     def __init__(self, units: FloatArray) -> None:
-        self.units = units
         # About the mean of all rows, because means of some are near it: little is lost when
         # they are taken out of the products.
         self._mean = units.mean(axis=0)
         self._centred = units - self._mean
 
+    def __len__(self) -> int:
+        return len(self._centred)
+
     @property
     def _is_wide(self) -> bool:
-        return len(self.units) <= self.units.shape[1]
+        return len(self._centred) <= self._centred.shape[1]
 
     @lazy
     def _products(self) -> FloatArray:
@@ -69,9 +71,8 @@ class Moments:
         rows -= mean
         is_wide = len(rows) <= rows.shape[1]
         found = self._of_rows(rows, chosen) if is_wide else self._of_columns(rows, mean, chosen)
-        if found is None:
-            found = linalg.svd(rows, full_matrices=False)[1:]
-        return Principal(self._mean + mean, *found, len(rows))
+        strengths, directions = found or linalg.svd(rows, full_matrices=False)[1:]
+        return Principal(self._mean + mean, strengths, directions, len(rows))
 
     def _of_rows(
         self, rows: FloatArray, chosen: IntArray
@@ -91,7 +92,7 @@ class Moments:
     ) -> tuple[FloatArray, FloatArray] | None:
         """By the products of the columns that vary."""
         varies = (rows != rows[0]).any(axis=0)
-        products, is_left = self._products, np.ones(len(self.units), dtype=np.bool_)
+        products, is_left = self._products, np.ones(len(self), dtype=np.bool_)
         is_left[chosen] = False
         if is_left.any():
             left = self._centred[is_left]
@@ -144,7 +145,7 @@ class Whitener(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn mean and principal directions of the rows of ``X``."""
         moments = Moments(unit_rows(validate_data(self, X, dtype=np.float64)))
-        return self.fit_to(moments.principal(np.arange(len(moments.units))))
+        return self.fit_to(moments.principal(np.arange(len(moments))))
 
     def fit_to(self, found: Principal) -> Self:
         """Learn from the principal directions of some rows."""

@@ -158,13 +158,13 @@ class InlierSets:
     ) -> list[SetBases]:
         """Columns of each set. Vectors of all sets are whitened together, in less time."""
         shown = {name: self._whitened(view) for name, view in views.items() if view.whitens}
-        return [
-            SetBases(
-                self[i], views, description, dims,
-                seen={name: rows[slice(*self.offsets[i : i + 2])] for name, rows in shown.items()},
-            )
-            for i in range(len(self))
-        ]  # fmt: skip
+
+        def of(i: int) -> SetBases:
+            own = slice(*self.offsets[i : i + 2])
+            seen = {name: rows[own] for name, rows in shown.items()}
+            return SetBases(self[i], views, description, dims, seen=seen)
+
+        return [of(i) for i in range(len(self))]
 
     def _whitened(self, view: FittedView) -> FloatArray:
         known, rows = self._shown.get(view.name, (None, None))

@@ -80,9 +80,7 @@ def without_second_part(
 
 def without_outliers(sets: SetBatch, cosines: tuple[float, float] = NO_COSINES) -> SetBatch:
     """The sets without their outliers; of probes, without a second set within them."""
-    inliers = []
-    for vectors in sets:
-        inliers.append(without_second_part(cosines, vectors, is_typical(vectors)))
+    inliers = [without_second_part(cosines, one, is_typical(one)) for one in sets]
     ends = np.cumsum([0, *(int(is_kept.sum()) for is_kept in inliers)])
     return SetBatch(
         sets.vectors[np.concatenate(inliers)], ends, sets.names, image_shape=sets.image_shape

@@ -21,7 +21,6 @@ from setwise.features.images import fingerprint_of
 from setwise.features.views import (
     FeatureTable,
     FittedView,
-    Images,
     View,
     are_equal,
     shown_widths,
@@ -196,10 +195,10 @@ def _inliers(
     if "is kept" not in stored.arrays:
         return None
     is_kept, tables = _is_kept(stored, sets), []
-    blank = Images(np.ones((1, sets.n_features)), sets.image_shape)
+    image_shape = sets.image_shape or ()
     for k, feature in enumerate(image_features(views)):
         if f"feature {k}" in stored.arrays:
-            shape = int(is_kept.sum()), blank.seen_by(feature).shape[1]
+            shape = int(is_kept.sum()), feature.n_values(image_shape)
             written = stored.get(f"feature {k}", "uf", shape)
             values = np.zeros((len(is_kept), shape[1]), written.dtype)
             values[is_kept] = written

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from setwise._support.memory import require_memory
 from setwise._support.parallel import in_threads
 from setwise._support.types import BoolArray, FloatArray, IntArray
-from setwise.features.views import FittedView, Images
+from setwise.features.views import FittedView
 from setwise.gallery.bases import InlierSets, SetBases, tried_sets, usable_dims
 from setwise.gallery.candidates import Candidates, nearness_layers, nearness_of
 from setwise.gallery.description import Description, Layer

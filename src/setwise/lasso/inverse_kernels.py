@@ -90,7 +90,11 @@ def code_by_inverse(products, targets, penalty, start, room, done, cap, most_ste
                     gram, tail, strip, own, worst[c], bound, penalty,
                     K, active, a, z, sign, h, u, k,
                 )  # fmt: skip
-                k = _settle(K, active, a, z, sign, u, k) if n_steps <= most_steps else _CAREFULLY
+                k = (
+                    _settle(K, active, a, z, sign, u, k)
+                    if n_steps <= most_steps
+                    else _CAREFULLY
+                )
                 if k < 0:
                     is_open = False
                     break
@@ -291,7 +295,7 @@ def _find_gradients(gram, tail, strip, own, active, a, k, first, g):
 
 @inner
 def _subtract_four(gram, strip, active, a, r, k, g):
-    """What four active atoms explain, together, so that ``g`` is read and written less often."""
+    """Take out what four active atoms explain, so that ``g`` is read and written less often."""
     n_old = gram.shape[0]
     i0, i1 = active[r], active[min(r + 1, k - 1)]
     i2, i3 = active[min(r + 2, k - 1)], active[min(r + 3, k - 1)]

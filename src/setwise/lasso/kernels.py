@@ -19,7 +19,6 @@ from setwise.lasso.descent_kernels import (
     TOLERANCE,
     align,
     clear,
-    copy,
     settle,
     subtract,
 )

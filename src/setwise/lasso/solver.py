@@ -43,7 +43,9 @@ class Start(NamedTuple):
 
     def take(self, chosen: IntArray) -> Start:
         """Some of the starts."""
-        begins, ends, kept_at = (part[chosen] for part in (self.begins, self.ends, self.kept_at))
+        begins, ends, kept_at = (
+            part[chosen] for part in (self.begins, self.ends, self.kept_at)
+        )
         return self._replace(begins=begins, ends=ends, kept_at=kept_at)
 
 
