@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Self
 
 import numpy as np
@@ -82,7 +83,7 @@ class HOG(ImageFeature):
         if self.size is not None:
             grey = resized(grey, self.size)
         cells = _cell_histograms(grey.astype(np.float64), self.orientations, pair(self.cell))
-        made: FloatArray = sliding_window_view(cells, pair(self.block), axis=(1, 2))  # type: ignore[call-overload]
+        made = sliding_window_view(cells, pair(self.block), axis=(1, 2))
         # Cells of a block, then orientations, as scikit-image has them.
         blocks = made.transpose(0, 1, 2, 4, 5, 3).reshape(*made.shape[:3], -1)
         return _NORMALISED[self.norm](blocks).reshape(len(images), -1)
@@ -129,7 +130,7 @@ def _summed(blocks: FloatArray) -> FloatArray:
 
 # Keeps blocks without edges from being divided by zero.
 _SMALL = 1e-5
-_NORMALISED = {
+_NORMALISED: Mapping[str, Callable[[FloatArray], FloatArray]] = {
     "L2-Hys": lambda blocks: _scaled(np.minimum(_scaled(blocks), 0.2)),
     "L2": _scaled,
     "L1": _summed,
