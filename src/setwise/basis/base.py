@@ -17,6 +17,9 @@ from setwise._support.types import FloatArray
 from setwise.features import unit_rows
 from setwise.features.typical import canonical_order
 
+# Vectors of a set that show how it varies.
+FEWEST_TO_VARY = 6
+
 
 class Basis(Part, ABC):
     """A way to turn a set into few unit columns.
@@ -33,10 +36,18 @@ class Basis(Part, ABC):
     family: ClassVar[str] = "basis"
     #: Whether columns are orthonormal and of arbitrary sign, so that only their span matters.
     is_orthonormal: ClassVar[bool] = False
-    #: Whether columns are joined in a graph; without one, only angles compare them.
+    #: Whether columns are orthogonal and their lengths count: sets are compared by the sum of
+    #: the squares of all inner products.
+    has_lengths: ClassVar[bool] = False
+    #: Whether columns are joined in a graph; without one, only inner products compare them.
     has_graph: ClassVar[bool] = True
-    #: Smallest size of a set whose columns are informative.
-    fewest: ClassVar[int] = 1
+    #: Whether columns are vectors of the set, which are not to be kept without its vectors.
+    holds_vectors: ClassVar[bool] = False
+
+    @property
+    def fewest(self) -> int:
+        """Smallest size of a set whose columns are informative."""
+        return 1
 
     @property
     def n_starts(self) -> int:
@@ -113,8 +124,11 @@ class CentredSVD(Basis):
 
     name: ClassVar[str] = "centred"
     is_orthonormal: ClassVar[bool] = True
-    # Fewer show noise rather than how the set varies.
-    fewest: ClassVar[int] = 6
+
+    @property
+    def fewest(self) -> int:
+        """Fewer vectors show noise rather than how the set varies."""
+        return FEWEST_TO_VARY
 
     def columns(self, vectors: FloatArray, dims: Sequence[int], rng: Any) -> list[FloatArray]:
         """See :func:`centred_svd_bases`."""
@@ -279,6 +293,7 @@ class Vectors(Basis):
 
     name: ClassVar[str] = "vectors"
     has_graph: ClassVar[bool] = False
+    holds_vectors: ClassVar[bool] = True
     most: int = 100
 
     def __post_init__(self) -> None:

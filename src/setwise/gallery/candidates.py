@@ -120,6 +120,12 @@ class Candidates:
             inverse_temperatures=inverse_temperatures,
         )
 
+    def even_scores(self, views: Mapping[int, LayerView]) -> ScoreMatrix:
+        """Scores of all members, with equal weights."""
+        even = np.ones(len(self.gallery.members))
+        temperatures = self.gallery.calibration.inverse_temperatures
+        return self.scores_of(views, np.arange(len(even)), even, temperatures)
+
     def fused(self, views: Mapping[int, LayerView]) -> Fused:
         """Answer of the active members."""
         return fuse(self.scores(views), self.gallery.description.fusion)

@@ -189,7 +189,7 @@ class Description:
             (i, Member(layer, evidence))
             for i, layer in enumerate(layers)
             for evidence in self.evidence
-            if layer.representation.basis.has_graph or not evidence.needs_graph
+            if evidence.is_asked_of(layer.representation.basis)
             if layer.n_columns in evidence.asked_at(layer.representation.basis.offered(dims))
         ]
         members = tuple(member for _, member in pairs)
@@ -198,7 +198,7 @@ class Description:
 
     def _is_asked(self, representation: Representation) -> bool:
         """Whether any kind of evidence can be read from its layers."""
-        return representation.basis.has_graph or not all(e.needs_graph for e in self.evidence)
+        return any(evidence.is_asked_of(representation.basis) for evidence in self.evidence)
 
     def graph_of(self, representation: Representation) -> Graph:
         """How columns of a representation are joined."""
