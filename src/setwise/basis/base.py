@@ -34,6 +34,8 @@ class Basis(Part, ABC):
     """
 
     family: ClassVar[str] = "basis"
+    #: Whether columns depend on random numbers.
+    is_random: ClassVar[bool] = True
     #: Whether columns are orthonormal and of arbitrary sign, so that only their span matters.
     is_orthonormal: ClassVar[bool] = False
     #: Whether columns are orthogonal and their lengths count: sets are compared by the sum of
@@ -101,6 +103,7 @@ class SVD(Basis):
     """
 
     name: ClassVar[str] = "svd"
+    is_random: ClassVar[bool] = False
     is_orthonormal: ClassVar[bool] = True
 
     def columns(self, vectors: FloatArray, dims: Sequence[int], rng: Any) -> list[FloatArray]:
@@ -123,6 +126,7 @@ class CentredSVD(Basis):
     """
 
     name: ClassVar[str] = "centred"
+    is_random: ClassVar[bool] = False
     is_orthonormal: ClassVar[bool] = True
 
     @property
@@ -244,6 +248,7 @@ class Means(Basis):
     """
 
     name: ClassVar[str] = "means"
+    is_random: ClassVar[bool] = False
 
     def columns(self, vectors: FloatArray, dims: Sequence[int], rng: Any) -> list[FloatArray]:
         """See :func:`means_bases`."""
@@ -264,6 +269,7 @@ class Mean(Basis):
     """
 
     name: ClassVar[str] = "mean"
+    is_random: ClassVar[bool] = False
 
     def offered(self, dims: Sequence[int]) -> tuple[int, ...]:
         """One column, always."""
@@ -292,6 +298,7 @@ class Vectors(Basis):
     """
 
     name: ClassVar[str] = "vectors"
+    is_random: ClassVar[bool] = False
     has_graph: ClassVar[bool] = False
     holds_vectors: ClassVar[bool] = True
     most: int = 100

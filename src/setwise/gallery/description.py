@@ -32,6 +32,9 @@ from setwise.graph import Graph
 from setwise.graph.base import NoGraph
 from setwise.index import ExactIndex, Index
 
+# For bases that ask for no random numbers: a generator takes longer to make than some bases.
+_UNUSED = np.random.default_rng(0)
+
 
 @dataclass(frozen=True)
 class Representation:
@@ -213,8 +216,11 @@ class Description:
         """
         if not vectors.any():
             return [np.empty((vectors.shape[1], 0)) for _ in dims]
-        source = np.random.SeedSequence(self.seed, spawn_key=(start,))
-        return representation.basis.columns(vectors, dims, np.random.default_rng(source))
+        basis, rng = representation.basis, _UNUSED
+        if basis.is_random:
+            source = np.random.SeedSequence(self.seed, spawn_key=(start,))
+            rng = np.random.default_rng(source)
+        return basis.columns(vectors, dims, rng)
 
     def inliers(self, vectors: npt.NDArray[Any]) -> BoolArray:
         """Which vectors of a set are no outliers of it."""

@@ -44,7 +44,7 @@ Arrays = dict[str, npt.NDArray[Any]]
 
 def first_columns(large: SolvedLayer, n_columns: int) -> tuple[npt.NDArray[Any], IntArray]:
     """The first columns of each set, and the set of each column."""
-    chosen = spans_of_sets(large.column_sets)[1] < n_columns
+    chosen = spans_of_sets(large.column_sets).place < n_columns
     return large.graph.columns[:, chosen], large.column_sets[chosen]
 
 
