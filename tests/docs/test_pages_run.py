@@ -84,16 +84,12 @@ def run_line(line: str) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 @pytest.mark.filterwarnings("default")
-def test_what_a_page_says_runs(page, tmp_path, monkeypatch):
+def test_what_a_page_says_runs(page, tmp_path, monkeypatch, no_networks):
     for module in NEEDS.get(page.stem, []):
         pytest.importorskip(module)
     monkeypatch.chdir(tmp_path)
     script = types.ModuleType("page_of_docs")  # where pickle finds its classes
     monkeypatch.setitem(sys.modules, script.__name__, script)
-    # The extras that the Start page installs bring no network, which would take its time.
-    monkeypatch.setattr(
-        "setwise.classify.image_looks.installed_features", lambda: ("pixels", "edges")
-    )
     for kind, code in blocks(page):
         assert kind in ("python", "sh", "text", "toml", "{toctree}"), f"{page.name}: {kind!r}"
         if kind == "python":

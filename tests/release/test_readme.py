@@ -30,7 +30,7 @@ def test_it_is_one_screen_with_one_picture_and_one_table():
 
 
 @pytest.mark.filterwarnings("ignore::setwise.errors.SetwiseWarning")
-def test_its_python_runs(folders, capsys):
+def test_its_python_runs(folders, capsys, no_networks):
     (code,) = blocks(README, "python")
     exec(compile(code, "README.md", "exec"), {})
     lines = capsys.readouterr().out.splitlines()
