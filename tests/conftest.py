@@ -51,10 +51,9 @@ MATHEMATICS = {
 def pytest_collection_modifyitems(config, items):
     if config.pluginmanager.hasplugin("_cov"):
         root = Path(__file__).parent
-        for item in items:
-            if item.path.is_relative_to(root):
-                if item.path.relative_to(root).parts[0] not in MATHEMATICS:
-                    item.add_marker("no_cover")
+        for item in (item for item in items if item.path.is_relative_to(root)):
+            if item.path.relative_to(root).parts[0] not in MATHEMATICS:
+                item.add_marker("no_cover")
 
 
 @pytest.fixture

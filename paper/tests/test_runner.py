@@ -59,7 +59,7 @@ def test_results_are_the_same_wherever_they_are_made(store, backend, n_jobs):
         assert 10 < one.memory_mb < 10_000
 
 
-# A cluster of one worker is started as one of two is, and what fails there fails as in a process.
+# A cluster of one worker starts as one of two does; what fails there fails as in a process.
 SLOW = pytest.mark.slow
 
 
