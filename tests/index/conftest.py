@@ -18,7 +18,7 @@ def _milvus_file(tmp_path_factory):
 
     path = str(tmp_path_factory.mktemp("milvus") / "shared.db")
     yield path
-    with milvus.MilvusIndex(path)._client() as client:
+    with milvus.MilvusIndex(path)._session() as client:
         client.close()
     milvus._connected.cache_clear()
     servers.release_server(path)
