@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
 import numpy.typing as npt
 
 from setwise._support.types import BoolArray, FloatArray
 from setwise.gallery.fusion import Fusion, ScoreMatrix, fuse
+from setwise.sets.labels import json_label
 
 if TYPE_CHECKING:
     from setwise.classify.explanation import Explanation
@@ -64,8 +64,8 @@ class Answer:
     def __repr__(self) -> str:
         n_out, n_vectors = int((~self.is_typical).sum()), len(self.is_typical)
         return (
-            f"Answer({self.name!r}: label={_plain(self.label)!r}, "
-            f"nearest={_plain(self.nearest)!r}, probability={self.probability:.3f}, "
+            f"Answer({self.name!r}: label={json_label(self.label)!r}, "
+            f"nearest={json_label(self.nearest)!r}, probability={self.probability:.3f}, "
             f"margin={self.margin:.3f}, {n_out} of {n_vectors} vectors out of place)"
         )
 
@@ -74,11 +74,11 @@ class Answer:
         shares = zip(self.classes, self.probabilities, strict=True)
         return {
             "set": self.name,
-            "label": _plain(self.label),
-            "nearest": _plain(self.nearest),
+            "label": json_label(self.label),
+            "nearest": json_label(self.nearest),
             "is_known": self.is_known,
             "probability": self.probability,
-            "runner_up": _plain(self.runner_up),
+            "runner_up": json_label(self.runner_up),
             "margin": self.margin,
             "nearness": self.nearness,
             "n_vectors": len(self.is_typical),
@@ -90,12 +90,6 @@ class Answer:
     def fused_by(self, fusion: str | Fusion) -> Any:
         """The label that another fusion of the same members gives."""
         return self.classes[fuse(self.score_matrix, Fusion.of(fusion, "Answer.fused_by")).code]
-
-
-def _plain(label: Any) -> Any:
-    """A label in JSON types; dates and the like become text."""
-    value = label.item() if isinstance(label, np.generic) else label
-    return value if value is None or isinstance(value, str | int | float) else str(value)
 
 
 class Sentence(NamedTuple):

@@ -17,6 +17,7 @@ import typer
 from typer import Option
 
 from setwise._support.compiled import plain_interrupts
+from setwise._support.text import counted as counted
 from setwise._support.text import printable
 from setwise.errors import DataError, SetwiseError, SetwiseWarning
 
@@ -54,12 +55,6 @@ def in_shell_words(text: str) -> str:
     """
     plain = text.replace('on_error="skip"', "--skip-bad")
     return _ARGUMENT.sub(lambda m: f"--{m[1].replace('_', '-')}" + (" " if m[2] else ""), plain)
-
-
-def counted(number: int, noun: str) -> str:
-    """``"1 set"``, ``"2 sets"``, ``"2 classes"``."""
-    plural = f"{noun}es" if noun.endswith("s") else f"{noun}s"
-    return f"{number} {noun if number == 1 else plural}"
 
 
 def say(text: str, *, err: bool = False) -> None:

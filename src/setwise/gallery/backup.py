@@ -239,5 +239,5 @@ def _readable(archive: Path) -> Iterator[None]:
         raise
     except UNREADABLE as error:
         reason = " ".join(str(error).split()) or type(error).__name__
-        told = f"restore: {str(archive)!r} is no archive of `setwise backup`, or a damaged one"
-        reject(f"{told} ({reason}). Copy it again, or use an older one.", error)
+        what = f"restore: {str(archive)!r} is no archive of `setwise backup`, or a damaged one"
+        reject(f"{what} ({reason}). Copy it again, or use an older one.", error)

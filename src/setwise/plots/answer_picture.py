@@ -56,7 +56,6 @@ class AnswerPicture:
     sentence: str
     images: Sequence[npt.NDArray[Any] | None]
     files: Sequence[str]
-    bars_title: str = "How probable"
     alike: Sequence[Any] = ()
     note: str = ""
     support: FloatArray | None = None
@@ -206,7 +205,9 @@ def _draw_photo(
 def _draw_bars(sheet: Sheet, top: float, picture: AnswerPicture) -> float:
     """How probable the answer and the runner-up are, and others, small and grey."""
     x, width = column(sheet, 0)
-    sheet.write(x, top, picture.bars_title, weight="bold")
+    is_unknown = picture.answer.is_informed and picture.answer.is_known is False
+    if_known = ", if it were known after all" * is_unknown
+    sheet.write(x, top, f"How probable{if_known}", weight="bold")
     top += 0.16
     shown, n_more = bars(picture.answer), n_without_bar(picture.answer)
     longest = max((len(bar.label) for bar in shown), default=0)

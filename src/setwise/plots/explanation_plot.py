@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from setwise._support.text import counted
 from setwise._support.types import FloatArray
 from setwise.errors import reject
 from setwise.plots.answer_picture import (
@@ -74,11 +75,10 @@ def _picture(why: Explanation) -> AnswerPicture:
     return AnswerPicture(
         name=why.name or "This set",
         answer=why,
-        about=f"{n_vectors} {noun}{'' if n_vectors == 1 else 's'}",
+        about=counted(n_vectors, noun),
         sentence=why.sentence,
         images=looks.images if looks else (),
         files=files,
-        bars_title="How probable" + ", if it were known after all" * (why.is_known is False),
         alike=looks.alike if looks else (),
         support=why.support,
     )
@@ -137,10 +137,10 @@ def _draw_company(
         by_kind: dict[str, float] = defaultdict(float)
         for label, share in zip(why.classes, shares[:-1], strict=True):
             by_kind[kinds.get(str(label), "other")] += float(share)
-        name = "before" if depth == 0 else f"after {depth} cut{'' if depth == 1 else 's'}"
+        name = "before" if depth == 0 else f"after {counted(depth, 'cut')}"
         name = "in the end" if 0 < depth == deepest else name
         n_left = int((shares[:-1] > 0).sum())
-        after = f"{n_left} class{'' if n_left == 1 else 'es'} left"
+        after = f"{counted(n_left, 'class')} left"
         _draw_row(sheet, (x, top), width, name, by_kind, after)
         top += _STEP
     return top

@@ -161,7 +161,7 @@ def reel(
 
 
 def is_right(answer: Answer, truth: str) -> bool:
-    """Whether an answer is true; of strangers, "unknown" and no answer are."""
+    """Whether an answer is right; for sets of no class, "unknown" and no answer are."""
     if kind_of(answer) in ("unknown", "guess"):
         return truth not in set(map(str, answer.classes))
     return truth == str(answer.nearest)
