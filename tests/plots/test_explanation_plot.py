@@ -129,14 +129,14 @@ def test_probe_that_shares_nothing(tmp_path):
 
 def test_missing_parts(explanation, tmp_path):
     n = len(explanation.support)
-    silent = replace(
+    abstaining = replace(
         explanation,
         support=np.full(n, np.nan),
         tree=explanation.tree[-1:],
         gallery_points=np.zeros((0, 2)),
         gallery_point_classes=np.zeros(0, dtype=np.int64),
     )
-    words = " ".join(all_texts(silent.plot(tmp_path / "why.png")))
+    words = " ".join(all_texts(abstaining.plot(tmp_path / "why.png")))
     assert "nothing was cut: the set stands alone" in words
     assert "saved without its vectors" in words
 

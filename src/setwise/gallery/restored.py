@@ -148,7 +148,7 @@ def _calibration(document: Mapping[str, Any], stored: _Stored, n_members: int) -
     )
 
 
-def directory_arrays(solution: ShortlistSolution) -> Arrays:
+def shortlist_arrays(solution: ShortlistSolution) -> Arrays:
     """Arrays that a file keeps of a shortlist."""
     seen = {f"seen {name}": values for name, values in solution.seen.items()}
     index = {f"index {name}": values for name, values in solution.index.arrays().items()}

@@ -56,11 +56,11 @@ class Tally:
 
 @dataclass(frozen=True)
 class VoteCount:
-    """All votes, ``n_silent`` for no class: by class, and by look and dimensionality."""
+    """All votes, ``n_abstained`` for no class: by class, and by look and dimensionality."""
 
     tally: tuple[Tally, ...]
     n_votes: float
-    n_silent: int
+    n_abstained: int
     columns: tuple[int, ...]
     grid: Grid
 
@@ -77,8 +77,8 @@ def count_votes(why: Explanation, kinds: Kinds) -> VoteCount:
         for label in nearest:
             votes[label] += vote.weight / len(nearest)
     columns, grid = _grid(why, kinds)
-    n_silent = sum(vote.label is None for vote in why.votes)
-    return VoteCount(_tally(why, votes, kinds), sum(votes.values()), n_silent, columns, grid)
+    n_abstained = sum(vote.label is None for vote in why.votes)
+    return VoteCount(_tally(why, votes, kinds), sum(votes.values()), n_abstained, columns, grid)
 
 
 def votes_by_view(why: Explanation, kinds: Kinds) -> dict[str, dict[str, float]]:
