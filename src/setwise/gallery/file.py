@@ -27,10 +27,10 @@ from setwise.gallery.bases import InlierSets
 from setwise.gallery.gallery import Gallery, Solution, SolvedLayer
 from setwise.gallery.restored import (
     Arrays,
-    shortlist_arrays,
     first_columns,
     image_features,
     restored,
+    shortlist_arrays,
     steps_of,
     trained_features,
 )
@@ -41,8 +41,8 @@ from setwise.io.tensors import read_tensors, write_tensors
 from setwise.io.untrusted import check_path
 from setwise.sets import Origins
 
-# Larger numbers are of later versions of setwise. A gallery with a shortlist has no layers in its
-# file, which readers of format 1 do not know.
+# Larger numbers are of later versions of setwise. With a shortlist, a file has no layers, which
+# readers of format 1 do not know.
 FORMAT, WITHOUT_SHORTLIST = 2, 1
 _KINDS = {"U": "str", "i": "int", "u": "int", "f": "float", "b": "bool"}
 
