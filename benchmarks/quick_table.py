@@ -143,7 +143,7 @@ def images() -> Rows:
     from enroll import cpu_seconds
     from same_answers import sets_of
     from setwise import CVC, SetBatch
-    from setwise.classify.image_looks import installed_features
+    from setwise.classify.image_features import installed_features
 
     found = [one.astype(np.uint8) for one in sets_of("eth80-64")[0]][::2]
     albums, names = SetBatch.from_images(found), np.arange(len(found))

@@ -59,7 +59,7 @@ def pytest_collection_modifyitems(config, items):
 @pytest.fixture
 def no_networks(monkeypatch):
     """Images are looked at by pixels and edges alone, as where no network is installed."""
-    of_images = "setwise.classify.image_looks.installed_features"
+    of_images = "setwise.classify.image_features.installed_features"
     monkeypatch.setattr(of_images, lambda: ("pixels", "edges"))
 
 

@@ -59,7 +59,7 @@ def free_name(name: str, taken: Iterable[str]) -> str:
 
 
 def free_names(names: Iterable[str], taken: Iterable[str]) -> list[str]:
-    """The names, with numbers behind those that are taken or repeated."""
+    """The names, with a number behind each taken or repeated one."""
     used, free = set(taken), []
     for name in names:
         free.append(free_name(name, used))

@@ -140,7 +140,7 @@ def of_all_classes(
     rows: Sequence[FloatArray],
     others: Any = 0.0,
 ) -> FloatArray:
-    """Rows with a number for every class; ``others`` for those that are no candidates."""
+    """Rows with a number for every class; ``others`` for classes that are no candidates."""
     everything = np.empty((len(answers), len(classes)))
     everything[:] = np.reshape(others, (-1, 1))
     for filled, answer, row in zip(everything, answers, rows, strict=True):

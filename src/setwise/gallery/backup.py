@@ -113,7 +113,7 @@ def _verify_decisions(file: Path) -> Finding:
 
 
 def backup(path: Path, archive: Path) -> Copied:
-    """Copy a gallery file and its journal into one archive, while nobody changes them.
+    """Copy a gallery file and its journal into one archive, under the file's lock.
 
     A damaged gallery is refused, so that it never replaces a good archive; damaged kept states
     are left out.
@@ -134,7 +134,7 @@ def backup(path: Path, archive: Path) -> Copied:
 
 
 def _states_of(gallery: Path) -> tuple[dict[str, Path], tuple[str, ...]]:
-    """The kept states by their digest, and the names of those that are damaged."""
+    """The kept states by their digest, and the names of damaged ones."""
     found = sorted(journal_of(gallery).glob(f"*{SUFFIX}"))
     sound = {one.stem: one for one in found if file_digest(one) == one.stem}
     return sound, tuple(one.name for one in found if one.stem not in sound)

@@ -1,7 +1,7 @@
 """From a description and labelled sets to a solved gallery, and from one to the next.
 
 Views, dimensionalities and calibration are learnt from all sets together. A large gallery keeps
-them until many sets have changed, and any gallery where they are to be learnt later. Everything
+them until many sets have changed, and any gallery with ``learn="later"``. Everything
 else (columns, graphs, candidates) is exactly as solving its sets afresh would give.
 """
 
@@ -138,7 +138,7 @@ def _solved(
 def _inliers(
     description: Description, sets: SetBatch, plan: UpdatePlan | None, n_jobs: int | None
 ) -> InlierSets:
-    """The inliers of all sets; of those that stay, nothing is computed again."""
+    """The inliers of all sets; nothing is computed again of sets that stay."""
     changed = None
     if plan is not None:
         changed = changed_inliers(plan, sets, new_inliers(description, plan, sets, n_jobs))

@@ -84,7 +84,7 @@ def render_answers(
     left_out : sequence, optional
         Unreadable files: strings, or objects with a ``path`` and a ``reason``.
     most_pages : int, default=60
-        Sets with a page of their own, those that need a look first.
+        Sets with a page of their own; sets that need a look come first.
     n_jobs : int, optional
         Threads that explain answers.
     progress : callable, optional

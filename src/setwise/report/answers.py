@@ -121,7 +121,7 @@ def check_lengths(
 def answer_rows(
     probes: SetBatch, answers: Sequence[Answer], truth: Sequence[Any] | None
 ) -> list[AnswerRow]:
-    """A row for each set, those that need a look first."""
+    """A row for each set; sets that need a look come first."""
     rows = [
         _row(probes, i, answer, None if truth is None or truth[i] is None else str(truth[i]))
         for i, answer in enumerate(answers)

@@ -34,7 +34,7 @@ def named_features(features: str | Sequence[str], owner: str) -> tuple[str, ...]
     return tuple(dict.fromkeys(names))
 
 
-def image_looks(names: Sequence[str]) -> Iterator[tuple[Any, str]]:
+def image_representations(names: Sequence[str]) -> Iterator[tuple[Any, str]]:
     """Pairs of view and basis: mean, whitened span and centred span of each feature."""
     from sklearn.pipeline import make_pipeline
 
