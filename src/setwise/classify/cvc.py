@@ -557,8 +557,8 @@ class CVC(PartParameters, SetClassifier):
         how |= {"n_jobs": self.n_jobs, "caller": f"CVC.{caller}"}
         if together:
             how.pop("stop_early", None)
-            company = getattr(self, "unlabelled_", None)
-            answers = iter(judge_together(gallery, X, company=company, **how))
+            others = getattr(self, "unlabelled_", None)
+            answers = iter(judge_together(gallery, X, others=others, **how))
         else:
             answers = judge(gallery, X, **how)
         return (replace(answer, unknown_label=self.unknown_label) for answer in answers)

@@ -84,7 +84,7 @@ def _picture(why: Explanation) -> AnswerPicture:
     )
 
 
-def company(tree: Sequence[CutStep], depth: int, n_classes: int) -> FloatArray:
+def shares_with_it(tree: Sequence[CutStep], depth: int, n_classes: int) -> FloatArray:
     """Share of each class, and of none, in the parts that hold the set, after so many cuts."""
     root = min(tree, key=lambda step: step.node)
     shares = np.zeros(n_classes + 1)
@@ -111,15 +111,13 @@ def votes_by_evidence(why: Explanation, kinds: Mapping[str, str]) -> dict[str, C
 
 def draw_reasons(sheet: Sheet, top: float, why: Explanation, kinds: Mapping[str, str]) -> float:
     """Both panels beside each other, or one below the other, and their legend."""
-    below_company = _draw_company(sheet, top, why, kinds)
-    top = top if is_wide(sheet) else below_company + 0.2
-    below = max(below_company, _draw_votes(sheet, top, why, kinds))
+    below_cuts = _draw_cuts(sheet, top, why, kinds)
+    top = top if is_wide(sheet) else below_cuts + 0.2
+    below = max(below_cuts, _draw_votes(sheet, top, why, kinds))
     return _draw_legend(sheet, below + 0.2, kinds)
 
 
-def _draw_company(
-    sheet: Sheet, top: float, why: Explanation, kinds: Mapping[str, str]
-) -> float:
+def _draw_cuts(sheet: Sheet, top: float, why: Explanation, kinds: Mapping[str, str]) -> float:
     x, width = column(sheet, 0)
     if len(why.tree) < 2:
         no_tree = "there is no tree: these clusters were not made by cuts"
@@ -133,7 +131,7 @@ def _draw_company(
     deepest = max(step.depth for step in why.tree if step.n_probe)
     depths = np.unique(np.linspace(0, deepest, _MOST_STAGES).round().astype(int))
     for depth in map(int, depths):
-        shares = company(why.tree, depth, len(why.classes))
+        shares = shares_with_it(why.tree, depth, len(why.classes))
         by_kind: dict[str, float] = defaultdict(float)
         for label, share in zip(why.classes, shares[:-1], strict=True):
             by_kind[kinds.get(str(label), "other")] += float(share)
