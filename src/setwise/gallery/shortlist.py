@@ -69,7 +69,7 @@ class ShortlistSolution(Solution):
     views: Mapping[str, FittedView]
     seen: Mapping[
         str, npt.NDArray[np.float32]
-    ]  # all vectors in views that are costly to compute
+    ]  # all vectors in costly views
     description: Description
     dims: tuple[int, ...]
     rows: Rows  # one vector per set, for the index
