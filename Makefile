@@ -39,9 +39,10 @@ lint: $(STAMP) ## ruff, types and the import contract
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-PYTEST := $(BIN)/pytest --numprocesses 2 --dist worksteal
+# For two cores: a quarter of the time of the tests is spent waiting for servers and browsers.
+PYTEST := $(BIN)/pytest --numprocesses 3 --dist worksteal
 
-# Two processes of tests would each compile every kernel.
+# Else each process of tests would compile every kernel.
 compiled: $(STAMP)
 	@$(BIN)/python tests/compile_kernels.py
 

@@ -41,18 +41,21 @@ def _own_cache(tmp_path_factory):
         yield
 
 
-# Tests of all else run without coverage, which adds half of their time.
+# Tests of all else run without coverage, which would take half as long again.
 MATHEMATICS = {
     *("sets", "io", "faces", "features", "basis", "lasso", "graph", "cut", "cluster", "index"),
     *("gallery", "classify", "together", "baselines", "evaluation", "plots", "reference"),
 }
+# Of the mathematics, these ask everything of many classifiers.
+BROAD = {"test_battery.py", "test_real.py", "test_sklearn_checks.py"}
 
 
 def pytest_collection_modifyitems(config, items):
     if config.pluginmanager.hasplugin("_cov"):
         root = Path(__file__).parent
         for item in (item for item in items if item.path.is_relative_to(root)):
-            if item.path.relative_to(root).parts[0] not in MATHEMATICS:
+            is_narrow = item.path.relative_to(root).parts[0] in MATHEMATICS
+            if not is_narrow or item.path.name in BROAD:
                 item.add_marker("no_cover")
 
 
