@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy.typing as npt
 
 from setwise._support.types import BoolArray, FloatArray
 from setwise.gallery.fusion import Fusion, ScoreMatrix, fuse
 from setwise.sets.labels import json_label
-
-if TYPE_CHECKING:
-    from setwise.classify.explanation import Explanation
 
 # Least probabilities of answers that are called so.
 SURE, QUITE_SURE = 0.9, 0.7
@@ -103,7 +100,7 @@ class Sentence(NamedTuple):
         return "".join(self)
 
 
-def kind_of(answer: Answer | Explanation) -> str:
+def kind_of(answer: Answer) -> str:
     """``"guess"``, ``"unknown"``, ``"unsure"`` or ``"known"``."""
     if not answer.is_informed:
         return "guess"
@@ -112,7 +109,7 @@ def kind_of(answer: Answer | Explanation) -> str:
     return "unsure" if answer.probability < QUITE_SURE else "known"
 
 
-def sureness(answer: Answer | Explanation) -> str:
+def sureness(answer: Answer) -> str:
     """How sure an answer is, in a word or two."""
     kind = kind_of(answer)
     if kind == "known":
@@ -120,7 +117,7 @@ def sureness(answer: Answer | Explanation) -> str:
     return {"guess": "no answer"}.get(kind, kind)
 
 
-def sentence(answer: Answer | Explanation) -> Sentence:
+def sentence(answer: Answer) -> Sentence:
     """An answer in one plain sentence, for readers who have not read the paper."""
     kind, label = kind_of(answer), str(answer.nearest)
     if kind == "guess":
@@ -139,14 +136,14 @@ def sentence(answer: Answer | Explanation) -> Sentence:
     return Sentence("This is ", label, f" – {sureness(answer)}, {rest}")  # noqa: RUF001 (a dash)
 
 
-def _carried(answer: Answer | Explanation) -> str:
+def _carried(answer: Answer) -> str:
     """The unlabelled sets that most of the label came through, in a sentence of its own."""
     names = [f"{name} ({share:.0%})" for name, share in answer.carried_by[:_MOST_CARRIERS]]
     more = " and others" if len(answer.carried_by) > _MOST_CARRIERS else ""
     return f" The label came by way of {', '.join(names)}{more}." if names else ""
 
 
-def runner_up_probability(answer: Answer | Explanation) -> float:
+def runner_up_probability(answer: Answer) -> float:
     """Of the runner-up; 0 where there is none."""
     if answer.runner_up is None:
         return 0.0

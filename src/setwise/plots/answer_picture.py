@@ -19,7 +19,6 @@ from setwise.plots.style import GREY, INK, LIGHT, OTHER, PALETTE
 
 if TYPE_CHECKING:
     from setwise.classify.answer import Answer
-    from setwise.classify.explanation import Explanation
 
 # Vectors out of place. Dark, to stand out in print too.
 OUT = "#a83e22"
@@ -51,7 +50,7 @@ class AnswerPicture:
     """
 
     name: str
-    answer: Answer | Explanation
+    answer: Answer
     about: str
     sentence: str
     images: Sequence[npt.NDArray[Any] | None]
@@ -61,13 +60,13 @@ class AnswerPicture:
     support: FloatArray | None = None
 
 
-def kinds_of(answer: Answer | Explanation) -> dict[str, str]:
+def kinds_of(answer: Answer) -> dict[str, str]:
     """The kind of each label: "first" is the answer, "second" the runner-up."""
     kinds = {} if answer.runner_up is None else {str(answer.runner_up): "second"}
     return kinds | ({str(answer.nearest): "first"} if answer.is_informed else {})
 
 
-def bars(answer: Answer | Explanation, most: int = _MOST_BARS) -> tuple[Bar, ...]:
+def bars(answer: Answer, most: int = _MOST_BARS) -> tuple[Bar, ...]:
     """The most probable classes, the answer first."""
     kinds = kinds_of(answer)
     pairs = zip(map(str, answer.classes), map(float, answer.probabilities), strict=True)
@@ -76,7 +75,7 @@ def bars(answer: Answer | Explanation, most: int = _MOST_BARS) -> tuple[Bar, ...
     return tuple(found[:most])
 
 
-def n_without_bar(answer: Answer | Explanation) -> int:
+def n_without_bar(answer: Answer) -> int:
     """How many classes have no bar."""
     return max(len(answer.classes) - _MOST_BARS, 0)
 

@@ -57,7 +57,7 @@ def plot_explanation(
             f"{_WIDEST:g}."
         )
     sheet = Sheet.empty(width, figure)
-    kinds, picture = kinds_of(explanation), _picture(explanation)
+    kinds, picture = kinds_of(explanation.answer), _picture(explanation)
     if picture.images:
         below = draw_picture(sheet, picture)
     else:
@@ -74,7 +74,7 @@ def _picture(why: Explanation) -> AnswerPicture:
     files = looks.files if looks else tuple(f"vector {j + 1}" for j in range(n_vectors))
     return AnswerPicture(
         name=why.name or "This set",
-        answer=why,
+        answer=why.answer,
         about=counted(n_vectors, noun),
         sentence=why.sentence,
         images=looks.images if looks else (),
