@@ -26,7 +26,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.pipeline import make_pipeline
 
 from datasets import load
-from setwise import CVC, Committee, SetBatch, Whitener
+from setwise import CVC, SetBatch, Whitener
 from setwise.baselines import FrameVote, MeanCosine
 from setwise.features import HOG, Network, Pixels
 
@@ -110,7 +110,6 @@ def contenders(places: dict[str, Columns]) -> dict[str, object]:
     rows: dict[str, object] = {
         "FrameVote, cosine, network": FrameVote(metric="cosine"),
         "MeanCosine, network": MeanCosine(),
-        "Committee, network": Committee(random_state=0, n_jobs=2),
     }
     for features in TOGETHER:
         rows[f"CVC, {' + '.join(features)}"] = classifier(features, places)

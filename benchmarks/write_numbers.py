@@ -31,7 +31,7 @@ SHORT = {
     "MSM (smallest angle)": "MSM, smallest angle",
 }
 # CVC itself, or methods that hold it.
-NO_RIVALS = ("CVC", "before", "Committee")
+NO_RIVALS = ("CVC", "before")
 FIVE = ("ETH-80 20x20", "Yale B 24x21", "COIL-20 32x32", "hands 24x24", "vowels")
 ARCFACE = "Yale B ArcFace, mixed light"
 ETH80_NET = "ETH-80 EfficientNet"

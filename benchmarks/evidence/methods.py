@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-import setwise
 from evidence.tasks import Split
 from setwise import CVC
 from setwise.baselines import GDA, MSM, MeanCosine
@@ -121,20 +120,12 @@ def by_cvc(split: Split, n_jobs: int) -> Opinion:
     )
 
 
-def by_committee(split: Split, n_jobs: int) -> Opinion:
-    """CVC and fast rivals together."""
-    clf = setwise.Committee(n_jobs=n_jobs, random_state=0)
-    clf.fit(split.gallery, split.gallery_labels)
-    probabilities = clf.predict_proba(split.probes)
-    return Opinion(clf.classes_[probabilities.argmax(axis=1)], probabilities.max(axis=1))
-
-
 Method = Callable[[Split, int], Opinion]
 
 
 def methods() -> dict[str, Method]:
     """All that the version at hand can run; "before" is added where its place is known."""
-    found: dict[str, Method] = {
+    return {
         "CVC": by_cvc,
         "mean cosine": partial(by_direction, mean_direction),
         "trimmed mean cosine": partial(by_direction, trimmed_direction),
@@ -144,4 +135,3 @@ def methods() -> dict[str, Method]:
         "MSM": partial(by_classifier, MSM),
         "GDA": partial(by_classifier, GDA),
     }
-    return found | ({"Committee": by_committee} if hasattr(setwise, "Committee") else {})

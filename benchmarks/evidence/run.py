@@ -108,7 +108,7 @@ def missing_jobs(
 
 
 # Seconds per probe until a method has been timed; the order in which jobs are begun, no more.
-USUAL_SECONDS = {"Committee": 0.1, "CVC": 0.04, "before": 0.04}
+USUAL_SECONDS = {"CVC": 0.04, "before": 0.04}
 
 
 class Clock:

@@ -135,7 +135,7 @@ def pixels() -> Iterator[Task]:
     n_folds = {"eth80": 10, "yaleb": 5, "coil20": 6, "hands": 1, "vowels": 1}
     titles = ("ETH-80 20x20", "Yale B 24x21", "COIL-20 32x32", "hands 24x24", "vowels")
     for name, title in zip(PROTOCOLS, titles, strict=True):
-        split, methods = partial(by_fold, name), (*ALWAYS, "GDA", "Committee")
+        split, methods = partial(by_fold, name), (*ALWAYS, "GDA")
         yield Task(f"pixels-{name}", PIXELS, title, n_folds[name], split, methods)
 
 
@@ -152,7 +152,7 @@ def clean() -> Iterator[Task]:
         ("net-coil20", "COIL-20 EfficientNet", 6, partial(by_fold, coil20), ()),
     )  # fmt: skip
     for name, title, n_splits, split, more in rows:
-        methods = (*ALWAYS, *more, "Committee")
+        methods = (*ALWAYS, *more)
         yield Task(name, CLEAN, title, n_splits, split, methods)
 
 

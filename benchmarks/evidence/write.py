@@ -24,8 +24,8 @@ from evidence.tasks import FEW, PIXELS, RIVALS, Task
 
 NOTHING = "-"
 # Who says how sure it is.
-CALIBRATED = ("CVC", "Committee", "before")
-# Only these count as rivals: a committee holds CVC, and "before" is CVC.
+CALIBRATED = ("CVC", "before")
+# Only these count as rivals: "before" is CVC.
 SINGLE = (*RIVALS, "GDA")
 INTRODUCTION = """\
 # CVC beside its rivals, on pixels and on embeddings

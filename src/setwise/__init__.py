@@ -9,7 +9,6 @@ from importlib import import_module
 from typing import Any
 
 _ROOMS = {
-    "baselines": ("Committee",),
     "baselines.clusterers": ("SKMS", "SSC"),
     "basis": ("Dictionary",),
     "classify": ("CVC", "Answer", "Explanation", "Gallery", "edit", "load"),

@@ -32,6 +32,15 @@ def require_memory(needed: int, what: str, advice: str) -> None:
         raise TooLargeError(msg)
 
 
+def give_back_memory() -> None:
+    """Return memory that is free in this process to the system, where the C library can.
+
+    After work on a whole gallery, more may be kept for later than the gallery takes.
+    """
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)
+
+
 def _readable(amount: int) -> str:
     unit, name = (2**30, "GiB") if amount >= 2**30 else (2**20, "MiB")
     return f"{amount / unit:.1f} {name}"

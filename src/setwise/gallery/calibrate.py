@@ -9,7 +9,7 @@ from setwise._support.warned import warn_user
 from setwise.errors import CalibrationWarning, GuessingWarning
 from setwise.gallery.bases import InlierSets
 from setwise.gallery.gallery import Gallery
-from setwise.gallery.trials import Trials, balanced, chosen_features, log_odds, survivors
+from setwise.gallery.trials import Trials, balanced, chosen_features, weights_of
 
 # Of the test whether left-out sets are recognised better than by guessing.
 LEVEL = 0.05
@@ -43,14 +43,11 @@ def _weighed(gallery: Gallery, inliers: InlierSets | None, n_jobs: int | None) -
         trials = solution.halved(gallery, chosen, inliers, n_jobs)
         if trials is None:
             return gallery
-        return _learnt(gallery, trials, survivors(trials.is_right()), can_choose=False)[0]
+        return _learnt(gallery, trials, can_choose=False)[0]
     trials = solution.left_out(gallery, chosen, n_jobs)
     if not trials.score_matrices:
         return gallery
-    # Log odds are best for independent members. These depend on each other, and squares favour
-    # the best of them.
-    weights = log_odds(trials.is_right(), trials.n_classes) ** 2
-    gallery, trials = _learnt(gallery, trials, weights, can_choose=True)
+    gallery, trials = _learnt(gallery, trials, can_choose=True)
     judged = solution.recognised_by_others(gallery, inliers, n_jobs)
     if judged is None:
         n_right, truth = trials.n_fused_right(gallery.description.fusion), gallery.codes[chosen]
@@ -63,23 +60,23 @@ def _weighed(gallery: Gallery, inliers: InlierSets | None, n_jobs: int | None) -
     return gallery.calibrated(shrinkage=max(above, LEAST_SHRINKAGE))
 
 
-def _learnt(
-    gallery: Gallery, trials: Trials, weights: FloatArray, *, can_choose: bool
-) -> tuple[Gallery, Trials]:
+def _learnt(gallery: Gallery, trials: Trials, *, can_choose: bool) -> tuple[Gallery, Trials]:
     """The gallery with weights and temperatures, and the trials with these.
 
     Features that the trials speak against are dropped, where these ``can_choose``: halves of
     sets are too alike for that.
     """
-    fusion, weights = gallery.description.fusion, balanced(weights, gallery.members)
-    is_right = trials.is_right()[:, : len(trials.codes)]
+    fusion, is_right = gallery.description.fusion, trials.is_right()
     temperatures = trials.inverse_temperatures()
+    likely, n_trials = trials.log_likelihoods(temperatures), is_right.shape[1]
+    weights = weights_of(likely, n_trials, trials.n_classes)
+    weights = balanced(weights, gallery.members)
     trials = trials.counted(weights, temperatures)
     if can_choose:
         features = [member.layer.representation.view.feature for member in gallery.members]
         weights = chosen_features(trials, weights, features, fusion)
         trials = trials.counted(weights, temperatures)
-    rates = is_right.mean(axis=1).tolist()
+    rates = is_right[:, : len(trials.codes)].mean(axis=1).tolist()
     gallery = gallery.calibrated(
         weights=weights,
         inverse_temperatures=temperatures,

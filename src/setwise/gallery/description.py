@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from setwise._support.parameters import (
     as_tuple,
@@ -30,6 +31,9 @@ from setwise.gallery.fusion import Fusion
 from setwise.graph import Graph
 from setwise.graph.base import NoGraph
 from setwise.index import ExactIndex, Index
+
+# For bases that ask for no random numbers: a generator takes longer to make than some bases.
+_UNUSED = np.random.default_rng(0)
 
 
 @dataclass(frozen=True)
@@ -188,7 +192,7 @@ class Description:
             (i, Member(layer, evidence))
             for i, layer in enumerate(layers)
             for evidence in self.evidence
-            if layer.representation.basis.has_graph or not evidence.needs_graph
+            if evidence.is_asked_of(layer.representation.basis)
             if layer.n_columns in evidence.asked_at(layer.representation.basis.offered(dims))
         ]
         members = tuple(member for _, member in pairs)
@@ -197,7 +201,7 @@ class Description:
 
     def _is_asked(self, representation: Representation) -> bool:
         """Whether any kind of evidence can be read from its layers."""
-        return representation.basis.has_graph or not all(e.needs_graph for e in self.evidence)
+        return any(evidence.is_asked_of(representation.basis) for evidence in self.evidence)
 
     def graph_of(self, representation: Representation) -> Graph:
         """How columns of a representation are joined."""
@@ -212,10 +216,13 @@ class Description:
         """
         if not vectors.any():
             return [np.empty((vectors.shape[1], 0)) for _ in dims]
-        source = np.random.SeedSequence(self.seed, spawn_key=(start,))
-        return representation.basis.columns(vectors, dims, np.random.default_rng(source))
+        basis, rng = representation.basis, _UNUSED
+        if basis.is_random:
+            source = np.random.SeedSequence(self.seed, spawn_key=(start,))
+            rng = np.random.default_rng(source)
+        return basis.columns(vectors, dims, rng)
 
-    def inliers(self, vectors: FloatArray) -> BoolArray:
+    def inliers(self, vectors: npt.NDArray[Any]) -> BoolArray:
         """Which vectors of a set are no outliers of it."""
         if self.outliers is None:
             return np.ones(len(vectors), dtype=np.bool_)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -27,6 +27,7 @@ from setwise.gallery.distributions import (
     class_cluster_histogram,
     overlap,
 )
+from setwise.gallery.regression import KernelRidge
 from setwise.graph import GalleryGraph, Insertion
 from setwise.sets.classifier import largest_by_class
 
@@ -55,10 +56,10 @@ class Targets:
     @lazy
     def of_sets(self) -> IntArray:
         """The target of each set that has any column."""
-        return self.targets[self.spans[0]]
+        return self.targets[self.spans.first]
 
     @lazy
-    def spans(self) -> tuple[IntArray, IntArray]:
+    def spans(self) -> Spans:
         """See :func:`spans_of_sets`."""
         return spans_of_sets(self.sets)
 
@@ -104,6 +105,13 @@ class LayerGraph:
     targets: Targets
     basis: Basis
     how: Comparison
+
+    @lazy
+    def kernel_ridge(self) -> KernelRidge:
+        """Regression of the targets on how alike sets are; of columns with lengths."""
+        first = self.targets.spans.first
+        of_sets, n_targets = self.targets.of_sets, self.targets.n_targets
+        return KernelRidge.of_columns(self.graph.columns, first, of_sets, n_targets)
 
 
 @dataclass(frozen=True)
@@ -198,8 +206,7 @@ class LayerView:
         """Inner products of the probe's columns (rows) and the gallery's."""
         columns = self.graph.columns
         # In the gallery's own type: converting all of it would take longer.
-        products = self.probe.T.astype(columns.dtype) @ columns
-        cosines = np.asarray(products, dtype=np.float64)
+        cosines = self.probe.T.astype(columns.dtype, copy=False) @ columns
         return cosines if self.is_own is None else np.where(self.is_own, 0.0, cosines)
 
     @lazy
@@ -209,9 +216,24 @@ class LayerView:
         return found
 
     def _angles(self) -> tuple[FloatArray, FloatArray]:
-        spans = self.targets.spans
-        to_sets = set_angles(self.cosines, self.targets.sets, self.layer.basis, spans)
-        return target_angles(to_sets, self.targets.of_sets, self.targets.n_targets)
+        return target_angles(self.to_sets, self.targets.of_sets, self.targets.n_targets)
+
+    @lazy
+    def to_sets(self) -> tuple[FloatArray, FloatArray]:
+        """The same two cosines to each gallery set that has any column."""
+        targets = self.targets
+        return set_angles(self.cosines, targets.sets, self.layer.basis, targets.spans)
+
+    @lazy
+    def regressed(self) -> FloatArray:
+        """Scores of the targets by regression on how alike the probe is to each set."""
+        ridge = self.layer.kernel_ridge
+        if self.is_own is None:
+            return self.to_sets[1] @ ridge.coefficients
+        first = self.targets.spans.first
+        own = np.flatnonzero(self.is_own[first])
+        scores = ridge.left_out[own]
+        return scores[0] if len(own) else np.zeros(self.targets.n_targets)
 
     @lazy
     def sets_per_target(self) -> FloatArray:
@@ -280,38 +302,54 @@ def start_clustering(
     )
 
 
-def spans_of_sets(column_sets: IntArray) -> tuple[IntArray, IntArray]:
-    """First column of each set that has any, and place of each column within its set."""
+class Spans(NamedTuple):
+    """Where the columns of each set are that has any."""
+
+    first: IntArray
+    widths: IntArray  # number of columns
+    place: IntArray  # of each column within its set
+
+
+def spans_of_sets(column_sets: IntArray) -> Spans:
+    """Where the columns of sets are, which stand one set after the other."""
     # np.diff with a value before the first takes twice as long.
     begins = np.ones(len(column_sets), dtype=bool)
     np.not_equal(column_sets[1:], column_sets[:-1], out=begins[1:])
     first = np.flatnonzero(begins)
-    return first, np.arange(len(column_sets)) - first[np.cumsum(begins) - 1]
+    place = np.arange(len(column_sets)) - first[np.cumsum(begins) - 1]
+    return Spans(first, np.diff(first, append=len(column_sets)), place)
 
 
 def set_angles(
     cosines: FloatArray,
     column_sets: IntArray,
     basis: Basis,
-    spans: tuple[IntArray, IntArray] | None = None,
+    spans: Spans | None = None,
 ) -> tuple[FloatArray, FloatArray]:
-    """Cosines of the angles between a probe's columns and those of each gallery set.
+    """Largest and mean squared cosine between a probe's columns and those of each gallery set.
 
-    Of orthonormal columns, the canonical angles between what they span. Of others, those
-    between each probe column and the nearest of the set. ``spans`` is what
-    :func:`spans_of_sets` gives, where that is known.
+    Of orthonormal columns, by the canonical angles between what they span. Of columns with
+    lengths, the sum of squares and its root. Of others, between each probe column and the
+    nearest of the set. ``spans`` is what :func:`spans_of_sets` gives, where that is known.
     """
-    first, place = spans or spans_of_sets(column_sets)
-    widths = np.diff(first, append=len(column_sets))
+    first, widths, place = spans or spans_of_sets(column_sets)
     n_probe, n_sets = len(cosines), len(first)
     if n_probe == 0 or n_sets == 0:
         return np.zeros(n_sets), np.zeros(n_sets)
+    if basis.has_lengths:
+        squares = np.minimum(np.add.reduceat((cosines**2).sum(axis=0), first), 1.0)
+        return np.sqrt(squares), squares
     if not basis.is_orthonormal:
-        nearest = np.maximum(np.maximum.reduceat(cosines, first, axis=1), 0.0)
+        largest = np.maximum.reduceat(cosines, first, axis=1).astype(np.float64)
+        nearest = np.maximum(largest, 0.0)
         return nearest.max(axis=0), (nearest**2).mean(axis=0)
     # Sets of fewer columns are filled up with zeros, which changes no singular value.
-    blocks = np.zeros((n_sets, n_probe, int(widths.max())))
-    blocks[np.repeat(np.arange(n_sets), widths), :, place] = cosines.T
+    most = int(widths.max())
+    blocks = cosines.reshape(n_probe, n_sets, most) if n_sets * most == len(place) else None
+    if blocks is None:
+        blocks = np.zeros((n_probe, n_sets, most))
+        blocks[:, np.repeat(np.arange(n_sets), widths), place] = cosines
+    blocks = blocks.transpose(1, 0, 2)
     gram = blocks @ blocks.transpose(0, 2, 1)
     squares = np.clip(np.linalg.eigvalsh(gram)[:, -1], 0.0, 1.0)
     n_angles = np.minimum(n_probe, widths)
@@ -326,6 +364,18 @@ def target_angles(
     return np.maximum(largest, 0.0), np.maximum(mean, 0.0)
 
 
+def distances_and_overlaps(
+    pairs: Sequence[tuple[Evidence, LayerView]],
+) -> tuple[FloatArray, FloatArray]:
+    """Of each kind of evidence of a view, a row."""
+    overlaps = np.array([evidence.overlaps(view) for evidence, view in pairs])
+    distances = -np.log(np.clip(overlaps, _LEAST, 1.0))
+    for i, (evidence, view) in enumerate(pairs):
+        if type(evidence).distances is not Evidence.distances:
+            distances[i] = evidence.distances(view)
+    return distances, overlaps
+
+
 class Evidence(Part, ABC):
     """One kind of evidence that layers give."""
 
@@ -336,6 +386,10 @@ class Evidence(Part, ABC):
     def asked_at(self, dims: Sequence[int]) -> tuple[int, ...]:
         """Dimensionalities of a representation at which it is used."""
         return tuple(dims)
+
+    def is_asked_of(self, basis: Basis) -> bool:
+        """Whether columns of a basis give this evidence."""
+        return basis.has_graph or not self.needs_graph
 
     @abstractmethod
     def overlaps(self, view: LayerView) -> FloatArray:
@@ -392,6 +446,10 @@ class SmallestAngle(Evidence):
     name: ClassVar[str] = "smallest angle"
     needs_graph: ClassVar[bool] = False
 
+    def is_asked_of(self, basis: Basis) -> bool:
+        """Of all but columns with lengths, which have a single likeness."""
+        return not basis.has_lengths
+
     def overlaps(self, view: LayerView) -> FloatArray:
         """The largest cosine."""
         return np.minimum(view.angles[0], 1.0)
@@ -399,7 +457,10 @@ class SmallestAngle(Evidence):
 
 @dataclass(frozen=True)
 class AllAngles(Evidence):
-    """Mean squared cosine of all angles between probe and nearest set of the target."""
+    """Mean squared cosine of all angles between probe and nearest set of the target.
+
+    Of columns with lengths (:class:`setwise.basis.Spread`), the sum of squares.
+    """
 
     name: ClassVar[str] = "all angles"
     needs_graph: ClassVar[bool] = False
@@ -407,3 +468,24 @@ class AllAngles(Evidence):
     def overlaps(self, view: LayerView) -> FloatArray:
         """The mean of the squares."""
         return np.minimum(view.angles[1], 1.0)
+
+
+@dataclass(frozen=True)
+class Regression(Evidence):
+    """Targets as predicted from how alike the probe is to every gallery set.
+
+    Kernel ridge regression, of columns with lengths alone (:class:`setwise.basis.Spread`).
+    """
+
+    name: ClassVar[str] = "regression"
+    needs_graph: ClassVar[bool] = False
+
+    def is_asked_of(self, basis: Basis) -> bool:
+        """Of columns with lengths."""
+        return basis.has_lengths
+
+    def overlaps(self, view: LayerView) -> FloatArray:
+        """Shares of what each target's prediction is above the smallest."""
+        above = view.regressed - view.regressed.min()
+        total = above.sum()
+        return above / total if total > 0 else above

@@ -132,7 +132,8 @@ def write_gallery(
             "power": learnt.pool_inverse_temperature,
             "trust": learnt.shrinkage,
             "threshold": learnt.threshold,
-            "strange": _finite_pair(learnt.outlier_range),
+            "strange": _finite_pair(learnt.outliers.parts),
+            "strangers": _finite(learnt.outliers.strangers),
             "n_changed": learnt.n_changed,
         },
         arrays,
@@ -144,17 +145,17 @@ def write_gallery(
 def _without_vectors(gallery: Gallery, caller: str) -> Gallery:
     """The gallery without the members that compare with its single vectors."""
     how, solution, learnt = gallery.description, gallery.solution, gallery.calibration
-    representations = tuple(r for r in how.representations if r.basis.has_graph)
+    representations = tuple(r for r in how.representations if not r.basis.holds_vectors)
     if representations == how.representations or not isinstance(solution, WholeSolution):
         return gallery
-    stays = [m.layer.representation.basis.has_graph for m in gallery.members]
+    stays = [not m.layer.representation.basis.holds_vectors for m in gallery.members]
     if not learnt.weights[stays].any():
         reject(
             f"{caller}: every member of the ensemble compares with single vectors of the "
             "gallery, which is not saved without them. Fit it with other representations too."
         )
     names = [str(m) for m, is_kept in zip(gallery.members, stays, strict=True) if is_kept]
-    layers = [s for s in solution.layers if s.layer.representation.basis.has_graph]
+    layers = [s for s in solution.layers if not s.layer.representation.basis.holds_vectors]
     smaller = replace(
         gallery,
         description=replace(how, representations=representations),
@@ -216,7 +217,7 @@ def _layer_arrays(gallery: Gallery, arrays: Arrays) -> list[dict[str, Any]]:
     """
     written: list[dict[str, Any]] = []
     for i, solved in enumerate(gallery.layers):
-        if not solved.layer.representation.basis.has_graph:
+        if solved.layer.representation.basis.holds_vectors:
             written.append({})  # made again of the vectors
             continue
         columns = solved.graph.columns
@@ -225,10 +226,12 @@ def _layer_arrays(gallery: Gallery, arrays: Arrays) -> list[dict[str, Any]]:
         if not nested:
             arrays[f"member {i} columns"] = np.ascontiguousarray(columns)
         arrays[f"member {i} sets"] = solved.column_sets.astype(np.int32)
-        for name, values in solved.graph.solution().items():
-            arrays[f"member {i} {name}"] = values
-        # What the gallery fixed, such as the width of a Gaussian, is in the graph's own graph.
-        graph = solved.graph.graph.to_config()
+        graph = None
+        if solved.layer.representation.basis.has_graph:
+            for name, values in solved.graph.solution().items():
+                arrays[f"member {i} {name}"] = values
+            # What the gallery fixed, such as a Gaussian's width, is in the graph's own graph.
+            graph = solved.graph.graph.to_config()
         is_fortran = bool(columns.flags.f_contiguous and not columns.flags.c_contiguous)
         nested_in = largest if nested else None
         written.append({"nested_in": nested_in, "graph": graph, "is_fortran": is_fortran})
@@ -262,6 +265,10 @@ def _labels(classes: npt.NDArray[Any], caller: str) -> tuple[list[Any], str]:
 
 def _finite_pair(pair: tuple[float, float]) -> list[float] | None:
     return [float(x) for x in pair] if np.isfinite(pair).all() else None
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None
 
 
 def load_gallery(

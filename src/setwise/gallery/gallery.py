@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -18,7 +18,7 @@ from setwise.gallery.bases import SetBases
 from setwise.gallery.candidates import Candidates
 from setwise.gallery.description import Description, Ensemble, Layer, Member
 from setwise.gallery.evidence import Comparison
-from setwise.gallery.outliers import NO_COSINES, without_second_part
+from setwise.gallery.outliers import KnownVectors, OutlierScale
 from setwise.graph import GalleryGraph
 from setwise.sets import SetBatch, check_sets
 
@@ -61,8 +61,7 @@ class Calibration:
     # left out, are recognised no better than by guessing.
     shrinkage: float = 1.0
     threshold: float | None = None  # nearness below which a set is of an unknown class
-    # Cosines of the means of a probe's two parts that show a second set in it.
-    outlier_range: tuple[float, float] = NO_COSINES
+    outliers: OutlierScale = field(default_factory=OutlierScale)
     accuracy: Mapping[str, float] | None = None  # left-out sets that each member recognised
     n_changed: int = 0  # sets that were added or removed since
 
@@ -154,6 +153,10 @@ class Solution(ABC):
         """Nearness of gallery sets to the other classes, as if their own were unknown."""
 
     @abstractmethod
+    def known_vectors(self, gallery: Gallery) -> KnownVectors:
+        """Inliers of some of its sets."""
+
+    @abstractmethod
     def judged_left_out(self, gallery: Gallery, n_jobs: int | None) -> LeftOut:
         """Answers for gallery sets of classes that have others, each left out."""
 
@@ -240,6 +243,11 @@ class Gallery:
         return Comparison(how.clusterer, how.cut, how.distance, how.seed)
 
     @lazy
+    def known_vectors(self) -> KnownVectors | None:
+        """Inliers of some of its sets; None of a gallery that was saved without them."""
+        return self.solution.known_vectors(self) if self.has_vectors else None
+
+    @lazy
     def everything(self) -> Candidates:
         """All classes and solved layers as candidates."""
         every_set = np.arange(len(self.codes))
@@ -250,23 +258,25 @@ class Gallery:
         """Candidate classes of a probe, and their layers; see :meth:`Solution.around`."""
         return self.solution.around(self, probe, overrides)
 
-    def bases(self, vectors: FloatArray) -> SetBases:
+    def bases(self, vectors: npt.NDArray[Any]) -> SetBases:
         """Columns of a probe, for any layer."""
-        vectors = np.asarray(vectors, dtype=np.float64)
         images = Images(vectors, self.sets.image_shape)
         return self.bases_of(images, self.description.inliers(vectors))
 
     def bases_of(self, images: Images, inliers: BoolArray | None = None) -> SetBases:
         """Columns of a probe, of some of its vectors or all."""
         if inliers is None:
-            inliers = np.ones(len(images.vectors), dtype=np.bool_)
-        cosines = self.calibration.outlier_range
-        inliers = without_second_part(cosines, images.vectors, inliers)
+            inliers = np.ones(len(images), dtype=np.bool_)
+        scale = self.calibration.outliers
+        inliers = scale.without_second_part(images.compact, inliers)
+        if not inliers.all():
+            inliers = scale.with_rare(images.compact, inliers, self.known_vectors)
         return SetBases(images.where(inliers), self.views, self.description, self.dims, inliers)
 
     def check(self, sets: Any, caller: str) -> SetBatch:
         """Checked sets of the gallery's kind; their vectors are taken for its images."""
-        batch = check_sets(sets, caller=caller, n_features=self.sets.n_features)
+        n_features = self.sets.n_features
+        batch = check_sets(sets, caller=caller, n_features=n_features, is_compact=True)
         shape = self.sets.image_shape
         if batch.image_shape is not None and shape not in (None, batch.image_shape):
             msg = (

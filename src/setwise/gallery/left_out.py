@@ -21,7 +21,6 @@ from setwise.gallery.evidence import (
     LayerGraph,
     LayerView,
     Targets,
-    spans_of_sets,
     start_clustering,
 )
 from setwise.graph import GalleryGraph
@@ -104,14 +103,13 @@ def nearest_angles(
 ) -> tuple[FloatArray, FloatArray]:
     """Cosines of the angles between some sets and the nearest other set of each target."""
     largest, mean = np.zeros((2, len(chosen), targets.n_targets))
-    first, place = spans_of_sets(targets.sets)
-    widths = np.diff(first, append=len(targets.sets))
+    first, widths, place = targets.spans
     sets, most = targets.sets[first], int(widths.max(initial=0))
     # Sets of fewer columns are filled up with zeros, which changes no angle.
     padded = np.zeros((len(first), most, len(matrix)), dtype=matrix.dtype)
     padded[np.repeat(np.arange(len(first)), widths), place] = matrix.T
     best = _BestOfTargets(targets)
-    angles = _canonical if basis.is_orthonormal else _nearest
+    angles = _canonical if basis.is_orthonormal else _squares if basis.has_lengths else _nearest
     has_columns = np.flatnonzero(np.isin(chosen, sets))
     n_together = max(1, _BLOCK_BYTES // (8 * most * most * len(first) + 1))
     for start in range(0, len(has_columns), n_together):
@@ -173,6 +171,14 @@ def _may_be_largest(gram: FloatArray, best: _BestOfTargets) -> BoolArray:
             power = power[stays]
             power = power @ power
     return wanted
+
+
+def _squares(
+    blocks: FloatArray, own_widths: IntArray, widths: IntArray, best: _BestOfTargets
+) -> tuple[FloatArray, FloatArray]:
+    """Of columns with lengths: the root of the sum of squares, and the sum."""
+    sums = best.largest(np.minimum(np.einsum("nsij,nsij->ns", blocks, blocks), 1.0))
+    return np.sqrt(sums), sums
 
 
 def _nearest(

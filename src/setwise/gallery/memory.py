@@ -18,8 +18,8 @@ from setwise.sets import SetBatch
 
 # Gallery sets that members are tried on: enough to find out whether one knows anything.
 MOST_OWN_SETS = 500
-# Sets that are cut into halves instead, which doubles the columns to be solved.
-MOST_HALVED = 250
+# Sets that are cut into halves instead, and halves of each side that are judged.
+MOST_HALVED, MOST_ASKED = 250, 100
 # Vectors that views of a large gallery learn from.
 MOST_LEARNT_FROM = 50_000
 # Bytes of cached columns of sets that were lately near a probe; and sets, however large.
@@ -144,8 +144,7 @@ def _second(how: Description, shape: GalleryShape, widths: Mapping[str, int]) ->
         return 0
     if shape.fewest_sets == 1:
         sizes = shape.sizes[:: every(shape.n_sets, MOST_HALVED)]
-        halves = np.concatenate([sizes // 2, sizes - sizes // 2])
-        return _graphs(how, replace(shape, sizes=halves), widths)
+        return _graphs(how, replace(shape, sizes=sizes - sizes // 2), widths)
     has_few = shape.n_vectors <= shape.n_features  # then it is judged by others
     learns = any(r.view.unfitted().learns for r in how.representations)
     if not (learns and has_few):

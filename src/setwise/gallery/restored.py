@@ -21,7 +21,6 @@ from setwise.features.images import fingerprint_of
 from setwise.features.views import (
     FeatureTable,
     FittedView,
-    Images,
     View,
     are_equal,
     shown_widths,
@@ -32,7 +31,7 @@ from setwise.gallery.evidence import spans_of_sets
 from setwise.gallery.gallery import Calibration, Gallery, Solution, SolvedLayer
 from setwise.gallery.index_rows import costly_views, index_width
 from setwise.gallery.layers import solved_layer
-from setwise.gallery.outliers import NO_COSINES
+from setwise.gallery.outliers import OutlierScale
 from setwise.gallery.shortlist import ShortlistSolution
 from setwise.gallery.whole import WholeSolution
 from setwise.graph import Graph
@@ -45,7 +44,7 @@ Arrays = dict[str, npt.NDArray[Any]]
 
 def first_columns(large: SolvedLayer, n_columns: int) -> tuple[npt.NDArray[Any], IntArray]:
     """The first columns of each set, and the set of each column."""
-    chosen = spans_of_sets(large.column_sets)[1] < n_columns
+    chosen = spans_of_sets(large.column_sets).place < n_columns
     return large.graph.columns[:, chosen], large.column_sets[chosen]
 
 
@@ -135,17 +134,24 @@ def _calibration(document: Mapping[str, Any], stored: _Stored, n_members: int) -
     weights = stored.get("weights", "f", (n_members,), within=(0.0, 1e9))
     if not weights.any():
         contradiction("no member has any weight")
-    pair, threshold = document["strange"], document["threshold"]
+    threshold = document["threshold"]
     return Calibration(
         weights=weights,
         inverse_temperatures=stored.get("steepness", "f", (n_members,), within=(0.0, 1e9)),
         pool_inverse_temperature=_number(document["power"], within=(0.0, 1e9)),
         shrinkage=_number(document["trust"], within=(0.0, 1.0)),
         threshold=None if threshold is None else _number(threshold),
-        outlier_range=NO_COSINES if pair is None else (_number(pair[0]), _number(pair[1])),
+        outliers=_outlier_scale(document["strange"], document.get("strangers")),
         accuracy=document["accuracy"],
         n_changed=int(_number(document.get("n_changed", 0), within=(0, 1e12))),
     )
+
+
+def _outlier_scale(pair: Any, strangers: Any) -> OutlierScale:
+    scale = OutlierScale()
+    if pair is not None:
+        scale = replace(scale, parts=(_number(pair[0]), _number(pair[1])))
+    return scale if strangers is None else replace(scale, strangers=_number(strangers))
 
 
 def shortlist_arrays(solution: ShortlistSolution) -> Arrays:
@@ -196,10 +202,10 @@ def _inliers(
     if "is kept" not in stored.arrays:
         return None
     is_kept, tables = _is_kept(stored, sets), []
-    blank = Images(np.ones((1, sets.n_features)), sets.image_shape)
+    image_shape = sets.image_shape or ()
     for k, feature in enumerate(image_features(views)):
         if f"feature {k}" in stored.arrays:
-            shape = int(is_kept.sum()), blank.seen_by(feature).shape[1]
+            shape = int(is_kept.sum()), feature.n_values(image_shape)
             written = stored.get(f"feature {k}", "uf", shape)
             values = np.zeros((len(is_kept), shape[1]), written.dtype)
             values[is_kept] = written
@@ -324,7 +330,7 @@ def _layers(
     # Layers in which others are nested come first.
     is_nested = [one.get("nested_in") is not None for one in written]
     for i in sorted(range(len(described)), key=is_nested.__getitem__):
-        if described[i].representation.basis.has_graph:
+        if not described[i].representation.basis.holds_vectors:
             solved[i] = _layer(described[i], i, written[i], stored, solved, n_sets)
         else:
             solved[i] = vectors.solved(described[i])
@@ -349,6 +355,8 @@ def _layer(
         if not np.array_equal(own, sets):
             contradiction(f"member {i} is not nested in layer {written['nested_in']}")
     columns = (np.asfortranarray if written["is_fortran"] else np.ascontiguousarray)(columns)
+    if not layer.representation.basis.has_graph:
+        return SolvedLayer(layer, NoGraph().solve(columns), sets)
     graph = Graph.from_config(written["graph"])
     advice = "If the file is yours, read it on a larger machine."
     require_memory(graph.memory(*columns.shape), f"member {i} of the gallery", advice)
@@ -398,9 +406,8 @@ def _views(description: Description, stored: _Stored, n_features: int) -> dict[s
             width = None if view.steps[0] is not step else n_features
             mean = stored.get(f"view {view.name} {k} mean_", "f", (width,))
             directions = stored.get(f"view {view.name} {k} directions_", "f", (None, len(mean)))
-            step.mean_, step.directions_ = mean, directions
-            step.gains_ = stored.get(f"view {view.name} {k} gains_", "f", (len(directions),))
-            step.n_features_in_ = len(mean)
+            gains = stored.get(f"view {view.name} {k} gains_", "f", (len(directions),))
+            step.take_over(mean, directions, gains)
         views[view.name] = fitted
     return views
 

@@ -41,7 +41,7 @@ from setwise.gallery.memory import (
     cached_sets,
     known_widths,
 )
-from setwise.gallery.outliers import MOST_COMPARED, NO_COSINES, outlier_range
+from setwise.gallery.outliers import KnownVectors, OutlierScale, compared_sets
 from setwise.gallery.trials import FEWEST_TO_HALVE, Trials, even_calibration, halves
 from setwise.index import BuiltIndex
 from setwise.index.base import Rows
@@ -244,17 +244,13 @@ class ShortlistSolution(Solution):
 
     def _trials(self, gallery: Gallery, tried: Sequence[_Trial], n_jobs: int | None) -> Trials:
         """Scores for probes of known class, with overrides."""
-        n_members = len(gallery.members)
-        members, even = np.arange(n_members), np.ones(n_members)
-        temperatures = gallery.calibration.inverse_temperatures
         everything = range(len(gallery.ensemble.layers))
 
         def judged(trial: _Trial) -> tuple[ScoreMatrix, int]:
             code, probe, overrides = trial
             around = self._around(gallery, probe, overrides, everything)
-            views = around.views(probe, all_layers=True)
             place = np.flatnonzero(around.classes == gallery.classes[code])
-            scores = around.scores_of(views, members, even, temperatures)
+            scores = around.even_scores(around.views(probe, all_layers=True))
             return scores, int(place[0]) if len(place) else -1
 
         what = "try the gallery's own sets"
@@ -278,6 +274,17 @@ class ShortlistSolution(Solution):
         found = in_threads(nearness, chosen.tolist(), n_jobs)
         what = "measure the nearness of unknown classes"
         return np.array(list(reported(found, len(chosen), what)))
+
+    def known_vectors(self, gallery: Gallery) -> KnownVectors:
+        """Inliers of sets of some classes."""
+        return self.compared()
+
+    def compared(self) -> KnownVectors:
+        """Inliers of some sets, with which vectors of probes are compared."""
+        mean_size = len(self.sets.vectors) / len(self.sets)
+        chosen = compared_sets(self.codes, 4.0 * mean_size * self.sets.n_features)
+        vectors = [self.inlier_vectors(i) for i in map(int, chosen)]
+        return KnownVectors.of(vectors, self.codes[chosen])
 
     def judged_left_out(self, gallery: Gallery, n_jobs: int | None) -> LeftOut:
         """Answers for gallery sets, by what else is around each."""
@@ -317,11 +324,11 @@ def solve_with_shortlist(
     solution = ShortlistSolution(
         sets, codes, inliers, views, seen, description, dims, rows, keys, index
     )
-    cosines, compared = NO_COSINES, tried_sets(codes, MOST_COMPARED)
+    scale = OutlierScale()
     if description.outliers is not None:
-        cosines = outlier_range([solution.inlier_vectors(i) for i in compared], codes[compared])
+        scale = OutlierScale.of(solution.compared())
     sizes = np.add.reduceat(inliers, sets.offsets[:-1], dtype=np.int64)
-    learnt = even_calibration(description.ensemble(dims), sizes, cosines)
+    learnt = even_calibration(description.ensemble(dims), sizes, scale)
     return Gallery(description, sets, classes, codes, dims, views, solution, learnt)
 
 
@@ -334,7 +341,8 @@ def fitted_to_sample(
     rows = np.concatenate([np.arange(*sets.offsets[i : i + 2]) for i in chosen])
     rows = rows[inliers[rows]]
     images = Images(np.asarray(sets.vectors[rows], dtype=np.float64), sets.image_shape)
-    return {r.view.name: r.view.fit(images) for r in description.representations}
+    views = {r.view.name: r.view for r in description.representations}
+    return {name: view.fit(images) for name, view in views.items()}
 
 
 def _require_memory(how: Description, shape: GalleryShape, widths: Mapping[str, int]) -> None:

@@ -2,7 +2,7 @@
 
 Gallery sets are left out in turn and classified by the others. A gallery with a single set of
 some class has none to leave out: its sets are cut into halves along the direction in which they
-vary most, so that the halves differ as sets of a class do.
+vary most, so that the halves differ as sets of a class do, and one half judges the other.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from scipy.special import log_softmax
 
+from setwise._support.parallel import lazy
 from setwise._support.types import FloatArray, IntArray
 from setwise.basis import centred_svd_bases
 from setwise.features import unit_rows
@@ -22,16 +23,16 @@ from setwise.gallery.candidates import Candidates
 from setwise.gallery.description import Ensemble, Member
 from setwise.gallery.fusion import Fusion, ScoreMatrix, fuse, standardised
 from setwise.gallery.gallery import Calibration
+from setwise.gallery.outliers import OutlierScale
 
-# Of the test whether a member does worse on halves than the best. Halves differ otherwise than
-# sets do, and there are many members: only those beyond doubt are dropped.
-LEVEL = 0.01
+# Of the log-odds that weigh members.
+POWER = 6
 # Inverse temperature of a member without trials, and the largest.
 INVERSE_TEMPERATURE, LARGEST_INVERSE_TEMPERATURE = 2.0, 6.0
 # Weight of all members that compare single vectors to that of all others, if equally good.
-VECTORS_TO_OTHERS = 0.5
-# Vectors of a set whose halves say anything.
-FEWEST_TO_HALVE = 6
+VECTORS_TO_OTHERS = 0.25
+# Vectors of a set whose halves say anything, and directions along which it is cut.
+FEWEST_TO_HALVE, N_HALVINGS = 6, 3
 # Sets that are judged by views that never saw them: dearer than trials inside one graph, and
 # enough to tell knowing from guessing.
 MOST_JUDGED = 24
@@ -78,13 +79,32 @@ class Trials:
             table[:, i] = scores.is_informed * top[:, code] / top.sum(axis=1)
         return table
 
+    @lazy
+    def standardised(self) -> FloatArray:
+        """Standardised overlaps, of shape (n_members, n_sets, n_classes)."""
+        overlaps = [scores.by_class(scores.overlaps) for scores in self.score_matrices]
+        return standardised(np.array(overlaps)).swapaxes(0, 1)
+
     def inverse_temperatures(self) -> FloatArray:
         """Fitted to each member, see :class:`setwise.gallery.fusion.Pool`."""
-        overlaps = [scores.by_class(scores.overlaps) for scores in self.score_matrices]
-        by_member = standardised(np.array(overlaps)).swapaxes(0, 1)
         most = LARGEST_INVERSE_TEMPERATURE
-        fitted = [fitted_inverse_temperature(one, self.codes, most=most) for one in by_member]
+        fitted = [
+            fitted_inverse_temperature(one, self.codes, most=most) for one in self.standardised
+        ]
         return np.array(fitted)
+
+    def log_likelihoods(self, inverse_temperatures: FloatArray) -> FloatArray:
+        """Mean logarithm of the probability that each member gives to the true class.
+
+        Members that are not informed, and sets that were missed, have even probabilities.
+        """
+        logits = inverse_temperatures[:, None, None] * self.standardised
+        of_truth = log_softmax(logits, axis=2)[:, np.arange(len(self.codes)), self.codes]
+        chance = -np.log(self.n_classes)
+        is_informed = np.array([scores.is_informed for scores in self.score_matrices]).T
+        total = np.where(is_informed, of_truth, chance).sum(axis=1)
+        n_missed = len(self.missed)
+        return (total + n_missed * chance) / (len(self.codes) + n_missed)
 
     def counted(self, weights: FloatArray, inverse_temperatures: FloatArray) -> Trials:
         """The same trials with other weights and temperatures."""
@@ -166,7 +186,7 @@ def chosen_features(
 
 
 def even_calibration(
-    ensemble: Ensemble, set_sizes: IntArray, cosines: tuple[float, float]
+    ensemble: Ensemble, set_sizes: IntArray, scale: OutlierScale
 ) -> Calibration:
     """The calibration of a gallery without trials."""
     members = ensemble.members
@@ -175,18 +195,20 @@ def even_calibration(
     is_enough = fewest <= np.median(set_sizes)
     weights = is_enough.astype(np.float64) if is_enough.any() else np.ones(len(members))
     temperatures = np.full(len(members), INVERSE_TEMPERATURE)
-    return Calibration(weights, temperatures, outlier_range=cosines)
+    return Calibration(weights, temperatures, outliers=scale)
 
 
-def log_odds(is_right: FloatArray, n_classes: int) -> FloatArray:
-    """Weights by left-out sets: log odds of being right, against guessing; at least 0.
+def weights_of(log_likelihoods: FloatArray, n_trials: int, n_classes: int) -> FloatArray:
+    """Weights of members: log-odds against guessing to the fourth power, none negative.
 
-    The best weights of independent members whose errors are spread evenly over the classes.
-    Half a set is added on either side, so that no weight is infinite.
+    Of the geometric mean of the probabilities that a member gives to the true classes, with one
+    more trial that it guesses half wrong, so that no weight is infinite. Log-odds are the best
+    weights of independent members. These depend on each other, and powers favour the best.
     """
-    hits, n = is_right.sum(axis=1), is_right.shape[1]
-    odds = np.log((hits + 0.5) / (n - hits + 0.5)) + np.log(max(n_classes - 1, 1))
-    return np.maximum(odds, 0.0) if (odds > 0).any() else np.ones(len(odds))
+    likely = n_trials * np.exp(log_likelihoods)
+    mean = (likely + 0.5 / n_classes) / (n_trials + 1)
+    odds = np.log(mean / (1.0 - mean)) + np.log(max(n_classes - 1, 1))
+    return np.maximum(odds, 0.0) ** POWER if (odds > 0).any() else np.ones(len(odds))
 
 
 def balanced(weights: FloatArray, members: Sequence[Member]) -> FloatArray:
@@ -196,37 +218,18 @@ def balanced(weights: FloatArray, members: Sequence[Member]) -> FloatArray:
     They are few and the others alike: without this they would be outvoted where the nearest
     vector is right and what a set spans is not.
     """
-    is_single = np.array([not m.layer.representation.basis.has_graph for m in members])
+    is_single = np.array([m.layer.representation.basis.holds_vectors for m in members])
     if not is_single.any() or is_single.all():
         return weights
     times = VECTORS_TO_OTHERS * (~is_single).sum() / is_single.sum()
     return np.where(is_single, times * weights, weights)
 
 
-def survivors(is_right: FloatArray, *, level: float = LEVEL) -> FloatArray:
-    """Weights by halves: 1, or 0 for a member that is clearly worse than the best.
-
-    By an exact one-sided sign test on the trials where exactly one of the two is right. The
-    best one is chosen on the same trials, so that a good one is dropped more often than
-    ``level`` says.
-    """
-    from scipy.stats import binomtest
-
-    best = is_right[is_right.mean(axis=1).argmax()]
-    weights = np.ones(len(is_right))
-    for i, right in enumerate(is_right):
-        losses = int((best > right).sum())
-        decided = losses + int((right > best).sum())
-        if decided and binomtest(losses, decided, alternative="greater").pvalue < level:
-            weights[i] = 0.0
-    return weights
-
-
-def halves(vectors: FloatArray) -> tuple[IntArray, IntArray]:
-    """Two halves of a set, cut at the median of the direction in which it varies most."""
+def halves(vectors: FloatArray, k: int = 0) -> tuple[IntArray, IntArray]:
+    """Two halves of a set, cut at the median of its main direction number ``k``."""
     units = unit_rows(vectors)
-    directions = centred_svd_bases(units, [1])[0]
-    order = np.argsort(units @ directions[:, 0], kind="stable")
+    directions = centred_svd_bases(units, [k + 1])[0]
+    order = np.argsort(units @ directions[:, -1], kind="stable")
     return order[: len(units) // 2], order[len(units) // 2 :]
 
 

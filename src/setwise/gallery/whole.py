@@ -13,11 +13,12 @@ import numpy.typing as npt
 from setwise._support.memory import require_memory
 from setwise._support.parallel import in_threads
 from setwise._support.types import BoolArray, FloatArray, IntArray
-from setwise.features.views import FittedView, Images
+from setwise.features.views import FittedView
 from setwise.gallery.bases import InlierSets, SetBases, tried_sets, usable_dims
 from setwise.gallery.candidates import Candidates, nearness_layers, nearness_of
 from setwise.gallery.description import Description, Layer
 from setwise.gallery.evidence import set_angles, target_angles
+from setwise.gallery.fusion import ScoreMatrix
 from setwise.gallery.gallery import (
     Gallery,
     LeftOut,
@@ -28,10 +29,17 @@ from setwise.gallery.gallery import (
 )
 from setwise.gallery.layers import Change, solve_layers, update_layers
 from setwise.gallery.left_out import LeftOutViews
-from setwise.gallery.memory import MOST_HALVED, MOST_OWN_SETS, GalleryShape, bytes_of_whole
-from setwise.gallery.outliers import MOST_COMPARED, NO_COSINES, outlier_range
+from setwise.gallery.memory import (
+    MOST_ASKED,
+    MOST_HALVED,
+    MOST_OWN_SETS,
+    GalleryShape,
+    bytes_of_whole,
+)
+from setwise.gallery.outliers import KnownVectors, OutlierScale, compared_sets
 from setwise.gallery.trials import (
     FEWEST_TO_HALVE,
+    N_HALVINGS,
     Trials,
     alternate_sets,
     even_calibration,
@@ -106,25 +114,37 @@ class WholeSolution(Solution):
     def halved(
         self, gallery: Gallery, chosen: IntArray, inliers: InlierSets | None, n_jobs: int | None
     ) -> Trials | None:
-        """Halves of sets, each judged by all others in a gallery of halves."""
+        """Halves of sets, judged by a gallery of the other halves.
+
+        Sets are cut along the direction in which they vary most, then along the next ones: the
+        first halves may differ more than two sets of a class do, the others less. Views are
+        fitted without the halves that are judged: one that was fitted to both would know them,
+        and tell how alike they are better than how alike two sets are.
+        """
         inliers = inliers or self.known_inliers(gallery, n_jobs)
         is_enough = inliers.sizes[chosen] >= FEWEST_TO_HALVE
         halved = chosen[is_enough]
-        twice = np.repeat(gallery.codes[halved], 2)
-        classes, codes = np.unique(twice, return_inverse=True)
+        classes, codes = np.unique(gallery.codes[halved], return_inverse=True)
         if is_enough.mean() < 0.5 or len(classes) < 2:
             return None
-        first = inliers.offsets
-        rows = [first[i] + part for i in halved for part in halves(inliers.vectors(i))]
-        cut = inliers.of_rows(rows)
-        plain = replace(gallery.description, outliers=None, unknown=None)
-        batch, dims = cut.batch(), gallery.dims
-        # The same vectors teach views the same.
-        views = gallery.views if len(cut.images) == len(inliers.images) else None
-        tried = solve_whole(
-            plain, batch, classes, codes, cut, views=views, n_jobs=n_jobs, dims=dims
-        )
-        return tried.solution.left_out(tried, np.arange(len(codes)), n_jobs)
+        starts, asked = inliers.offsets[halved], tried_sets(codes, MOST_ASKED)
+        found: list[ScoreMatrix] = []
+        for k in range(N_HALVINGS):
+            pairs = [halves(inliers.vectors(i), k)[:: 1 - 2 * (k % 2)] for i in halved]
+            known, other = (
+                inliers.of_rows(
+                    [start + half for start, half in zip(starts, side, strict=True)]
+                )
+                for side in zip(*pairs, strict=True)
+            )
+            solved = _of_halves(gallery, classes, codes, known, n_jobs)
+            probes = [solved.bases_of(other[i]) for i in asked]
+
+            def scores(probe: SetBases, of: Candidates = solved.everything) -> ScoreMatrix:
+                return of.even_scores(of.views(probe, all_layers=True))
+
+            found += list(in_threads(scores, probes, n_jobs))
+        return Trials(found, np.tile(codes[asked], N_HALVINGS), np.zeros(0, dtype=np.int64))
 
     def recognised_by_others(
         self, gallery: Gallery, inliers: InlierSets | None, n_jobs: int | None
@@ -176,11 +196,15 @@ class WholeSolution(Solution):
         for k in range(n_groups):
             is_known, rest = group != k, [m for m in layers if m not in fixed]
             learning = [m.representation.view for m in rest]
-            views = inliers.take(np.flatnonzero(is_known)).fitted(learning)
+            views = inliers.fitted(learning, np.flatnonzero(is_known))
             columns = known | _columns_of(gallery, inliers, views, rest, n_jobs)
             of_group = tried[group[tried] == k]
             parts.append(_nearness_to_others(gallery, columns, is_known, of_group, n_jobs))
         return np.concatenate(parts)
+
+    def known_vectors(self, gallery: Gallery) -> KnownVectors:
+        """Inliers of sets of all classes."""
+        return _compared(self.known_inliers(gallery, None), gallery.codes)
 
     def judged_left_out(self, gallery: Gallery, n_jobs: int | None) -> LeftOut:
         """Answers of the layers' views of sets that are left out."""
@@ -201,6 +225,20 @@ class WholeSolution(Solution):
         ]
         codes = trials.fused_codes(gallery.description.fusion)
         return LeftOut(chosen, codes, np.array(nearness))
+
+
+def _of_halves(
+    gallery: Gallery,
+    classes: npt.NDArray[Any],
+    codes: IntArray,
+    known: InlierSets,
+    n_jobs: int | None,
+) -> Gallery:
+    """A gallery of halves of sets, in which nothing more is dropped."""
+    plain = replace(gallery.description, outliers=None, unknown=None)
+    return solve_whole(
+        plain, known.batch(), classes, codes, known, n_jobs=n_jobs, dims=gallery.dims
+    )
 
 
 def new_inliers(
@@ -242,15 +280,20 @@ def _columns_of(
     layers: Sequence[Layer],
     n_jobs: int | None,
 ) -> dict[Layer, list[FloatArray]]:
-    """Columns of all sets in some layers, by some views."""
+    """Columns of all sets in some layers, by some views, up to a rotation of each view."""
+    whiten = {layer.representation.view.name for layer in layers}
+    whiten = {name for name in whiten if views[name].whitens}
+    shown = {name: views[name].coordinates(inliers.images) for name in whiten}
 
-    def columns(images: Images) -> list[FloatArray]:
-        bases = SetBases(images, views, gallery.description, gallery.dims)
+    def columns(i: int) -> list[FloatArray]:
+        own = slice(*inliers.offsets[i : i + 2])
+        seen = {name: rows[own] for name, rows in shown.items()}
+        bases = SetBases(inliers[i], views, gallery.description, gallery.dims, seen=seen)
         return [bases[layer] for layer in layers]
 
     if not layers:
         return {}
-    by_set = in_threads(columns, inliers, n_jobs)
+    by_set = in_threads(columns, range(len(inliers)), n_jobs)
     return {m: list(of) for m, of in zip(layers, zip(*by_set, strict=True), strict=True)}
 
 
@@ -301,15 +344,20 @@ def solve_whole(
     widths = {name: shown.shape[1] for name, shown in first.items()}
     dims = dims or usable_dims(description.dims, sets.sizes, max(widths.values()))
     require_memory_of(description, dims, GalleryShape.of(sets, codes), widths)
-    bases = [SetBases(images, views, description, dims) for images in inliers]
-    bases[0] = SetBases(inliers[0], views, description, dims, seen=first)
+    bases = inliers.bases(views, description, dims)
     layers = solve_layers(description, dims, views, bases, plan, n_jobs)
     solution = WholeSolution(layers)
-    cosines, compared = NO_COSINES, tried_sets(codes, MOST_COMPARED)
+    scale = OutlierScale()
     if description.outliers is not None:
-        cosines = outlier_range([inliers.vectors(i) for i in compared], codes[compared])
-    learnt = even_calibration(description.ensemble(dims), inliers.sizes, cosines)
+        scale = OutlierScale.of(_compared(inliers, codes))
+    learnt = even_calibration(description.ensemble(dims), inliers.sizes, scale)
     return Gallery(description, sets, classes, codes, dims, views, solution, learnt)
+
+
+def _compared(inliers: InlierSets, codes: IntArray) -> KnownVectors:
+    n_bytes = 4.0 * float(inliers.sizes.mean()) * inliers.images.compact.shape[1]
+    chosen = compared_sets(codes, n_bytes)
+    return KnownVectors.of([inliers.vectors(i) for i in chosen], codes[chosen])
 
 
 def with_inliers(gallery: Gallery, inliers: InlierSets) -> Gallery:

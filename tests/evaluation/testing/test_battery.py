@@ -29,14 +29,6 @@ FULLY = {
     "MMD",  # local patches
     "ISCRC",  # joint coding, at random
 }
-# Quick members, fitted six times each; with CVC among them: tests/baselines/test_committee.py.
-SMALL_COMMITTEE = baselines.Committee(
-    [
-        ("smallest_angle", baselines.MSM(n_angles=1)),
-        ("frame_vote", baselines.FrameVote()),
-        ("mean_cosine", baselines.MeanCosine()),
-    ]
-)
 # What the others are asked each time, and the rest of the battery by `make test-all` only. They
 # share the gate, the labels and the state of those above; what they bring of their own, a
 # representation and a distance, fails in one of these ways if it fails at all.
@@ -102,7 +94,6 @@ def classifiers():
         is_class = inspect.isclass(kind) and not inspect.isabstract(kind)
         if is_class and issubclass(kind, SetClassifier):
             found[name] = kind()
-    found["Committee"] = SMALL_COMMITTEE
     found["MeanCosine-robust"] = baselines.MeanCosine(robust=True)
     found["FrameVote-cosine"] = baselines.FrameVote(metric="cosine")
     return found
