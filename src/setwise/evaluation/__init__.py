@@ -12,6 +12,13 @@ from setwise.evaluation.compare import (
 from setwise.evaluation.cross_validation import cross_validate
 from setwise.evaluation.datasets import DatasetComparison, compare_datasets
 from setwise.evaluation.evaluation import Evaluation, JudgedSet
+from setwise.evaluation.groups import (
+    GROUPERS,
+    GroupComparison,
+    GroupResult,
+    GroupScores,
+    compare_groups,
+)
 from setwise.evaluation.significance import (
     adjusted_for_many,
     chance_of_difference,
@@ -20,11 +27,15 @@ from setwise.evaluation.significance import (
 from setwise.evaluation.table import Comparison, MethodResult, plot_accuracy_time
 
 __all__ = [
+    "GROUPERS",
     "METHODS",
     "SLOW",
     "Comparison",
     "DatasetComparison",
     "Evaluation",
+    "GroupComparison",
+    "GroupResult",
+    "GroupScores",
     "JudgedSet",
     "MethodResult",
     "TimedAnswers",
@@ -33,6 +44,7 @@ __all__ = [
     "check_methods",
     "compare",
     "compare_datasets",
+    "compare_groups",
     "corrected_chance",
     "cross_validate",
     "evaluate",
