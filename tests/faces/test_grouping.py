@@ -12,11 +12,11 @@ from sklearn.metrics import adjusted_rand_score
 from setwise.faces.grouping import group_faces
 
 
-def people(seed, n_people=12, n_faces=8, noise=0.02):
+def people(seed, n_people=12, n_faces=8, noise=0.04):
     """Faces around directions of people, as far from each other as networks' vectors are."""
     rng = np.random.default_rng(seed)
     who = rng.normal(size=(n_people, 128))
-    who *= 0.6 / np.linalg.norm(who, axis=1, keepdims=True)
+    who *= 1.2 / np.linalg.norm(who, axis=1, keepdims=True)
     labels = np.repeat(np.arange(n_people), n_faces)
     return who[labels] + noise * rng.normal(size=(len(labels), 128)), labels
 
@@ -25,7 +25,7 @@ def people(seed, n_people=12, n_faces=8, noise=0.02):
 def test_groups_are_those_of_average_linkage_where_people_are_apart(seed):
     vectors, labels = people(seed)
     found = group_faces(vectors, [{str(i)} for i in range(len(labels))])
-    linked = AgglomerativeClustering(None, linkage="average", distance_threshold=0.5)
+    linked = AgglomerativeClustering(None, linkage="average", distance_threshold=1.02)
     assert adjusted_rand_score(linked.fit_predict(vectors), found) == 1
     assert adjusted_rand_score(labels, found) == 1
 
@@ -49,7 +49,7 @@ def test_settled_groups_stay_as_they_are():
 @given(st.integers(0, 10_000))
 def test_the_order_of_faces_does_not_count(seed):
     rng = np.random.default_rng(seed)
-    vectors, _ = people(seed, 4, 4, noise=0.04)
+    vectors, _ = people(seed, 4, 4, noise=0.08)
     where = [{str(photo)} for photo in rng.integers(0, 8, len(vectors))]
     order = rng.permutation(len(vectors))
     there = group_faces(vectors[order], [where[i] for i in order])

@@ -25,6 +25,7 @@ from setwise.errors import DataError
 if TYPE_CHECKING:
     from setwise import CVC, SetBatch
     from setwise.faces.sightings import Seen
+    from setwise.features.face_networks import NetworkName
 
 OWNER = "setwise people"
 PeopleFile: TypeAlias = Annotated[Path, Argument(help="A file of `setwise people`.")]
@@ -55,21 +56,19 @@ def people(
       setwise name people.setwise "person 1" Anna
       setwise people photos/ new/ --gallery people.setwise --csv who.csv --xmp
     """
-    from setwise._support.extras import require
-
     if (out is None) == (gallery is None):
         msg = "give -o FILE for a new file of people, or --gallery FILE to add to one."
         raise typer.BadParameter(msg)
-    for module in ("dlib", "face_recognition_models"):
-        require(module, "faces")
     files.check()
     if out is not None:
         check_output(out, "--out")
         check_free(out, force=False)
     with output.progress() as progress:
-        from setwise.faces.sightings import find_sightings
+        from setwise.faces.sightings import Finding, find_sightings
 
-        seen = find_sightings(sources, min_size, skip_bad, not no_cache, progress)
+        network = None if gallery is None else _network_in(gallery)
+        how = Finding(min_size, skip_bad, not no_cache, network)
+        seen = find_sightings(sources, how, progress)
         if out is not None:
             who = _first(out, seen, min_faces)
         else:
@@ -113,6 +112,15 @@ def _added(gallery: Path | None, seen: Seen, min_faces: int) -> list[str | None]
         if labels:
             clf.enroll(sets, labels)
     return who
+
+
+def _network_in(path: Path) -> NetworkName:
+    """The network of the faces in a file."""
+    from setwise import load
+    from setwise.features.face_networks import face_network, network_of
+
+    sets, _ = _people_in(path, load(path))
+    return face_network(network_of(sets.vectors).name).name
 
 
 def _people_in(path: Path, clf: CVC) -> tuple[SetBatch, list[str]]:

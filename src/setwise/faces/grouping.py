@@ -8,13 +8,11 @@ from collections.abc import Set as AbstractSet
 import numpy as np
 
 from setwise._support.types import FloatArray, IntArray
+from setwise.features.face_networks import SFACE
 
-# Two faces of one person are less than 0.6 apart. Groups are joined while the root of the mean
-# squared distance of their faces is below a smaller number: a wrong join costs a person more
-# than a missed one.
-NEAR = 0.5
-# Groups a little farther apart may still be one person, by dlib's own rule; people are asked.
-UNSURE = 0.6
+# Groups are joined while the root of the mean squared distance of their faces is below the
+# first; a little farther apart, people are asked.
+NEAR, UNSURE = SFACE.near, SFACE.unsure
 # Rows whose distances to all others are computed at once.
 BLOCK = 512
 
