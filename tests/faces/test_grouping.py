@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from sklearn.cluster import AgglomerativeClustering
 from sklearn.metrics import adjusted_rand_score
 
+from setwise.faces import grouping
 from setwise.faces.grouping import group_faces
 
 
@@ -31,11 +32,24 @@ def test_groups_are_those_of_average_linkage_where_people_are_apart(seed):
 
 
 def test_two_faces_of_a_photo_are_two_people():
-    vectors = np.zeros((4, 3))
+    vectors = np.array([[0.0], [0.7], [0.1], [0.8]])  # all near enough
     found = group_faces(vectors, [{"a"}, {"a"}, {"b"}, {"b"}])
-    assert found[0] != found[1]
-    assert found[2] != found[3]
-    assert len(set(found.tolist())) == 2
+    assert found[0] == found[2] != found[1] == found[3]
+
+
+def test_a_collage_shows_one_person_many_times():
+    vectors = np.array([[0.0], [0.1], [0.2], [0.9], [0.3]])
+    found = group_faces(vectors, [{"a"}, {"a"}, {"a"}, {"a"}, {"b"}])
+    assert len({*found[[0, 1, 2, 4]]}) == 1
+    assert found[3] != found[0]  # as near as faces of one person, but not as one image
+
+
+def test_groups_that_no_near_pair_joins_are_compared_as_wholes(monkeypatch):
+    monkeypatch.setattr(grouping, "N_NEAREST", 3)
+    rng = np.random.default_rng(0)
+    light, dark = rng.normal(0, 0.03, (8, 2)), rng.normal(0, 0.03, (8, 2)) + [0.7, 0]
+    found = group_faces(np.concatenate([light, dark]), [{str(i)} for i in range(16)])
+    assert set(found.tolist()) == {0}
 
 
 def test_settled_groups_stay_as_they_are():
