@@ -8,12 +8,10 @@ from collections.abc import Set as AbstractSet
 import numpy as np
 
 from setwise._support.types import FloatArray, IntArray
-from setwise.features.face_networks import SFACE
+from setwise.features.face_networks import network_of
 
-# Groups are joined while the root of the mean squared distance of their faces is below the
-# first; a little farther apart, people are asked.
-NEAR, UNSURE = SFACE.near, SFACE.unsure
-# Two faces of one photo are so near only where it shows one person twice, as a collage does.
+# Two faces of one photo are so much nearer than two of one person only where the photo shows
+# one person twice, as a collage does.
 ONE_FACE = 0.5
 # Pairs of faces that are visited: of each face, with so many nearest ones. Groups that no such
 # pair joins are compared as wholes.
@@ -26,7 +24,7 @@ def group_faces(
     vectors: FloatArray,
     where: Sequence[AbstractSet[str]],
     known: Sequence[int] | None = None,
-    max_distance: float = NEAR,
+    max_distance: float | None = None,
 ) -> IntArray:
     """Group of each face, numbered in the order of first members.
 
@@ -44,19 +42,20 @@ def group_faces(
     known : sequence of int, optional
         Groups that are settled, -1 for none. Faces with one number are of one group, whatever
         their distance, and two settled groups are never joined.
-    max_distance : float
-        Largest distance of groups that are joined.
+    max_distance : float, optional
+        Largest distance of groups that are joined; by default that of the network.
 
     Examples
     --------
     >>> faces = np.array([[0.0], [0.1], [5.0], [0.8]])
-    >>> group_faces(faces, [{"a"}, {"b"}, {"b"}, {"a"}])
+    >>> group_faces(faces, [{"a"}, {"b"}, {"b"}, {"a"}], max_distance=1)
     array([0, 0, 1, 2])
     """
     values = np.asarray(vectors, dtype=np.float64)
     settled = np.full(len(values), -1) if known is None else np.asarray(known)
-    groups = _Groups(values, _places(values, where, max_distance), settled, max_distance)
-    for i, j in _near_pairs(values, max_distance):
+    most = network_of(values).near if max_distance is None else max_distance
+    groups = _Groups(values, _places(values, where, most), settled, most)
+    for i, j in _near_pairs(values, most):
         groups.join(i, j)
     while groups.join_wholes():
         pass
@@ -68,7 +67,7 @@ def group_faces(
 def near_groups(
     groups: Sequence[FloatArray],
     where: Sequence[AbstractSet[str]],
-    max_distance: float = UNSURE,
+    max_distance: float | None = None,
 ) -> list[tuple[int, int]]:
     """Pairs of groups that may be one person, the nearest first.
 
@@ -81,20 +80,21 @@ def near_groups(
         Vectors of each group.
     where : sequence of sets of str
         Places of each group.
-    max_distance : float
-        Largest distance that leaves a doubt.
+    max_distance : float, optional
+        Largest distance that leaves a doubt; by default that of the network.
 
     Examples
     --------
-    >>> near_groups([np.zeros((2, 1)), np.full((1, 1), 1.05), np.full((1, 1), 2.0)], [set()] * 3)
+    >>> near_groups([np.zeros((2, 1)), np.array([[1.05]]), np.array([[2.0]])], [set()] * 3, 1.1)
     [(1, 2), (0, 1)]
     """
     if not groups:
         return []
+    most = network_of(np.concatenate(groups)).unsure if max_distance is None else max_distance
     means = np.stack([group.mean(axis=0) for group in groups])
     squares = np.array([np.mean(np.sum(group**2, axis=1)) for group in groups])
     squared = squares[:, None] + squares - 2 * means @ means.T
-    first, second = np.nonzero(np.triu(squared <= max_distance**2, 1))
+    first, second = np.nonzero(np.triu(squared <= most**2, 1))
     order = np.argsort(squared[first, second], kind="stable")
     pairs = zip(first[order].tolist(), second[order].tolist(), strict=True)
     return [(i, j) for i, j in pairs if where[i].isdisjoint(where[j])]
@@ -109,7 +109,7 @@ def _places(
     for i, own in enumerate(places):
         for place in own:
             shown.setdefault(place, []).append(i)
-    least = (ONE_FACE * max_distance / NEAR) ** 2
+    least = (ONE_FACE * max_distance) ** 2
     for place, members in shown.items():
         for n, i in enumerate(members):
             nearer = [j for j in members[:n] if place in places[j]]

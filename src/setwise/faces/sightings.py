@@ -15,17 +15,18 @@ import numpy as np
 from setwise._support.files import cache_folder
 from setwise._support.parallel import quiet
 from setwise._support.progress import Progress
-from setwise._support.text import free_names
 from setwise.errors import DataError, SkippedFilesWarning
 from setwise.faces.clips import clip_tracks
 from setwise.faces.grouping import group_faces
+from setwise.faces.known import KnownFace, faces_seen, sets_of
+from setwise.faces.known import place_of as place_of
 from setwise.faces.photos import PhotoFace, PhotoFaces, each_photo, find_faces
-from setwise.features.face_networks import NetworkName, network_of
+from setwise.features.face_networks import NetworkName
 from setwise.io.decode import SUFFIXES
 from setwise.io.loading_report import Skipped
 from setwise.io.scan import FoundFile, scan
 from setwise.io.video import VIDEO_SUFFIXES, find_clips
-from setwise.sets import Origins, SetBatch
+from setwise.sets import SetBatch
 
 if TYPE_CHECKING:
     from setwise._support.types import FloatArray
@@ -201,44 +202,31 @@ def mean_vectors(sightings: Sequence[Sighting]) -> FloatArray:
     return np.reshape(means, (-1, 128))
 
 
-def place_of(file: str) -> str:
-    """The place of a vector of a gallery file: its photo, or the frame of a clip."""
-    return file.rpartition(", face at ")[0] or file
-
-
 def people_of(
-    sightings: Sequence[Sighting], gallery: SetBatch | None, labels: Sequence[str],
-    min_faces: int,
-) -> list[str | None]:  # fmt: skip
+    sightings: Sequence[Sighting], known: Sequence[KnownFace], min_faces: int
+) -> list[str | None]:
     """The person of each sighting, None where it is not sure.
 
-    People of the gallery keep their faces and names, whatever is seen now. Of the others,
-    groups of ``min_faces`` faces become ``"person 1"`` and so on, the largest first.
+    Known faces keep their people and names, whatever is seen now. Of the others, groups of
+    ``min_faces`` faces become ``"person 1"`` and so on, the largest first.
     """
-    files: tuple[str, ...] = ()
-    owners: list[str] = []
-    known = np.empty((0, 128))
-    if gallery is not None and gallery.origins is not None:
-        files = gallery.origins.files
-        owners = [one for one, n in zip(labels, gallery.sizes, strict=True) for _ in range(n)]
-        known = np.asarray(gallery.vectors, dtype=np.float64)
-    owner_of = dict(zip(files, owners, strict=True))
+    owner_of = {face.file: face.person for face in known}
     new = [one for one in sightings if one.files[0] not in owner_of]
-    codes = {label: code for code, label in enumerate(dict.fromkeys(owners))}
-    vectors = np.concatenate([known, mean_vectors(new)])
-    groups = (
-        group_faces(
+    codes = {person: code for code, person in enumerate(dict.fromkeys(owner_of.values()))}
+    settled = [codes[face.person] for face in known]
+    groups: list[int] = []
+    if known or new:
+        rows = [np.reshape([face.vector for face in known], (-1, 128)), mean_vectors(new)]
+        vectors = np.concatenate(rows)
+        groups = group_faces(
             vectors,
-            [{place_of(file)} for file in files] + [one.places for one in new],
-            [codes[owner] for owner in owners] + [-1] * len(new),
-            network_of(vectors).near,
+            [{face.place} for face in known] + [one.places for one in new],
+            settled + [-1] * len(new),
         ).tolist()
-        if len(vectors)
-        else []
-    )
-    named = dict(zip(groups[: len(owners)], owners, strict=True))
-    named |= _new_people(groups[len(owners) :], new, named, codes, min_faces)
-    found = dict(zip(map(id, new), groups[len(owners) :], strict=True))
+    of_new = groups[len(known) :]
+    named = {group: face.person for group, face in zip(groups, known, strict=False)}
+    named |= _new_people(of_new, new, named, codes, min_faces)
+    found = dict(zip(map(id, new), of_new, strict=True))
     return [
         owner_of[one.files[0]] if one.files[0] in owner_of else named.get(found[id(one)])
         for one in sightings
@@ -249,11 +237,11 @@ def _new_people(
     groups: Sequence[int], new: Sequence[Sighting], named: dict[int, str],
     taken: Collection[str], min_faces: int,
 ) -> dict[int, str]:  # fmt: skip
-    counts = Counter[int]()
+    n_faces, n_seen = Counter[int](), Counter(groups)
     for group, one in zip(groups, new, strict=True):
-        counts[group] += len(one.files)
-    sizes = {g: n for g, n in counts.items() if g not in named and n >= min_faces}
-    ranked = sorted(sizes, key=lambda group: (-sizes[group], group))
+        n_faces[group] += len(one.files)
+    sizes = {g: n for g, n in n_faces.items() if g not in named and n >= min_faces}
+    ranked = sorted(sizes, key=lambda group: (-n_seen[group], -sizes[group], group))
     return dict(zip(ranked, free_people(taken), strict=False))
 
 
@@ -268,22 +256,7 @@ def free_people(taken: Collection[str]) -> Iterator[str]:
 
 
 def sets_of_people(
-    sightings: Sequence[Sighting], who: Sequence[str | None], taken: Sequence[str]
+    sightings: Sequence[Sighting], who: Sequence[str | None], taken: Sequence[str] = ()
 ) -> tuple[SetBatch, list[str]]:
-    """A set for each person and album, and its person."""
-    grouped: dict[tuple[str, str], list[Sighting]] = {}
-    for one, person in zip(sightings, who, strict=True):
-        if person is not None:
-            grouped.setdefault((person, one.album), []).append(one)
-    if not grouped:
-        return SetBatch.from_list([np.zeros((1, 128))]), []
-    names = free_names([album for _, album in grouped], taken)
-    vectors = [np.concatenate([one.vectors for one in group]) for group in grouped.values()]
-    each = [one for group in grouped.values() for one in group]
-    origins = Origins.of_files(
-        [file for one in each for file in one.files],
-        [time for one in each for time in one.times],
-        [picture for one in each for picture in one.pictures],
-    )
-    sets = SetBatch.from_list(vectors, names=names).replaced(origins=origins)
-    return sets, [person for person, _ in grouped]
+    """Sets of the people of sightings, by album, and the person of each set."""
+    return sets_of(faces_seen(sightings, who), taken)

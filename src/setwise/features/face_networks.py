@@ -135,11 +135,12 @@ def face_network(name: str | None = None) -> FaceNetwork:
 
 
 def network_of(vectors: Any) -> FaceNetwork:
-    """The network that made vectors of faces: those of SFace have length 1, dlib's never."""
-    lengths = np.linalg.norm(np.asarray(vectors, dtype=np.float64), axis=1)
-    if len(lengths) == 0 or np.shape(vectors)[1] != 128:
-        reject(f"vectors of shape {np.shape(vectors)} are not of faces. Expected 128 numbers.")
-    return SFACE if np.abs(lengths - 1).max() < 1e-3 else DLIB
+    """The network of vectors of faces, or of means of them: dlib's alone are longer than 1."""
+    rows = np.asarray(vectors, dtype=np.float64)
+    if rows.ndim != 2 or (len(rows) and rows.shape[1] != 128):
+        reject(f"vectors of shape {rows.shape} are not of faces. Expected 128 numbers of each.")
+    lengths = np.linalg.norm(rows, axis=1)
+    return DLIB if lengths.max(initial=0.0) > 1.001 else SFACE
 
 
 def turn(first: FloatArray, second: FloatArray, nose: FloatArray) -> float:
