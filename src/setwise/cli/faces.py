@@ -36,7 +36,7 @@ OWNER, MAX_FILES = "setwise faces", 100_000
 # Heads seldom move by more than half of their width in this time, and more frames add little.
 EVERY_S = 0.2
 MIN_SIZE = 30
-_SMALLEST = "Least side of a face: by default 30 pixels in clips, 1/80 of the width of photos."
+_SMALLEST = "Least side of a face: by default 30 pixels in clips, 1/64 of the width of photos."
 COLUMNS = (
     "clip", "class", "folder", "first_frame", "last_frame", "start_s", "seconds", "n_faces",
     "median_size", "n_tracks",

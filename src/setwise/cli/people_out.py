@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +26,7 @@ COLUMNS = (
 LIST = ".setwise-people.json"
 _FOLDERS = "Copy the photos of each person to DIR/person/."
 _XMP = "Write names and faces beside each photo, as photo.jpg.xmp."
+_SHEET = "Draw faces of each person, and the unsure ones, on pages (.pdf)."
 
 
 @dataclass(frozen=True)
@@ -35,10 +37,12 @@ class Outputs:
     folders: Annotated[Path | None, Option(metavar="DIR", help=_FOLDERS)] = None
     links: Annotated[bool, Option("--links", help="Links instead of copies.")] = False
     xmp: Annotated[bool, Option("--xmp", help=_XMP)] = False
+    sheet: Annotated[Path | None, Option(metavar="PDF", help=_SHEET)] = None
 
     def check(self) -> None:
         """Refuse, before any work, files that cannot be written."""
         check_output(self.csv, "--csv")
+        check_output(self.sheet, "--sheet")
         check_output(self.folders, "--folders", is_folder=True)
 
     def write(
@@ -50,6 +54,9 @@ class Outputs:
         if self.csv is not None:
             write_whole(self.csv, spreadsheet(COLUMNS, rows))
             yield f"table: {self.csv}"
+        if self.sheet is not None:
+            write_sheet(self.sheet, seen.sightings, who)
+            yield f"faces of each person: {self.sheet}"
         if self.folders is not None:
             n = write_folders(self.folders, seen.sightings, who, links=self.links)
             yield f"{counted(n, 'photo')} new in {self.folders}"
@@ -61,6 +68,26 @@ class Outputs:
                     f"{counted(len(others), 'sidecar')} of other programs left as they are, "
                     f"the first {others[0]}"
                 )
+
+
+def write_sheet(path: Path, sightings: Sequence[Sighting], who: Sequence[str | None]) -> None:
+    """A row of faces for each person, who is seen most first, and rows of unsure faces."""
+    from setwise.faces.contact_sheet import N_PICTURES, SheetRow, save_contact_sheet, spread
+
+    of: dict[str | None, list[bytes]] = {}
+    n_seen = Counter(who)
+    for one, person in zip(sightings, who, strict=True):
+        of.setdefault(person, []).extend(one.pictures)
+    unsure, rows = of.pop(None, []), []
+    for person in sorted(of, key=lambda one: (-n_seen[one], str(one))):
+        pictures = tuple(of[person][i] for i in spread(len(of[person])))
+        rows.append(
+            SheetRow("People", str(person), (f"seen {n_seen[person]} times",), pictures)
+        )
+    for start in range(0, len(unsure), N_PICTURES):
+        part = tuple(unsure[start : start + N_PICTURES])
+        rows.append(SheetRow("Unsure", f"{start + 1} to {start + len(part)}", (), part))
+    save_contact_sheet(rows, path)
 
 
 def face_rows(sightings: Sequence[Sighting], who: Sequence[str | None]) -> list[dict[str, Any]]:

@@ -37,7 +37,7 @@ from setwise.sets.origins import Origins
 
 # By default, the smallest face is such a share of the longest side, but no less in pixels: of
 # fewer, a network cannot say whose they are.
-SHARE, LEAST = 80, 32
+SHARE, LEAST = 64, 32
 MAX_PIXELS = 64_000_000
 OWNER = "find_faces"
 # Changes with everything that a cached result depends on.
@@ -136,7 +136,7 @@ def find_faces(
     source : str, Path or sequence of them
         A folder, or photos.
     min_size : int, optional
-        Smallest side of a face, in pixels of the photo. By default an eightieth of the longest
+        Smallest side of a face, in pixels of the photo. By default a 64th of the longest
         side, and at least 32: time grows with the square of what is smaller.
     network : {"sface", "dlib"}, optional
         Which networks: by default SFace and YuNet, or without them dlib's

@@ -21,9 +21,8 @@ class FaceNetwork(Protocol):
 
     name: NetworkName
     extra: str
-    # Groups of faces are one person's where the root of the mean squared distance of their
-    # vectors is at most ``near``; up to ``unsure`` a person has to decide. A wrong join costs
-    # more than a missed one.
+    # Two faces are one person's up to ``near``; up to ``unsure`` a person has to decide. A
+    # wrong join costs more than a missed one.
     near: float
     unsure: float
 
@@ -51,7 +50,7 @@ class SFaceNetwork:
 
     name: NetworkName = "sface"
     extra = sface.EXTRA
-    near, unsure = 1.02, 1.13
+    near, unsure = 0.98, 1.13
     # Little that is no face has such a score, or the second when it is looked at again.
     least_score, confirmed = 0.7, 0.5
 
@@ -86,7 +85,7 @@ class DlibNetwork:
 
     name: NetworkName = "dlib"
     extra = dlib_faces.EXTRA
-    near, unsure = 0.5, 0.6
+    near, unsure = 0.48, 0.6
     # Most faces have more than 0.5, most of what has less than 0.2 is no face.
     least_score = 0.2
 
