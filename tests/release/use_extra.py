@@ -87,6 +87,15 @@ def heif() -> None:
     pi_heif.register_heif_opener()
 
 
+def raw() -> None:
+    import rawpy
+
+    from setwise.io.decode import SUFFIXES
+
+    assert rawpy.libraw_version
+    assert ".cr2" in SUFFIXES
+
+
 def onnx() -> None:
     import onnxruntime
 
@@ -152,7 +161,7 @@ def everything() -> None:
 JOBS: dict[str, Callable[[], None]] = {
     job.__name__: job
     for job in (
-        *(plot, image, video, faces, dlib, mat, heif, onnx, network, report, dask),
+        *(plot, image, video, faces, dlib, mat, heif, raw, onnx, network, report, dask),
         *(faiss, milvus, pgvector, serve),
     )
 } | {"all": everything}

@@ -165,6 +165,7 @@ def _put(place: Path, source: Path, links: bool) -> bool:
 def write_sidecars(seen: Seen, who: Sequence[str | None]) -> tuple[int, list[Path]]:
     """Write the sidecars that have to change; also those of other programs, left alone."""
     from setwise.faces.sightings import UNNAMED
+    from setwise.io.decode import orientation_of
     from setwise.io.xmp import Region, sidecar_of, write_sidecar
 
     of_photo: dict[Path, list[tuple[Sighting, str | None]]] = {}
@@ -180,18 +181,8 @@ def write_sidecars(seen: Seen, who: Sequence[str | None]) -> tuple[int, list[Pat
             named = None if person is None or UNNAMED.fullmatch(person) else person
             x, y = (left + width / 2) / size[0], (top + height / 2) / size[1]
             regions.append(Region(named, x, y, width / size[0], height / size[1]))
-        written = write_sidecar(photo, size, _orientation(photo), regions)
+        written = write_sidecar(photo, size, orientation_of(photo), regions)
         n_written += bool(written)
         if written is None:
             others.append(sidecar_of(photo))
     return n_written, others
-
-
-def _orientation(photo: Path) -> int:
-    from PIL import Image
-
-    if photo.suffix.lower() in (".heic", ".heif", ".hif"):
-        return 1  # its reader turns it, and programs show it upright
-    with Image.open(photo) as image:
-        value = image.getexif().get(0x0112, 1)
-    return value if value in range(1, 9) else 1

@@ -25,7 +25,7 @@ MIN_SIZE = 30
 # Faces of a track that are described: more would change little.
 N_FACES = 5
 # Changes with everything that a cached result depends on.
-VERSION = 1
+VERSION = 2
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class ClipTrack:
     """One person followed through a clip."""
 
     frames: IntArray  # all in which the person is
-    shown: IntArray  # those of the best faces
+    shown: IntArray  # those of the best faces, and left and top of each, of shape (n, 3)
     vectors: npt.NDArray[np.float32]  # of the best faces
     pictures: tuple[bytes, ...]
 
@@ -77,7 +77,8 @@ def _best(followed: FaceTracks, i: int, network: NetworkName) -> ClipTrack:
     best = [int(part[np.argmax(sharp[part])]) for part in parts]
     vectors = face_network(network).describe(np.stack([pictures[place] for place in best]))
     jpegs = tuple(followed.pictures[begin + place] for place in best)
-    return ClipTrack(frames, frames[best], vectors, jpegs)
+    corners = followed.boxes[begin + np.array(best), :2].round().astype(np.int64)
+    return ClipTrack(frames, np.column_stack([frames[best], corners]), vectors, jpegs)
 
 
 def _packed(tracks: Sequence[ClipTrack]) -> npt.NDArray[np.uint8]:
@@ -89,7 +90,7 @@ def _packed(tracks: Sequence[ClipTrack]) -> npt.NDArray[np.uint8]:
         "lengths": np.array(list(map(len, pictures)), dtype=np.int64),
         "pictures": np.frombuffer(b"".join(pictures), dtype=np.uint8),
         "frames": np.concatenate([np.empty(0, np.int64), *(one.frames for one in tracks)]),
-        "shown": np.concatenate([np.empty(0, np.int64), *(one.shown for one in tracks)]),
+        "shown": np.concatenate([np.empty((0, 3), np.int64), *(one.shown for one in tracks)]),
         "vectors": np.concatenate(
             [np.empty((0, 128), np.float32), *(one.vectors for one in tracks)]
         ),

@@ -38,15 +38,15 @@ class KnownFace:
     @property
     def album(self) -> str:
         """The folder of the photo, or the clip."""
-        clip, _, frame = self.file.rpartition(", frame ")
+        clip, _, frame = self.place.rpartition(", frame ")
         return clip if frame.isdigit() and clip else str(PurePosixPath(self.place).parent)
 
 
 def place_of(file: str) -> str:
     """The place of a vector of a gallery file: its photo, or the frame of a clip.
 
-    >>> place_of("trip/1.jpg, face at 20.0 31.5 %"), place_of("trip/a.mp4, frame 7")
-    ('trip/1.jpg', 'trip/a.mp4, frame 7')
+    >>> place_of("trip/1.jpg, face at 20.0 31.5 %"), place_of("a.mp4, frame 7, face at 9 3")
+    ('trip/1.jpg', 'a.mp4, frame 7')
     """
     return file.rpartition(", face at ")[0] or file
 

@@ -183,7 +183,10 @@ def sightings_of_clip(
     for track in clip_tracks(path, how.min_size, how.network, how.cache, progress):
         yield Sighting(
             path=path,
-            files=tuple(f"{name}, frame {frame}" for frame in track.shown.tolist()),
+            files=tuple(
+                f"{name}, frame {frame}, face at {left} {top}"
+                for frame, left, top in track.shown.tolist()
+            ),
             album=name,
             vectors=track.vectors.astype(np.float64),
             pictures=track.pictures,

@@ -77,16 +77,17 @@ class FaceTrack:
 class FaceTracks(LoadedSets):
     """One set per person or followed face; ``tracks`` describes each.
 
-    Where tracks were joined, ``pictures`` has an upright JPEG of each face, in colour.
+    ``boxes`` has left, top, width and height of each face, in pixels of its frame. Where tracks
+    were joined, ``pictures`` has an upright JPEG of each, in colour.
     """
 
     def __init__(
         self, sets: SetBatch, report: LoadReport, tracks: tuple[FaceTrack, ...],
-        pictures: tuple[bytes, ...] = (),
+        boxes: FloatArray, pictures: tuple[bytes, ...] = (),
     ) -> None:  # fmt: skip
         super().__init__(sets, report)
         self.tracks = tracks
-        self.pictures = pictures
+        self.boxes, self.pictures = boxes, pictures
 
 
 def face_tracks(
@@ -205,7 +206,8 @@ def face_tracks(
     ]
     pictures = tuple(kept) if is_joined else ()
     batch = _batch(called, video.path, people, seen)
-    return FaceTracks(batch, report, summaries, pictures)
+    boxes = np.array([box for person in people for box in person.track.boxes])
+    return FaceTracks(batch, report, summaries, boxes, pictures)
 
 
 @dataclass(frozen=True)
