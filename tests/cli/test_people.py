@@ -120,6 +120,37 @@ def test_new_photos_are_recognised_and_names_and_corrections_stay(heap, file):
     assert file.read_bytes() == content
 
 
+def test_several_are_named_at_once_or_none(file):
+    done = run("name", file, "person 1", "Anna", "person 2", "Bo")
+    assert done.exit_code == 0, done.output
+    assert done.stdout.splitlines() == [
+        f"person 1 is Anna in {file}",
+        f"person 2 is Bo in {file}",
+    ]
+    assert run("name", file, "person 3", "Cy", "Anna").exit_code == 2
+    assert run("name", file, "person 3", "Cy", "nobody", "Dora").exit_code == 1
+    assert sorted(setwise.load(file).classes_) == ["Anna", "Bo", "person 3"]
+
+
+def test_a_sheet_shows_who_is_who(heap, file, tmp_path):
+    done = run("people", heap / "heap", "--gallery", file, "--sheet", tmp_path / "who.pdf")
+    assert f"faces of each person: {tmp_path / 'who.pdf'}" in done.stderr
+    assert (tmp_path / "who.pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_a_file_with_vectors_of_dlib_goes_on_with_dlib(heap, tmp_path, monkeypatch):
+    pytest.importorskip("dlib")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("setwise.features.sface.has_sface", lambda: False)
+        document("people", heap / "heap", "-o", tmp_path / "old.setwise")
+    found = document("people", heap / "new", "--gallery", tmp_path / "old.setwise")
+    called = dict(truth_and_found(found, NEW))
+    before = setwise.load(tmp_path / "old.setwise").gallery_.sets
+    assert np.linalg.norm(before.vectors, axis=1).min() > 1.1
+    assert called[0] == "person 1"
+
+
 def test_merge_and_split_stay(heap, file):
     refused = run("merge", file, "person 1", "person 2")
     assert refused.exit_code == 1
