@@ -12,7 +12,9 @@ from tests.io.made_videos import numbered_frames, write_video
 from typer.testing import CliRunner
 
 import setwise
+from setwise import faces
 from setwise.cli import app
+from setwise.errors import reject
 from setwise.faces import HaarFaces
 from setwise.features import sface
 from setwise.io import load_images
@@ -172,9 +174,9 @@ def test_people_see_a_table_and_where_to_look(looks, tmp_path):
     assert "anna/track 1 (frames 0-7)" in shown.stdout
     assert "30 px" in shown.stdout
     assert "faces below" in shown.stdout
-    assert shown.stdout.endswith(f"1 tracks of 1 clips in {out}; look at {out}/contact.pdf\n")
+    assert shown.stdout.endswith(f"1 track of 1 clip in {out}; look at {out}/contact.pdf\n")
     quiet = run(path, tmp_path / "again", "--quiet")
-    assert quiet.stdout == f"1 tracks of 1 clips in {tmp_path / 'again'}\n"
+    assert quiet.stdout == f"1 track of 1 clip in {tmp_path / 'again'}\n"
     assert quiet.stderr == ""
 
 
@@ -273,12 +275,28 @@ def test_what_is_no_video_is_met_before_the_work(looks, mixed, tmp_path):
     assert not (tmp_path / "tracks").exists()
 
 
-def test_clips_before_a_bad_one_stay(looks, mixed, tmp_path):
+def test_a_clip_without_people_is_no_fault(looks, mixed, tmp_path):
     (mixed / "2.mp4").unlink()
+    found = document(mixed, tmp_path / "tracks")
+    assert [row["folder"].split("/")[0] for row in found["tracks"]] == ["1", "4"]
+    (left,) = found["skipped"]
+    assert "found no face" in left["reason"]
+
+
+def test_clips_before_a_bad_one_stay(looks, mixed, tmp_path, monkeypatch):
+    (mixed / "2.mp4").unlink()
+    read = faces.face_tracks
+
+    def fails(source, **options):
+        if source.name == "3.mp4":
+            reject("3.mp4 is damaged.")
+        return read(source, **options)
+
+    monkeypatch.setattr(faces, "face_tracks", fails)
     out = tmp_path / "tracks"
     refused = run(mixed, out)
     assert refused.exit_code == 1
-    assert "found no face" in refused.stderr
+    assert "3.mp4 is damaged." in refused.stderr
     assert f"1 of 3 clips were done; they stay in {out}" in refused.stderr
     assert refused.stdout == ""
     assert load_images(out).names == ("1/track 1 (frames 0-7)",)
@@ -290,7 +308,7 @@ def test_no_good_clip_at_all_is_an_error(looks, tmp_path):
     dark_clip(tmp_path / "clips" / "a.mp4")
     refused = run(tmp_path / "clips", tmp_path / "tracks", "--skip-bad")
     assert refused.exit_code == 1
-    assert "none of 1 clips gives a track" in refused.stderr
+    assert "no track in 1 clip. First:" in refused.stderr
     assert "found no face" in refused.stderr
     assert not (tmp_path / "tracks").exists()
 

@@ -55,13 +55,13 @@ def faces(
     out: Annotated[
         Path | None, Option("--out", "-o", metavar="OUT", help="New or empty folder.")
     ] = None,
-    size: Annotated[int, Option(min=1, help="Pixels of a side of the images.")] = 30,
+    size: Annotated[int, Option(min=1, help="Pixels of a side of the images.")] = 96,
     equalise: Annotated[bool, Option("--equalise", help="Equalise histograms.")] = False,
     min_length: Annotated[int, Option(min=1, help="Least faces of a track.")] = 5,
     min_size: Annotated[int | None, Option(min=1, help=_SMALLEST, show_default=False)] = None,
     every_s: Annotated[float, Option(help="Seconds between frames read.")] = EVERY_S,
     every: Annotated[int | None, Option(min=1, help="Read each n-th frame.")] = None,
-    margin: Annotated[float, Option(min=0, help="Share added at each side.")] = 0.0,
+    margin: Annotated[float, Option(min=0, help="Share added at each side.")] = 0.2,
     join: Join = None,
     skip_bad: Annotated[bool, Option("--skip-bad", help="List bad files, and go on.")] = False,
     no_cache: Annotated[bool, Option("--no-cache", help="Look at all photos again.")] = False,
@@ -178,7 +178,7 @@ class _Work:
                 n_before += n_frames
             if clips and not self.rows and not self.faces:
                 _, reason = self.skipped[0]
-                reject(f"{OWNER}: none of {len(clips)} clips gives a track. First: {reason}")
+                reject(f"{OWNER}: no track in {counted(len(clips), 'clip')}. First: {reason}")
             if not clips and not self.faces:
                 reject(
                     f"{OWNER}: no face was found in {counted(self.n_photos, 'photo')}. "
@@ -202,8 +202,8 @@ class _Work:
         done = {row.clip.path for row in self.rows}
         # Single frames of a finished clip may be skipped.
         n_left_out = len({path for path, _ in self.skipped} - done)
-        left_out = f", {n_left_out} clips left out" if n_left_out else ""
-        tracks = f"{len(self.rows)} tracks of {self.n_clips} clips"
+        left_out = f", {counted(n_left_out, 'clip')} left out" if n_left_out else ""
+        tracks = f"{counted(len(self.rows), 'track')} of {counted(self.n_clips, 'clip')}"
         faces = f"{counted(len(self.faces), 'face')} of {counted(self.n_photos, 'photo')}"
         told = [faces] * bool(self.n_photos) + [tracks] * bool(self.rows or not self.n_photos)
         return f"{' and '.join(told)} in {self.out}{left_out}"
@@ -262,11 +262,12 @@ class _Work:
     @contextmanager
     def _skipping(self, clip: _Clip) -> Iterator[None]:
         from setwise.errors import DataError
+        from setwise.faces.tracks import NoTrackError
 
         try:
             yield
         except DataError as error:
-            if not self.skip_bad:
+            if not self.skip_bad and not isinstance(error, NoTrackError):
                 raise
             self.skipped.append((clip.path, str(error)))
 
