@@ -213,6 +213,33 @@ def names_in(sidecar: Path) -> list[str]:
     return [one.get(name) for one in ET.parse(sidecar).iter() if one.get(name)]
 
 
+def test_folders_leave_alone_what_they_have_not_written(heap, file, tmp_path):
+    who = tmp_path / "who"
+    command = ("people", heap / "heap", "--gallery", file, "--folders", who)
+    (who / "person 1").mkdir(parents=True)
+    (who / "person 1" / "1.jpg").write_bytes(b"precious")
+    assert run(*command).exit_code == 0
+    assert (who / "person 1" / "1.jpg").read_bytes() == b"precious"
+    assert (who / "person 1" / "1 (2).jpg").stat().st_size > 1000
+    assert "0 photos new" in run(*command).stderr
+    run("name", file, "person 1", "Anna")
+    assert run(*command, "--links").exit_code == 0
+    assert [path.name for path in (who / "person 1").iterdir()] == ["1.jpg"]
+    assert (who / "Anna" / "1.jpg").is_symlink()
+    run("name", file, "Anna", "Anne")
+    assert run(*command, "--links").exit_code == 0
+    assert not (who / "Anna").exists()  # links are removed, not what they lead to
+    assert (heap / "heap" / "beach" / "1.jpg").is_file()
+
+
+@pytest.mark.parametrize("place", ["heap", "heap/who", "."])
+def test_folders_among_the_photos_are_refused_before_any_work(heap, file, place):
+    refused = run("people", heap / "heap", "--gallery", file, "--folders", heap / place)
+    assert refused.exit_code == 1
+    assert "lies among the photos" in refused.stderr
+    assert "find faces" not in refused.stderr
+
+
 def test_links_instead_of_copies(heap, file, tmp_path):
     run("people", heap / "heap", "--gallery", file, "--folders", tmp_path / "who", "--links")
     (first, *_) = sorted((tmp_path / "who" / "person 1").iterdir())

@@ -61,7 +61,7 @@ def people(
     if (out is None) == (gallery is None):
         msg = "give -o FILE for a new file of people, or --gallery FILE to add to one."
         raise typer.BadParameter(msg)
-    files.check()
+    files.check(sources)
     if out is not None:
         check_output(out, "--out")
         check_free(out, force=False)
