@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
@@ -31,6 +32,8 @@ from setwise.sets import SetBatch
 if TYPE_CHECKING:
     from setwise._support.types import FloatArray
 
+# Each has networks of its own, of some 160 MB.
+MOST_THREADS = 8
 # People who have no name yet.
 UNNAMED = re.compile(r"person (\d+)")
 
@@ -95,7 +98,12 @@ def faces_of(source: Path, how: Finding, progress: Progress | None) -> PhotoFace
     options: dict[str, Any] = {"min_size": how.min_size, "network": how.network}
     options |= {"on_error": "skip" if how.skip_bad else "raise", "cache": how.cache}
     with quiet("", SkippedFilesWarning):  # said by the command
-        return find_faces(source, n_jobs=-1, max_bad=1.0, progress=progress, **options)
+        return find_faces(source, n_jobs=threads(), max_bad=1.0, progress=progress, **options)
+
+
+def threads() -> int:
+    """Number of threads that look for faces."""
+    return min(os.cpu_count() or 1, MOST_THREADS)
 
 
 def find_sightings(
@@ -129,7 +137,7 @@ def each_sighting(folder: Path, *, cache: bool = True) -> Iterator[Seen]:
     """
     photos, clips = photos_and_clips_in(folder)
     how = Finding(is_cached=cache)
-    each = each_photo(photos, cache=how.cache, n_jobs=-1)
+    each = each_photo(photos, cache=how.cache, n_jobs=threads())
     for image, found in zip(photos, each, strict=True):
         yield Seen(tuple(_of_photos(folder, found)), (image.path,), found.skipped)
     for path, name in clips:
