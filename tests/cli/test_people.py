@@ -160,6 +160,8 @@ def test_merge_and_split_stay(heap, file):
     found = document("people", heap / "heap", heap / "new", "--gallery", file)
     pairs = truth_and_found(found, {"beach/2.jpg": HEAP["beach/2.jpg"]})
     assert dict(pairs)[0] == "Dora"
+    told = run("people", heap / "heap", "--gallery", file).stderr
+    assert f'may be one: setwise merge {file} "Dora" "person 1"' in told
     assert run("merge", file, "person 1", "Dora").exit_code == 0
     found = document("people", heap / "heap", "--gallery", file)
     assert dict(truth_and_found(found, HEAP))[0] == "person 1"

@@ -26,10 +26,12 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from setwise.cli.people_change import Change
-    from setwise.faces.sightings import Seen
+    from setwise.faces.sightings import Seen, Sighting
     from setwise.features.face_networks import NetworkName
 
 OWNER = "setwise people"
+# Pairs of people who may be one that are told.
+MOST_PAIRS = 5
 PeopleFile: TypeAlias = Annotated[Path, Argument(help="A file of `setwise people`.")]
 _SOURCES = "Photos, clips, or folders of them."
 _GALLERY = "A file of people: who is known is recognised, who is new is added."
@@ -144,7 +146,27 @@ def _show(
         show_rows(("person", "seen", "photos"), shown)
         for left in seen.skipped:
             say(f"left out {left.path}: {left.reason}", err=True)
+        for one, other in _maybe_one(seen, who)[:MOST_PAIRS]:
+            say(
+                f'{one} and {other} may be one: setwise merge {path} "{one}" "{other}"',
+                err=True,
+            )
     say(told)
+
+
+def _maybe_one(seen: Seen, who: Sequence[str | None]) -> list[tuple[str, str]]:
+    """Pairs of people who are a little farther apart than one person, the nearest first."""
+    from setwise.faces.grouping import near_groups
+    from setwise.faces.sightings import mean_vectors
+
+    of: dict[str, list[Sighting]] = {}
+    for one, person in zip(seen.sightings, who, strict=True):
+        if person is not None:
+            of.setdefault(person, []).append(one)
+    people = sorted(of)
+    vectors = [mean_vectors(of[person]) for person in people]
+    where = [frozenset[str]().union(*(one.places for one in of[person])) for person in people]
+    return [(people[i], people[j]) for i, j in near_groups(vectors, where)]
 
 
 @command
