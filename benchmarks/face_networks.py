@@ -20,8 +20,9 @@ import numpy as np
 from PIL import Image, ImageOps
 
 from datasets import data_folder
-from people import heads, take_photo
+from people import b_cubed, heads, take_photo
 from setwise.faces import DlibFaces, HaarFaces, YuNetFaces
+from setwise.faces.grouping import group_faces
 from setwise.features.face_networks import NETWORKS, FaceNetwork
 
 SIZES = (24, 36, 60, 90)
@@ -103,9 +104,9 @@ def portraits(network: FaceNetwork, folder: Path) -> None:
                 copies[size].append((len(first) - 1, vector))
     own = np.array(first)
     apart = distances(own, own)[np.triu_indices(len(own), 1)]
-    print(f"  {len(own)} portraits, {len(apart)} pairs of two people: nearest {apart.min():.2f}, "
-          f"{1e6 * (apart < network.near).mean():.0f} in a million within {network.near}, "
-          f"{1e6 * (apart < network.unsure).mean():.0f} within {network.unsure}")  # fmt: skip
+    joined, unsure = (apart < network.near).sum(), (apart < network.unsure).sum()
+    print(f"  {len(own)} portraits, {len(apart)} pairs of two people: nearest "
+          f"{apart.min():.2f}, {joined} within {network.near}, {unsure} within {network.unsure}")  # fmt: skip
     for size, found in copies.items():
         rows = np.array([vector for _, vector in found])
         real = own[[person for person, _ in found]]
@@ -116,6 +117,14 @@ def portraits(network: FaceNetwork, folder: Path) -> None:
         print(f"  copies with a face of {size} pixels: median distance {np.median(far):.2f}, "
               f"{shares[0]:.1f} % within {network.near}; "
               f"{shares[1]:.2f} % as near to somebody else")  # fmt: skip
+    rows = [(i, one) for i, one in enumerate(first)] + [
+        one for s in SIZES[1:] for one in copies[s]
+    ]
+    who, vectors = [person for person, _ in rows], np.array([vector for _, vector in rows])
+    groups = group_faces(vectors, [{str(i)} for i in range(len(rows))]).tolist()
+    precision, recall = b_cubed(who, list(map(str, groups)))
+    print(f"  grouped without those of 24 pixels: {len(set(groups))} groups of {len(own)} "
+          f"people; B-cubed: precision {precision:.4f}, recall {recall:.4f}")  # fmt: skip
 
 
 def detectors(folder: Path | None) -> None:
@@ -142,8 +151,8 @@ def detectors(folder: Path | None) -> None:
             n_found += hits.any(axis=0).sum()
             n_false += (~hits.any(axis=1)).sum()
         took = (time.process_time() - began) / len(photos)
-        print(f"  {type(detector).__name__}: {100 * n_found / n_faces:.1f} % of {n_faces} found, "
-              f"{n_false} false, {1000 * took:.0f} ms of CPU for 1600 x 1200")  # fmt: skip
+        share = 100 * n_found / n_faces
+        print(f"  {type(detector).__name__}: {share:.1f} % of {n_faces} found, {n_false} false, {1000 * took:.0f} ms of CPU for 1600 x 1200")  # fmt: skip
 
 
 def main() -> None:
