@@ -106,7 +106,8 @@ def portraits(network: FaceNetwork, folder: Path) -> None:
     apart = distances(own, own)[np.triu_indices(len(own), 1)]
     joined, unsure = (apart < network.near).sum(), (apart < network.unsure).sum()
     print(f"  {len(own)} portraits, {len(apart)} pairs of two people: nearest "
-          f"{apart.min():.2f}, {joined} within {network.near}, {unsure} within {network.unsure}")  # fmt: skip
+          f"{apart.min():.2f}")  # fmt: skip
+    print(f"    {joined} within {network.near}, {unsure} within {network.unsure}")
     for size, found in copies.items():
         rows = np.array([vector for _, vector in found])
         real = own[[person for person, _ in found]]
@@ -152,7 +153,8 @@ def detectors(folder: Path | None) -> None:
             n_false += (~hits.any(axis=1)).sum()
         took = (time.process_time() - began) / len(photos)
         share = 100 * n_found / n_faces
-        print(f"  {type(detector).__name__}: {share:.1f} % of {n_faces} found, {n_false} false, {1000 * took:.0f} ms of CPU for 1600 x 1200")  # fmt: skip
+        print(f"  {type(detector).__name__}: {share:.1f} % of {n_faces} found, {n_false} false")
+        print(f"    {1000 * took:.0f} ms of CPU for 1600 x 1200")
 
 
 def main() -> None:
