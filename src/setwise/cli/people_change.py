@@ -70,7 +70,11 @@ class Change:
 
 
 def _is_of(place: str, photos: Sequence[str]) -> bool:
-    """Whether a photo, or the clip of a frame, is among some that are named."""
+    """Whether a photo, or the clip of a frame, is among some that are named.
+
+    >>> _is_of("trip/beach/1.jpg", ["beach/1.jpg"]), _is_of("trip/a.mp4, frame 7", ["a.mp4"])
+    (True, True)
+    """
     named = [place, place.rpartition(", frame ")[0]]
     return any(one == photo or one.endswith(f"/{photo}") for photo in photos for one in named)
 
