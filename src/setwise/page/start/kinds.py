@@ -80,11 +80,10 @@ class FacesKind:
 
     def missing(self) -> str | None:
         """Why it cannot be done here; None if it can."""
-        from setwise._support.extras import require
+        from setwise.features.face_networks import face_network
 
         try:
-            for module in ("dlib", "face_recognition_models"):
-                require(module, "faces")
+            face_network()
         except MissingExtraError as error:
             return str(error)
         return None
