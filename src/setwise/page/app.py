@@ -16,13 +16,14 @@ from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 
 from setwise.errors import SetwiseError
+from setwise.page import command_routes, routes
 from setwise.page.commands import ConflictError
 from setwise.page.guard import HEADERS, Guard
 from setwise.page.health import Observer
 from setwise.page.health import router as health
 from setwise.page.payload import Problem
-from setwise.page.routes import router
 from setwise.page.settings import Settings
+from setwise.page.start import routes as start_routes
 from setwise.page.state import AppState
 from setwise.page.uploads import TooMuchError
 
@@ -81,8 +82,8 @@ def create_app(settings: Settings) -> FastAPI:
         responses=PROBLEMS,
     )
     app.state.setwise = state
-    app.include_router(health)
-    app.include_router(router)
+    for router in (health, routes.router, command_routes.router, start_routes.router):
+        app.include_router(router)
     app.mount("/", StaticFiles(directory=STATIC, html=True, check_dir=False), name="static")
     _handle_errors(app)
     app.add_middleware(Guard, settings=settings)

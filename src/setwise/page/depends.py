@@ -5,7 +5,9 @@ from typing import Annotated, Any
 from fastapi import Depends, HTTPException, Path, Query, Request
 
 from setwise.io.decode import SIDE
+from setwise.page.answers import Found
 from setwise.page.inbox import Inbox
+from setwise.page.jobs import Job
 from setwise.page.state import AppState
 
 FOR_EVER = {"Cache-Control": "private, max-age=31536000, immutable"}
@@ -44,3 +46,27 @@ def inbox_of(app: App) -> Inbox:
 
 
 TheInbox = Annotated[Inbox, Depends(inbox_of)]
+
+
+def job_of(app: AppState, job_id: str) -> Job:
+    """A job by its id; an error if it is not kept."""
+    job = app.queue.get(job_id)
+    if job is None:
+        raise HTTPException(404, "There is no such question. Answers are kept for some time.")
+    return job
+
+
+def found_of(app: AppState, job_id: str) -> Found:
+    """The sets and answers of a job that is done."""
+    job = job_of(app, job_id)
+    found: Found | None = job.result if job.state == "done" else None
+    if found is None:
+        raise HTTPException(404, "This question is not answered yet.")
+    return found
+
+
+def checked(found: Found, k: int) -> int:
+    """The number of an answer; an error if there is none."""
+    if k >= len(found.answers):
+        raise HTTPException(404, "There is no such answer.")
+    return k

@@ -51,8 +51,10 @@ class Inbox:
         file: GalleryFile,
         commands: Commands,
         is_busy: Callable[[], bool] = lambda: False,
+        is_unsettled: Callable[[], bool] = lambda: False,
     ) -> None:
-        self.folder, self.file, self.commands, self.is_busy = folder, file, commands, is_busy
+        self.folder, self.file, self.commands = folder, file, commands
+        self.is_busy, self.is_unsettled = is_busy, is_unsettled
         self._decisions = Decisions(commands.history.folder / "inbox.json")
         self.state = "reading"
         self.error: str | None = None
@@ -209,7 +211,7 @@ class Inbox:
         self._rows = kept | self._made(whole)
         self._tell()
 
-    def enroll(self, ids: Sequence[str], revision: str | None) -> payload.Done:
+    def enroll(self, ids: Sequence[str], revision: str | None, key: str = "") -> payload.Done:
         """Add sets to the classes that were decided on, without what does not belong."""
         rows = [self._row(row_id) for row_id in dict.fromkeys(ids)]
         known = self.file.state.contents
@@ -218,12 +220,12 @@ class Inbox:
             reject("All of these albums are in the gallery already.")
         labels = [row.label() for row in rows]
         done = self.commands.enroll(
-            SetBatch.join([row.kept() for row in rows]), labels, revision
+            SetBatch.join([row.kept() for row in rows]), labels, revision, key
         )
         self._tell()
         return done
 
-    def transfer(self, how: str, ids: Sequence[str] | None) -> payload.Transferred:
+    def transfer(self, how: str, ids: Sequence[str] | None, key: str = "") -> payload.Done:
         """Copy or move the files of sets to the folders of the classes decided on."""
         transfer, moved = self.commands.transfer, self._moved()
         if transfer is None:
@@ -236,9 +238,10 @@ class Inbox:
             reject("There is nothing to copy or move: decide first whose the albums are.")
         wanted = [(row.label(), row.name, row.kept_files()) for row in rows]
         moves = transfer.plan(how, wanted)
-        done = self.commands.transfer_files(transfer.words(moves, len(rows)), moves, transfer)
+        words = transfer.words(moves, len(rows))
+        done = self.commands.transfer_files(words, moves, transfer, key)
         self._tell()
-        return payload.Transferred(**done.model_dump(), n_files=len(moves["files"]))
+        return done
 
     def _tell(self) -> None:
         with self._changed:
@@ -332,7 +335,8 @@ class Inbox:
         """A set not yet judged by the gallery as it is now, new ones first."""
         rows, digest = list(self._rows.values()), self.file.state.digest
         old = [row for row in rows if row.judged_by != digest]
-        old = [row for row in old if row.decided is None or not row.judged_by]
+        again = not self.is_unsettled()  # or else the answers would soon be old again
+        old = [row for row in old if not row.judged_by or (again and row.decided is None)]
         if old and self.state == "ready":
             self.state, self._began = "looking", time.monotonic()
         self.done = len(rows) - len(old) if rows else self.done

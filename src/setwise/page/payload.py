@@ -13,10 +13,22 @@ StepName = Literal["reading", "looking", "comparing"]
 
 
 class Body(BaseModel):
-    """Body of a command; ``revision`` is the gallery as the client has seen it."""
+    """Body of a command."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
-    revision: str | None = Field(None, max_length=64)
+    revision: str | None = Field(
+        None, max_length=64, description="The gallery as the client has seen it."
+    )
+
+
+class CommandBody(Body):
+    """Body of a command that a client may send again."""
+
+    key: str | None = Field(
+        None,
+        pattern=r"^[A-Za-z0-9_-]{8,64}$",
+        description="Chosen by the client: what is sent twice under one key is done once.",
+    )
 
 
 class Problem(BaseModel):
@@ -55,10 +67,34 @@ class GallerySet(ProbeSet):
 class GalleryClass(ProbeSet):
     """A class of the gallery."""
 
+    id: str
+    cover: str | None = Field(description="Address of the photo that stands for it.")
     n_sets: int
     weak: list[str] = Field(description="Why it may be taken for others, in sentences.")
     confused_with: list[str]
     sets: list[GallerySet]
+
+
+class ClassPhoto(BaseModel):
+    """A photo of a class."""
+
+    set_id: str
+    album: str
+    image: int
+    url: str
+    doubt: float = Field(description="Above 0, it is more like a photo of another class.")
+    looks_like: str | None = Field(description="The class that a doubtful photo is like.")
+
+
+class ClassPhotos(BaseModel):
+    """Photos of a class, doubtful ones first."""
+
+    id: str
+    name: str
+    n_photos: int
+    n_doubtful: int
+    photos: list[ClassPhoto]
+    next: int | None = Field(description="`first` of the next page, if there is one.")
 
 
 class Unknown(BaseModel):
@@ -106,6 +142,8 @@ class Overview(BaseModel):
     n_images: int
     features: list[str]
     weak_state: Literal["computing", "ready"]
+    is_learning: bool = Field(description="Whether it answers by what was learnt before.")
+    learnt_by: float | None = Field(description="Seconds since 1970, estimated.")
     classes: list[GalleryClass]
     can_undo: LastCommand | None
     can_redo: LastCommand | None
@@ -270,7 +308,7 @@ class Tree(BaseModel):
     words: str
 
 
-class EnrollBody(Body):
+class EnrollBody(CommandBody):
     """Add the set of an answer to a class, which may be new."""
 
     job: Word
@@ -281,7 +319,7 @@ class EnrollBody(Body):
     )
 
 
-class ForgetBody(Body):
+class ForgetBody(CommandBody):
     """Remove a set from the gallery."""
 
     set_id: Word
@@ -299,11 +337,34 @@ class MoveBody(ForgetBody):
     label: Word
 
 
+class RenameBody(CommandBody):
+    """Another name for a class; the name of another class makes the two one."""
+
+    label: Word
+    to: Word
+
+
+class CoverBody(Body):
+    """The photo that stands for a class."""
+
+    set_id: Word
+    image: Place
+
+
 class Done(BaseModel):
     """A command that was done."""
 
     revision: str
     words: str
+
+
+class Change(Done):
+    """A command that was asked for, and what became of it."""
+
+    key: str
+    command: str
+    state: Literal["waiting", "working", "done", "failed"]
+    error: str | None
 
 
 class RowPhoto(BaseModel):
@@ -372,20 +433,14 @@ class DecideManyBody(Body):
     decisions: list[RowDecision] = Field(min_length=1, max_length=10_000)
 
 
-class InboxEnrollBody(Body):
+class InboxEnrollBody(CommandBody):
     """Add sets of the inbox to the classes that were decided on."""
 
     ids: list[Word] = Field(min_length=1, max_length=10_000)
 
 
-class TransferBody(Body):
+class TransferBody(CommandBody):
     """Copy or move the files of these sets, or of all with a decision."""
 
     how: Literal["copy", "move"]
     ids: list[Word] | None = Field(None, max_length=10_000)
-
-
-class Transferred(Done):
-    """Files that were copied or moved."""
-
-    n_files: int

@@ -18,7 +18,7 @@ from setwise.page.start import payload
 from setwise.page.start.kinds import KINDS, UNKNOWN_LABEL
 from setwise.page.start.table import Heap, Start
 
-router = APIRouter(prefix="/start", tags=["start"])
+router = APIRouter(prefix="/api/v1/start", tags=["start"])
 
 
 def table_of(app: ServerState) -> Start:
