@@ -209,7 +209,9 @@ def test_a_transfer_that_fails_is_taken_back(page, folders, how, monkeypatch):
     assert not any(into.iterdir())
     assert {row["state"] for row in rows(page).values()} == {"done"}
     assert page.overview()["can_undo"] is page.overview()["can_redo"] is None
-    assert page.post("/api/v1/inbox/transfer", {"how": how}).json()["words"].count("18 files") == 1
+    assert (
+        page.post("/api/v1/inbox/transfer", {"how": how}).json()["words"].count("18 files") == 1
+    )
     assert len(tree(into)) == 18
 
 

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from setwise._support.files import write_whole
 from setwise._support.parallel import one_blas_thread
 from setwise._support.types import FloatArray, IntArray
+from setwise.faces.sightings import place_of
 from setwise.page import payload
 from setwise.page.gallery_file import GalleryState
-from setwise.sets.origins import has_photos
+from setwise.sets.origins import has_photos, photo_name
 
 MOST_COVERS = 10_000
+SPOT = re.compile(r", face at ([0-9.]+) ([0-9.]+) %$")  # as setwise.faces names faces
 
 
 class Covers:
@@ -70,12 +74,11 @@ def class_photos(
     order = np.argsort(-doubts, kind="stable") if shows else np.empty(0, dtype=np.int64)
     photos = []
     for k in order[first : first + n_photos].tolist():
-        set_id, image = state.set_ids[sets[k]], int(rows[k] - offsets[sets[k]])
+        i = int(sets[k])
         one = payload.ClassPhoto(
-            set_id=set_id,
-            album=gallery.sets.names[sets[k]],
-            image=image,
-            url=f"/api/v1/sets/{set_id}/images/{image}",
+            **_photo(state, i, int(rows[k] - offsets[i])),
+            set_id=state.set_ids[i],
+            album=gallery.sets.names[i],
             doubt=float(doubts[k]),
             looks_like=others[k] if doubts[k] > 0 else None,
         )
@@ -90,6 +93,31 @@ def class_photos(
         photos=photos,
         next=more,
     )
+
+
+def set_photos(state: GalleryState, i: int) -> list[payload.SetPhoto]:
+    """The photos of a set; none if the gallery has no pictures."""
+    sets = state.gallery.sets
+    shows = state.gallery.has_vectors and has_photos(sets)
+    n_photos = int(sets.sizes[i]) if shows else 0
+    return [payload.SetPhoto(**_photo(state, i, j)) for j in range(n_photos)]
+
+
+def photo_of(name: str) -> tuple[str, bool]:
+    """The file of a photo that a gallery names, and whether it is of a face in it."""
+    place = place_of(name)
+    return place, place != name
+
+
+def _photo(state: GalleryState, i: int, j: int) -> dict[str, Any]:
+    name = photo_name(state.gallery.sets, i, j)
+    found = SPOT.search(name)
+    return {
+        "image": j,
+        "url": f"/api/v1/sets/{state.set_ids[i]}/images/{j}",
+        "name": photo_of(name)[0],
+        "spot": (float(found[1]) / 100, float(found[2]) / 100) if found else None,
+    }
 
 
 def _doubts(

@@ -36,6 +36,7 @@ App = Annotated[AppState, Depends(app_state)]
 Id = Annotated[str, Path(max_length=64)]
 Place = Annotated[int, Path(ge=0, le=10_000_000)]
 Side = Annotated[int, Query(ge=SIDE, le=2048, description="Pixels of the longer side.")]
+Whole = Annotated[bool, Query(description="The whole photo, not only the face in it.")]
 
 
 def inbox_of(app: App) -> Inbox:

@@ -21,7 +21,7 @@ from setwise.features.faces import Faces
 from setwise.io import LoadedSets, load_images, load_video
 from setwise.page.answers import Found
 from setwise.page.gallery_file import GalleryState
-from setwise.page.identify_faces import is_of_faces, read_people
+from setwise.page.identify_faces import Box, is_of_faces, read_people
 from setwise.page.jobs import Job
 from setwise.page.parts import parts_of
 from setwise.page.uploads import FilesOfSets, Received, ReceivedFile, linked
@@ -41,7 +41,8 @@ def find_answers(job: Job, state: GalleryState, received: Received) -> Found:
         job.n_images, job.n_bytes = len(sets.vectors), sets.vectors.nbytes + n_bytes
         job.steps["looking"].total = job.steps["comparing"].total = len(sets)
     paths = [reader.paths.get(name, []) for name in sets.names]
-    found = Found(state, sets, [], [], [], reader.notes, paths)
+    boxes = [reader.boxes.get(name, []) for name in sets.names]
+    found = Found(state, sets, [], [], [], reader.notes, paths, boxes)
     with job.at("looking", len(sets)):
         told, checked = job.report("looking"), state.gallery.check(sets, "identify")
         for i, (name, vectors) in enumerate(zip(checked.names, checked, strict=True)):
@@ -50,7 +51,8 @@ def find_answers(job: Job, state: GalleryState, received: Received) -> Found:
             answer, why = look(state, name, vectors, explains=explains)
             found.answers.append(answer)
             found.reasons.append(why)
-            found.parts.append(parts_of(state, vectors) if reader.paths.get(name) else [])
+            is_album = bool(reader.paths.get(name)) and not reader.is_of_faces
+            found.parts.append(parts_of(state, vectors) if is_album else [])
     found.left_out.extend((received.left_out + reader.left_out)[:MOST_LEFT_OUT])
     return found
 
@@ -86,6 +88,7 @@ class _Reader:
         self.left_out: list[tuple[str, str]] = []
         self.notes: list[str] = []
         self.paths: dict[str, list[Path]] = {}  # file of each photo, by the name of its set
+        self.boxes: dict[str, list[Box | None]] = {}  # of faces in their photos
 
     def read(self, received: Received) -> SetBatch:
         named, batches = received.sets(), []
@@ -104,9 +107,12 @@ class _Reader:
         """The faces of all photos and clips, a set per folder and person."""
         batches: list[SetBatch] = []
         for name, files in named.items():
-            found, left_out = read_people(self.gallery, name, files, self.progress)
-            batches += found
-            self.left_out += left_out
+            found = read_people(self.gallery, name, files, self.progress)
+            batches += found.sets
+            self.left_out += found.left_out
+            each = zip(found.sets, found.paths, found.boxes, strict=True)
+            for one, paths, boxes in each:
+                self.paths[one.names[0]], self.boxes[one.names[0]] = paths, boxes
         return self._joined(batches)
 
     def _joined(self, batches: list[SetBatch]) -> SetBatch:

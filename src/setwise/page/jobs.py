@@ -76,6 +76,11 @@ class Job:
         begun = [name for name, step in self.steps.items() if step.state != "waiting"]
         return begun[-1] if begun else "reading"
 
+    @property
+    def version(self) -> str:
+        """Changes with everything that can be seen of the job."""
+        return f"{self.state} {self.step} {self.steps[self.step].done}"
+
     def check(self) -> None:
         """Raise StoppedError if the job was cancelled or took too long."""
         self.look_at_clock()

@@ -9,6 +9,7 @@ Word = Annotated[str, Field(min_length=1, max_length=200)]
 Place = Annotated[int, Field(ge=0, le=10_000_000)]
 Confidence = Literal["sure", "quite sure", "not sure", "a guess"]
 JobState = Literal["waiting", "working", "done", "failed", "cancelled"]
+Box = tuple[float, float, float, float]  # left, top, width, height as shares of a photo
 StepName = Literal["reading", "looking", "comparing"]
 
 
@@ -75,13 +76,22 @@ class GalleryClass(ProbeSet):
     sets: list[GallerySet]
 
 
-class ClassPhoto(BaseModel):
+class SetPhoto(BaseModel):
+    """A photo of the gallery."""
+
+    image: int = Field(description="Its number in its set, counted from 0.")
+    url: str
+    name: str = Field(description="Its file, as far as it is known.")
+    spot: tuple[float, float] | None = Field(
+        description="Middle of the face in its photo, as shares of width and height."
+    )
+
+
+class ClassPhoto(SetPhoto):
     """A photo of a class."""
 
     set_id: str
     album: str
-    image: int
-    url: str
     doubt: float = Field(description="Above 0, it is more like a photo of another class.")
     looks_like: str | None = Field(description="The class that a doubtful photo is like.")
 
@@ -227,6 +237,7 @@ class ProbePhoto(BaseModel):
     image: int
     name: str
     url: str
+    box: Box | None = Field(description="The face in its photo, where it is of one.")
     nearest: NearestPhoto | None
     is_outlier: bool
 
@@ -372,6 +383,7 @@ class RowPhoto(BaseModel):
 
     image: int
     url: str
+    box: Box | None = Field(description="The face in its photo, where it is of one.")
     is_outlier: bool
 
 
@@ -392,6 +404,7 @@ class InboxRow(ProbeSet):
     reason: str
     parts: list[Part]
     is_part: bool = Field(description="Whether it is part of an album that was split.")
+    group: int | None = Field(description="Unknown sets with one number belong together.")
     uncertainty: float = Field(description="From 0 to 1: the most uncertain sets come first.")
     decided: str | None
     outliers: list[int] = Field(description="Photos that do not belong, counted from 0.")
@@ -403,6 +416,8 @@ class Inbox(BaseModel):
     """The inbox, as far as it is judged."""
 
     revision: str
+    version: str = Field(description="For `since`: what has changed after it.")
+    is_whole: bool = Field(description="Whether all rows are here.")
     state: Literal["reading", "looking", "ready", "failed"]
     error: str | None
     done: int
@@ -410,6 +425,7 @@ class Inbox(BaseModel):
     estimate_s: float | None
     left_out: list[LeftOut]
     rows: list[InboxRow]
+    ids: list[str] = Field(description="Of all rows, in their order.")
 
 
 class DecideBody(Body):
@@ -431,6 +447,14 @@ class DecideManyBody(Body):
     """Decisions on several sets, made at once."""
 
     decisions: list[RowDecision] = Field(min_length=1, max_length=10_000)
+
+
+class ApartBody(BaseModel):
+    """Sets of a group that are not one person or thing; or are, after all."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+    ids: list[Word] = Field(min_length=1, max_length=10_000)
+    is_back: bool = False
 
 
 class InboxEnrollBody(CommandBody):

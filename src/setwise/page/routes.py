@@ -14,7 +14,7 @@ from setwise.io.decode import SIDE
 from setwise.page import payload
 from setwise.page.answers import job_payload, picture, tree_payload
 from setwise.page.arriving import UPLOAD, received_files
-from setwise.page.classes import class_photos
+from setwise.page.classes import class_photos, photo_of, set_photos
 from setwise.page.depends import (
     FOR_EVER,
     PICTURES,
@@ -24,6 +24,7 @@ from setwise.page.depends import (
     ServerState,
     Side,
     TheInbox,
+    Whole,
     checked,
     found_of,
     job_of,
@@ -52,7 +53,9 @@ def gallery(app: App) -> payload.Overview:
 
 
 @get_picture("/sets/{set_id}/images/{i}", tags=["gallery"])
-def gallery_image(app: App, set_id: Id, i: Place, side: Side = SIDE) -> Response:
+def gallery_image(
+    app: App, set_id: Id, i: Place, side: Side = SIDE, whole: Whole = False
+) -> Response:
     """A picture of a photo of the gallery; a large one if its file is on disk."""
     state = app.file.state
     sets, place = state.gallery.sets, state.places.get(set_id, -1)
@@ -60,8 +63,18 @@ def gallery_image(app: App, set_id: Id, i: Place, side: Side = SIDE) -> Response
     if small is None or sets.origins is None:
         return _image(small)
     name = sets.origins.files[int(sets.offsets[place]) + i]
-    path = below((app.settings.photos, app.settings.inbox), name)
-    return _image(from_file(path, side) or small)
+    photo, is_face = photo_of(name)
+    large = None if is_face and not whole else from_file(below(app.photo_roots, photo), side)
+    return _image(large or small)
+
+
+@router.get("/sets/{set_id}/photos", tags=["gallery"])
+def photos_of_set(app: App, set_id: Id) -> list[payload.SetPhoto]:
+    """The photos of a set of the gallery."""
+    state = app.file.state
+    if set_id not in state.places:
+        raise HTTPException(404, "That album has changed or is gone meanwhile.")
+    return set_photos(state, state.places[set_id])
 
 
 @router.get("/classes/{class_id}/photos", tags=["gallery"])
@@ -91,7 +104,7 @@ def choose_cover(app: App, body: payload.CoverBody) -> Response:
 
 @router.get("/events", tags=["gallery"], response_class=StreamingResponse)
 async def events(app: ServerState, request: Request) -> StreamingResponse:
-    """Server-sent events: ``gallery`` and ``inbox`` whenever they change."""
+    """Server-sent events: ``gallery``, ``questions``, ``inbox``, whenever they change."""
     if app.n_streams >= app.settings.limits.streams:
         words = "Too many windows follow already. Close one, or try again later."
         raise HTTPException(503, words, headers={"Retry-After": "10"})
@@ -130,7 +143,8 @@ def _news(app: AppState) -> dict[str, Any]:
         "learnt_by": app.learner.ends,
         "covers": app.covers.changes,
     }
-    seen: dict[str, Any] = {"gallery": now}
+    questions = {job.id: job.version for job in app.queue.jobs}
+    seen: dict[str, Any] = {"gallery": now, "questions": questions}
     return seen if app.inbox is None else seen | {"inbox": app.inbox.news()}
 
 
@@ -148,9 +162,15 @@ async def identify(app: App, request: Request) -> payload.Accepted:
 
 
 @router.get("/identify", tags=["identify"])
-def questions(app: App) -> list[payload.Question]:
+def questions(
+    app: App,
+    since: Annotated[
+        float, Query(ge=0, description="Asked after, in seconds since 1970.")
+    ] = 0.0,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 1000,
+) -> list[payload.Question]:
     """All questions that are kept, newest first."""
-    return app.questions.lines()
+    return [line for line in app.questions.lines() if line.asked > since][:limit]
 
 
 @router.post("/identify/{job_id}/answers/{k}/split", tags=["identify"], status_code=202)
@@ -175,12 +195,15 @@ def cancel(app: App, job_id: Id) -> Response:
 
 
 @get_picture("/identify/{job_id}/answers/{k}/photos/{i}", tags=["identify"])
-def photo(app: App, job_id: Id, k: Place, i: Place, side: Side = SIDE) -> Response:
-    """A picture of an uploaded photo."""
+def photo(
+    app: App, job_id: Id, k: Place, i: Place, side: Side = SIDE, whole: Whole = False
+) -> Response:
+    """A picture of an uploaded photo, or of the face in it."""
     found = found_of(app, job_id)
     paths = found.paths[k] if k < len(found.paths) else []
     path = paths[i] if i < len(paths) else None
-    return _image(from_file(path, side) or picture(found.sets, k, i))
+    box = found.boxes[k][i] if path and found.boxes and found.boxes[k] and not whole else None
+    return _image(from_file(path, side, box) or picture(found.sets, k, i))
 
 
 @router.get("/identify/{job_id}/answers/{k}/tree", tags=["identify"])
@@ -194,9 +217,12 @@ def tree(app: App, job_id: Id, k: Place) -> payload.Tree:
 
 
 @router.get("/inbox", tags=["inbox"])
-def inbox_rows(inbox: TheInbox) -> payload.Inbox:
-    """All sets of the inbox, as far as they are judged."""
-    return inbox.as_payload()
+def inbox_rows(
+    inbox: TheInbox,
+    since: Annotated[str, Query(max_length=40, description="The `version` seen last.")] = "",
+) -> payload.Inbox:
+    """All sets of the inbox, as far as they are judged, or what has changed."""
+    return inbox.as_payload(since)
 
 
 @router.get("/inbox.csv", tags=["inbox"], response_class=Response)
@@ -207,9 +233,12 @@ def inbox_table(inbox: TheInbox) -> Response:
 
 
 @get_picture("/inbox/{row_id}/photos/{i}", tags=["inbox"])
-def inbox_photo(inbox: TheInbox, row_id: Id, i: Place, side: Side = SIDE) -> Response:
-    """A picture of a photo of the inbox."""
-    large = from_file(inbox.photo_file(row_id, i), side)
+def inbox_photo(
+    inbox: TheInbox, row_id: Id, i: Place, side: Side = SIDE, whole: Whole = False
+) -> Response:
+    """A picture of a photo of the inbox, or of the face in it."""
+    path, box = inbox.photo_file(row_id, i)
+    large = from_file(path, side, None if whole else box)
     return _image(large or picture(*inbox.photo_place(row_id), i))
 
 
@@ -224,6 +253,13 @@ def decide(inbox: TheInbox, row_id: Id, body: payload.DecideBody) -> payload.Inb
 def decide_many(inbox: TheInbox, body: payload.DecideManyBody) -> list[payload.InboxRow]:
     """Set the classes of several sets of the inbox at once."""
     return inbox.decide(body.decisions)
+
+
+@router.post("/inbox/apart", tags=["inbox"], status_code=204)
+def take_apart(inbox: TheInbox, body: payload.ApartBody) -> Response:
+    """Show albums of a group each by itself, or take that back."""
+    inbox.take_apart(body.ids, is_back=body.is_back)
+    return Response(status_code=204)
 
 
 @router.post("/inbox/{row_id}/split", tags=["inbox"])

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import os
 import shutil
 import tempfile
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from threading import Event, Thread
 
-from setwise.gallery.journal import COVERS, journal_of
+from setwise.gallery.journal import COVERS, PHOTOS, journal_of
 from setwise.page.changes import Changes
 from setwise.page.classes import Covers
 from setwise.page.commands import Commands
@@ -76,6 +78,7 @@ class AppState:
         self.history = History(gallery, settings.limits)
         self.commands = Commands(self.file, self.history)
         self.commands.told = self._changed
+        self.photo_roots = _photo_roots(settings)
         self.covers = Covers(journal_of(gallery) / COVERS)
         self.changes = Changes(self.commands.done_by)
         self.learner = Learner(self.file, self.commands, self._is_busy)
@@ -175,6 +178,16 @@ class AppState:
         self.metrics.observe("setwise_question_seconds", seconds)
         spent = round(seconds * 1000, 1)
         tell("question", state=job.state, images=job.n_images, ms=spent, error=job.error)
+
+
+def _photo_roots(settings: Settings) -> tuple[Path, ...]:
+    """Folders with the photos of a gallery: those given, and the one it was made of."""
+    made_of: list[Path] = []
+    with suppress(OSError, ValueError, TypeError):
+        known = journal_of(settings.gallery) / PHOTOS
+        made_of = [Path(str(one)) for one in json.loads(known.read_text(encoding="utf-8"))]
+    inbox = () if settings.inbox is None else (settings.inbox,)
+    return tuple(one for one in (*settings.photos, *inbox, *made_of) if one.is_dir())
 
 
 def _remove_left_over() -> None:

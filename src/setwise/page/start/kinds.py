@@ -21,6 +21,7 @@ from setwise.faces.sightings import (
     sets_of_people,
 )
 from setwise.io.loading_report import Skipped
+from setwise.page.identify_faces import share_of
 
 KindName: TypeAlias = Literal["faces", "photos"]
 # The target rate of new people who are taken for known ones.
@@ -135,12 +136,8 @@ def _means(items: Sequence[Item]) -> np.ndarray:
 
 
 def _item(one: Sighting) -> Item:
-    box = None
-    if one.face is not None:
-        (left, top, width, height), (w, h) = one.face.box, one.face.photo_size
-        box = (left / w, top / h, width / w, height / h)
     middle = len(one.pictures) // 2
-    return Item(one.files[0], one.path.name, one.path, one.pictures[middle], one, box)
+    return Item(one.files[0], one.path.name, one.path, one.pictures[middle], one, share_of(one))
 
 
 def kind_of(name: str) -> Kind:

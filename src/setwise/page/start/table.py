@@ -19,6 +19,7 @@ from setwise._support.files import write_whole
 from setwise._support.parallel import quiet
 from setwise._support.types import IntArray
 from setwise.errors import SetwiseError, SetwiseWarning, reject
+from setwise.gallery.journal import PHOTOS
 from setwise.page.answers import counted
 from setwise.page.commands import ConflictError
 from setwise.page.start.corrections import Corrections, Stack, stacks
@@ -302,6 +303,7 @@ class Start:
         with quiet("", SetwiseWarning):
             gallery = heap.kind.gallery(heap.items, who)
         gallery.save(self.gallery)
+        write_whole(self.home / PHOTOS, json.dumps([str(heap.folder)]))
         (self.home / FILE).unlink(missing_ok=True)
         self.state, self._wants_gallery = "made", False
         self.told()
