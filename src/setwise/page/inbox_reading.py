@@ -60,12 +60,13 @@ def _people(
     if not seen:
         reject(f"No photo in {folder} shows a face that is large enough.")
     rows: list[Row] = []
+    above = f"{folder.resolve().name}/"
     for number, (is_known, group) in enumerate(grouped(gallery, seen)):
         albums: dict[str, list[Sighting]] = {}
-        for one in group:
-            albums.setdefault(one.album, []).append(one)
-        for album, own in albums.items():
-            rows.append(_row(album, own, None if is_known else number))
+        for face in group:
+            albums.setdefault(face.album.removeprefix(above), []).append(face)
+        shared = None if is_known or len(albums) == 1 else number
+        rows += [_row(album, own, shared) for album, own in albums.items()]
     return InboxFound(_numbered(rows), skipped)
 
 
