@@ -248,6 +248,8 @@ def _votes(state: GalleryState, why: Explanation) -> list[payload.Vote]:
 
 def _photos(job: str, found: Found, k: int) -> list[payload.ProbePhoto]:
     """Photos of a set, evenly spread if there are many, with the most similar ones."""
+    if not (has_photos(found.sets) or (found.paths and found.paths[k])):
+        return []  # vectors alone
     is_out = ~found.answers[k].is_typical
     shown = choose(is_out, MOST_PHOTOS)
     nearest = _nearest(found.state, found.sets[k][shown])

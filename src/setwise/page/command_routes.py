@@ -6,36 +6,39 @@ header ``Prefer: wait=SECONDS`` (RFC 7240) the answer comes when it is done, or 
 
 from __future__ import annotations
 
-import asyncio
-import re
 from collections.abc import Callable
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Header, HTTPException, Query, Response
+from fastapi import APIRouter, Depends, HTTPException, Query, Response
 
 from setwise.errors import SetwiseError, reject
 from setwise.page import payload
 from setwise.page.changes import BusyError, Change
 from setwise.page.commands import without_rows
-from setwise.page.depends import App, Id, TheInbox, checked, found_of, job_of
+from setwise.page.depends import (
+    App,
+    Id,
+    Prefer,
+    TheInbox,
+    checked,
+    found_of,
+    job_of,
+    wait_of,
+    waited,
+)  # fmt: skip
 from setwise.page.payload import Done
 from setwise.page.state import AppState
 
 router = APIRouter(prefix="/api/v1")
 
-MOST_WAIT_S, LOOK_S = 300.0, 0.01
-WAIT = re.compile(r"\bwait=([0-9]{1,4})\b")
 BUG = "Something went wrong inside setwise. Its log says what."
-Prefer = Annotated[str, Header(max_length=100, description="`wait=SECONDS`: answer when done.")]
 
 
 class Asking:
     """Queues the change that a request asks for, and waits as long as the client wants to."""
 
     def __init__(self, app: App, response: Response, prefer: Prefer = "") -> None:
-        self.app, self.response = app, response
-        found = WAIT.search(prefer)
-        self.wait_s = min(float(found[1]), MOST_WAIT_S) if found else None
+        self.app, self.response, self.wait_s = app, response, wait_of(prefer)
 
     async def __call__(
         self, command: str, body: payload.CommandBody, work: Callable[[str], Done]
@@ -46,10 +49,7 @@ class Asking:
         except BusyError:
             words = "Too many changes wait already. Try again in a moment."
             raise HTTPException(503, words, headers={"Retry-After": "2"}) from None
-        loop = asyncio.get_running_loop()
-        ends = loop.time() + (self.wait_s or 0.0)
-        while not change.is_over and loop.time() < ends:
-            await asyncio.sleep(LOOK_S)
+        await waited(lambda: change.is_over, self.wait_s)
         if change.error is not None and self.wait_s:
             raise change.error
         if change.state == "done":

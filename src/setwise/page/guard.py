@@ -270,6 +270,8 @@ class Guard:
 
 def _refusal_response(status: int, words: str, wait_s: int = 0) -> Response:
     headers = HEADERS | {"connection": "close"}
+    if status == 401:
+        headers["www-authenticate"] = "Bearer"
     if wait_s:
         headers["retry-after"] = str(wait_s)
     return JSONResponse({"error": words}, status, headers)

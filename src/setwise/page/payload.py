@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
 # Labels and ids from clients: looked up or cleaned, never a path.
 Word = Annotated[str, Field(min_length=1, max_length=200)]
@@ -317,6 +317,21 @@ class Tree(BaseModel):
     nodes: list[TreeNode]
     layer: str
     words: str
+
+
+class JudgeSet(BaseModel):
+    """A set of vectors."""
+
+    model_config = ConfigDict(extra="forbid")
+    name: str = Field("set", max_length=200)
+    vectors: list[list[FiniteFloat]] = Field(min_length=1)
+
+
+class JudgeBody(BaseModel):
+    """Sets of vectors, such as embeddings, to be judged."""
+
+    model_config = ConfigDict(extra="forbid")
+    sets: list[JudgeSet] = Field(min_length=1, max_length=10_000)
 
 
 class EnrollBody(CommandBody):

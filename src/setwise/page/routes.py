@@ -3,7 +3,8 @@
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Annotated, Any
 
@@ -13,7 +14,7 @@ from starlette.responses import StreamingResponse
 from setwise.io.decode import SIDE
 from setwise.page import payload
 from setwise.page.answers import job_payload, picture, tree_payload
-from setwise.page.arriving import UPLOAD, received_files
+from setwise.page.arriving import UPLOAD, VECTORS, received_files, received_vectors
 from setwise.page.classes import class_photos, photo_of, set_photos
 from setwise.page.depends import (
     FOR_EVER,
@@ -21,6 +22,7 @@ from setwise.page.depends import (
     App,
     Id,
     Place,
+    Prefer,
     ServerState,
     Side,
     TheInbox,
@@ -28,6 +30,8 @@ from setwise.page.depends import (
     checked,
     found_of,
     job_of,
+    wait_of,
+    waited,
 )
 from setwise.page.jobs import QueueFullError
 from setwise.page.overview import overview
@@ -151,14 +155,35 @@ def _news(app: AppState) -> dict[str, Any]:
 @router.post("/identify", tags=["identify"], status_code=202, openapi_extra=UPLOAD)
 async def identify(app: App, request: Request) -> payload.Accepted:
     """Find out whose photos these are: folders, photos, clips or zip files."""
-    try:
-        app.queue.check_room()
+    with _room(app):
         home = app.questions.ready_folder()
         job = app.questions.ask(await received_files(app, request, home))
+    return payload.Accepted(id=job.id, revision=app.file.state.revision)
+
+
+@router.post("/judge", tags=["identify"], status_code=202, openapi_extra=VECTORS)
+async def judge(
+    app: App, request: Request, response: Response, prefer: Prefer = ""
+) -> payload.Job:
+    """Find out whose sets of vectors these are, such as embeddings."""
+    with _room(app):
+        home = app.questions.ready_folder()
+        job = app.questions.ask(await received_vectors(app, request, home))
+    await waited(lambda: job.is_over, wait_of(prefer))
+    if job.state == "done":
+        response.status_code = 200
+    return job_payload(job, app.queue, app.insight, app.file.state.revision)
+
+
+@contextmanager
+def _room(app: AppState) -> Iterator[None]:
+    """Refuse another question while too many wait."""
+    try:
+        app.queue.check_room()
+        yield
     except QueueFullError:
         words = "Too many questions wait already. Try again in a moment."
         raise HTTPException(503, words, headers={"Retry-After": "5"}) from None
-    return payload.Accepted(id=job.id, revision=app.file.state.revision)
 
 
 @router.get("/identify", tags=["identify"])
