@@ -243,6 +243,40 @@ def test_renames_that_mean_nothing_are_refused(page):
     assert rename(page, "steep", "Bo", revision=old).status_code == 200
 
 
+def move_photos(page, label, **photos):
+    sets = page.sets()
+    chosen = [
+        {"set_id": sets[name.replace("_", "/")]["id"], "images": images}
+        for name, images in photos.items()
+    ]
+    return page.post("/api/v1/commands/move_photos", {"photos": chosen, "label": label})
+
+
+def test_photos_of_several_albums_become_albums_of_somebody_else(page):
+    before = page.gallery.read_bytes()
+    done = move_photos(page, "steep", flat_1=[0, 3, 3], flat_2=list(range(8)))
+    assert done.json()["words"] == "Moved ten photos to steep."
+    sets = page.sets()
+    assert {name: one["n_images"] for name, one in sets.items() if one["label"] == "flat"} == {
+        "flat/0": 8, "flat/1": 6,
+    }  # fmt: skip
+    steep = {name: one["n_images"] for name, one in sets.items() if one["label"] == "steep"}
+    assert steep == {"steep/0": 8, "steep/1": 8, "steep/2": 8, "flat/1 (2)": 2, "flat/2": 8}
+    page.post("/api/v1/commands/undo")
+    assert page.gallery.read_bytes() == before
+    assert move_photos(page, None, flat_1=[0], steep_0=[1, 2]).json()["words"] == (
+        "Removed three photos."
+    )
+    assert (page.sets()["flat/1"]["n_images"], page.sets()["steep/0"]["n_images"]) == (7, 6)
+    assert move_photos(page, "x", flat_0=[99]).status_code == 422
+    assert move_photos(page, None, flat_0=list(range(9))).status_code == 422
+    three, seven = list(range(8)), list(range(7))
+    most = {"flat_0": three, "flat_1": seven, "flat_2": three, "slanted_0": three}
+    rest = {"slanted_1": three, "slanted_2": three}
+    refused = move_photos(page, None, **most, **rest)
+    assert "two people or things" in refused.json()["error"]
+
+
 def cover(page, label) -> str:
     return next(one["cover"] for one in page.overview()["classes"] if one["name"] == label)
 

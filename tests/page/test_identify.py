@@ -501,3 +501,13 @@ def test_the_faces_of_a_clip_are_answered_in_their_order(gallery_file, tmp_path,
     read = reader.read(received)
     assert list(read.names) == [f"film, face {i}" for i in range(1, 13)]
     assert np.array_equal(read.vectors, faces.vectors)
+
+
+def test_answers_can_be_kept_as_one_file(shared_page):
+    job = shared_page.answered(album("steep", folder="<b>an album</b>"))["id"]
+    found = shared_page.get(f"/api/v1/identify/{job}/report.html")
+    assert found.headers["content-disposition"].startswith("attachment")
+    assert "&lt;b&gt;an album&lt;/b&gt;" in found.text
+    assert "<b>an album" not in found.text
+    assert "steep" in found.text
+    assert shared_page.get("/api/v1/identify/none/report.html").status_code == 404

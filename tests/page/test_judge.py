@@ -101,7 +101,9 @@ def test_judged_vectors_can_be_enrolled_also_after_a_restart(settings, probes, t
     with served(own) as page:
         job = judged(page, **as_json({"new": probes["set 4"]}))["id"]
     with served(own) as page:
-        done = page.post("/api/v1/commands/enroll", {"job": job, "label": "anna", "without": []})
+        done = page.post(
+            "/api/v1/commands/enroll", {"job": job, "label": "anna", "without": []}
+        )
         assert done.json()["words"].startswith("Added new (")
     sets = load(own.gallery).gallery_.sets
     assert np.allclose(sets[sets.names.index("new")], probes["set 4"])

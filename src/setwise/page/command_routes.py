@@ -127,6 +127,14 @@ async def remove_photos(asks: Asks, body: payload.RemovePhotosBody) -> payload.C
     return await asks("remove_photos", body, lambda key: commands.remove_photos(*given, key))
 
 
+@router.post("/commands/move_photos", tags=["commands"], status_code=202)
+async def move_photos(asks: Asks, body: payload.MovePhotosBody) -> payload.Change:
+    """Give photos of any sets to another class, which may be new; or take them out."""
+    commands, label = asks.app.commands, body.label
+    photos = {one.set_id: one.images for one in body.photos}
+    return await asks("move_photos", body, lambda key: commands.move_photos(photos, label, key))
+
+
 @router.post("/commands/move", tags=["commands"], status_code=202)
 async def move(asks: Asks, body: payload.MoveBody) -> payload.Change:
     """Move a set to another class, which may be new."""

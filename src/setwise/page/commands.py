@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from threading import Lock
 from typing import Any, TypeAlias
@@ -74,13 +74,23 @@ class Commands:
     def remove_photos(self, set_id: str, images: Sequence[int], key: str = "") -> Done:
         """Remove photos from a set."""
         with self._changing() as state:
-            i, gallery = _place(state, set_id), state.gallery
-            rest = without_rows(gallery.sets[[i]], images)
-            n_out = counted(int(gallery.sets.sizes[i] - rest.sizes[0]), "photo")
-            words = f"Removed {n_out} from {gallery.sets.names[i]}, of {state.labels[i]}."
-            label = gallery.classes[gallery.codes[i]]
-            gallery = _updated(state, rest, [label], "change", [i])
+            one = state.gallery.sets[[_place(state, set_id)]]
+            without_rows(one, images)  # some must be left
+            n_out, label = len(set(images)), state.labels[_place(state, set_id)]
+            words = f"Removed {counted(n_out, 'photo')} from {one.names[0]}, of {label}."
+            gallery = _regrouped(state, {set_id: images}, None)
             return self._commit("remove_photos", words, state, gallery, key)
+
+    def move_photos(
+        self, photos: Mapping[str, Sequence[int]], label: str | None, key: str = ""
+    ) -> Done:
+        """Give photos of any sets to another class, as sets of it; or take them out."""
+        with self._changing() as state:
+            typed = None if label is None else state.typed(label)
+            gallery = _regrouped(state, photos, typed)
+            n_photos = counted(sum(len(set(images)) for images in photos.values()), "photo")
+            words = f"Removed {n_photos}." if typed is None else f"Moved {n_photos} to {typed}."
+            return self._commit("move_photos", words, state, gallery, key)
 
     def move(self, set_id: str, label: str, key: str = "") -> Done:
         """Move a set to another class, which may be new."""
@@ -201,8 +211,7 @@ class Commands:
 def without_rows(one: SetBatch, images: Sequence[int]) -> SetBatch:
     """A batch of one set without some of its photos, counted from 0."""
     n_images = int(one.sizes[0])
-    if any(not 0 <= image < n_images for image in images):
-        reject(f"There is no such photo: the album has {n_images}, counted from 0.")
+    _check_images(n_images, images)
     rows = np.setdiff1d(np.arange(n_images), np.asarray(images, dtype=np.int64))
     if not len(rows):
         reject("No photo would be left. Remove the whole album instead.")
@@ -211,6 +220,11 @@ def without_rows(one: SetBatch, images: Sequence[int]) -> SetBatch:
         offsets=np.array([0, len(rows)]),
         origins=None if one.origins is None else one.origins.take(rows),
     )
+
+
+def _check_images(n_images: int, images: Sequence[int]) -> None:
+    if any(not 0 <= image < n_images for image in images):
+        reject(f"There is no such photo: the album has {n_images}, counted from 0.")
 
 
 def _place(state: GalleryState, set_id: str) -> int:
@@ -240,6 +254,32 @@ def _updated(
     joined = np.concatenate([gallery.classes[:1], np.asarray(labels)])[1:]
     stays = ~np.isin(np.arange(len(gallery.codes)), instead)
     return update(gallery, add=(new, joined), is_kept=stays, learn="later", caller=caller)
+
+
+def _regrouped(state: GalleryState, photos: Mapping[str, Sequence[int]], label: Any) -> Gallery:
+    """The gallery with some photos in sets of another class; without them if that is None."""
+    gallery, made, labels = state.gallery, list[SetBatch](), list[Any]()
+    places = [_place(state, set_id) for set_id in photos]
+    for i, images in zip(places, photos.values(), strict=True):
+        one, own = gallery.sets[[i]], gallery.classes[gallery.codes[i]]
+        _check_images(int(one.sizes[0]), images)
+        rest = np.setdiff1d(np.arange(one.sizes[0]), images).tolist()
+        if rest:
+            made.append(without_rows(one, images))
+            labels.append(own)
+        if label is not None:
+            made.append(without_rows(one, rest) if rest else one)
+            labels.append(label)
+    stays = ~np.isin(np.arange(len(gallery.codes)), places)
+    left = {str(one) for one in labels} | {state.labels[i] for i in np.flatnonzero(stays)}
+    if len(left) < FEWEST:
+        reject("A gallery needs two people or things, and fewer would be left.")
+    if not made:
+        return update(gallery, is_kept=stays, learn="later", caller="change")
+    taken = [name for name, kept in zip(gallery.sets.names, stays, strict=True) if kept]
+    joined = SetBatch.join(made)
+    joined = joined.replaced(names=free_names(joined.names, taken))
+    return _updated(state, joined, labels, "change", places)
 
 
 def _relabelled(state: GalleryState, places: Sequence[int], label: Any) -> Gallery:

@@ -357,6 +357,21 @@ class RemovePhotosBody(ForgetBody):
     images: list[Place] = Field(min_length=1, max_length=100_000)
 
 
+class PhotosOfSet(BaseModel):
+    """Photos of a set of the gallery."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+    set_id: Word
+    images: list[Place] = Field(min_length=1, max_length=100_000)
+
+
+class MovePhotosBody(CommandBody):
+    """Photos of any sets become sets of another class, which may be new; or leave."""
+
+    photos: list[PhotosOfSet] = Field(min_length=1, max_length=10_000)
+    label: Word | None = Field(description="None: they leave the gallery.")
+
+
 class MoveBody(ForgetBody):
     """Move a set to another class, which may be new."""
 

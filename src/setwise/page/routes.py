@@ -9,8 +9,9 @@ from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, HTTPException, Query, Request, Response
-from starlette.responses import StreamingResponse
+from starlette.responses import HTMLResponse, StreamingResponse
 
+from setwise._support.extras import require
 from setwise.io.decode import SIDE
 from setwise.page import payload
 from setwise.page.answers import job_payload, picture, tree_payload
@@ -217,6 +218,23 @@ def cancel(app: App, job_id: Id) -> Response:
     """Stop a job, or forget its answers."""
     app.queue.cancel(job_of(app, job_id))
     return Response(status_code=204)
+
+
+@router.get("/identify/{job_id}/report.html", tags=["identify"], response_class=HTMLResponse)
+def report(app: App, job_id: Id) -> HTMLResponse:
+    """All answers with their evidence as one file, to be kept or sent to somebody."""
+    require("jinja2", "report")
+    from setwise.report import render_answers
+
+    found, name = found_of(app, job_id), job_of(app, job_id).name
+    why = {k: reason for k, reason in enumerate(found.reasons) if reason is not None}
+    left_out = [" ".join(one) for one in found.left_out]
+    page = render_answers(
+        found.state.gallery, found.sets, found.answers,
+        explanations=why, title=name, left_out=left_out, most_pages=len(found.answers),
+    )  # fmt: skip
+    headers = {"Content-Disposition": 'attachment; filename="answers.html"'}
+    return HTMLResponse(page, headers=headers)
 
 
 @get_picture("/identify/{job_id}/answers/{k}/photos/{i}", tags=["identify"])

@@ -5,7 +5,7 @@ import { curveFigure } from "./curve.js";
 import { chooseClass } from "./dialogs.js";
 import { button, el, photo } from "./dom.js";
 import { photoTiles } from "./set_dialog.js";
-import { command, current } from "./state.js";
+import { command, current } from "./store.js";
 import { term } from "./terms.js";
 import { treeSection } from "./tree.js";
 import { counted, lookWords, percent, voteWords } from "./words.js";

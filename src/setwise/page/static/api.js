@@ -21,8 +21,8 @@ const sentenceOf = (status, text) => {
   return `The server refused this (${status}).`;
 };
 
-const call = async (method, path, body) => {
-  const options = { method, headers: {}, credentials: "same-origin", cache: "no-cache" };
+const call = async (method, path, body, headers = {}) => {
+  const options = { method, headers: { ...headers }, credentials: "same-origin", cache: "no-cache" };
   if (body !== undefined) {
     options.headers["Content-Type"] = "application/json";
     options.body = JSON.stringify(body);
@@ -39,7 +39,8 @@ const call = async (method, path, body) => {
 };
 
 export const get = (path) => call("GET", path);
-export const post = (path, body = {}) => call("POST", path, body);
+export const post = (path, body = {}, headers = {}) => call("POST", path, body, headers);
+export const put = (path, body = {}) => call("PUT", path, body);
 export const remove = (path) => call("DELETE", path);
 
 /** Send files; `onProgress(share)` hears how much is through. `stop()` breaks it off. */

@@ -1,7 +1,7 @@
 // Questions in <dialog>s: who is it, are you sure, which keys.
 
 import { add, button, el, photo } from "./dom.js";
-import { knownNames } from "./state.js";
+import { knownNames } from "./store.js";
 import { counted, folded, percent } from "./words.js";
 
 /** Show a dialog; resolves with what was chosen, or null. Focus goes back where it was. */

@@ -3,7 +3,7 @@
 import { el, photo } from "./dom.js";
 import { openLightbox } from "./lightbox.js";
 import { openSet, photosOf } from "./set_dialog.js";
-import { current, subscribe } from "./state.js";
+import { current, subscribe } from "./store.js";
 import { term } from "./terms.js";
 import { counted, countedClasses, folded, nameOf } from "./words.js";
 

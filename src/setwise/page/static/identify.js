@@ -4,7 +4,7 @@ import { Refused, get, post, remove, upload } from "./api.js";
 import { answerArticle } from "./answer.js";
 import { button, el } from "./dom.js";
 import { chosenFiles } from "./drop.js";
-import { current } from "./state.js";
+import { current } from "./store.js";
 import { term } from "./terms.js";
 import { warn } from "./toast.js";
 import { counted, duration, size, time } from "./words.js";

@@ -7,7 +7,7 @@ import { rowOf } from "./inbox_row.js";
 import { candidatesOf, paneOf } from "./inbox_pane.js";
 import { confirmSure, openRow, rowPhotos } from "./inbox_sheet.js";
 import { openLightbox } from "./lightbox.js";
-import { commandAt, current, did, offerNames, subscribe, undo } from "./state.js";
+import { commandAt, current, did, offerNames, subscribe, undo } from "./store.js";
 import { term } from "./terms.js";
 import { say, warn } from "./toast.js";
 import { counted, duration, folded } from "./words.js";

@@ -2,7 +2,7 @@
 
 import { button, el, photo } from "./dom.js";
 import { spoken } from "./answer.js";
-import { current, knownNames } from "./state.js";
+import { current, knownNames } from "./store.js";
 import { percent } from "./words.js";
 
 const coverOf = (label) => {

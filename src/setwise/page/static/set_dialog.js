@@ -3,7 +3,7 @@
 import { ask, chooseClass, closer } from "./dialogs.js";
 import { add, button, el, photo, thumb } from "./dom.js";
 import { openLightbox } from "./lightbox.js";
-import { command, current } from "./state.js";
+import { command, current } from "./store.js";
 import { counted, nameOf } from "./words.js";
 
 const MOST_TILES = 400;

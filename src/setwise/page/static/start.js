@@ -6,7 +6,7 @@ import { chosenFiles } from "./drop.js";
 import { confirm } from "./dialogs.js";
 import { sendAll } from "./sending.js";
 import { fillStacks, startStacks } from "./start_stacks.js";
-import { did, offerNames, refresh, subscribe } from "./state.js";
+import { did, offerNames, refresh, subscribe } from "./store.js";
 import { say, warn } from "./toast.js";
 import { counted } from "./words.js";
 
