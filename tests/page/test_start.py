@@ -207,7 +207,8 @@ def test_an_inbox_of_people_has_a_row_for_each_person_of_an_album(heap, tmp_path
         assert sorted(row["name"].split(",")[0] for row in new) == ["forest", "lake"]
         assert len({row["group"] for row in new}) == 1  # who is new, but the same
         photos = new[0]["photos"]
-        assert photos[0]["box"] is not None
+        assert len(new[0]["boxes"]) == new[0]["n_images"]
+        assert None not in new[0]["boxes"]
         face, whole = (
             page.get(photos[0]["url"], params={"side": 320, "whole": whole}).content
             for whole in (False, True)

@@ -36,12 +36,12 @@ def row_payload(row: Row, state: str, farthest: float) -> payload.InboxRow:
         decided=row.decided,
         outliers=list(row.outliers),
         without=list(row.without),
+        boxes=list(row.boxes),
         is_part=row.origin is not None,
         photos=[
             payload.RowPhoto(
                 image=int(j),
                 url=f"/api/v1/inbox/{row.id}/photos/{j}",
-                box=row.boxes[j] if row.boxes else None,
                 is_outlier=int(j) in out,
             )
             for j in choose(is_out, MOST_PHOTOS)

@@ -413,7 +413,6 @@ class RowPhoto(BaseModel):
 
     image: int
     url: str
-    box: Box | None = Field(description="The face in its photo, where it is of one.")
     is_outlier: bool
 
 
@@ -440,6 +439,7 @@ class InboxRow(ProbeSet):
     outliers: list[int] = Field(description="Photos that do not belong, counted from 0.")
     without: list[int] = Field(description="Photos that will be left out.")
     photos: list[RowPhoto] = Field(description="Some of its photos.")
+    boxes: list[Box | None] = Field(description="The faces in all of its photos, if of faces.")
 
 
 class Inbox(BaseModel):

@@ -158,27 +158,34 @@ const curveOf = (id, k, answer) => {
   return place;
 };
 
+/** Add the album of an answer, without what does not belong; whether it was done. */
+export const enroll = (id, k, answer, label, without = answer.outliers) =>
+  command(
+    "enroll",
+    { job: id, answer: k, label, without },
+    {
+      name: answer.set.name,
+      n_images: answer.set.n_images - without.length,
+      cover: answer.photos.find((one) => !without.includes(one.image))?.url,
+    },
+  );
+
 /** What can be done with an answer: accept, correct, a new class, all without the marked photos. */
 const actions = (id, k, answer, marked, onSplit) => {
   const done = el("p", { class: "done-words", role: "status" });
   const row = el("div", { class: "actions" });
-  const enroll = async (label) => {
+  const give = async (label) => {
     if (label === null) return;
     for (const one of row.children) one.disabled = true;
     done.textContent = `Adding to ${label}…`;
-    const isDone = await command("enroll", {
-      job: id,
-      answer: k,
-      label,
-      without: [...marked].sort((a, b) => a - b),
-    });
+    const isDone = await enroll(id, k, answer, label, [...marked].sort((a, b) => a - b));
     for (const one of row.children) one.disabled = false;
     done.textContent = isDone ? `✓ Added to ${label}.` : "";
     row.hidden = isDone;
   };
   const likely = answer.candidates;
   const best = answer.label ?? answer.most_like ?? null;
-  const pick = (title, options) => async () => enroll(await chooseClass(title, { likely, ...options }));
+  const pick = (title, options) => async () => give(await chooseClass(title, { likely, ...options }));
   const correct = button("No, it is…", pick("Who or what is it?", { without: [best] }));
   const newClass = (properties) =>
     button(
@@ -186,7 +193,7 @@ const actions = (id, k, answer, marked, onSplit) => {
       pick("Who or what is new?", { hint: "Type a name that is not there yet." }),
       properties,
     );
-  const accept = (words, properties) => best !== null && button(words, () => enroll(best), properties);
+  const accept = (words, properties) => best !== null && button(words, () => give(best), properties);
   const primary = { class: "button primary" };
   const buttons = answer.parts.length
     ? [

@@ -108,9 +108,7 @@ export const chooseClass = (title, { without = [], typed = "", hint = "", likely
   const fill = () => {
     const name = field.value.trim();
     const found = matching(name, without, likely);
-    const coverOf = ({ sets }) =>
-      sets[0]?.shown ? `/api/v1/sets/${encodeURIComponent(sets[0].id)}/images/0` : null;
-    const known = found.map((one) => [one.name, noteOf(one), coverOf(one)]);
+    const known = found.map((one) => [one.name, noteOf(one), one.cover ?? null]);
     // Enter takes an exact name or the new one, never one that only begins so.
     const nExact = name ? found.filter((one) => folded(one.name) === folded(name)).length : 0;
     const isThere = knownNames().some((one) => one.name === name);
@@ -171,6 +169,7 @@ const KEYS = [
       ["1 – 9", "choose a candidate"],
       ["c", "choose another name, or a new one"],
       ["p", "all photos of the album"],
+      ["s a", "choose this row, all rows"],
       ["x", "take this decision back"],
       ["u", "undo what was done last"],
     ],

@@ -29,7 +29,11 @@ const listeners = Object.fromEntries(
 export const current = () => gallery;
 export const currentInbox = () => inbox;
 export const questionVersions = () => questions;
-export const subscribe = (topic, act) => void listeners[topic].add(act);
+/** Hear of a topic; the function that is returned ends that. */
+export const subscribe = (topic, act) => {
+  listeners[topic].add(act);
+  return () => void listeners[topic].delete(act);
+};
 const tell = (topic, value) => {
   for (const act of listeners[topic]) act(value);
 };
