@@ -15,7 +15,8 @@ from setwise.page.depends import FOR_EVER, PICTURES, Place, ServerState, Side
 from setwise.page.payload import Body, LeftOut, RequestLimits
 from setwise.page.pictures import from_file
 from setwise.page.start import payload
-from setwise.page.start.kinds import KINDS, UNKNOWN_LABEL
+from setwise.page.start.items import UNKNOWN_LABEL
+from setwise.page.start.kinds import KINDS
 from setwise.page.start.table import Heap, Start
 
 router = APIRouter(prefix="/api/v1/start", tags=["start"])
@@ -167,7 +168,7 @@ def _payload(app: ServerState, table: Start) -> payload.Start:
     heap, said = table.heap, table.said
     groups, unsure = ([], []) if heap is None else heap.stacks(said)
     items = [] if heap is None else heap.items
-    missing = {name: kind.missing() for name, kind in KINDS.items()}
+    missing = {name: make().missing() for name, make in KINDS.items()}
     return payload.Start(
         run="" if heap is None else heap.run,
         state=table.state,  # type: ignore[arg-type]

@@ -204,7 +204,7 @@ const again = async () => {
 
 const KINDS = {
   faces: ["Faces in photos", "Who is who, also in photos of several people."],
-  photos: ["Whole photos", "Things, pets, places: each folder is one album."],
+  photos: ["Whole photos", "Things, pets, places: what looks alike comes together."],
 };
 
 const fieldOf = () => {
