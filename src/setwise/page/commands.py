@@ -191,7 +191,8 @@ class Commands:
 
     def _travel(self, command: Command, said: str, revision: Revision) -> Done:
         with self._alone() as state:
-            if revision not in (None, state.revision):
+            seen = {one[: len(state.revision)] for one in self.history.same(state.digest)}
+            if revision is not None and revision not in seen:
                 msg = "The gallery has changed meanwhile. Look again at what to undo or redo."
                 raise ConflictError(msg)
             words = self.history.travel(command, state.digest, self.transfer)

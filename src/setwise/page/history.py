@@ -89,6 +89,11 @@ class History:
         is_kept = digest in way.ends or self._kept(way.ends) is not None
         return LastCommand.model_validate(way.entry) if is_kept else None
 
+    def same(self, digest: str) -> tuple[str, ...]:
+        """The states that differ from one at most by what was learnt from its sets."""
+        found = (entry.results for entry in self.entries if digest in entry.results)
+        return next(found, (digest,))
+
     def done_by(self, key: str) -> Entry | None:
         """The command that a client has given this key, if it is in force."""
         found = (entry for entry in self.entries if entry.key == key and entry.state == "done")

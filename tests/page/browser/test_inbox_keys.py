@@ -105,10 +105,12 @@ def test_files_are_copied_only_after_a_question_that_says_what_will_happen(windo
     window.click(".actions .button", "Accept sure ones")
     window.click("dialog.sheet .button", "Accept")
     window.find(".toast", "accepted")
+    window.click(".menu summary")
     window.click(".actions .button", "Copy files")
     assert "Nothing is overwritten" in window.find("dialog.question").text
     window.click("dialog .button", "Cancel")
     assert not list(into.iterdir())
+    window.click(".menu summary")
     window.click(".actions .button", "Copy files")
     window.click("dialog .button", "Copy")
     window.find(".toast", "Copied")

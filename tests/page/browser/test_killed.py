@@ -25,7 +25,7 @@ def test_a_server_killed_while_it_enrolls_comes_back_whole(
     assert n_sets in (9, 10)
     with serving(gallery, port=port):
         window.until("document.querySelector('#offline').hidden", "the server again")
-        window.open()
+        window.open_albums()
         assert len(window.sets_of("cat")) == n_sets - 6
         is_undoable = not window.run("return document.querySelector('#undo').disabled")
         assert is_undoable == (n_sets == 10)

@@ -40,11 +40,18 @@ export const follow = (hear) => {
   });
   channel?.postMessage(["hello"]);
   if (navigator.locks && channel) {
-    // The window that holds the lock has the stream; when it closes, another one takes over.
-    navigator.locks.request(NAME, () => {
-      open();
-      return new Promise(() => {});
+    // The window that holds the lock has the stream; when it goes, another one takes over.
+    const lead = () =>
+      navigator.locks.request(NAME, () => {
+        open();
+        return new Promise((release) => {
+          window.addEventListener("pagehide", () => release(close()), { once: true });
+        });
+      });
+    window.addEventListener("pageshow", (event) => {
+      if (event.persisted) lead();
     });
+    lead();
     return;
   }
   // Without locks each window has its own, and lets go while nobody looks at it.

@@ -143,7 +143,10 @@ const more = async () => {
 
 const fetchPhotos = async () => {
   const now = current();
-  const one = now.classes.find(({ id }) => id === idOf()) ?? now.classes.find(({ name }) => name === shown?.name);
+  const one =
+    now.classes.find(({ id }) => id === idOf()) ??
+    now.classes.find(({ name }) => name === shown?.name) ??
+    now.classes.find(({ sets }) => sets.some((set) => shown?.albums.has(set.name))); // renamed elsewhere
   if (!one || one.isWaiting) {
     if (!now.classes.some(({ isWaiting }) => isWaiting)) location.hash = "#gallery"; // gone
     return;
@@ -151,7 +154,7 @@ const fetchPhotos = async () => {
   if (one.id !== idOf()) history.replaceState(null, "", `#person/${one.id}`); // renamed
   if (shown?.id === one.id && revision === now.revision && found) return draw();
   if (shown?.id !== one.id) marked.clear();
-  shown = { id: one.id, name: one.name };
+  shown = { id: one.id, name: one.name, albums: new Set(one.sets.map((set) => set.name)) };
   revision = now.revision;
   try {
     found = await get(`/api/v1/classes/${encodeURIComponent(one.id)}/photos?limit=${PAGE}`);

@@ -88,6 +88,7 @@ const fill = () => {
   const isEmpty = heap.state === "empty" || (heap.state === "failed" && !heap.items.length);
   parts.choose.hidden = !isEmpty;
   parts.sort.hidden = isEmpty;
+  byId("start-title").textContent = heap.noun === "thing" ? "What is in your photos?" : "Who is in your photos?";
   parts.failed.hidden = !heap.error;
   parts.failed.textContent = heap.error;
   for (const [name, control] of Object.entries(parts.kinds)) {

@@ -37,9 +37,11 @@ const openStack = async (stack) => {
   const dialog = el("dialog", { class: "one-set", "aria-labelledby": "stack-title" });
   const marked = new Set();
   const out = button("", () => dialog.choose("out"), { class: "button primary" });
+  const split = button("Split them off", () => dialog.choose("split"));
   const hint = el("p", { class: "small", role: "status" });
   const describe = () => {
     out.disabled = !marked.size || marked.size === stack.items.length;
+    split.hidden = out.disabled || marked.size < 2;
     out.textContent = marked.size ? `Take ${counted(marked.size, "picture")} out` : "Take out";
     hint.textContent = "Click what does not belong. Space shows the whole photo.";
   };
@@ -56,6 +58,7 @@ const openStack = async (stack) => {
       "div",
       { class: "actions" },
       out,
+      split,
       button(stack.name === null ? "Name it…" : "Another name…", () => dialog.choose("name")),
       stack.name !== null && button("No name", () => dialog.choose("unname")),
     ),
@@ -66,6 +69,7 @@ const openStack = async (stack) => {
   const chosen = await ask(dialog);
   const rest = stack.items.filter((i) => !marked.has(i));
   if (chosen === "out") await correct("out", { items: [...marked], others: rest });
+  else if (chosen === "split") await correct("different", { items: [...marked], others: rest });
   else if (chosen === "unname") await nameStack(stack.items, null);
   else if (chosen === "name") {
     const name = await chooseClass(asked(), { typed: stack.name ?? "" });
