@@ -130,6 +130,14 @@ def different(table: Table, body: payload.PairBody) -> payload.Told:
     return payload.Told(words="Two groups are not the same.")
 
 
+@router.post("/split")
+def split(table: Table, body: payload.PairBody) -> payload.Told:
+    """Make items of a group, which is all the others, a group of their own."""
+    gone, rest = (table.keys(body.run, items) for items in (body.items, body.others))
+    table.correct("a group is two", table.said.split(gone, rest))
+    return payload.Told(words="A group is two.")
+
+
 @router.post("/out")
 def out(table: Table, body: payload.PairBody) -> payload.Told:
     """Take items out of a group, which is all the others."""

@@ -47,14 +47,17 @@ const asItIs = ({ id, decided, without }) => (decided === null ? { id, label: nu
 /** Make decisions, with a way back; `onTravel(id)` is called after each way. */
 export const decide = async (decisions, words, onTravel = () => {}) => {
   const before = decisions.map(({ id }) => asItIs(rowWith(id)));
-  if (!(await set(decisions))) return false;
+  const sent = set(decisions);
   const goTo = (list) => async () => {
+    await sent;
     if (!(await set(list))) return false;
     onTravel(list[0].id);
     return true;
   };
-  did({ words, undo: goTo(before), redo: goTo(decisions) });
-  return true;
+  const forget = did({ words, undo: goTo(before), redo: goTo(decisions) });
+  const isDone = await sent;
+  if (!isDone) forget();
+  return isDone;
 };
 
 /** The albums that a row stands for: a group is several. */

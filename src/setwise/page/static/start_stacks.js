@@ -69,7 +69,7 @@ const openStack = async (stack) => {
   const chosen = await ask(dialog);
   const rest = stack.items.filter((i) => !marked.has(i));
   if (chosen === "out") await correct("out", { items: [...marked], others: rest });
-  else if (chosen === "split") await correct("different", { items: [...marked], others: rest });
+  else if (chosen === "split") await correct("split", { items: [...marked], others: rest });
   else if (chosen === "unname") await nameStack(stack.items, null);
   else if (chosen === "name") {
     const name = await chooseClass(asked(), { typed: stack.name ?? "" });

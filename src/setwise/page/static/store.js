@@ -254,11 +254,15 @@ export const commandAt = (path, body) => asked(path, path, body);
 
 // ------------------------------------------------------------------------- undo and redo
 
-/** Something this window did that is no command, and can be undone by itself. */
+/** Something this window did that is no command, and can be undone; what is returned forgets it. */
 export const did = (act) => {
   done.push(act);
   undone.length = 0;
   tell("ways");
+  return () => {
+    if (done.includes(act)) done.splice(done.indexOf(act), 1);
+    tell("ways");
+  };
 };
 
 /** What Undo and Redo would do, in words: the last thing done, whatever it was. */
@@ -295,6 +299,7 @@ const travelled = async (name, from, to) => {
 };
 
 const travel = (name) => async () => {
+  await last; // what was asked for before
   const [from, to] = name === "undo" ? [done, undone] : [undone, done];
   const newest = from.at(-1);
   if (!newest || newest === COMMAND) return inTurn(() => travelled(name, from, to));
