@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis.errors import Unsatisfiable
 from tests.page.page_server import album, photos, served, settings_for
+from tests.page.page_types import FILE, current
 
 schemathesis = pytest.importorskip("schemathesis")
 
@@ -113,3 +114,9 @@ def test_the_description_for_people_is_of_local_files(busy_page):
     assert "docs.js" in page.text
     assert "http" not in page.text.replace("http-equiv", "")
     assert "default-src 'none'" in page.headers["content-security-policy"]
+
+
+def test_the_types_of_the_scripts_are_those_of_the_api():
+    assert FILE.read_text(encoding="utf-8") == current(), (
+        "the API has changed: python -m tests.page.page_types"
+    )

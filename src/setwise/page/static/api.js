@@ -22,9 +22,10 @@ const sentenceOf = (status, text) => {
 };
 
 const call = async (method, path, body, headers = {}) => {
+  /** @type {RequestInit} */
   const options = { method, headers: { ...headers }, credentials: "same-origin", cache: "no-cache" };
   if (body !== undefined) {
-    options.headers["Content-Type"] = "application/json";
+    options.headers = { ...headers, "Content-Type": "application/json" };
     options.body = JSON.stringify(body);
   }
   let response, text;

@@ -28,10 +28,11 @@ const show = (isFirst = false) => {
   if (name === shown) return VIEWS[name].show?.();
   shown = name;
   for (const other of Object.keys(VIEWS)) byId(`view-${other}`).hidden = other !== name;
-  for (const link of document.querySelectorAll(".bar nav a")) {
+  for (const link of /** @type {NodeListOf<HTMLAnchorElement>} */ (document.querySelectorAll(".bar nav a"))) {
     if (link.hash === `#${WITHIN[name] ?? name}`) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
+  /** @type {HTMLElement | null} */
   const title = byId(`view-${name}`).querySelector("h1");
   document.title = `${title?.textContent ?? name} · setwise`;
   VIEWS[name].show?.();
@@ -118,7 +119,7 @@ window.addEventListener("drop", async (event) => {
   mark(-depth);
   if (!holdsFiles(event)) return;
   const files = droppedFiles(event.dataTransfer);
-  document.querySelectorAll("dialog[open]").forEach((dialog) => dialog.close());
+  for (const dialog of /** @type {NodeListOf<HTMLDialogElement>} */ (document.querySelectorAll("dialog[open]"))) dialog.close();
   if (document.body.classList.contains("starting")) return startView.send(await files);
   location.hash = "#identify";
   identify.send(await files);

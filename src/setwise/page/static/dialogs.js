@@ -7,7 +7,7 @@ import { counted, folded, percent } from "./words.js";
 /** Show a dialog; resolves with what was chosen, or null. Focus goes back where it was. */
 export const ask = (dialog) =>
   new Promise((resolve) => {
-    const before = document.activeElement;
+    const before = /** @type {HTMLElement | null} */ (document.activeElement);
     let answer = null;
     dialog.choose = (value) => {
       answer = value;
@@ -149,6 +149,7 @@ export const chooseClass = (title, { without = [], typed = "", hint = "", likely
   return answer;
 };
 
+/** @type {[string, [string, string][]][]} */
 const KEYS = [
   [
     "Everywhere",

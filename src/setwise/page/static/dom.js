@@ -53,6 +53,7 @@ export const sized = (url, side) => `${url}${url.includes("?") ? "&" : "?"}side=
 /** A photo to be looked at: large enough for a sharp screen. */
 export const photo = (url, alt = "", properties = {}) => thumb(sized(url, 320), alt, properties);
 
+/** @type {(id: string) => any} */
 export const byId = (id) => document.getElementById(id);
 
 /** Whether letters typed now are meant for a field, or for an open dialog. */

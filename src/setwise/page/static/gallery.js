@@ -16,6 +16,7 @@ const ORDERS = {
   weak: ["weak first", (a, b) => b.weak.length - a.weak.length],
 };
 
+/** @type {any} */
 let parts = null;
 // Elements by class name, each with what it was made of: only classes that changed are made again.
 const made = new Map();

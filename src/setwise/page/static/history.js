@@ -5,6 +5,7 @@ import { button, byId, el } from "./dom.js";
 import { current, redoCommand, subscribe, undoCommand } from "./store.js";
 import { time } from "./words.js";
 
+/** @type {any} */
 let parts = null;
 
 const entry = (one, isNext) =>

@@ -13,6 +13,7 @@ import { counted, duration, size, time } from "./words.js";
 const SENDING = { name: "sending", words: "Sending the photos" },
   SHRINKING = { name: "shrinking", words: "Making large photos smaller" },
   MOST_AT_ONCE = 4; // photos that are made smaller at the same time
+/** @type {any} */
 let parts = null;
 
 /** Why these files cannot be sent, once large photos were made smaller. */

@@ -22,6 +22,7 @@ const FILTERS = {
   decided: ["decided", (row) => row.decided !== null],
 };
 
+/** @type {any} */
 let parts = null;
 let listed = []; // the rows as they are shown
 let chosen = null; // the id of the row that keys act on
@@ -357,6 +358,7 @@ const candidatesAreSeen = () => {
   return Boolean(list?.getClientRects().length);
 };
 
+/** @type {[string[], string][]} */
 const KEYS = [
   [["j", "k"], "move"],
   [["Enter"], "accept"],

@@ -45,7 +45,7 @@ const set = (decisions) => {
 const asItIs = ({ id, decided, without }) => (decided === null ? { id, label: null } : { id, label: decided, without });
 
 /** Make decisions, with a way back; `onTravel(id)` is called after each way. */
-export const decide = async (decisions, words, onTravel = () => {}) => {
+export const decide = async (decisions, words, onTravel = (_) => {}) => {
   const before = decisions.map(({ id }) => asItIs(rowWith(id)));
   const sent = set(decisions);
   const goTo = (list) => async () => {

@@ -12,6 +12,7 @@ import { counted } from "./words.js";
 /** @typedef {import("./types.js").ClassPhotos} ClassPhotos */
 
 const PAGE = 120;
+/** @type {any} */
 let parts = null;
 let shown = null; // { id, name } of whom the page is
 let revision = null;

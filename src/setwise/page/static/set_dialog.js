@@ -9,6 +9,7 @@ import { counted, nameOf } from "./words.js";
 
 const MOST_TILES = 400;
 
+/** @type {(id: string) => any[]} */
 const find = (id) => {
   for (const one of current().classes) for (const set of one.sets) if (set.id === id) return [one.name, set];
   return [null, null];

@@ -11,6 +11,7 @@ import { say, warn } from "./toast.js";
 import { counted } from "./words.js";
 
 const LEAST_MS = 700; // between two looks at what is found
+/** @type {any} */
 let parts = null;
 let heap = null;
 let kind = "faces";
@@ -203,6 +204,7 @@ const again = async () => {
   await fetchHeap();
 };
 
+/** @type {Record<string, [string, string]>} */
 const KINDS = {
   faces: ["Faces in photos", "Who is who, also in photos of several people."],
   photos: ["Whole photos", "Things, pets, places: what looks alike comes together."],

@@ -9,6 +9,7 @@ import { counted } from "./words.js";
 const SHOWN = 5,
   MOST_TILES = 600,
   MOST_UNSURE = 200;
+/** @type {any} */
 let parts = null;
 let heap = null;
 let correct = null;

@@ -26,6 +26,7 @@ const listeners = Object.fromEntries(
   ["gallery", "inbox", "questions", "start", "offline", "ways", "busy"].map((topic) => [topic, new Set()]),
 );
 
+/** @returns {any} the gallery, with what waits: see optimistic.js */
 export const current = () => gallery;
 export const currentInbox = () => inbox;
 export const questionVersions = () => questions;
@@ -39,6 +40,7 @@ const tell = (topic, value) => {
 };
 
 /** Names that people may choose: those of the gallery, and those decided on since. */
+/** @type {() => any[]} */
 export const knownNames = () => {
   const there = new Set(gallery?.classes.map(({ name }) => name));
   return [
@@ -233,7 +235,9 @@ const perform = async (change) => {
   }
 };
 
+/** @type {Promise<any>} */
 let last = Promise.resolve();
+/** @type {(work: () => Promise<boolean>) => Promise<boolean>} */
 const inTurn = (work) => {
   const result = last.then(work);
   last = result.catch(() => {});
