@@ -15,7 +15,7 @@ import setwise.page
 from setwise.page import Settings, create_app
 
 FILE = Path(setwise.page.__file__).parent / "static" / "types.js"
-HEAD = """// What the server sends and takes, as types for editors and checkers; nothing runs here.
+HEAD = """// What the server sends and takes, as types for editors; nothing runs here.
 // Written from the OpenAPI document by `python -m tests.page.page_types`.
 
 export {};

@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from threading import Event, Thread
 
+from setwise._support.parallel import give_back_memory
 from setwise.gallery.journal import COVERS, PHOTOS, journal_of
 from setwise.page.changes import Changes
 from setwise.page.classes import Covers
@@ -155,8 +156,11 @@ class AppState:
         self.questions.close()
 
     def _look(self) -> None:
-        seen = self.file.state.revision, self.file.trouble
+        seen = tidied = self.file.state.revision, self.file.trouble
         while not self.is_closed.wait(EVERY_S):
+            if tidied != seen and not self._is_unsettled():
+                give_back_memory()  # of the galleries before
+                tidied = seen
             try:
                 state = self.file.refreshed()
                 self.insight.known(state)

@@ -1,4 +1,4 @@
-// What the server sends and takes, as types for editors and checkers; nothing runs here.
+// What the server sends and takes, as types for editors; nothing runs here.
 // Written from the OpenAPI document by `python -m tests.page.page_types`.
 
 export {};
