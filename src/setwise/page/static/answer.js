@@ -3,7 +3,7 @@
 import { get } from "./api.js";
 import { curveFigure } from "./curve.js";
 import { chooseClass } from "./dialogs.js";
-import { button, el, photo } from "./dom.js";
+import { button, el, photo, spoken } from "./dom.js";
 import { photoTiles } from "./set_dialog.js";
 import { command, current } from "./store.js";
 import { term } from "./terms.js";
@@ -15,13 +15,6 @@ const PAIRS_SHOWN = 8,
   CURVE_MS = 2000,
   CURVE_TRIES = 60,
   UNLIKE = "It looks unlike the other photos of this album.";
-
-/** Words with the label set apart, where they hold it. */
-export const spoken = (words, label) => {
-  const at = label ? words.indexOf(label) : -1;
-  if (at < 0) return [words];
-  return [words.slice(0, at), el("b", { class: "first" }, label), words.slice(at + label.length)];
-};
 
 const rank = (i) => ["first", "second"][i] ?? "other";
 

@@ -31,6 +31,13 @@ export const add = (element, ...children) => put(element, {}, children);
 export const button = (words, act, properties = {}) =>
   el("button", { type: "button", class: "button", ...properties, on: { click: act } }, words);
 
+/** Words with the label set apart, where they hold it. */
+export const spoken = (words, label) => {
+  const at = label ? words.indexOf(label) : -1;
+  if (at < 0) return [words];
+  return [words.slice(0, at), el("b", { class: "first" }, label), words.slice(at + label.length)];
+};
+
 /** A thumbnail that is loaded when it comes near. */
 export const thumb = (url, alt = "", properties = {}) => {
   const image = el("img", {

@@ -1,10 +1,10 @@
 // The inbox one album at a time: large photos, one answer, a swipe.
 
-import { spoken } from "./answer.js";
-import { button, el, photo } from "./dom.js";
+import { button, el, photo, spoken } from "./dom.js";
 import { guessOf } from "./inbox_acts.js";
-import { candidatesOf, coverOf } from "./inbox_pane.js";
+import { candidatesOf } from "./inbox_pane.js";
 import { decisionButtons } from "./inbox_row.js";
+import { coverOf } from "./store.js";
 import { percent } from "./words.js";
 
 const SHOWN = 9,

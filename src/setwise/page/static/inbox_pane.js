@@ -1,12 +1,8 @@
 // Beside the inbox, or below it where there is less room: the chosen album, and whom it may show.
 
-import { button, el, photo } from "./dom.js";
-import { spoken } from "./answer.js";
-import { current, knownNames } from "./store.js";
+import { button, el, photo, spoken } from "./dom.js";
+import { coverOf, knownNames } from "./store.js";
 import { percent } from "./words.js";
-
-/** The photo that stands for a person or thing. */
-export const coverOf = (label) => current()?.classes.find((one) => one.name === label)?.cover ?? null;
 
 /** Whom the keys 1 to 9 choose: candidates, then names that are new. */
 export const candidatesOf = (row) => {

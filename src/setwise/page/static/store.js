@@ -52,6 +52,9 @@ export const offerNames = (decided) => {
   names = [...new Set(decided)].sort();
 };
 
+/** The photo that stands for a person or thing. */
+export const coverOf = (label) => gallery?.classes.find((one) => one.name === label)?.cover ?? null;
+
 // ------------------------------------------------------------------------- what the server knows
 
 const asking = new Map(); // one request of a kind at a time; the last wish wins
