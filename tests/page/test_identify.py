@@ -497,7 +497,7 @@ def test_the_faces_of_a_clip_are_answered_in_their_order(gallery_file, tmp_path,
     faces = gallery_sets(4).replaced(labels=None)
     monkeypatch.setattr(identify, "_read", lambda *_: (faces, []))
     received = Received(tmp_path, [ReceivedFile(tmp_path / "000000.mp4", ("film.mp4",))])
-    reader = identify._Reader(GalleryFile(gallery_file).state.gallery, lambda *_: None)
+    reader = identify._Reader(GalleryFile(gallery_file).state.gallery, lambda *_: None, 1000)
     read = reader.read(received)
     assert list(read.names) == [f"film, face {i}" for i in range(1, 13)]
     assert np.array_equal(read.vectors, faces.vectors)

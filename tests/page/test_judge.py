@@ -141,3 +141,10 @@ def test_too_many_bytes_are_refused(settings, tmp_path):
     with served(own) as page:
         found = page.client.post("/api/v1/judge", **as_file(npy(np.zeros((2, 50, 20)))))
         assert "take more than" in found.json()["error"]
+
+
+def test_much_json_is_refused(page):
+    many = {"sets": [{"vectors": [[1.0] * 1000] * 3000}]}
+    refused = page.client.post("/api/v1/judge", json=many)
+    assert refused.status_code == 413
+    assert "NumPy file" in refused.json()["error"]

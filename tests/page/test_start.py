@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import time
+from dataclasses import replace
 from io import BytesIO
 
 import pytest
@@ -15,7 +17,7 @@ pytest.importorskip("face_recognition_models")
 pytest.importorskip("skimage")
 
 from tests.faces.made_people import photo
-from tests.page.page_server import served
+from tests.page.page_server import served, settings_for
 
 import setwise
 from setwise.page import Settings
@@ -227,3 +229,16 @@ def test_an_inbox_of_people_has_a_row_for_each_person_of_an_album(heap, tmp_path
         assert [(who, name) for who, *_, name in copied] == [
             ("Anna", "1.jpg"), ("Dora", "3.jpg"), ("Dora", "1.jpg"), ("Dora", "2.jpg"),
         ]  # fmt: skip
+
+
+def test_a_journal_opens_no_folder_by_itself(gallery_file, tmp_path, heap):
+    own = settings_for(gallery_file, tmp_path)
+    journal = tmp_path / "people.setwise.journal"
+    journal.mkdir()
+    (journal / "photos.json").write_text(json.dumps([str(heap), "/", str(journal)]))
+    for sources, opened in (((), [journal]), ((heap.parent,), [heap, journal])):
+        with served(replace(own, sources=sources)) as page:
+            assert list(page.state.photo_roots) == opened
+    (journal / "photos.json").write_text("[[[")
+    with served(own) as page:
+        assert page.state.photo_roots == ()

@@ -25,6 +25,7 @@ FILES = {"type": "array", "items": FILE, "description": "Photos, clips, zip file
 FORM = {"type": "object", "required": ["files"], "properties": {"files": FILES}}
 CONTENT = {"multipart/form-data": {"schema": FORM}}
 UPLOAD = {"requestBody": {"required": True, "content": CONTENT}}
+MOST_JSON = 10_000_000  # bytes of vectors, which take ten times that in memory
 NPY = ("application/octet-stream", "application/x-npy", "application/zip")
 VECTORS: dict[str, Any] = {
     "requestBody": {
@@ -60,6 +61,8 @@ async def received_vectors(app: AppState, request: Request, home: Path) -> Recei
         body = await request.body()
     except ClientDisconnect:
         raise HTTPException(400, "The vectors did not arrive.") from None
+    if kind == "application/json" and len(body) > MOST_JSON:
+        raise HTTPException(413, "That is too much JSON. Send vectors as a NumPy file.")
     return await run_in_threadpool(_kept, body, kind == "application/json", home)
 
 

@@ -10,6 +10,7 @@ import logging
 import secrets
 from collections import OrderedDict, deque
 from collections.abc import Callable
+from contextvars import copy_context
 from dataclasses import dataclass, field
 from threading import Condition, Thread
 
@@ -31,7 +32,7 @@ class Change:
 
     key: str
     command: str
-    work: Callable[[str], Done]  # called with the key
+    work: Callable[[str], Done]  # called with the key, in the context of its request
     state: str = "waiting"
     done: Done | None = None
     error: Exception | None = field(default=None, repr=False)
@@ -73,7 +74,8 @@ class Changes:
             if known is not None and known.state != "failed":
                 return known
             done = self._done_by(key) if key else None
-            change = Change(key or secrets.token_urlsafe(12), command, work)
+            context, name = copy_context(), key or secrets.token_urlsafe(12)
+            change = Change(name, command, lambda given: context.run(work, given))
             if done is not None:
                 change.state, change.done = "done", done
             elif self.n_open >= MOST_WAITING:

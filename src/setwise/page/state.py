@@ -190,6 +190,9 @@ def _photo_roots(settings: Settings) -> tuple[Path, ...]:
     with suppress(OSError, ValueError, TypeError):
         known = journal_of(settings.gallery) / PHOTOS
         made_of = [Path(str(one)) for one in json.loads(known.read_text(encoding="utf-8"))]
+    # A journal may come from anywhere: it opens no folder that is not open already.
+    roots = [root.resolve() for root in (*settings.sources, journal_of(settings.gallery))]
+    made_of = [one for one in made_of if any(one.resolve().is_relative_to(r) for r in roots)]
     inbox = () if settings.inbox is None else (settings.inbox,)
     return tuple(one for one in (*settings.photos, *inbox, *made_of) if one.is_dir())
 
