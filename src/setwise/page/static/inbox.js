@@ -417,7 +417,7 @@ export const start = (view) => {
     parts.pane,
   );
   const table = el("a", { class: "button quiet", href: "/api/v1/inbox.csv", download: "inbox.csv" }, "Export CSV");
-  const menu = el("details", { class: "menu" }, el("summary", { class: "button" }, "More"), el("div", {}, table, parts.copy, parts.move));
+  const menu = el("details", { class: "menu" }, el("summary", { class: "button" }, "More"), el("div", { on: { click: () => menu.removeAttribute("open") } }, table, parts.copy, parts.move));
   view.append(
     el(
       "header",
