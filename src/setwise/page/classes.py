@@ -13,7 +13,7 @@ import numpy as np
 
 from setwise._support.files import write_whole
 from setwise._support.parallel import one_blas_thread
-from setwise._support.types import FloatArray, IntArray
+from setwise._support.types import BoolArray, FloatArray, IntArray
 from setwise.faces.sightings import place_of
 from setwise.page import payload
 from setwise.page.gallery_file import GalleryState
@@ -128,25 +128,14 @@ def _doubts(
     Its own set says nothing: an intruder rarely comes alone. Only where a class has one set,
     the other photos of that set speak for the class.
     """
-    codes = np.repeat(state.gallery.codes, state.gallery.sets.sizes)
     owners = np.repeat(np.arange(len(state.gallery.codes)), state.gallery.sets.sizes)
     has_others = len(np.unique(sets)) > 1
-    own, other = np.full((2, len(rows)), -1.0)
-    who = np.zeros(len(rows), dtype=np.int64)
+
+    def is_self(part: slice) -> BoolArray:
+        if has_others:
+            return owners[part] == sets[:, None]
+        return np.arange(part.start, part.stop) == rows[:, None]
+
     with one_blas_thread():
-        units = state.unit_rows(rows)
-        for start, block in state.unit_blocks():
-            part = slice(start, start + len(block))
-            cosines = units @ block.T
-            is_own = codes[part] == code
-            is_self = np.arange(part.start, part.stop) == rows[:, None]
-            if has_others:
-                is_self = owners[part] == sets[:, None]
-            mine = np.where(is_own & ~is_self, cosines, -1.0)
-            own = np.maximum(own, mine.max(axis=1, initial=-1.0))
-            theirs = np.where(is_own, -1.0, cosines)
-            place = theirs.argmax(axis=1)
-            best = theirs[np.arange(len(rows)), place]
-            who = np.where(best > other, codes[part][place], who)
-            other = np.maximum(other, best)
+        own, other, who = state.rivals(state.unit_rows(rows), code, is_self)
     return other - own, [state.classes[one] for one in who]

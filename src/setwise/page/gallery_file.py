@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from setwise._support.parallel import lazy
-from setwise._support.types import FloatArray, IntArray
+from setwise._support.types import BoolArray, FloatArray, IntArray
 from setwise.classify import CVC, Gallery, load
 from setwise.errors import SetwiseError
 from setwise.features.vectors import unit_rows
@@ -126,13 +126,41 @@ class GalleryState:
         for first in range(0, n_rows, CHUNK):
             yield first, self.unit_rows(np.arange(first, min(first + CHUNK, n_rows)))
 
-    def nearest(self, vectors: FloatArray) -> tuple[IntArray, FloatArray]:
-        """Row of the most similar photo of the whole gallery for each, and its distance."""
+    def units(self, vectors: FloatArray) -> FloatArray:
+        """Photos from elsewhere as unit vectors that are compared."""
         feature, images = self._look
         values = np.asarray(vectors, dtype=np.float64)
         if images is not None:
             values = Images(values, images.shape).seen_by(feature)
-        units = unit_rows(values)
+        return unit_rows(values)
+
+    def rivals(
+        self, units: FloatArray, code: int, hidden: Callable[[slice], BoolArray] | None = None
+    ) -> tuple[FloatArray, FloatArray, IntArray]:
+        """Cosines of photos with the nearest of a class and with the nearest of all others.
+
+        Also the class of the latter. ``hidden`` tells which photos of the class, between two
+        rows, are not to be compared with which.
+        """
+        codes = np.repeat(self.gallery.codes, self.gallery.sets.sizes)
+        own, other = np.full((2, len(units)), -1.0)
+        who = np.zeros(len(units), dtype=np.int64)
+        for start, block in self.unit_blocks():
+            part = slice(start, start + len(block))
+            cosines = units @ block.T
+            is_own = codes[part] == code
+            shown = is_own if hidden is None else is_own & ~hidden(part)
+            own = np.maximum(own, np.where(shown, cosines, -1.0).max(axis=1, initial=-1.0))
+            theirs = np.where(is_own, -1.0, cosines)
+            place = theirs.argmax(axis=1)
+            best = theirs[np.arange(len(units)), place]
+            who = np.where(best > other, codes[part][place], who)
+            other = np.maximum(other, best)
+        return own, other, who
+
+    def nearest(self, vectors: FloatArray) -> tuple[IntArray, FloatArray]:
+        """Row of the most similar photo of the whole gallery for each, and its distance."""
+        units = self.units(vectors)
         rows = np.zeros(len(units), dtype=np.int64)
         best = np.full(len(units), -np.inf)
         for first, block in self.unit_blocks():

@@ -23,7 +23,7 @@ from setwise.page.answers import Found
 from setwise.page.gallery_file import GalleryState
 from setwise.page.identify_faces import Box, is_of_faces, read_people
 from setwise.page.jobs import Job
-from setwise.page.parts import parts_of
+from setwise.page.parts import parts_of, without_strays
 from setwise.page.uploads import FilesOfSets, Received, ReceivedFile, linked
 from setwise.sets import Origins, SetBatch
 
@@ -49,7 +49,7 @@ def find_answers(job: Job, state: GalleryState, received: Received, most_bytes: 
             told("classify", i, len(sets))
             explains = time.monotonic() - job.began < job.limit_s / 2
             answer, why = look(state, name, vectors, explains=explains)
-            found.answers.append(answer)
+            found.answers.append(without_strays(state, vectors, answer))
             found.reasons.append(why)
             is_album = bool(reader.paths.get(name)) and not reader.is_of_faces
             found.parts.append(parts_of(state, vectors) if is_album else [])

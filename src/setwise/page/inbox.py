@@ -22,7 +22,7 @@ from setwise.page.inbox_reading import read_inbox
 from setwise.page.inbox_rows import Decision, Decisions, Row, Shown
 from setwise.page.inbox_shown import row_payload
 from setwise.page.jobs import StoppedError
-from setwise.page.parts import parts_of
+from setwise.page.parts import parts_of, without_strays
 from setwise.page.watch import Watch
 from setwise.sets import SetBatch
 
@@ -358,7 +358,8 @@ class Inbox:
         state = self.file.state
         try:
             one = state.gallery.check(row.one, "inbox")
-            row.answer, _ = look(state, one.names[0], one[0], explains=False)
+            answer, _ = look(state, one.names[0], one[0], explains=False)
+            row.answer = without_strays(state, one[0], answer)
             row.parts = [] if row.boxes else parts_of(state, one[0])
             row.error = ""
         except SetwiseError as error:
