@@ -1,5 +1,7 @@
 """Albums of photos to try the page on, cut out of pictures that packages bring along.
 
+    python benchmarks/page_photos.py out/page     photos/, inbox/ and things.setwise
+
 Of scikit-image: Chelsea the cat, coffee, a rocket, Eileen Collins, Hubble's deep field, coins,
 the moon and a photographer, all in the public domain or CC0. Of Matplotlib: Grace Hopper, in
 the public domain. Of scikit-learn: a flower by vultilion and a temple by danielbuechele, both
@@ -8,6 +10,7 @@ CC BY 2.0.
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -111,3 +114,9 @@ def write_gallery(root: Path) -> Path:
     sets = load_images(root / "photos", size=64, colour=True, labelled=True)
     clf = CVC.for_images(unknown=0.2, random_state=0).fit(sets, sets.labels)
     return clf.save(root / "things.setwise")
+
+
+if __name__ == "__main__":
+    home = Path(sys.argv[1])
+    if not (home / "things.setwise").exists():
+        write_gallery(write_albums(home))

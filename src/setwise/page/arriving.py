@@ -16,7 +16,7 @@ from starlette.requests import ClientDisconnect
 
 from setwise._support.text import free_names
 from setwise.errors import reject
-from setwise.page.payload import JudgeBody
+from setwise.page.bodies import JudgeBody
 from setwise.page.state import AppState
 from setwise.page.uploads import VECTORS_SUFFIX, Received, ReceivedFile, receive
 

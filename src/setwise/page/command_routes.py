@@ -12,7 +12,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, HTTPException, Query, Response
 
 from setwise.errors import SetwiseError, reject
-from setwise.page import payload
+from setwise.page import bodies, payload
 from setwise.page.changes import BusyError, Change
 from setwise.page.commands import without_rows
 from setwise.page.depends import (
@@ -41,7 +41,7 @@ class Asking:
         self.app, self.response, self.wait_s = app, response, wait_of(prefer)
 
     async def __call__(
-        self, command: str, body: payload.CommandBody, work: Callable[[str], Done]
+        self, command: str, body: bodies.CommandBody, work: Callable[[str], Done]
     ) -> payload.Change:
         """The change as far as it is; ``work`` is called with its key."""
         try:
@@ -94,7 +94,7 @@ def history(
 
 
 @router.post("/commands/enroll", tags=["commands"], status_code=202)
-async def enroll(asks: Asks, body: payload.EnrollBody) -> payload.Change:
+async def enroll(asks: Asks, body: bodies.EnrollBody) -> payload.Change:
     """Add the set of an answer to a class, which may be new."""
     app, job = asks.app, job_of(asks.app, body.job)
     if job.state == "done":
@@ -114,21 +114,21 @@ async def enroll(asks: Asks, body: payload.EnrollBody) -> payload.Change:
 
 
 @router.post("/commands/forget", tags=["commands"], status_code=202)
-async def forget(asks: Asks, body: payload.ForgetBody) -> payload.Change:
+async def forget(asks: Asks, body: bodies.ForgetBody) -> payload.Change:
     """Remove a set from the gallery."""
     commands = asks.app.commands
     return await asks("forget", body, lambda key: commands.forget(body.set_id, key))
 
 
 @router.post("/commands/remove_photos", tags=["commands"], status_code=202)
-async def remove_photos(asks: Asks, body: payload.RemovePhotosBody) -> payload.Change:
+async def remove_photos(asks: Asks, body: bodies.RemovePhotosBody) -> payload.Change:
     """Remove photos from a set of the gallery."""
     commands, given = asks.app.commands, (body.set_id, body.images)
     return await asks("remove_photos", body, lambda key: commands.remove_photos(*given, key))
 
 
 @router.post("/commands/move_photos", tags=["commands"], status_code=202)
-async def move_photos(asks: Asks, body: payload.MovePhotosBody) -> payload.Change:
+async def move_photos(asks: Asks, body: bodies.MovePhotosBody) -> payload.Change:
     """Give photos of any sets to another class, which may be new; or take them out."""
     commands, label = asks.app.commands, body.label
     photos = {one.set_id: one.images for one in body.photos}
@@ -136,34 +136,34 @@ async def move_photos(asks: Asks, body: payload.MovePhotosBody) -> payload.Chang
 
 
 @router.post("/commands/move", tags=["commands"], status_code=202)
-async def move(asks: Asks, body: payload.MoveBody) -> payload.Change:
+async def move(asks: Asks, body: bodies.MoveBody) -> payload.Change:
     """Move a set to another class, which may be new."""
     commands = asks.app.commands
     return await asks("move", body, lambda key: commands.move(body.set_id, body.label, key))
 
 
 @router.post("/commands/rename", tags=["commands"], status_code=202)
-async def rename(asks: Asks, body: payload.RenameBody) -> payload.Change:
+async def rename(asks: Asks, body: bodies.RenameBody) -> payload.Change:
     """Rename a class; the name of another class makes the two one."""
     commands, given = asks.app.commands, (body.label, body.to, body.revision)
     return await asks("rename", body, lambda key: commands.rename(*given, key))
 
 
 @router.post("/commands/undo", tags=["commands"], status_code=202)
-async def undo(asks: Asks, body: payload.CommandBody) -> payload.Change:
+async def undo(asks: Asks, body: bodies.CommandBody) -> payload.Change:
     """Take the last command back."""
     return await asks("undo", body, lambda _: asks.app.commands.undo(body.revision))
 
 
 @router.post("/commands/redo", tags=["commands"], status_code=202)
-async def redo(asks: Asks, body: payload.CommandBody) -> payload.Change:
+async def redo(asks: Asks, body: bodies.CommandBody) -> payload.Change:
     """Do the command again that was undone last."""
     return await asks("redo", body, lambda _: asks.app.commands.redo(body.revision))
 
 
 @router.post("/inbox/enroll", tags=["inbox"], status_code=202)
 async def enroll_inbox(
-    asks: Asks, inbox: TheInbox, body: payload.InboxEnrollBody
+    asks: Asks, inbox: TheInbox, body: bodies.InboxEnrollBody
 ) -> payload.Change:
     """Add sets to the classes that were decided on."""
     given = body.ids, body.revision
@@ -171,6 +171,6 @@ async def enroll_inbox(
 
 
 @router.post("/inbox/transfer", tags=["inbox"], status_code=202)
-async def transfer(asks: Asks, inbox: TheInbox, body: payload.TransferBody) -> payload.Change:
+async def transfer(asks: Asks, inbox: TheInbox, body: bodies.TransferBody) -> payload.Change:
     """Copy or move the files of sets to the folders of their classes."""
     return await asks("transfer", body, lambda key: inbox.transfer(body.how, body.ids, key))

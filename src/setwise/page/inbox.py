@@ -13,7 +13,7 @@ from typing import Any
 from setwise._support.text import spreadsheet
 from setwise.errors import SetwiseError, reject
 from setwise.io.loading_report import Skipped
-from setwise.page import payload
+from setwise.page import bodies, payload
 from setwise.page.commands import Commands
 from setwise.page.gallery_file import GalleryFile
 from setwise.page.grouped import groups_of
@@ -158,7 +158,7 @@ class Inbox:
             return None
         return (time.monotonic() - self._began) / self.done * (self.total - self.done)
 
-    def decide(self, wanted: Sequence[payload.RowDecision]) -> list[payload.InboxRow]:
+    def decide(self, wanted: Sequence[bodies.RowDecision]) -> list[payload.InboxRow]:
         """Set the classes of sets, or take that back, all at once."""
         rows = [self._row(one.id) for one in wanted]
         decided: dict[str, Decision | None] = {}
@@ -173,7 +173,7 @@ class Inbox:
         moved = self._moved()
         return [self._shown(row, moved).row for row in rows]
 
-    def _decision(self, row: Row, one: payload.RowDecision) -> Decision:
+    def _decision(self, row: Row, one: bodies.RowDecision) -> Decision:
         without = one.without
         if without is None and row.answer is not None:
             without = list(row.outliers)  # as people have seen them

@@ -13,7 +13,7 @@ from starlette.responses import HTMLResponse, StreamingResponse
 
 from setwise._support.extras import require
 from setwise.io.decode import SIDE
-from setwise.page import payload
+from setwise.page import bodies, payload
 from setwise.page.answers import job_payload, picture, tree_payload
 from setwise.page.arriving import UPLOAD, VECTORS, received_files, received_vectors
 from setwise.page.classes import class_photos, photo_of, set_photos
@@ -97,7 +97,7 @@ def photos_of_class(
 
 
 @router.put("/cover", tags=["gallery"], status_code=204)
-def choose_cover(app: App, body: payload.CoverBody) -> Response:
+def choose_cover(app: App, body: bodies.CoverBody) -> Response:
     """Let a photo stand for the class of its set."""
     state = app.file.state
     place = state.places.get(body.set_id, -1)
@@ -286,20 +286,20 @@ def inbox_photo(
 
 
 @router.post("/inbox/{row_id}/decide", tags=["inbox"])
-def decide(inbox: TheInbox, row_id: Id, body: payload.DecideBody) -> payload.InboxRow:
+def decide(inbox: TheInbox, row_id: Id, body: bodies.DecideBody) -> payload.InboxRow:
     """Set the class of a set of the inbox; null takes that back."""
-    one = payload.RowDecision(id=row_id, **body.model_dump())
+    one = bodies.RowDecision(id=row_id, **body.model_dump())
     return inbox.decide([one])[0]
 
 
 @router.post("/inbox/decide", tags=["inbox"])
-def decide_many(inbox: TheInbox, body: payload.DecideManyBody) -> list[payload.InboxRow]:
+def decide_many(inbox: TheInbox, body: bodies.DecideManyBody) -> list[payload.InboxRow]:
     """Set the classes of several sets of the inbox at once."""
     return inbox.decide(body.decisions)
 
 
 @router.post("/inbox/apart", tags=["inbox"], status_code=204)
-def take_apart(inbox: TheInbox, body: payload.ApartBody) -> Response:
+def take_apart(inbox: TheInbox, body: bodies.ApartBody) -> Response:
     """Show albums of a group each by itself, or take that back."""
     inbox.take_apart(body.ids, is_back=body.is_back)
     return Response(status_code=204)

@@ -4,7 +4,8 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from setwise.page.payload import Body, Box, LeftOut, Place, RequestLimits, Word
+from setwise.page.bodies import Body, Place, Word
+from setwise.page.payload import Box, LeftOut, RequestLimits
 
 
 class Folder(BaseModel):

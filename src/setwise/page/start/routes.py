@@ -11,8 +11,9 @@ from setwise._support.text import printable
 from setwise.errors import reject
 from setwise.page.answers import counted
 from setwise.page.arriving import UPLOAD, received_files
+from setwise.page.bodies import Body
 from setwise.page.depends import FOR_EVER, PICTURES, Place, ServerState, Side
-from setwise.page.payload import Body, LeftOut, RequestLimits
+from setwise.page.payload import LeftOut, RequestLimits
 from setwise.page.pictures import from_file
 from setwise.page.start import payload
 from setwise.page.start.items import UNKNOWN_LABEL
