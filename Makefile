@@ -29,9 +29,9 @@ $(STAMP): $(DEMO)
 demo: $(DEMO) ## the main job on bundled real digits, ending in a picture
 	$(BIN)/setwise demo
 
-page: $(STAMP) ## the page on a gallery of digits, with an inbox to sort, in the browser
-	$(BIN)/python examples/digits_page.py out/page
-	$(BIN)/setwise serve out/page/digits.setwise --inbox out/page/inbox --into out/page/sorted
+page: $(STAMP) ## the page on a gallery of photos, with an inbox to sort, in the browser
+	$(BIN)/python benchmarks/page_photos.py out/page
+	$(BIN)/setwise serve out/page/things.setwise --photos out/page/photos --inbox out/page/inbox --into out/page/sorted
 
 lint: $(STAMP) ## ruff, types and the import contract
 	$(BIN)/ruff check .

@@ -117,7 +117,7 @@ class Soak:
         self.log = (folder / "soak.log").open("ab")
 
     def client(self) -> httpx.Client:
-        headers = {"Authorization": f"Bearer {TOKEN}"}
+        headers = {"Authorization": f"Bearer {TOKEN}", "Prefer": "wait=60"}
         return httpx.Client(
             base_url=f"http://127.0.0.1:{self.port}", headers=headers, timeout=60
         )

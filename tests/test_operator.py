@@ -46,7 +46,7 @@ class Service:
         self.port = listening["port"]
         self.client = httpx.Client(
             base_url=f"http://127.0.0.1:{self.port}",
-            headers={"Authorization": f"Bearer {TOKEN}"}, timeout=60,
+            headers={"Authorization": f"Bearer {TOKEN}", "Prefer": "wait=60"}, timeout=60,
         )  # fmt: skip
 
     def wait_for(self, event: str) -> dict:

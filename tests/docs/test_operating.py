@@ -192,6 +192,7 @@ def test_nginx_as_configured_passes_on_what_it_should(tmp_path):
     settings = Settings(gallery, public_url=public, tokens=(Token(secret),))
     with served(settings) as page, nginx(tmp_path, page.client.base_url.port) as address:
         headers = {"Host": "photos.example.org", "Authorization": f"Bearer {secret}"}
+        headers["Prefer"] = "wait=60"  # until a change is done
         with httpx.Client(
             base_url=address, headers=headers, verify=False, timeout=60
         ) as client:

@@ -13,9 +13,7 @@ from setwise.features.sface import has_sface
 
 pytest.importorskip("av")
 data = pytest.importorskip("skimage.data")
-pytestmark = pytest.mark.skipif(
-    not has_sface(), reason='needs pip install "setwise[faces]"'
-)
+pytestmark = pytest.mark.skipif(not has_sface(), reason='needs pip install "setwise[faces]"')
 SIDE = 120
 
 

@@ -163,7 +163,17 @@ def test_an_asgi_server_that_upgrades_is_told_to_close(gallery_file, tmp_path):
 
 
 def test_there_are_no_docs_that_load_scripts_from_elsewhere(shared_page):
-    for path in ("/docs", "/redoc"):
-        assert shared_page.get(path).status_code == 404
+    assert shared_page.get("/redoc").status_code == 404
+    assert "//" not in shared_page.get("/docs").text.replace("<!doctype", "")
     schema = shared_page.get("/openapi.json").json()
     assert "/api/v1/identify" in schema["paths"]
+
+
+def test_a_person_without_a_token_is_told_so_on_a_page(locked_page):
+    with locked_page.new_client() as nobody:
+        found = nobody.get("/", headers={"Accept": "text/html,*/*"})
+        assert found.status_code == 401
+        assert found.headers["content-type"].startswith("text/html")
+        assert "Open the address that the server printed" in found.text
+        assert nobody.get("/api/v1/gallery").json()["error"].startswith("The token is missing")
+        assert nobody.get("/api/v1/gallery").headers["www-authenticate"] == "Bearer"

@@ -72,7 +72,7 @@ def group(
             batch[rest],
             links.among(rest),
             description=gallery.description,
-            labelled=_company(gallery),
+            labelled=company(gallery),
             n_jobs=n_jobs,
             caller=caller,
         )
@@ -81,7 +81,7 @@ def group(
     return Grouping(batch, labels, groups, probabilities, found, graph)
 
 
-def _company(gallery: Gallery) -> tuple[SetBatch, IntArray] | None:
+def company(gallery: Gallery) -> tuple[SetBatch, IntArray] | None:
     """Some sets of a gallery and their classes, if it has its vectors."""
     if not gallery.has_vectors:
         return None

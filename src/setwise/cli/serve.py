@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 LAST_S = 10  # for requests to end when the server is stopped
 
 _TOKENS = "Tokens: a line each, `NAME read TOKEN` or `NAME write TOKEN`."
-_PHOTOS = "A folder to begin with, besides those below this one."
+_PHOTOS = "A folder of photos: to begin with, and to show the gallery's large."
 NEW = Path("people.setwise")
 _LEVEL = "debug, info, warning or error; info, on a terminal warning."
 
@@ -120,6 +120,7 @@ def serve(
         inbox=inbox,
         into=into,
         limits=limits,
+        photos=tuple(photos or ()),
         sources=(Path.cwd(), *(photos or ())),
         **door.of_settings(host),
     )

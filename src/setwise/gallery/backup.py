@@ -24,6 +24,7 @@ from setwise._support.files import held, real_path, write_atomically
 from setwise.errors import SetwiseError, reject
 from setwise.gallery.file import load_gallery
 from setwise.gallery.journal import (
+    BESIDE,
     DECISIONS,
     JOURNAL,
     SUFFIX,
@@ -36,7 +37,7 @@ from setwise.gallery.journal import (
 from setwise.io.untrusted import regular_file
 
 FORMAT, MANIFEST, CHUNK = 1, "manifest.json", 1 << 20
-MEMBER = re.compile(rf"states/([0-9a-f]{{64}}){re.escape(SUFFIX)}|{JOURNAL}|{DECISIONS}")
+MEMBER = re.compile(rf"states/([0-9a-f]{{64}}){re.escape(SUFFIX)}|{'|'.join(BESIDE)}")
 LONGEST_MANIFEST = 10_000_000
 UNREADABLE = (BadZipFile, OSError, ValueError, KeyError, TypeError, EOFError, RuntimeError)
 
@@ -97,7 +98,7 @@ def _verify_journal(gallery: Path) -> Iterator[Finding]:
     words = f"{len(states)} states kept" if not bad else f"damaged: {', '.join(bad)}"
     yield Finding("kept states", not bad, words)
     in_force = [entry for entry in entries if entry.state == "done"]
-    if in_force and in_force[-1].after != file_digest(gallery):
+    if in_force and file_digest(gallery) not in in_force[-1].results:
         words = "the gallery was changed by another program, so the last change has no undo"
         yield Finding("last change", True, words)
     if (folder / DECISIONS).exists():
@@ -126,7 +127,7 @@ def backup(path: Path, archive: Path) -> Copied:
         digest = file_digest(gallery)
         states.setdefault(digest, gallery)
         folder = journal_of(gallery)
-        plain = [folder / name for name in (JOURNAL, DECISIONS) if (folder / name).is_file()]
+        plain = [folder / name for name in BESIDE if (folder / name).is_file()]
         with write_atomically(archive) as unfinished:
             _write(unfinished, digest, states, plain)
     n_bytes = sum(one.stat().st_size for one in states.values())

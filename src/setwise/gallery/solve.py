@@ -236,6 +236,26 @@ def learnt(gallery: Gallery, *, n_jobs: int | None = None, caller: str = "learnt
         )
 
 
+def is_stale(gallery: Gallery) -> bool:
+    """Whether so many sets have changed that all should be learnt anew.
+
+    Examples
+    --------
+    >>> from setwise import CVC
+    >>> from setwise.evaluation.testing import separable_sets
+    >>> from setwise.gallery import is_stale, update
+    >>> sets, labels = separable_sets()
+    >>> gallery = CVC().fit(sets, labels).gallery_
+    >>> is_stale(gallery), is_stale(update(gallery, is_kept=labels != 2, learn="later"))
+    (False, True)
+    """
+    return _is_stale(len(gallery.sets), gallery.calibration.n_changed)
+
+
+def _is_stale(n_sets: int, n_changed: int) -> bool:
+    return n_changed > (0 if n_sets <= MOST_ANEW else MOST_CHANGED * n_sets)
+
+
 def _check_vectors(gallery: Gallery, caller: str) -> None:
     """Refuse to change a gallery that was saved without its vectors."""
     if not gallery.has_vectors:
@@ -269,8 +289,7 @@ def _updated(
     old = plan.old
     n_changed = old.calibration.n_changed + len(old.codes) + len(sets) - 2 * plan.n_kept
     is_large = old.description.is_large(len(classes))
-    keeps = len(sets) > MOST_ANEW and n_changed <= MOST_CHANGED * len(sets)
-    keeps = keeps or learn == "later"
+    keeps = learn == "later" or not _is_stale(len(sets), n_changed)
     if not (keeps and is_large == old.solution.is_shortlist):  # then vectors are used again
         _check_not_zero(sets, caller)
     if is_large != old.solution.is_shortlist:

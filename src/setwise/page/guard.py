@@ -12,7 +12,7 @@ from urllib.parse import parse_qs, urlencode
 
 from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn import Config
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -132,7 +132,8 @@ class Guard:
         refusal = self._refusal(request, token)
         if refusal is not None:
             scope["setwise.refused"] = True
-            await _refusal_response(*refusal)(scope, receive, send)
+            is_seen = "text/html" in request.headers.get("accept", "")
+            await _refusal_response(*refusal, is_seen=is_seen)(scope, receive, send)
         elif token and token.value and scope["method"] == "GET" and _tokens(request):
             await self._welcome(scope, token)(scope, receive, send)
         else:
@@ -268,10 +269,17 @@ class Guard:
         return limited
 
 
-def _refusal_response(status: int, words: str, wait_s: int = 0) -> Response:
+def _refusal_response(
+    status: int, words: str, wait_s: int = 0, *, is_seen: bool = False
+) -> Response:
     headers = HEADERS | {"connection": "close"}
+    if status == 401:
+        headers["www-authenticate"] = "Bearer"
     if wait_s:
         headers["retry-after"] = str(wait_s)
+    if is_seen:  # by a person, in a browser
+        page = f"<!doctype html><html lang=en><title>setwise</title><h1>setwise</h1><p>{words}"
+        return HTMLResponse(page, status, headers)
     return JSONResponse({"error": words}, status, headers)
 
 
