@@ -108,7 +108,7 @@ def serve(
     """
     from setwise._support.extras import require
 
-    for module in ("fastapi", "uvicorn", "python_multipart"):
+    for module in ("fastapi", "uvicorn", "python_multipart", "prometheus_client"):
         require(module, "serve")
     from setwise.page import Settings
 
