@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from io import BytesIO
 
 import pytest
@@ -153,6 +154,27 @@ def test_only_folders_below_the_roots_can_be_chosen(begun, heap, tmp_path):
             assert refused.status_code == 422, path
             assert "is not open to this page" in refused.json()["error"]
     (heap / "way out").unlink()
+
+
+def test_photos_behind_links_out_of_the_folder_are_not_shown(begun, heap, tmp_path):
+    photo(tmp_path / "secret" / "hidden.jpg", [(3, 0)])
+    link = heap / "beach" / "link.jpg"
+    link.symlink_to(tmp_path / "secret" / "hidden.jpg")
+    try:
+        found = read(begun, heap)
+    finally:
+        link.unlink()
+    left = {one["name"]: one["reason"] for one in found["left_out"]}
+    assert "link out of" in left["link.jpg"]
+    assert "link.jpg" not in {one["name"] for one in found["items"]}
+
+
+def test_a_folder_that_is_not_open_any_more_is_not_read_again(heap, tmp_path):
+    settings = Settings(tmp_path / "new.setwise", sources=(heap.parent,))
+    with served(settings) as page:
+        read(page, heap)
+    with served(replace(settings, sources=(tmp_path,))) as page:
+        assert start(page)["state"] == "empty"
 
 
 def test_photos_can_be_sent_instead(begun, heap):

@@ -56,10 +56,14 @@ class AppState:
             self._attach()
         else:
             home = journal_of(gallery)
-            self.start = Start(gallery, home, self._made, self._is_busy)
+            self.start = Start(gallery, home, self._made, self._is_busy, self._check_folder)
 
     def _is_busy(self) -> bool:
         return self.queue.is_busy
+
+    def _check_folder(self, folder: Path) -> None:
+        if folder != self.heap_uploads:
+            self.folders.checked(str(folder))
 
     def _attach(self) -> None:
         """Take the gallery file, which is there now."""
