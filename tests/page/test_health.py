@@ -33,6 +33,7 @@ def test_health_is_told_to_everybody_by_any_name(gallery_file, tmp_path):
         for path, status in (("/healthz", "ok"), ("/readyz", "ready")):
             found = page.get(path, headers={"Host": "10.0.0.7.pod.local"})
             assert (found.status_code, found.json()) == (200, {"status": status})
+            assert page.client.head(path).status_code == 200
         assert page.get("/metrics").status_code == 401
         assert page.post("/healthz").status_code in (401, 405)
 
@@ -82,8 +83,8 @@ def test_metrics_count_requests_questions_and_changes(gallery_file, tmp_path):
     routes = {dict(labels)["route"] for _, labels in values if "route" in dict(labels)}
     assert "/api/v1/sets/{set_id}/images/{i}" in routes  # no route per set
     assert routes <= {"static", "other"} | {r for r in routes if r.startswith("/")}
-    told = {name for name in re.findall(r"^# TYPE (\w+) ", text, re.MULTILINE)}
-    told = {name for name in told if not name.startswith("process_")}
+    named = re.findall(r"^# TYPE (\w+) ", text, re.MULTILINE)
+    told = {name for name in named if not name.startswith("process_")}
     assert told == {*COUNTERS, *TIMES, *GAUGES}
     if sys.platform == "linux":
         assert values["process_resident_memory_bytes", ()] > 10**7

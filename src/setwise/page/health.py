@@ -28,12 +28,14 @@ REQUEST_ID = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 
 
 @router.get("/healthz")
+@router.head("/healthz", include_in_schema=False)
 async def healthz() -> Health:
     """Whether the server answers at all; if not, start it anew."""
     return Health(status="ok")
 
 
 @router.get("/readyz")
+@router.head("/readyz", include_in_schema=False)
 def readyz(request: Request) -> Health:
     """Whether the server can do its work now; if not, send clients elsewhere."""
     found = problems(request.app.state.setwise)
@@ -88,9 +90,10 @@ def gauges(app: AppState) -> dict[str, Values]:
             "setwise_history_bytes": sum(kept.values()),
         }
     found: dict[str, Values] = {name: {(): float(one)} for name, one in one_value.items()}
-    free = {("gallery",): float(_free(path.parent)), ("uploads",): float(_free(app.uploads))}
-    about = {(version("setwise"),): 1.0}
-    return found | {"setwise_info": about, "setwise_disk_free_bytes": free}
+    folders = {"gallery": path.parent, "uploads": app.uploads}
+    found["setwise_disk_free_bytes"] = {(k,): float(_free(one)) for k, one in folders.items()}
+    found["setwise_info"] = {(version("setwise"),): 1.0}
+    return found
 
 
 def _free(folder: Any) -> int:
