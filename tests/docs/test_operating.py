@@ -154,7 +154,28 @@ def test_systemd_finds_nothing_wrong_but_that_it_is_not_installed():
     assert all("is not executable" in line for line in problems), found.stderr
 
 
-def test_the_unit_s_command_line_serves_and_ends_well(tmp_path):
+def system_calls(name: str) -> set[str]:
+    """The system calls of a group of systemd."""
+    command = ["systemd-analyze", "syscall-filter", name]
+    found = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    words = [line.strip() for line in found.splitlines()[1:]]
+    calls = {word for word in words if word[:1].isalpha()}
+    return calls.union(*(system_calls(word) for word in words if word[:1] == "@"))
+
+
+def under_its_filter(trace: Path) -> list[str]:
+    """A command that refuses the system calls that the unit refuses, where it can be had."""
+    if not (shutil.which("strace") and shutil.which("systemd-analyze")):
+        return []
+    allowed, refused = unit()["SystemCallFilter"]
+    calls = system_calls("@known") - system_calls(allowed)
+    calls |= set().union(*map(system_calls, refused.strip("~").split()))
+    names = ",".join(f"?{call}" for call in sorted(calls))
+    options = ["-e", f"trace={names}", "-e", f"inject={names}:error=EPERM"]
+    return ["strace", "-D", "-f", "--seccomp-bpf", "-o", str(trace), *options]
+
+
+def test_the_unit_s_command_line_serves_under_its_filter_and_ends_well(tmp_path):
     pytest.importorskip("fastapi")
     httpx = pytest.importorskip("httpx")
     from tests.page.page_server import write_gallery
@@ -172,8 +193,8 @@ def test_the_unit_s_command_line_serves_and_ends_well(tmp_path):
     log = tmp_path / "log"
     with log.open("w") as errors:
         process = subprocess.Popen(
-            [*RUN, *arguments], stdout=subprocess.PIPE, stderr=errors, text=True,
-            env=os.environ | environment,
+            [*under_its_filter(tmp_path / "trace"), *RUN, *arguments],
+            stdout=subprocess.PIPE, stderr=errors, text=True, env=os.environ | environment,
         )  # fmt: skip
     try:
         assert "https://photos.example.org/ " in process.stdout.readline()
