@@ -139,7 +139,9 @@ def test_the_container_s_command_line_parses_and_its_health_check_compiles():
     assert program == "setwise"
     get_command(app).commands[name].make_context(name, arguments).close()
     text = (FILES / "Containerfile").read_text()
-    assert text.index("NUMBA_CACHE_DIR") < text.index("\nUSER ") < text.index("RUN setwise doctor")
+    assert (
+        text.index("NUMBA_CACHE_DIR") < text.index("\nUSER ") < text.index("RUN setwise doctor")
+    )
     check = re.search(r'\["python", "-c", "(.*)"\]', text)[1]
     compile(check, "HEALTHCHECK", "exec")
     extras = re.search(r"\[([\w,]+)\]\"", text)[1].split(",")

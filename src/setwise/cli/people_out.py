@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
+from setwise._support.files import write_whole
 from setwise._support.text import distinct_file_names, spreadsheet
 from setwise.cli.common import check_output, counted
 
@@ -21,7 +23,7 @@ COLUMNS = (
     "photo", "person", "left", "top", "width", "height", "size", "sharpness", "turn", "score",
     "time", "file",
 )  # fmt: skip
-# Lists the files that a run has put into the folders, so that the next one can remove them.
+# Lists what a run has put into the folders, so that the next one changes that and no more.
 LIST = ".setwise-people.json"
 _FOLDERS = "Copy the photos of each person to DIR/person/."
 _XMP = "Write names and faces beside each photo, as photo.jpg.xmp."
@@ -45,8 +47,6 @@ class Outputs:
         self, seen: Seen, who: Sequence[str | None], rows: Sequence[dict[str, Any]]
     ) -> Iterator[str]:
         """Write what is wanted, and say so."""
-        from setwise._support.files import write_whole
-
         if self.csv is not None:
             write_whole(self.csv, spreadsheet(COLUMNS, rows))
             yield f"table: {self.csv}"
@@ -82,57 +82,78 @@ def face_rows(sightings: Sequence[Sighting], who: Sequence[str | None]) -> list[
 def write_folders(
     folder: Path, sightings: Sequence[Sighting], who: Sequence[str | None], *, links: bool
 ) -> int:
-    """Copy or link the photos of each person; only what changed is written or removed."""
+    """Copy or link the photos of each person; what this has not put there stays as it is."""
     people = sorted({person for person in who if person is not None})
     folder_of = dict(zip(people, distinct_file_names(people), strict=True))
+    folder.mkdir(parents=True, exist_ok=True)
+    ours = _put_before(folder)
     wanted: dict[str, Path] = {}
     for one, person in zip(sightings, who, strict=True):
         if person is not None:
-            own = f"{folder_of[person]}/{one.path.name}"
-            number = 2
-            while own in wanted and wanted[own] != one.path:
+            own, number = f"{folder_of[person]}/{one.path.name}", 2
+            while wanted.get(own, one.path) != one.path or (
+                own not in ours and os.path.lexists(folder / own)
+            ):
                 own = f"{folder_of[person]}/{one.path.stem} ({number}){one.path.suffix}"
                 number += 1
             wanted[own] = one.path
-    folder.mkdir(parents=True, exist_ok=True)
-    _remove_old(folder, set(wanted))
-    n_new = sum(_put(folder / place, source, links) for place, source in wanted.items())
-    (folder / LIST).write_text(json.dumps(sorted(wanted), indent=0), encoding="utf-8")
-    return n_new
+    for place in ours.keys() - wanted.keys():
+        _remove(folder / place)
+    stamps = {place: _source_stamp(source, links) for place, source in wanted.items()}
+    new = [place for place, stamp in stamps.items() if ours.get(place) != stamp]
+    for place in new:
+        _put(folder / place, wanted[place], links)
+    listed = {place: [_stamp(folder / place), stamp] for place, stamp in stamps.items()}
+    write_whole(folder / LIST, json.dumps(listed, indent=0, sort_keys=True))
+    return len(new)
 
 
-def _remove_old(folder: Path, wanted: set[str]) -> None:
-    """Remove what an earlier run has put there and nobody wants now."""
+def _put_before(folder: Path) -> dict[str, Any]:
+    """Places that an earlier run has filled and nobody has changed since, and their sources."""
     try:
-        before = json.loads((folder / LIST).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return
-    for place in before if isinstance(before, list) else []:
-        path = folder / str(place)
-        if (
-            place in wanted
-            or ".." in path.parts
-            or not path.resolve().parent.is_relative_to(folder.resolve())
-        ):
-            continue
-        path.unlink(missing_ok=True)
-        if path.parent.is_dir() and not any(path.parent.iterdir()):
-            path.parent.rmdir()
+        listed = json.loads((folder / LIST).read_text(encoding="utf-8"))
+        pairs = {str(place): (found, of) for place, (found, of) in listed.items()}
+    except (OSError, ValueError, TypeError, AttributeError, RecursionError):
+        return {}
+    root = folder.resolve()
+    return {
+        place: of
+        for place, (found, of) in pairs.items()
+        if found is not None
+        and ".." not in Path(place).parts
+        and (folder / place).parent.resolve().is_relative_to(root)
+        and _stamp(folder / place) == found
+    }
 
 
-def _put(place: Path, source: Path, links: bool) -> bool:
-    """Copy or link a photo; whether it was not there."""
-    if place.is_symlink() or place.exists():
-        is_same = place.exists() and place.stat().st_size == source.stat().st_size
-        if is_same and place.is_symlink() == links:
-            return False
-        place.unlink()
+def _stamp(place: Path) -> Any:
+    """Where a link leads, or size and time of a file; None for anything else."""
+    if place.is_symlink():
+        return os.readlink(place)  # noqa: PTH115 (as it was written)
+    if not place.is_file():
+        return None
+    about = place.stat()
+    return [about.st_size, about.st_mtime_ns]
+
+
+def _source_stamp(source: Path, links: bool) -> Any:
+    return str(source.resolve()) if links else _stamp(source.resolve())
+
+
+def _remove(place: Path) -> None:
+    place.unlink(missing_ok=True)
+    if place.parent.is_dir() and not any(place.parent.iterdir()):
+        place.parent.rmdir()
+
+
+def _put(place: Path, source: Path, links: bool) -> None:
+    """Copy or link a photo, in place of what an earlier run has put there."""
+    place.unlink(missing_ok=True)
     place.parent.mkdir(parents=True, exist_ok=True)
     if links:
         place.symlink_to(source.resolve())
     else:
         shutil.copy2(source, place)
-    return True
 
 
 def write_sidecars(seen: Seen, who: Sequence[str | None]) -> tuple[int, list[Path]]:
