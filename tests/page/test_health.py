@@ -6,6 +6,7 @@ import json
 import logging
 import re
 import sys
+from asyncio import CancelledError
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
@@ -145,10 +146,11 @@ def written(form, capsys):
             logging.getLogger("setwise").debug("left out")
             logging.getLogger("setwise.other").warning("two\nlines \x1b[31m")
             logging.getLogger("uvicorn.error").error("of the web server")
-            try:
-                raise ValueError
-            except ValueError:
-                logging.getLogger("setwise").exception("failed")
+            for kind in (ValueError, CancelledError):
+                try:
+                    raise kind
+                except kind:
+                    logging.getLogger("setwise").exception("failed")
     finally:
         request_fields.reset(about)
     return capsys.readouterr().err
