@@ -5,9 +5,14 @@ from __future__ import annotations
 import ctypes
 import os
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 from setwise.errors import TooLargeError
+
+
+# Of glibc's malloc.h.
+_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
 
 
 def available_memory() -> int | None:
@@ -30,6 +35,20 @@ def require_memory(needed: int, what: str, advice: str) -> None:
         amounts = f"{_readable(needed)} of memory, and {_readable(free)} is available"
         msg = f"{what} needs about {amounts}. {advice}"
         raise TooLargeError(msg)
+
+
+@cache
+def keep_freed_memory() -> None:
+    """Let this process keep up to 128 MiB that it frees, where the system is told to take it.
+
+    Dask starts workers so. Each step of a probe would get its memory anew, page by page.
+    """
+    if not os.environ.get("MALLOC_TRIM_THRESHOLD_"):
+        return
+    with suppress(OSError, AttributeError):  # no glibc
+        change = ctypes.CDLL(None).mallopt
+        change(_TRIM_THRESHOLD, 2**27)
+        change(_MMAP_THRESHOLD, 2**25)
 
 
 def _readable(amount: int) -> str:
