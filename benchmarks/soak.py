@@ -67,7 +67,8 @@ run()
 SLOW_DISK = (
     "strace -D -f --seccomp-bpf -o /dev/null -e trace=fsync -e inject=fsync:delay_enter=300000"
 )
-DISK_MB, FAULT_S = 256, 3.0
+# Kept states take some 2 MB each; the disk is to be full by a fault, not by them.
+DISK_MB, FAULT_S, UNDO_BYTES, PATIENCE_S = 256, 3.0, 60_000_000, 180.0
 TOKEN = "token-of-the-soak"
 ODD = (httpx.TransportError, httpx.RemoteProtocolError)
 
@@ -134,7 +135,8 @@ class Soak:
         began = time.monotonic()
         self.process = subprocess.Popen(
             [*(SLOW_DISK.split() if is_slow else []), sys.executable, "-c", START,
-             str(self.jump), *options, "--log-format", "json"],
+             str(self.jump), *options, "--log-format", "json",
+             "--limit", f"undo_bytes={UNDO_BYTES}"],
             env=os.environ | {"SETWISE_TOKEN": TOKEN},
             stdout=subprocess.DEVNULL,
             stderr=self.log,
@@ -144,8 +146,10 @@ class Soak:
                 with suppress(*ODD):
                     if client.get("/readyz").status_code == 200:
                         break
-                if self.process.poll() is not None:
-                    self.fault(f"the server ended with {self.process.returncode} at its start")
+                is_late = time.monotonic() - began > PATIENCE_S
+                if self.process.poll() is not None or is_late:
+                    ended = f"ended with {self.process.returncode} at its start"
+                    self.fault(f"the server {'is not ready' if is_late else ended}")
                     self.is_over.set()
                     return
                 time.sleep(0.1)
