@@ -78,8 +78,9 @@ class InPostgres(Ours):
     """The index in a PostgreSQL, which is a server of its own."""
 
     def __init__(self, rows, keys, folder):
-        from setwise.index import PgvectorIndex
         from tests.index.postgres_server import postgres
+
+        from setwise.index import PgvectorIndex
 
         self.server = postgres(folder)
         self.index = PgvectorIndex(self.server.__enter__(), timeout_s=600)

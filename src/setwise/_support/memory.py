@@ -10,7 +10,6 @@ from pathlib import Path
 
 from setwise.errors import TooLargeError
 
-
 # Of glibc's malloc.h.
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
 
