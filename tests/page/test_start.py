@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import time
 from dataclasses import replace
 from io import BytesIO
@@ -19,7 +20,7 @@ from tests.faces.made_people import photo
 from tests.page.page_server import served
 
 import setwise
-from setwise.page import Settings
+from setwise.page import Settings, uploads
 
 # Who is in each photo, as (person, seed); person 9 is seen once.
 HEAP = {
@@ -192,3 +193,31 @@ def test_photos_can_be_sent_instead(begun, heap):
     assert [len(one["items"]) for one in found["stacks"]] == [3, 2, 2]
     begun.client.delete("/api/v1/start")
     assert not begun.state.heap_uploads.exists()
+
+
+def test_photos_arrive_on_the_disk_of_the_gallery(begun, heap, tmp_path, monkeypatch):
+    """The temporary folder of the system is often another disk, from where nothing moves."""
+    seen = []
+    keep = uploads.Received.keep
+    monkeypatch.setattr(
+        uploads.Received,
+        "keep",
+        lambda one, *given: seen.append(one.folder) or keep(one, *given),
+    )
+    content = (heap / "beach" / "1.jpg").read_bytes()
+    files = [("files", ("1.jpg", content, "image/jpeg"))]
+    assert begun.client.post("/api/v1/start/photos", files=files).status_code == 202
+    assert seen[0].is_relative_to(tmp_path)
+    assert not seen[0].exists()
+
+
+def test_a_disk_that_is_full_is_a_sentence(begun, heap, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(uploads.Received, "keep", full)
+    content = (heap / "beach" / "1.jpg").read_bytes()
+    files = [("files", ("1.jpg", content, "image/jpeg"))]
+    found = begun.client.post("/api/v1/start/photos", files=files)
+    assert found.status_code == 422
+    assert "disk is full" in found.json()["error"]

@@ -97,6 +97,7 @@ class AppState:
         if self.has_gallery:
             self._open_gallery()
         elif self.start is not None:
+            shutil.rmtree(self._arrivals, ignore_errors=True)  # of a server that was killed
             self.start.start()
 
     def _open_gallery(self) -> None:
@@ -119,6 +120,15 @@ class AppState:
     def forget_heap_uploads(self) -> None:
         """Remove the photos that were sent for a first run."""
         shutil.rmtree(self.heap_uploads, ignore_errors=True)
+
+    def ready_arrivals(self) -> Path:
+        """A folder beside those photos, on their disk, for what is arriving."""
+        self._arrivals.mkdir(parents=True, exist_ok=True)
+        return self._arrivals
+
+    @property
+    def _arrivals(self) -> Path:
+        return self.heap_uploads.with_name("arriving")
 
     def close(self) -> None:
         """Stop all threads; the next server answers what this one was asked."""
