@@ -38,13 +38,12 @@ def require_memory(needed: int, what: str, advice: str) -> None:
 
 @cache
 def keep_freed_memory() -> None:
-    """Let this process keep up to 128 MiB that it frees, where the system is told to take it.
+    """Let this process, a worker, keep up to 128 MiB that it frees.
 
-    Dask starts workers so. Each step of a probe would get its memory anew, page by page.
+    Dask starts workers so that they give it back at once, and those of joblib do, too: each
+    step of a probe would get its memory anew, page by page.
     """
-    if not os.environ.get("MALLOC_TRIM_THRESHOLD_"):
-        return
-    with suppress(OSError, AttributeError):  # no glibc
+    with suppress(OSError, AttributeError, TypeError):  # no glibc
         change = ctypes.CDLL(None).mallopt
         change(_TRIM_THRESHOLD, 2**27)
         change(_MMAP_THRESHOLD, 2**25)
