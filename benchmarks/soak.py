@@ -361,10 +361,9 @@ class Soak:
         if not self.has_own_disk:
             return
         filler = self.disk / "filler"
-        with filler.open("wb") as file, suppress(OSError):
+        with suppress(OSError), filler.open("wb", buffering=0) as file:
             while True:
                 file.write(bytes(1 << 16))
-                file.flush()
         time.sleep(FAULT_S)
         filler.unlink()
 
@@ -422,16 +421,18 @@ class Soak:
         works = [self.read, self.read, self.ask, self.ask, self.write, self.measure, self.block]
         self.start()
         threads = [self.loop(work) for work in works]
-        while time.monotonic() < end and not self.is_over.is_set():
-            self.fault_of_this_life()
-            if self.is_over.wait(min(kill_every, max(end - time.monotonic(), 0.1))):
-                break
-            if time.monotonic() < end:
-                self.end()
-                self.start()
-        self.is_over.set()
-        for thread in threads:
-            thread.join()
+        try:
+            while time.monotonic() < end and not self.is_over.is_set():
+                self.fault_of_this_life()
+                if self.is_over.wait(min(kill_every, max(end - time.monotonic(), 0.1))):
+                    break
+                if time.monotonic() < end:
+                    self.end()
+                    self.start()
+        finally:  # also after an error of this program, which the threads would outlive
+            self.is_over.set()
+            for thread in threads:
+                thread.join()
         if self.process.poll() is None:
             self.process.terminate()
             if self.process.wait(timeout=60):
