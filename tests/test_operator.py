@@ -161,6 +161,15 @@ def test_3_a_port_that_is_taken_is_one_sentence(own):
     assert "bug" not in found.stderr
 
 
+def test_3_a_port_is_taken_before_the_gallery_is_read(own):
+    """Two servers started at once: one of them says so, before it reads for a minute."""
+    from setwise.cli.serve import _bound
+
+    with _bound(Settings(own, port=0)) as first:
+        found = refused(own, "--port", str(first.getsockname()[1]))
+    assert "choose another --port" in found.stderr
+
+
 def test_4_a_proxy_with_tls_is_answered(running):
     for host in ("photos.example.org", f"127.0.0.1:{running.port}"):
         headers = {"Host": host, "Origin": PUBLIC, "X-Forwarded-For": "203.0.113.9"}

@@ -128,6 +128,19 @@ def test_bad_photos_stop_or_are_skipped(album, tmp_path):
     assert [left.path.name for left in found.skipped] == ["bad.jpg"]
 
 
+def test_links_out_of_the_folder_are_not_followed(tmp_path):
+    folder = tmp_path / "album"
+    photo(folder / "1.jpg", [(0, 0)])
+    photo(tmp_path / "secret.jpg", [(1, 0)])
+    (folder / "2.jpg").symlink_to(tmp_path / "secret.jpg")
+    with pytest.raises(DataError, match="link out of"):
+        setwise.find_faces(folder)
+    with pytest.warns(SkippedFilesWarning):
+        found = setwise.find_faces(folder, on_error="skip", max_bad=1.0)
+    assert [face.photo for face in found.faces] == ["1.jpg"]
+    assert len(setwise.find_faces(folder, follow_links=True)) == 2
+
+
 def test_a_face_is_a_set_with_its_photo_as_origin(found):
     sets = found.to_sets(40)
     assert sets.image_shape == (40, 40)

@@ -36,11 +36,6 @@ def _postgres(tmp_path_factory):
     # Below /tmp, which others may enter, and with a path that a socket can have.
     with TemporaryDirectory(prefix="setwise-pg-") as folder, postgres(Path(folder)) as address:
         yield address
-        from setwise.index.pgvector import _IDLE
-
-        for connection in (one for idle in _IDLE.values() for one in idle):
-            connection.close()
-        _IDLE.clear()
 
 
 @pytest.fixture

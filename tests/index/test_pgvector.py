@@ -127,3 +127,10 @@ def test_bad_parameters_are_refused(parameters, culprit):
     with pytest.raises(ParameterError, match=f"PgvectorIndex: {culprit} must be") as refusal:
         PgvectorIndex(**parameters)
     assert "secret" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("option", ["sslmode=require", "sslmode=verify-ca", "ssl=true"])
+def test_a_wish_for_encryption_is_not_overlooked(option):
+    index = PgvectorIndex(f"postgresql://me@127.0.0.1:9/faces?{option}")
+    with pytest.raises(DataError, match="other options than"):
+        index.open(rows, keys, {})

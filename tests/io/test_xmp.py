@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import xml.etree.ElementTree as ET
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageOps
 
+from setwise.io import xmp
 from setwise.io.xmp import Region, as_stored, sidecar_of, write_sidecar
 
 NS = {
@@ -80,6 +82,36 @@ def test_the_sidecar_of_another_program_is_left_alone(tmp_path):
     other.write_text("<x:xmpmeta x:xmptk='darktable'/>")
     assert write_sidecar(tmp_path / "a.jpg", (400, 300), 1, [ANNA]) is None
     assert "darktable" in other.read_text()
+
+
+@pytest.mark.parametrize("kind", ["link", "dangling link", "pipe", "folder", "large"])
+def test_what_is_no_plain_sidecar_is_left_alone(tmp_path, kind, monkeypatch):
+    photo = tmp_path / "a.jpg"
+    path, other = sidecar_of(photo), tmp_path / "other"
+    if kind == "link":
+        write_sidecar(other, (4, 3), 1, [ANNA])
+        path.symlink_to(sidecar_of(other))
+    elif kind == "dangling link":
+        path.symlink_to(other)
+    elif kind == "pipe":
+        if not hasattr(os, "mkfifo"):
+            pytest.skip("no pipes here")
+        os.mkfifo(path)
+    elif kind == "folder":
+        path.mkdir()
+    else:
+        monkeypatch.setattr(xmp, "LONGEST", 100)
+        path.write_text("x" * 101 + xmp.MARK)
+    before = sorted((one.name, one.lstat().st_size) for one in tmp_path.iterdir())
+    assert write_sidecar(photo, (400, 300), 1, [ANNA]) is None
+    assert before == sorted((one.name, one.lstat().st_size) for one in tmp_path.iterdir())
+
+
+def test_names_with_characters_that_xml_does_not_know_are_escaped(tmp_path):
+    photo = tmp_path / "a.jpg"
+    assert write_sidecar(photo, (4, 3), 1, [Region("a\x0bb\udcff", 0.5, 0.5, 0.1, 0.1)])
+    names = ET.parse(sidecar_of(photo)).getroot().findall(".//dc:subject/rdf:Bag/rdf:li", NS)
+    assert [one.text for one in names] == [r"a\x0bb\udcff"]
 
 
 @pytest.mark.parametrize("orientation", range(1, 9))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import time
 from dataclasses import replace
@@ -19,7 +20,7 @@ from tests.faces.made_people import photo
 from tests.page.page_server import served, settings_for
 
 import setwise
-from setwise.page import Settings
+from setwise.page import Settings, uploads
 
 # Who is in each photo, as (person, seed); person 9 is seen once.
 HEAP = {
@@ -156,6 +157,27 @@ def test_only_folders_below_the_roots_can_be_chosen(begun, heap, tmp_path):
     (heap / "way out").unlink()
 
 
+def test_photos_behind_links_out_of_the_folder_are_not_shown(begun, heap, tmp_path):
+    photo(tmp_path / "secret" / "hidden.jpg", [(3, 0)])
+    link = heap / "beach" / "link.jpg"
+    link.symlink_to(tmp_path / "secret" / "hidden.jpg")
+    try:
+        found = read(begun, heap)
+    finally:
+        link.unlink()
+    left = {one["name"]: one["reason"] for one in found["left_out"]}
+    assert "link out of" in left["link.jpg"]
+    assert "link.jpg" not in {one["name"] for one in found["items"]}
+
+
+def test_a_folder_that_is_not_open_any_more_is_not_read_again(heap, tmp_path):
+    settings = Settings(tmp_path / "new.setwise", sources=(heap.parent,))
+    with served(settings) as page:
+        read(page, heap)
+    with served(replace(settings, sources=(tmp_path,))) as page:
+        assert start(page)["state"] == "empty"
+
+
 def test_photos_can_be_sent_instead(begun, heap):
     files = [
         ("files", (f"../x/{path.name}", path.read_bytes(), "image/jpeg"))
@@ -241,3 +263,31 @@ def test_a_journal_opens_no_folder_by_itself(gallery_file, tmp_path, heap):
     (journal / "photos.json").write_text("[[[")
     with served(own) as page:
         assert page.state.photo_roots == ()
+
+
+def test_photos_arrive_on_the_disk_of_the_gallery(begun, heap, tmp_path, monkeypatch):
+    """The temporary folder of the system is often another disk, from where nothing moves."""
+    seen = []
+    keep = uploads.Received.keep
+    monkeypatch.setattr(
+        uploads.Received,
+        "keep",
+        lambda one, *given: seen.append(one.folder) or keep(one, *given),
+    )
+    content = (heap / "beach" / "1.jpg").read_bytes()
+    files = [("files", ("1.jpg", content, "image/jpeg"))]
+    assert begun.client.post("/api/v1/start/photos", files=files).status_code == 202
+    assert seen[0].is_relative_to(tmp_path)
+    assert not seen[0].exists()
+
+
+def test_a_disk_that_is_full_is_a_sentence(begun, heap, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(uploads.Received, "keep", full)
+    content = (heap / "beach" / "1.jpg").read_bytes()
+    files = [("files", ("1.jpg", content, "image/jpeg"))]
+    found = begun.client.post("/api/v1/start/photos", files=files)
+    assert found.status_code == 422
+    assert "disk is full" in found.json()["error"]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
+from setwise._support.files import write_whole
 from setwise._support.text import spreadsheet
 from setwise.cli.common import check_output, counted
 from setwise.errors import DataError
@@ -56,8 +57,6 @@ class Outputs:
         self, seen: Seen, who: Sequence[str | None], rows: Sequence[dict[str, Any]]
     ) -> Iterator[str]:
         """Write what is wanted, and say so."""
-        from setwise._support.files import write_whole
-
         if self.csv is not None:
             write_whole(self.csv, spreadsheet(COLUMNS, rows))
             yield f"table: {self.csv}"

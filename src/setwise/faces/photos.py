@@ -184,7 +184,7 @@ def find_faces(
     look = partial(_look, chosen, min_size=min_size, max_pixels=max_pixels, cache=kept)
     with pillow_at_work():
         paths = [image.path for image in scanned.images]
-        work = in_threads(look, paths, n_jobs)
+        work = in_threads(look, scanned.images, n_jobs)
         seen = list(reported(work, len(paths), "find faces", progress))
     names = ["/".join(image.parts) for image in scanned.images]
     return _joined(owner, names, paths, seen, max_bad if on_error == "skip" else None)
@@ -199,7 +199,7 @@ def each_photo(
     chosen = face_network(network)
     look = partial(_look, chosen, min_size=None, max_pixels=MAX_PIXELS, cache=kept)
     with pillow_at_work():
-        work = in_threads(look, [image.path for image in images], n_jobs)
+        work = in_threads(look, images, n_jobs)
         for image, seen in zip(images, work, strict=True):
             with quiet("", SkippedFilesWarning):
                 found = _joined(OWNER, ["/".join(image.parts)], [image.path], [seen], 1.0)
@@ -239,11 +239,13 @@ class _Seen:
 
 
 def _look(
-    network: FaceNetwork, path: Path, min_size: int | None, max_pixels: int,
+    network: FaceNetwork, image: FoundFile, min_size: int | None, max_pixels: int,
     cache: FeatureFile | None,
 ) -> _Seen | DataError:  # fmt: skip
     """The faces of a photo; errors are returned, so that the first in order is raised."""
-    key = b""
+    key, path = b"", image.path
+    if image.problem is not None:
+        return DataError(f"{path} {image.problem}")
     try:
         if cache is not None and path.is_file():
             key = content_key(path, f"faces {VERSION} {min_size}", network)

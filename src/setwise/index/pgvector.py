@@ -21,6 +21,7 @@ from setwise.index.base import Rows
 from setwise.index.database import STAMP, DatabaseIndex
 
 _COLUMNS = {"key", "row", "stamp"}
+SSL_MODES = (None, "disable", "verify-full")
 _BATCH = 500  # rows of one statement
 # Connections that no thread uses now, by address, time limit and process.
 _IDLE: defaultdict[tuple[str, float, int], list[Any]] = defaultdict(list)
@@ -189,6 +190,12 @@ def _connected(driver: Any, uri: str, timeout_s: float) -> Any:
     """A connection to an address."""
     parts = urlsplit(uri)
     options = {name: values[0] for name, values in parse_qs(parts.query).items()}
+    # An option that is not known might have asked for encryption.
+    if options.keys() - {"host", "sslmode"} or options.get("sslmode") not in SSL_MODES:
+        reject(
+            f"PgvectorIndex: the address {uri} has other options than host=/folder, "
+            "sslmode=verify-full and sslmode=disable. Take them out."
+        )
     known: dict[str, Any] = {"host": parts.hostname or "localhost", "port": parts.port or 5432}
     if "host" in options:
         known = {"unix_sock": f"{options['host']}/.s.PGSQL.{known['port']}"}

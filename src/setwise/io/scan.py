@@ -210,7 +210,7 @@ def _take_note(
         _check_name(entry.name, folder.path)
         scanned.folders.append(parts)
         yield _Folder(path, parts, (*folder.real, real))
-    elif problem is not None or path.suffix.lower() in rules.suffixes:
+    elif path.suffix.lower() in rules.suffixes or (problem is not None and not path.suffix):
         _check_name(entry.name, folder.path)
         scanned.images.append(FoundFile(path, parts, problem))
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -103,6 +104,12 @@ def _handle_errors(app: FastAPI) -> None:
     async def impossible(request: Request, error: SetwiseError) -> JSONResponse:
         status = 409 if isinstance(error, ConflictError) else 422
         return _problem(413 if isinstance(error, TooMuchError) else status, str(error))
+
+    @app.exception_handler(OSError)
+    async def no_room(request: Request, error: OSError) -> JSONResponse:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise error
+        return _problem(422, "The server's disk is full. Make room there, and try again.")
 
     @app.exception_handler(Exception)
     async def bug(request: Request, error: Exception) -> JSONResponse:

@@ -15,7 +15,7 @@ import numpy as np
 from setwise._support.parallel import lazy
 from setwise._support.types import BoolArray, FloatArray, IntArray
 from setwise.classify import CVC, Gallery, load
-from setwise.errors import SetwiseError
+from setwise.errors import SetwiseError, reject
 from setwise.features.vectors import unit_rows
 from setwise.features.views import Images
 from setwise.gallery.journal import file_digest
@@ -256,5 +256,18 @@ def _read(path: Path, digest: str) -> GalleryState:
     while True:
         classifier, after = load(path), file_digest(path)
         if after == digest:
+            _check_names(path, classifier.gallery_)
             return GalleryState(classifier, digest)
         digest = after
+
+
+def _check_names(path: Path, gallery: Gallery) -> None:
+    """Refuse names that no response can hold."""
+    sets = gallery.sets
+    files = () if sets.origins is None else sets.origins.files
+    for name in (*map(str, gallery.classes), *sets.names, *files):
+        try:
+            name.encode()
+        except UnicodeEncodeError as error:
+            told = f"{path.name} holds the name {name!r}, which is no text"
+            reject(f"{told}, so it cannot be shown here. Rename it, and fit again.", error)

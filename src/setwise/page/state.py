@@ -62,7 +62,7 @@ class AppState:
             self._attach()
         else:
             home = journal_of(gallery)
-            self.start = Start(gallery, home, self._made, self._is_busy)
+            self.start = Start(gallery, home, self._made, self._is_busy, self._check_folder)
 
     def _is_busy(self) -> bool:
         """Whether people wait, so that background work should."""
@@ -71,6 +71,10 @@ class AppState:
     def _is_unsettled(self) -> bool:
         """Whether what is found out about the gallery would soon be old."""
         return self._is_busy() or self.learner.is_needed
+
+    def _check_folder(self, folder: Path) -> None:
+        if folder != self.heap_uploads:
+            self.folders.checked(str(folder))
 
     def _attach(self) -> None:
         """Take the gallery file, which is there now."""
@@ -109,6 +113,7 @@ class AppState:
         if self.has_gallery:
             self._open_gallery()
         elif self.start is not None:
+            shutil.rmtree(self._arrivals, ignore_errors=True)  # of a server that was killed
             self.start.start()
 
     def _open_gallery(self) -> None:
@@ -133,6 +138,15 @@ class AppState:
     def forget_heap_uploads(self) -> None:
         """Remove the photos that were sent for a first run."""
         shutil.rmtree(self.heap_uploads, ignore_errors=True)
+
+    def ready_arrivals(self) -> Path:
+        """A folder beside those photos, on their disk, for what is arriving."""
+        self._arrivals.mkdir(parents=True, exist_ok=True)
+        return self._arrivals
+
+    @property
+    def _arrivals(self) -> Path:
+        return self.heap_uploads.with_name("arriving")
 
     def close(self) -> None:
         """Stop all threads; the next server answers what this one was asked."""

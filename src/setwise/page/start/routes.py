@@ -63,7 +63,7 @@ def begin(app: ServerState, table: Table, body: payload.BeginBody) -> payload.To
 @router.post("/photos", status_code=202, openapi_extra=UPLOAD)
 async def upload(app: ServerState, table: Table, request: Request) -> payload.Told:
     """Send photos; more may follow, before they are read."""
-    received = await received_files(app, request, app.temporary)
+    received = await received_files(app, request, app.ready_arrivals())
     try:
         n_files = await run_in_threadpool(
             received.keep, app.heap_uploads, app.settings.limits.heap_bytes

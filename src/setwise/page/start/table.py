@@ -74,8 +74,10 @@ class Start:
         home: Path,
         told: Callable[[], None],
         is_busy: Callable[[], bool] = lambda: False,
+        check: Callable[[Path], object] = lambda _: None,  # that a folder is open
     ) -> None:
         self.gallery, self.home, self.told, self.is_busy = gallery, home, told, is_busy
+        self.check_folder = check
         self.state, self.error = "empty", ""
         self.heap: Heap | None = None
         self.said = Corrections()
@@ -94,6 +96,7 @@ class Start:
             said = json.loads((self.home / FILE).read_text(encoding="utf-8"))
             folder, kind = Path(said["folder"]), str(said["kind"])
             self.said = Corrections.of_dict(said)
+            self.check_folder(folder)  # which the server before was allowed to read
             if folder.is_dir() and kind_of(kind).missing() is None:
                 self.heap, self.state = Heap(kind, folder, kind_of(kind)), "reading"
         self._thread.start()
