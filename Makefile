@@ -115,11 +115,10 @@ bench: $(VENV)/.rivals ## every speed table, before and after and beside its riv
 	for name in $(BENCHMARKS); do $(BIN)/python benchmarks/$$name.py || exit 1; done
 	$(BIN)/python benchmarks/write_docs.py
 
-figures: $(STAMP) ## pictures of the docs: the explained album, Fig. 4, rendered objects and albums
-	MPLBACKEND=agg $(BIN)/python -c 'import runpy; runpy.run_path("examples/plot_photos.py")["why"].plot("docs/explanation.png")'
+figures: $(STAMP) ## pictures of the docs: the Start page's albums and reports, Fig. 4, rendered objects
+	$(BIN)/python benchmarks/front_picture.py
 	$(BIN)/python benchmarks/two_gaussians_figure.py docs/two_gaussians.png
 	$(BIN)/python benchmarks/object_views.py docs/object_views.png
-	$(BIN)/python benchmarks/album_report.py out/albums
 
 clean: ## remove .venv and everything made
 	rm -rf $(VENV) out .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage*

@@ -9,6 +9,7 @@ photographs of scikit-image that are in the public domain or CC0.
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import re
 import runpy
@@ -24,12 +25,16 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 from PIL import Image
+from selenium import webdriver
+from selenium.webdriver.common.by import By
 
 from records import ROOT
 
 PAGE = ROOT / "docs" / "start.md"
 FEATURES = ("--features", "pixels,edges")
 WIDTH, HEIGHT = 1480, 650
+# Its parts, which narrow screens show one below the other.
+PANELS = {"heap": (14, 426), "groups": (480, 866), "answers": (920, 1466)}
 INK, QUIET, LINE = "#22303c", "#66727e", "#d5dae0"
 BLUE, RED, AMBER = "#3f74b5", "#a83b22", "#b7791f"
 
@@ -49,6 +54,27 @@ def run(*words: str) -> dict:
     command = [sys.executable, "-c", "from setwise.cli import run; run()", *words, "--json"]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     return json.loads(done.stdout)
+
+
+def photograph(page: str, target: Path, link: str = "", *, height: int) -> None:
+    """What Chromium shows of a page, or behind a link of it."""
+    options = webdriver.ChromeOptions()
+    for argument in (
+        "headless=new",
+        "no-sandbox",
+        "hide-scrollbars",
+        f"window-size=1200,{height}",
+    ):
+        options.add_argument(f"--{argument}")
+    browser = webdriver.Chrome(options=options)
+    try:
+        browser.get(Path(page).resolve().as_uri())
+        if link:
+            browser.find_element(By.PARTIAL_LINK_TEXT, link).click()
+        with Image.open(io.BytesIO(browser.get_screenshot_as_png())) as shot:
+            shot.convert("RGB").save(target, quality=90)
+    finally:
+        browser.quit()
 
 
 def photos(folder: Path) -> list[Path]:
@@ -139,16 +165,26 @@ def main() -> None:
     target = parser.parse_args().picture.resolve()
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
         practice()
-        run("group", "heap", "--into", "groups", "--copy", *FEATURES)
+        into = ("--into", "groups", "--copy", "--report", "groups.html")
+        run("group", "heap", *into, *FEATURES)
+        photograph("groups.html", target.with_name("groups.jpg"), height=1460)
         for old, new in re.findall(r'^mv "(.+)" (.+)$', PAGE.read_text("utf-8"), re.MULTILINE):
             Path(old).rename(new)
         named = [folder for folder in Path("groups").iterdir() if folder.is_dir()]
         groups = {folder.name: sorted(folder.iterdir()) for folder in sorted(named)}
         run("fit", "groups", "-o", "things.setwise", "--unknown", "0.25", *FEATURES)
-        answers = run("identify", "things.setwise", "new")["answers"]
-        target.parent.mkdir(parents=True, exist_ok=True)
-        draw(groups, answers).savefig(target, pil_kwargs={"quality": 92})
-    print(f"Picture: {target}")
+        answers = run("identify", "things.setwise", "new", "--report", "why.html")["answers"]
+        photograph("why.html", target.with_name("report.jpg"), "from the phone", height=1250)
+        drawn = io.BytesIO()
+        draw(groups, answers).savefig(drawn, format="png")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with Image.open(drawn) as image:
+        whole = image.convert("RGB")
+    whole.save(target, quality=92)
+    for name, (left, right) in PANELS.items():
+        panel = whole.crop((left, 0, right, HEIGHT))
+        panel.save(target.with_stem(f"{target.stem}_{name}"), quality=92)
+    print(f"Pictures: {target}, and its parts")
 
 
 if __name__ == "__main__":

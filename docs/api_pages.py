@@ -24,7 +24,7 @@ ROOMS = {
     "setwise.graph": "Columns become a graph of proximities.",
     "setwise.cut": "A graph falls in two.",
     "setwise.cluster": "Cuts become clusters.",
-    "setwise.together": "Sets without labels: graphs of sets, groups, labels spread, suggestions.",
+    "setwise.together": "Sets without labels: their graph, groups, labels spread, suggestions.",
     "setwise.index": "Where the sets of a large gallery are.",
     "setwise.gallery": "Labelled sets, solved once, and what is learnt from them.",
     "setwise.classify": "Clusters, edges and angles become an answer.",
