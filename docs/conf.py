@@ -109,6 +109,7 @@ else:
         "ignore_pattern": r"^(?!plot_)",
         "plot_gallery": bool(os.environ.get("SETWISE_RUN_GALLERY")),
         "abort_on_example_error": True,
+        "within_subsection_order": "gallery_order.JobsFirst",
         "remove_config_comments": True,
         "min_reported_time": 1e9,  # seconds differ from build to build
         "show_memory": False,
