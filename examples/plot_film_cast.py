@@ -84,12 +84,10 @@ apart = [(i, j) for i, j in combinations(range(len(tracks)), 2) if at[i] == at[j
 how = CVC.for_images(features="pixels,edges").describe()
 groups = SetClusters(description=how).fit(SetBatch.from_images(grey), cannot_link=apart)
 labels = groups.labels_
-for group in range(groups.n_clusters_):
-    members = np.flatnonzero(labels == group)
-    print(f"person {group + 1}: {', '.join(f'{who[i]}, scene {at[i] + 1}' for i in members)}")
-print(
-    f"unsure: {', '.join(f'{who[i]}, scene {at[i] + 1}' for i in np.flatnonzero(labels < 0))}"
-)
+rows = [f"person {n + 1}" for n in range(groups.n_clusters_)] + ["unsure"]
+for row, title in enumerate(rows):
+    chosen = np.flatnonzero(labels == (row if title != "unsure" else -1))
+    print(f"{title}: {', '.join(f'{who[i]} in scene {at[i] + 1}' for i in chosen)}")
 
 # %%
 # What is worth a look: groups that may be one, and tracks that may belong to a group.
@@ -106,16 +104,12 @@ for i, frames in enumerate(tracks):
     place = sum(1 for j in range(i) if (labels[j], at[j]) == (labels[i], at[i]))
     left, top = 3.4 * at[i], 1.3 * (row + place)
     strip = np.concatenate(frames[[0, 4, 9]], axis=1)
-    axes.imshow(
-        strip, extent=(left, left + 3, top + 1, top), alpha=1 if labels[i] >= 0 else 0.6
-    )
-rows = [f"person {n + 1}" for n in range(groups.n_clusters_)] + ["unsure"]
+    axes.imshow(strip, extent=(left, left + 3, top + 1, top), alpha=alpha)
 axes.set_xlim(-0.2, 3.4 * len(scenes))
-axes.set_ylim(1.3 * n_rows, -0.2)
-axes.set_xticks(
-    3.4 * np.arange(len(scenes)) + 1.5, [f"scene {n + 1}" for n in range(len(scenes))]
-)
-axes.set_yticks(1.3 * np.arange(n_rows) + 0.5, rows)
+axes.set_ylim(1.3 * len(rows), -0.2)
+numbers = np.arange(len(scenes))
+axes.set_xticks(3.4 * numbers + 1.5, [f"scene {number + 1}" for number in numbers])
+axes.set_yticks(1.3 * np.arange(len(rows)) + 0.5, rows)
 axes.tick_params(length=0)
 axes.set_aspect("equal")
 axes.spines[:].set_visible(False)
