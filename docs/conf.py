@@ -68,6 +68,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "setwise"
 html_favicon = "_static/logo.svg"
 html_static_path = ["_static"]
+html_search_scorer = str(ROOT / "docs" / "_static" / "scorer.js")
 html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sourcelink = False
