@@ -13,6 +13,7 @@ import io
 import json
 import re
 import runpy
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -59,6 +60,7 @@ def run(*words: str) -> dict:
 def photograph(page: str, target: Path, link: str = "", *, height: int) -> None:
     """What Chromium shows of a page, or behind a link of it."""
     options = webdriver.ChromeOptions()
+    options.binary_location = shutil.which("chromium") or ""
     for argument in (
         "headless=new",
         "no-sandbox",
@@ -66,7 +68,8 @@ def photograph(page: str, target: Path, link: str = "", *, height: int) -> None:
         f"window-size=1200,{height}",
     ):
         options.add_argument(f"--{argument}")
-    browser = webdriver.Chrome(options=options)
+    service = webdriver.ChromeService(shutil.which("chromedriver"))
+    browser = webdriver.Chrome(options=options, service=service)
     try:
         browser.get(Path(page).resolve().as_uri())
         if link:

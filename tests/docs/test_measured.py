@@ -79,7 +79,9 @@ def test_no_number_is_typed_into_a_page_of_measurements(page):
 
 
 def test_typed_numbers_are_found():
-    text = "as in `0.05` [x](1.5) 97.2 %\n```\n1.25\n```\n<!-- measured: a; b; c -->3.5<!-- end -->"
+    text = (
+        "as in `0.05` [x](1.5) 97.2 %\n```\n1.25\n```\n<!-- measured: a; b -->3.5<!-- end -->"
+    )
     assert loose_decimals(text) == ["97.2"]
 
 
@@ -91,7 +93,8 @@ def test_comments_within_a_line_do_not_begin_one():
 
 def test_a_changed_number_changes_the_page():
     known = {"a": {"t": table(CVC="97.21 ± 0.5")}}
-    page = "x\n<!-- measured: a/t -->\n<!-- end -->\nhas <!-- measured: a/t; row; CVC -->1<!-- end -->."
+    page = "x\n<!-- measured: a/t -->\n<!-- end -->\n"
+    page += "has <!-- measured: a/t; row; CVC -->1<!-- end -->."
     once = written(page, known)
     assert "| row | 97.21 ± 0.5 |" in once
     assert once.endswith("has <!-- measured: a/t; row; CVC -->97.21<!-- end -->.")
@@ -103,9 +106,9 @@ def test_a_changed_number_changes_the_page():
 
 def test_what_is_not_there_is_named():
     known = {"a": {"t": table(CVC="1")}}
-    with pytest.raises(LookupError, match="no a/u. There are: t"):
+    with pytest.raises(LookupError, match=r"no a/u\. There are: t"):
         shown("a/u", known)
-    with pytest.raises(LookupError, match="no cell 'row', 'MSM'. There are"):
+    with pytest.raises(LookupError, match=r"no cell 'row', 'MSM'\. There are"):
         shown("a/t; row; MSM", known)
     missing = []
     page = "<!-- measured: b -->\nold\n<!-- end -->"
@@ -114,11 +117,11 @@ def test_what_is_not_there_is_named():
 
 
 def test_the_source_of_a_record_is_told():
-    measured = {"command": "python x.py", "version": "1.0.0", "revision": "abc", "date": "2026-01-02",
-                "machine": "Fast, 2 cores", "libraries": {"numpy": "2.0"}}  # fmt: skip
+    measured = {"command": "python x.py", "version": "1.0.0", "revision": "abc",
+                "date": "2026-01-02", "machine": "2 cores", "libraries": {"numpy": "2.0"}}  # fmt: skip
     told = shown("a", {"a": {"t": replace(table(CVC="1"), measured=measured)}})
     assert told == (
-        "Measured with `python x.py`; setwise 1.0.0 (abc), 2026-01-02; Fast, 2 cores; numpy 2.0."
+        "Measured with `python x.py`; setwise 1.0.0 (abc), 2026-01-02; 2 cores; numpy 2.0."
     )
 
 
