@@ -11,7 +11,7 @@ HAS_UV := $(shell command -v uv 2>/dev/null)
 INSTALL := $(if $(HAS_UV),uv pip install --python $(BIN)/python,$(BIN)/python -m pip install --disable-pip-version-check) --quiet
 
 help: ## show this list
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z -]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 # What a user installs: the package, and matplotlib for the picture.
 $(DEMO): pyproject.toml paper/pyproject.toml

@@ -2,9 +2,9 @@
 
     python benchmarks/image_settings.py [eth80-64 ...] [--jobs 2]
 
-Pixels, edges (HOG in cells of 8 and 16) and `Network()`, each alone and together, as
-`CVC.for_images` takes them; beside them `CVC()` on pixels, `CVC.for_turntables()`, and the cosine
-of means of the network's vectors.
+Pixels, edges (HOG in cells of 8 and 16) and `Network()`, alone and together, as
+`CVC.for_images` takes them; beside them `CVC()` on pixels, `CVC.for_turntables()`, and the
+cosine of means of the network's vectors.
 """
 
 from __future__ import annotations

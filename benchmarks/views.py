@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from evidence.picture import draw_reliability
 from records import Table
 from setwise.evaluation import plot_accuracy_time
 
@@ -26,7 +27,7 @@ SHORT = {
     "MSM (smallest angle)": "MSM, smallest angle",
 }
 # Columns of the evidence that are no rivals of CVC.
-NO_RIVALS = ("task", "probes", "splits", "rival", "CVC : rival", "p", "CVC", "Committee")
+NO_RIVALS = ("task", "probes", "splits", "rival", "CVC : rival", "p", "CVC")
 ETH80_NET, ARCFACE = "ETH-80 EfficientNet", "Yale B ArcFace, mixed light"
 
 
@@ -201,6 +202,11 @@ def _average(rows: Sequence[Mapping[str, float]]) -> tuple[float, float, float, 
     return seconds, mean, mean - error, mean + error
 
 
+def draw_calibration(records: Records, path: Path) -> None:
+    """The reliability of CVC's probabilities, by kind of task."""
+    draw_reliability(records["evidence"]["reliability"].values["sections"], path)
+
+
 VIEWS: dict[str, Callable[[Records], str]] = {
     "readme": readme,
     "which": which,
@@ -209,6 +215,7 @@ VIEWS: dict[str, Callable[[Records], str]] = {
 }
 # Pictures by their place in the repository, with the record that they show.
 PICTURES: dict[str, tuple[str, Callable[[Records, Path], None]]] = {
+    "docs/reliability.png": ("evidence", draw_calibration),
     "docs/rivals_eth80.png": ("reproduced", draw_rivals("ETH-80, ten splits", COMPARED[:1])),
     "docs/rivals_all.png": ("reproduced", draw_rivals("Mean of five datasets", COMPARED)),
 }

@@ -133,7 +133,7 @@ Method = Callable[[Split, int], Opinion]
 
 
 def methods() -> dict[str, Method]:
-    """All that the version at hand can run; "before" is added where its place is known."""
+    """Every method, by the name that tasks call it."""
     found: dict[str, Method] = {
         "CVC": by_cvc,
         "mean cosine": partial(by_direction, mean_direction),

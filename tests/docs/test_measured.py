@@ -118,7 +118,8 @@ def test_what_is_not_there_is_named():
 
 def test_the_source_of_a_record_is_told():
     measured = {"command": "python x.py", "version": "1.0.0", "revision": "abc",
-                "date": "2026-01-02", "machine": "2 cores", "libraries": {"numpy": "2.0"}}  # fmt: skip
+                "date": "2026-01-02", "machine": "2 cores",
+                "libraries": {"numpy": "2.0"}}  # fmt: skip
     told = shown("a", {"a": {"t": replace(table(CVC="1"), measured=measured)}})
     assert told == (
         "Measured with `python x.py`; setwise 1.0.0 (abc), 2026-01-02; 2 cores; numpy 2.0."
