@@ -1,15 +1,11 @@
-"""Tables and pictures made of several records, as benchmarks/write_pages.py shows them."""
+"""Tables made of several records, as benchmarks/write_pages.py shows them."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-from evidence.picture import draw_reliability
 from records import Table
-from setwise.evaluation import plot_accuracy_time
 
 Records = Mapping[str, Mapping[str, Table]]
 NOTHING = "-"
@@ -172,50 +168,9 @@ def _bold(row: Sequence[str]) -> list[str]:
     return [row[0], *cells]
 
 
-# Datasets on which all methods are compared.
-COMPARED = ("eth80", "yaleb", "coil20", "hands", "vowels")
-
-
-def draw_rivals(title: str, studies: Sequence[str]) -> Callable[[Records, Path], None]:
-    """A picture of accuracy against time, over the methods that all studies have."""
-
-    def draw(records: Records, path: Path) -> None:
-        found = [records["reproduced"][f"{study}-methods"].values["rows"] for study in studies]
-        by_name = [{row["name"]: row for row in rows} for rows in found]
-        points = []
-        for name in by_name[0]:
-            rows = [of_study[name] for of_study in by_name if name in of_study]
-            if len(rows) == len(studies):
-                points.append((name, *_average(rows)))
-        note = "Bars: one standard error over the folds. One thread a method."
-        plot_accuracy_time(points, path, title=title, note=note)
-
-    return draw
-
-
-def _average(rows: Sequence[Mapping[str, float]]) -> tuple[float, float, float, float]:
-    """Seconds per probe (geometric), accuracy, and one standard error below and above it."""
-    seconds = math.exp(sum(math.log(row["probe_seconds"]) for row in rows) / len(rows))
-    mean = sum(row["mean"] for row in rows) / len(rows) / 100
-    variance = sum(row["std"] ** 2 / row["n_folds"] for row in rows)
-    error = math.sqrt(variance) / len(rows) / 100
-    return seconds, mean, mean - error, mean + error
-
-
-def draw_calibration(records: Records, path: Path) -> None:
-    """The reliability of CVC's probabilities, by kind of task."""
-    draw_reliability(records["evidence"]["reliability"].values["sections"], path)
-
-
 VIEWS: dict[str, Callable[[Records], str]] = {
     "readme": readme,
     "which": which,
     "few": few,
     "outliers": outliers,
-}
-# Pictures by their place in the repository, with the record that they show.
-PICTURES: dict[str, tuple[str, Callable[[Records, Path], None]]] = {
-    "docs/reliability.png": ("evidence", draw_calibration),
-    "docs/rivals_eth80.png": ("reproduced", draw_rivals("ETH-80, ten splits", COMPARED[:1])),
-    "docs/rivals_all.png": ("reproduced", draw_rivals("Mean of five datasets", COMPARED)),
 }

@@ -22,8 +22,9 @@ import sys
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
+from pictures import PICTURES
 from records import ROOT, Table, read_all
-from views import PICTURES, VIEWS
+from views import VIEWS
 
 Records = Mapping[str, Mapping[str, Table]]
 BLOCK = re.compile(r"<!-- measured: (?P<what>.+?) -->(?P<text>.*?)<!-- end -->", re.DOTALL)
