@@ -66,12 +66,12 @@ def burst(animal, is_night, rng):
 
 
 # %%
-# Three bursts by day and three by night of each of five animals are labelled. Of a bear there
-# is no photo yet.
+# Two bursts by day and two by night of each of five animals are labelled. Of a bear there is no
+# photo yet.
 rng = np.random.default_rng(5)
 known = ["deer", "boar", "fox", "hare", "badger"]
-labels = [animal for animal in known for _ in range(6)]
-nights = [night for _ in known for night in (False, True) * 3]
+labels = [animal for animal in known for _ in range(4)]
+nights = [night for _ in known for night in (False, True) * 2]
 
 
 def sets_of(bursts):
@@ -80,7 +80,7 @@ def sets_of(bursts):
 
 
 gallery = sets_of([burst(*one, rng) for one in zip(labels, nights, strict=True)])
-clf = CVC.for_images(features="pixels,edges", unknown=0.2, random_state=0)
+clf = CVC.for_images(features="pixels,edges", unknown=0.25, random_state=0)
 clf.fit(gallery, labels)
 
 # %%

@@ -15,7 +15,7 @@ from setwise import CVC, SetBatch
 # %%
 # A vase is a curve that is turned around, painted with rings and stripes. Its photo follows
 # from the curve: every pixel shows the angle of the surface to the light, and the paint there.
-SIDE = 56
+SIDE = 40
 DOWN, RIGHT = np.mgrid[-1 : 1 : SIDE * 1j, -1 : 1 : SIDE * 1j]
 SHELF = np.array([0.93, 0.91, 0.88])
 
