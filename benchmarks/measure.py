@@ -26,10 +26,17 @@ RECORDS: dict[str, tuple[str, ...]] = {
     "reproduced": ("benchmarks/reproduced.py --jobs {jobs}", "benchmarks/n_clusters.py"),
     "evidence": ("benchmarks/evidence_table.py --jobs {jobs}",),
     "together": ("benchmarks/together.py --jobs {jobs}",),
-    "speed": ("benchmarks/quick_table.py",),
+    "speed": tuple(
+        f"benchmarks/{name}.py"
+        for name in (
+            *("quick_table", "per_probe", "lasso_graph", "cut", "growth", "enroll", "latency"),
+            *("threads", "large_paths", "dictionary"),
+        )
+    ),
     "large": (
         "benchmarks/large_galleries.py",
         "benchmarks/large_galleries.py --real 16 --splits 2",
+        "benchmarks/large_galleries.py --real 32 --splits 2",
     ),
 }
 
