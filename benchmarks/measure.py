@@ -42,7 +42,11 @@ RECORDS: dict[str, tuple[str, ...]] = {
 
 
 def measure(record: str, jobs: int, *, again: bool) -> bool:
-    """Run the commands of a record that are not done; whether all of them are."""
+    """Run the commands of a record that are not done; whether all of them are.
+
+    A command that fails, as on a machine that is busy, leaves the others their turn.
+    """
+    n_failed = 0
     for number, words in enumerate(RECORDS[record]):
         mark = measured_folder() / record / f".done-{number}"
         if mark.is_file() and not again:
@@ -50,11 +54,13 @@ def measure(record: str, jobs: int, *, again: bool) -> bool:
         line = [sys.executable, *shlex.split(words.format(jobs=jobs))]
         print(f"{record}: {shlex.join(line)}", flush=True)
         if subprocess.run(line, cwd=ROOT, check=False).returncode:
-            print(f"{record}: not finished; the same command goes on.", file=sys.stderr)
-            return False
+            n_failed += 1
+            continue
         mark.parent.mkdir(parents=True, exist_ok=True)
         mark.touch()
-    return True
+    if n_failed:
+        print(f"{record}: not finished; the same command goes on.", file=sys.stderr)
+    return not n_failed
 
 
 def show(records: Sequence[str]) -> None:
