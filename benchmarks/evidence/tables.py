@@ -1,10 +1,10 @@
-"""The page: tables of what the store holds."""
+"""The tables of the record: what the store holds, task by task."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -18,31 +18,38 @@ from evidence.figures import (
     wins_and_losses,
 )
 from evidence.methods import STRANGER_RATE
-from evidence.picture import draw_reliability
 from evidence.run import Store, score_of
-from evidence.tasks import FEW, PIXELS, RIVALS, Task
+from evidence.tasks import (
+    CLEAN,
+    FEW,
+    OUTLIERS,
+    PIXELS,
+    POINTS,
+    RIVALS,
+    SMALL,
+    STRANGERS,
+    UNKNOWN,
+    Task,
+)  # fmt: skip
+from records import Table, stamp
 
 NOTHING = "-"
-# Who says how sure it is.
-CALIBRATED = ("CVC", "before")
-# Only these count as rivals: "before" is CVC.
+# Methods that count as rivals where a task names none.
 SINGLE = (*RIVALS, "GDA")
-INTRODUCTION = """\
-# CVC beside its rivals, on pixels and on embeddings
-
-Written by `python benchmarks/evidence_table.py`, which measures what is missing; nothing on this page is written by hand.
-
-- Cells are percent of probes labelled rightly, mean ± standard error over the splits of the task. Splits share sets, so that
-  the error is somewhat too small. `(k of n)` means that so many of the splits CVC has were measured.
-- *p* is of an exact two-sided sign test of CVC against the rival named: of the probe sets, how many CVC gets right more often
-  (before the colon) or less often (after it). A set that is a probe of several splits counts once; where each is a probe once, this is
-  McNemar's test. Probes of a split share its gallery and are taken as independent all the same. The rival is the best *of this table*,
-  chosen after looking, and *p* is not corrected for the number of rows.
-- "before" is CVC of the version that `--before` named. Mean cosine, trimmed mean cosine (without the quarter of a set farthest from its median
-  direction) and frame vote are a few lines of NumPy in `benchmarks/evidence/methods.py`. Robust mean cosine is `MeanCosine(robust=True)`.
-- Gallery sets with strangers take them from gallery sets of other classes, probes from probes of other classes: no image is on both sides.
-- Not on this page: what a probe costs (`benchmarks/before_after.py`), and that `as_in_paper` answers as before (`benchmarks/same_answers.py`).
-"""  # noqa: E501
+# Sections, and what the record calls their tables.
+NAMES = {
+    PIXELS: "pixels",
+    CLEAN: "embeddings",
+    STRANGERS: "strangers",
+    SMALL: "small",
+    POINTS: "points",
+    OUTLIERS: "outliers",
+    UNKNOWN: "unknown",
+    FEW: "few",
+}
+# Bins of fewer answers would show chance in the picture.
+FEWEST = 15
+COMMAND = "python benchmarks/evidence_table.py"
 
 
 @dataclass(frozen=True)
@@ -96,26 +103,24 @@ class Measured:
         return self.best(self.task.rivals or SINGLE)
 
 
-def write_page(tasks: Sequence[Task], store: Store, path: Path) -> None:
-    """Write everything that is known."""
+def tables(tasks: Sequence[Task], store: Store) -> dict[str, Table]:
+    """Everything that is known: accuracy or AUROC, thresholds, probabilities."""
     measured = [m for m in (Measured.of(task, store) for task in tasks) if m.records]
-    sections = list(dict.fromkeys(m.task.section for m in measured))
-    parts = [INTRODUCTION]
-    for section in sections:
+    found: dict[str, Table] = {}
+    for section, name in NAMES.items():
         rows = [m for m in measured if m.task.section == section]
-        parts += [f"## {section}\n", *section_table(rows)]
-        parts += threshold_table(rows) if rows[0].task.is_open else []
-    parts += calibration_tables([m for m in measured if not m.task.is_open])
-    parts += ["## Versions\n", *versions(measured)]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    parts[1:1] = reliability_picture(measured, path.with_name("reliability.png"))
-    path.write_text("\n".join(parts).rstrip() + "\n")
+        if rows:
+            found[name] = accuracy_table(rows)
+            if rows[0].task.is_open:
+                found[f"{name}-rates"] = threshold_table(rows)
+    closed = [m for m in measured if not m.task.is_open and "CVC" in m.records]
+    if closed:
+        found["reliability"] = reliability_table(closed)
+    return found
 
 
-def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A Markdown table, numbers to the right."""
-    lines = [columns, ["---"] + ["---:"] * (len(columns) - 1), *rows]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
+    return Table(title, columns, list(rows), measured=stamp(COMMAND))
 
 
 def cell(measured: Measured, method: str) -> str:
@@ -130,19 +135,12 @@ def cell(measured: Measured, method: str) -> str:
     return f"{text} ({len(values)} of {measured.n_splits})"
 
 
-def section_table(rows: Sequence[Measured]) -> Iterator[str]:
+def accuracy_table(rows: Sequence[Measured]) -> Table:
     """A row per task, a column per method."""
     order = list(dict.fromkeys(method for m in rows for method in m.task.methods))
     methods = [method for method in order if any(method in m.records for m in rows)]
-    if rows[0].task.is_open:
-        yield (
-            "Percent are AUROC: the chance that a probe of an enrolled class is nearer than "
-            "one of another class; tests are over splits. CVC is scored by "
-            f"{scored_by(rows, 'CVC')}, before by its "
-            "probability, the means by their largest cosine.\n"
-        )
     columns = ("task", "probes", "splits", *methods, "rival", "CVC : rival", "p")
-    lines = [
+    lines: list[tuple[str, ...]] = [
         (
             m.task.title,
             str(m.n_probes),
@@ -154,13 +152,7 @@ def section_table(rows: Sequence[Measured]) -> Iterator[str]:
     ]
     if rows[0].task.section == PIXELS:
         lines.append(mean_row(rows, methods))
-    yield table(columns, lines)
-
-
-def scored_by(rows: Sequence[Measured], method: str) -> str:
-    """What a method's AUROC is of."""
-    records = [record for m in rows for record in m.records.get(method, {}).values()]
-    return " or ".join(sorted({record["scored_by"] for record in records})) or NOTHING
+    return table(rows[0].task.section, columns, lines)
 
 
 def against_rival(m: Measured) -> tuple[str, str, str]:
@@ -186,17 +178,15 @@ def mean_row(rows: Sequence[Measured], methods: Sequence[str]) -> tuple[str, ...
     return (f"mean of the {len(rows)}", "", "", *cells, "", "", "")
 
 
-def threshold_table(rows: Sequence[Measured]) -> Iterator[str]:
+def threshold_table(rows: Sequence[Measured]) -> Table:
     """What `CVC(unknown=...)` lets in and keeps; of small galleries, means too."""
     asked = {m.task.title: rates_of_splits(m) for m in rows}
     asked = {title: rates for title, rates in asked.items() if len(rates)}
-    if not asked:
-        return
     lines = [
         (title, *(percent(*mean_and_error(list(column))) for column in rates[:, 1:].T))
         for title, rates in asked.items()
     ]
-    if rows[0].task.section == FEW:
+    if rows[0].task.section == FEW and asked:
         means = np.array([rates.mean(axis=0) for rates in asked.values()])
         n_classes = [title.rpartition(", ")[2] for title in asked]
         groups = [(f"mean of those with {n}", np.array(n_classes) == n)
@@ -208,8 +198,8 @@ def threshold_table(rows: Sequence[Measured]) -> Iterator[str]:
             for name, chosen in groups
             if chosen.any()
         ]
-    yield f"`CVC(unknown={STRANGER_RATE})`, its threshold learnt on the gallery:\n"
-    yield table(("task", "strangers let in", "known sets kept"), lines)
+    title = f"`CVC(unknown={STRANGER_RATE})`, its threshold learnt on the gallery"
+    return table(title, ("task", "unknown sets accepted", "known sets kept"), lines)
 
 
 def rates_of_splits(m: Measured) -> np.ndarray:
@@ -228,39 +218,37 @@ def percent(mean: float, error: float | None) -> str:
     return f"{mean:.1f}" if error is None else f"{mean:.1f} ± {error:.1f}"
 
 
-def calibration_tables(measured: Sequence[Measured]) -> Iterator[str]:
-    """Reliability of the probabilities, one table per method."""
-    for method in CALIBRATED:
-        pooled = {m.task.title: confidences(m.records[method]) for m in measured
-                  if method in m.records}  # fmt: skip
-        if not pooled:
-            continue
-        parts = zip(*pooled.values(), strict=True)
-        pooled["all together"] = tuple(np.concatenate(part) for part in parts)
-        bins = [f"{b / N_BINS:.1f}-{(b + 1) / N_BINS:.1f}" for b in range(N_BINS)]
-        yield f"## Reliability of the probabilities of {method}\n"
-        yield (
-            "ECE: expected calibration error over ten bins, in percent. The bins hold percent "
-            "right (number of probes). *sure, wrong*: wrong answers of probability 0.995 or "
-            "more.\n"
-        )
-        columns = ("task", "probes", "right", "confidence", "ECE", "sure, wrong", *bins)
-        yield table(columns, (reliability_row(title, *pair) for title, pair in pooled.items()))
+def reliability_table(measured: Sequence[Measured]) -> Table:
+    """How often answers of each probability are right; the bins of sections are its values."""
+    pooled = {m.task.title: confidences(m.records["CVC"]) for m in measured}
+    parts = zip(*pooled.values(), strict=True)
+    pooled["all together"] = tuple(np.concatenate(part) for part in parts)
+    bins = [f"{b / N_BINS:.1f}-{(b + 1) / N_BINS:.1f}" for b in range(N_BINS)]
+    columns = ("task", "probes", "right", "confidence", "ECE", "sure, wrong", *bins)
+    lines = [reliability_row(title, *pair) for title, pair in pooled.items()]
+    found = table("Reliability of the probabilities of CVC", columns, lines)
+    return replace(found, values={"sections": dict(binned_sections(measured))})
 
 
-def reliability_picture(measured: Sequence[Measured], path: Path) -> Iterator[str]:
-    """Draw the reliability of CVC by section, and link the picture."""
-    pooled: dict[str, list] = {}
+def binned_sections(measured: Sequence[Measured]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Of each section, what its line of the picture needs."""
+    by_section: dict[str, list[Measured]] = {}
     for m in measured:
-        if not m.task.is_open and "CVC" in m.records:
-            pooled.setdefault(m.task.section, []).append(confidences(m.records["CVC"]))
-    joined = {
-        section: tuple(np.concatenate(part) for part in zip(*pairs, strict=True))
-        for section, pairs in pooled.items()
-    }
-    if joined:
-        draw_reliability(joined, path)
-        yield f"![Reliability of CVC's probabilities]({path.name})\n"
+        by_section.setdefault(m.task.section, []).append(m)
+    for section, ms in by_section.items():
+        pairs = [confidences(m.records["CVC"]) for m in ms]
+        probability, correct = (np.concatenate(part) for part in zip(*pairs, strict=True))
+        bins = bins_of(probability)
+        shown = [b for b in range(N_BINS) if (bins == b).sum() >= FEWEST]
+        yield (
+            section,
+            {
+                "probability": [round(float(probability[bins == b].mean()), 4) for b in shown],
+                "right": [round(float(correct[bins == b].mean()), 4) for b in shown],
+                "error": round(calibration_error(probability, correct), 4),
+                "n_probes": len(correct),
+            },
+        )
 
 
 def confidences(records: Records) -> tuple[np.ndarray, np.ndarray]:
@@ -285,24 +273,3 @@ def reliability_row(title: str, probability: np.ndarray, correct: np.ndarray) ->
         str(sure_and_wrong),
         *cells,
     ]
-
-
-def versions(measured: Sequence[Measured]) -> Iterator[str]:
-    """Which commits each method's splits were measured with, what it warned of, its time."""
-    by_method: dict[str, list[dict]] = {}
-    for m in measured:
-        for method, records in m.records.items():
-            by_method.setdefault(method, []).extend(records.values())
-    lines = [
-        (method, counted(r["commit"] for r in records),
-         counted(w for r in records for w in r["warnings"]) or NOTHING,
-         f"{sum(r['seconds'] for r in records) / 60:.1f} min")
-        for method, records in by_method.items()
-    ]  # fmt: skip
-    yield table(("method", "commit (splits)", "warnings (splits)", "took"), lines)
-
-
-def counted(words: Iterable[str]) -> str:
-    """Each word with how often it came."""
-    found = list(words)
-    return ", ".join(f"{word} ({found.count(word)})" for word in sorted(set(found)))
