@@ -36,7 +36,8 @@ SETTINGS = {
 def assert_same_classifier(changed, fresh, probes):
     np.testing.assert_array_equal(changed.classes_, fresh.classes_)
     assert changed.layers_ == fresh.layers_
-    np.testing.assert_array_equal(changed.weights_, fresh.weights_)
+    # Fitted to scores in the graph, which agree to rounding.
+    np.testing.assert_allclose(changed.weights_, fresh.weights_, rtol=1e-9)
     assert changed.gallery_accuracy_ == fresh.gallery_accuracy_
     pairs = zip(changed.gallery_.layers, fresh.gallery_.layers, strict=True)
     for i, (mine, other) in enumerate(pairs):

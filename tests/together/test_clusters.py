@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
+from tests.together.made_tracks import made_tracks
 
 import setwise.together.graph as graph_module
 from setwise import CVC, SetBatch, SetClusters
 from setwise.errors import DataError, ParameterError
 from setwise.evaluation import GroupScores
-from tests.together.made_tracks import made_tracks
 
 SIZES = (6, 5, 4, 3, 2, 1, 1, 1)
 
