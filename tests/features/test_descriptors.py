@@ -167,13 +167,13 @@ def test_equals_scikit_image_patch_by_patch(seed, method, points, radius, patch)
     np.testing.assert_allclose(lbp.transform(images), expected)
 
 
-def test_as_for_mobo(seed):
+def test_the_papers_patterns_of_mobo(seed):
     images = np.random.default_rng(seed).integers(0, 256, (2, 40, 40), dtype=np.uint8)
-    made = LBP.as_for_mobo().transform(images)
+    made = LBP(40, patch=8, root=False).transform(images)
     assert made.shape == (2, 25 * 59)
     assert np.array_equal(made, LBP(patch=8, root=False).transform(images))
     np.testing.assert_allclose(made.sum(axis=1), 25)
-    assert LBP.as_for_mobo().transform(images[:, :32, :24]).shape == (2, 1475)
+    assert LBP(40, patch=8, root=False).transform(images[:, :32, :24]).shape == (2, 1475)
 
 
 def test_root_makes_unit_patches(seed):

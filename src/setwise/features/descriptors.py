@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Self
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -167,7 +166,7 @@ class LBP(ImageFeature):
     Examples
     --------
     >>> import numpy as np
-    >>> LBP.as_for_mobo().transform(np.zeros((2, 60, 50), dtype=np.uint8)).shape
+    >>> LBP(40, patch=8).transform(np.zeros((2, 60, 50), dtype=np.uint8)).shape
     (2, 1475)
     """
 
@@ -190,11 +189,6 @@ class LBP(ImageFeature):
         self.radius = radius
         self.method = method
         self.root = root
-
-    @classmethod
-    def as_for_mobo(cls) -> Self:
-        """The paper's features of CMU MoBo: 40 x 40 pixels in 8 x 8 patches, 25 x 59 values."""
-        return cls(size=40, patch=8, root=False)
 
     @property
     def n_bins(self) -> int:

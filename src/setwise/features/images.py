@@ -69,7 +69,7 @@ class ImageFeature(  # type: ignore[call-arg]
         return {
             "feature": f"{kind.__module__}.{kind.__qualname__}",
             "parameters": self.get_params(deep=False),
-            "versions": {package: _version(package) for package in packages},
+            "versions": {package: version_of(package) for package in packages},
         }
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -188,7 +188,8 @@ def steps_of(pipeline: Any) -> list[Any]:
     return [step for _, step in pipeline.steps if step is not None and step != "passthrough"]
 
 
-def _version(package: str) -> str:
+def version_of(package: str) -> str:
+    """Version of an installed package, "none" where it is not."""
     try:
         return version(package)
     except PackageNotFoundError:

@@ -111,7 +111,7 @@ def restored(document: Mapping[str, Any], arrays: Arrays, index: Index | None) -
     are_whole = bool(dims) and all(type(d) is int and d >= 1 for d in dims)
     if not are_whole or dims != tuple(sorted(set(dims))):
         contradiction(f"dims are {dims}")
-    views = _views(description, stored, sets.n_features)
+    views = _views(description, stored, sets)
     has_vectors = bool(document["has_vectors"])
     solution: Solution
     if description.is_large(len(classes)):
@@ -154,7 +154,7 @@ def _outlier_scale(pair: Any, strangers: Any) -> OutlierScale:
     return scale if strangers is None else replace(scale, strangers=_number(strangers))
 
 
-def directory_arrays(solution: ShortlistSolution) -> Arrays:
+def shortlist_arrays(solution: ShortlistSolution) -> Arrays:
     """Arrays that a file keeps of a shortlist."""
     seen = {f"seen {name}": values for name, values in solution.seen.items()}
     index = {f"index {name}": values for name, values in solution.index.arrays().items()}
@@ -395,15 +395,17 @@ def _check_solution(
     stored.get("data", "f", (int(pointers[-1]),), within=(0.0, np.inf))
 
 
-def _views(description: Description, stored: _Stored, n_features: int) -> dict[str, FittedView]:
-    views = {}
+def _views(description: Description, stored: _Stored, sets: SetBatch) -> dict[str, FittedView]:
+    views, has_images = {}, sets.image_shape is not None
     for representation in description.representations:
         view = representation.view
         fitted = view.unfitted()
+        if fitted.feature is not None and not has_images:
+            contradiction(f"view {view.name!r} looks at images, and there are none")
         for k, step in enumerate(steps_of(fitted.rest)):
             if not isinstance(step, Whitener):
                 continue
-            width = None if view.steps[0] is not step else n_features
+            width = None if view.steps[0] is not step else sets.n_features
             mean = stored.get(f"view {view.name} {k} mean_", "f", (width,))
             directions = stored.get(f"view {view.name} {k} directions_", "f", (None, len(mean)))
             gains = stored.get(f"view {view.name} {k} gains_", "f", (len(directions),))

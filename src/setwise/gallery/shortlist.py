@@ -67,7 +67,7 @@ class ShortlistSolution(Solution):
     codes: IntArray
     inliers: BoolArray  # of all vectors
     views: Mapping[str, FittedView]
-    seen: Mapping[str, npt.NDArray[np.float32]]  # all vectors in views that are dear to compute
+    seen: Mapping[str, npt.NDArray[np.float32]]  # all vectors in costly views
     description: Description
     dims: tuple[int, ...]
     rows: Rows  # one vector per set, for the index

@@ -226,7 +226,7 @@ def balanced(weights: FloatArray, members: Sequence[Member]) -> FloatArray:
 
 
 def halves(vectors: FloatArray, k: int = 0) -> tuple[IntArray, IntArray]:
-    """Two halves of a set, cut at the median of its main direction number ``k``, or its last."""
+    """Two halves of a set, cut at the median of its main direction number ``k``."""
     units = unit_rows(vectors)
     directions = centred_svd_bases(units, [k + 1])[0]
     order = np.argsort(units @ directions[:, -1], kind="stable")
