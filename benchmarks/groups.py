@@ -79,17 +79,18 @@ def table_of_all(lines: dict[str, dict[str, Any]]) -> Table:
     """B-cubed figures of each dataset as a whole."""
     rows = []
     for name, line in lines.items():
-        of = line["methods"]
-        best = max(one["f"] for method, one in of.items() if method != TOLD)
-        ours = of[OURS]
-        cells = [
-            f"**{of[method]['f']:.3f}**" if of[method]["f"] == best else f"{of[method]['f']:.3f}"
-            for method in GROUPERS
-        ]
+        f = {method: one["f"] for method, one in line["methods"].items()}
+        best, ours = best_of(f), line["methods"][OURS]
+        cells = [f"**{f[m]:.3f}**" if f[m] == f[best] else f"{f[m]:.3f}" for m in GROUPERS]
         about = f"{line['n_classes']}", f"{ours['n_groups']} + {ours['n_left_out']}"
         rows.append([name, *about, f"{ours['precision']:.3f}", f"{ours['recall']:.3f}", *cells])
     columns = ["", "classes", "groups + left out", "precision", "recall", *GROUPERS]
     return Table("Groups of all sets: B-cubed F", columns, rows)
+
+
+def best_of(means: dict[str, float], *but: str) -> str:
+    """The best method of those that are not told the number of classes."""
+    return max((m for m in GROUPERS if m not in (TOLD, *but)), key=means.__getitem__)
 
 
 def table_of_parts(lines: dict[str, list[dict[str, Any]]]) -> Table:
@@ -98,9 +99,7 @@ def table_of_parts(lines: dict[str, list[dict[str, Any]]]) -> Table:
     for name, splits in lines.items():
         f = {method: [one["methods"][method]["f"] for one in splits] for method in GROUPERS}
         means = {method: float(np.mean(values)) for method, values in f.items()}
-        untold = [method for method in GROUPERS if method != TOLD]
-        best = max(untold, key=means.__getitem__)
-        rival = max((m for m in untold if m != OURS), key=means.__getitem__)
+        best, rival = best_of(means), best_of(means, OURS)
         precision = [one["methods"][OURS]["precision"] for one in splits]
         cells = [percent(f[method], is_best=method == best) for method in GROUPERS]
         p = f"{test_of(f[OURS], f[rival]):.2g}"
