@@ -25,7 +25,8 @@ RECORDS: dict[str, tuple[str, ...]] = {
     "images": ("benchmarks/image_settings.py --jobs {jobs}",),
     "reproduced": ("benchmarks/reproduced.py --jobs {jobs}", "benchmarks/n_clusters.py"),
     "evidence": ("benchmarks/evidence_table.py --jobs {jobs}",),
-    "together": ("benchmarks/together.py --jobs {jobs}",),
+    "together": ("benchmarks/together.py --jobs {jobs}", "benchmarks/groups.py --jobs {jobs}"),
+    "heaps": ("benchmarks/heaps.py",),
     "speed": tuple(
         f"benchmarks/{name}.py"
         for name in (
