@@ -102,10 +102,11 @@ $(VENV)/.rivals: $(STAMP)
 	@$(INSTALL) $(RIVALS)
 	@touch $@
 
-figures: $(STAMP) ## pictures of the docs: the Start page's albums and reports, Fig. 4, rendered objects
+figures: $(STAMP) ## pictures of the docs: the Start page's albums and reports, Fig. 4, rendered objects and their graph
 	$(BIN)/python benchmarks/front_picture.py
 	$(BIN)/python benchmarks/two_gaussians_figure.py docs/two_gaussians.png
 	$(BIN)/python benchmarks/object_views.py docs/object_views.png
+	$(BIN)/python benchmarks/graph_picture.py docs/pictures/graph.jpg
 
 clean: ## remove .venv and everything made
 	rm -rf $(VENV) out .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage*
