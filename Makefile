@@ -77,7 +77,8 @@ test-pythons: ## the quick tests on every Python from 3.11 to 3.14 that is found
 	$(PYTHON) tests/release/environments.py pythons
 
 # What the docs tell, measured: each goes on where it stopped, and writes docs/benchmarks/*.json and the pages.
-MEASURE := $(BIN)/python benchmarks/measure.py
+# JOBS=16 measures what has no times in sixteen processes.
+MEASURE := $(BIN)/python benchmarks/measure.py $(if $(JOBS),--jobs $(JOBS))
 
 measure: $(VENV)/.rivals ## measure everything that the docs tell, and write the pages (hours; goes on where it stopped)
 	$(MEASURE)
