@@ -17,7 +17,6 @@ from setwise._support.types import FloatArray
 from setwise.features import unit_rows
 from setwise.features.typical import canonical_order
 
-
 # Vectors of a set that show how it varies.
 FEWEST_TO_VARY = 6
 

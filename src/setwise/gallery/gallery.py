@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -61,7 +61,7 @@ class Calibration:
     # left out, are recognised no better than by guessing.
     shrinkage: float = 1.0
     threshold: float | None = None  # nearness below which a set is of an unknown class
-    outliers: OutlierScale = OutlierScale()
+    outliers: OutlierScale = field(default_factory=OutlierScale)
     accuracy: Mapping[str, float] | None = None  # left-out sets that each member recognised
     n_changed: int = 0  # sets that were added or removed since
 

@@ -74,7 +74,9 @@ class KernelRidge:
         left_out = kernel @ found
         left_out[learnt] = indicators - found / np.diag(inverse)[:, None]
         # Its target has one set less; the score for a target without sets is 0.
-        left_out[learnt, own] *= np.where(counts > 1, counts / np.maximum(counts - 1, 1), 0)[own]
+        left_out[learnt, own] *= np.where(counts > 1, counts / np.maximum(counts - 1, 1), 0)[
+            own
+        ]
         return cls(coefficients, left_out)
 
 
